@@ -4,6 +4,8 @@ import { Stryker } from '@stryker-mutator/core';
 import { repositoryRoot, writePrivateJson } from '@quittance/local-stack/stack/directory.ts';
 import { chooseByName, helpList } from '../support/named-files.ts';
 import { allRules, type Rules } from './rules.ts';
+import { sqlMutants } from './sql/mutants.ts';
+import { runSqlMutants } from './sql/run.ts';
 
 type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
@@ -12,16 +14,31 @@ const SCORE_MIN = 90;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { help: { type: 'boolean', short: 'h', default: false } },
+  options: {
+    part: { type: 'string', default: '' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 });
 
-if (values.help) console.log(usage());
-else await mutate(chooseByName(allRules, positionals, 'rule'));
+/** What is not a rule in TypeScript: its mutants are picked by hand, and its tests need PostgreSQL. */
+const SQL = {
+  name: 'sql',
+  about: 'statements about money, limits, leases and order, changed by hand; real PostgreSQL',
+};
 
-async function mutate(chosen: readonly Rules[]): Promise<void> {
-  const report: { name: string; noticed: number; survived: string[] }[] = [];
+type Report = { name: string; noticed: number; survived: string[] }[];
+
+if (values.help) console.log(usage());
+else await mutate(chooseByName([...allRules, SQL], positionals, 'rule'));
+
+async function mutate(chosen: readonly (Rules | typeof SQL)[]): Promise<void> {
+  const report: Report = [];
   for (const rules of chosen) {
     console.log(`\n${rules.name}: ${rules.about}`);
+    if (!('mutate' in rules)) {
+      report.push(await mutateSql());
+      continue;
+    }
     const mutants = await new Stryker(optionsFor(rules)).runMutationTest();
     const noticed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout').length;
     const survived = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage').map(lineOf);
@@ -35,6 +52,18 @@ async function mutate(chosen: readonly Rules[]): Promise<void> {
   if (!(score >= SCORE_MIN)) process.exitCode = 1;
   await writePrivateJson(join(repositoryRoot, '.local', 'mutants.json'), { score, report });
   console.log(`\n${noticed} of ${all} mutants were noticed, ${score.toFixed(1)} % of at least ${SCORE_MIN} %`);
+}
+
+/** Each of them has a test: one that survives, or can no longer be made, fails the command. */
+async function mutateSql(): Promise<Report[number]> {
+  const chosen = sqlMutants.filter(({ file }) => file.includes(values.part));
+  const { noticed, survived, explained, broken } = await runSqlMutants(chosen, (line) => console.log(line));
+  if (survived.length + broken.length > 0) process.exitCode = 1;
+  console.log(
+    `  ${noticed} of ${noticed + survived.length} mutants were noticed, ${explained.length} more change nothing`,
+  );
+  if (broken.length > 0) console.log(`  ${broken.length} could not be made`);
+  return { name: SQL.name, noticed, survived: [...survived, ...broken] };
 }
 
 function optionsFor({ mutate, tests }: Rules): ConstructorParameters<typeof Stryker>[0] {
@@ -67,8 +96,14 @@ function usage(): string {
   return `Usage: npm run mutants -- [rule …]
 
 Changes the rules about money, one place at a time, and runs the unit tests of that rule: they must notice. Exit code 1 when they notice
-less than ${SCORE_MIN} % of the changes.
+less than ${SCORE_MIN} % of the changes, or a change of SQL goes unnoticed.
 
 Rules:
-${helpList(allRules.map(({ name, about }) => [name, about]))}`;
+${helpList([...allRules, SQL].map(({ name, about }) => [name, about]))}
+
+Options:
+${helpList([
+  ['--part <words>', 'of sql only the files whose path has these words'],
+  ['--help', 'this text'],
+])}`;
 }

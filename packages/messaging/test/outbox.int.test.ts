@@ -4,6 +4,7 @@ import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configu
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { pauseMessages, releaseMessages } from '../src/outbox/store.ts';
 import {
   QUEUE,
   connected,
@@ -199,6 +200,25 @@ test('a row whose lease runs is left to its relay', async () => {
   await sendMessage(world, outbox);
   await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
   await eventually(async () => expect(await outboxSize(world)).toBe(1));
+});
+
+test.each([
+  ['releases', releaseMessages],
+  ['has refused by RabbitMQ', pauseMessages],
+])('what a relay %s is its own: a row that another one has claimed since keeps its lease', async (_what, end) => {
+  const [holder, other] = [randomUUID(), randomUUID()];
+  const { rows } = await world.pool.query<{ message_id: string }>(
+    `insert into outbox (message_id, name, version, merchant_id, body, request_id, claimed_by, claimed_until)
+     values (gen_random_uuid(), 'WebhookConfigured', 1, 'm', '{}', 'r', $1, now() + interval '1 minute') returning message_id`,
+    [holder],
+  );
+  const ids = rows.map(({ message_id: id }) => id);
+  const claimedBy = async () =>
+    (await world.pool.query<{ claimed_by: string | null }>('select claimed_by from outbox')).rows;
+  await end(world.pool, other, ids);
+  expect(await claimedBy()).toEqual([{ claimed_by: holder }]);
+  await end(world.pool, holder, ids);
+  expect(await claimedBy()).toEqual([{ claimed_by: null }]);
 });
 
 test('a row that was written long ago, and committed only now, is found while new ones keep the relay awake', async () => {

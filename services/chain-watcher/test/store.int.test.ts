@@ -299,7 +299,13 @@ describe('watches', () => {
     expect(await readBackFills(pool, network, { newestFirst: false, limit: 10 })).toEqual([
       { address: wallet, next: 20, to: 30 },
     ]);
-    await advance(20, 40, 100);
+    // Blocks beyond those that are to be read next prove nothing about them.
+    await advance(21, 40, 100);
+    await advance(20, 29, 100);
+    expect(await readBackFills(pool, network, { newestFirst: false, limit: 10 })).toEqual([
+      { address: wallet, next: 30, to: 30 },
+    ]);
+    await advance(30, 40, 100);
     expect(await stateOfWatch()).toBe('watching');
   });
 

@@ -3,8 +3,11 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { expectPrismaMatchesDatabase } from '@quittance/testkit/prisma-schema.ts';
+import { schema } from '../src/migrations.ts';
 import { startWorld } from './world.ts';
 
 let world: Awaited<ReturnType<typeof startWorld>>;
@@ -108,6 +111,43 @@ describe('a change of policy', () => {
     const [newest] = await auditOf(merchantId);
     expect(newest?.after).toEqual(await policyOf(merchantId));
   });
+
+  test('that comes while another one is being written is made after it, of what that one has left', async () => {
+    const pool = testPool({ url: world.databaseUrl, schema, max: 2 });
+    try {
+      // On a busy machine the operator may have given up waiting, which changes nothing: then once more.
+      await eventually(() => changeBesideAnother(pool));
+    } finally {
+      await pool.end();
+    }
+  });
+
+  /** Writes a version of its own, and commits it once an operator's change of the same merchant waits for it. */
+  async function changeBesideAnother(pool: Pool): Promise<void> {
+    const merchantId = await world.register();
+    const holder = await pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('update policy set policy_version = 2, total_limit = 7 where merchant_id = $1', [merchantId]);
+      await holder.query(
+        `insert into policy_change (merchant_id, policy_version, action, actor, reason, after, changed_at)
+         values ($1, 2, 'limits', 'ada', 'test', '{}', now())`,
+        [merchantId],
+      );
+      const answer = world.change(merchantId, 'limits', { daily_limit: 3 });
+      await eventually(async () => {
+        const { rows } = await pool.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and usename = current_user`,
+        );
+        expect(rows).toHaveLength(1);
+      });
+      await holder.query('commit');
+      expect((await answer).status).toBe(200);
+    } finally {
+      holder.release(true);
+    }
+    expect(await policyOf(merchantId)).toMatchObject({ policy_version: 3, total_limit: 7, daily_limit: 3 });
+  }
 
   test('that changes nothing makes no version', async () => {
     const merchantId = await world.register();

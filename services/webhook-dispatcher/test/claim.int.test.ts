@@ -26,7 +26,8 @@ const settle = (outcomes: readonly Outcome[]) => settleAttempts(pool, outcomes, 
 
 describe('a claim', () => {
   test('leases what is due to one claimer only, for 45 seconds', async () => {
-    const eventId = await addEvent(await addMerchant());
+    const merchantId = await addMerchant();
+    const eventId = await addEvent(merchantId);
     const [claimed] = await claim();
     expect(claimed).toMatchObject({
       event_id: eventId,
@@ -37,6 +38,12 @@ describe('a claim', () => {
     });
     expect(await claim()).toEqual([]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'pending', leased: true, due_in: left(45) });
+    // Whoever claimed it may die, and nobody else says when the lane is due.
+    const { rows } = await pool.query(
+      'select ceil(extract(epoch from next_due_at - now()))::int as due_in from lane where merchant_id = $1',
+      [merchantId],
+    );
+    expect(rows).toEqual([{ due_in: left(45) }]);
   });
 
   test('leases no more of a lane than may be in flight, and visits all lanes in turn', async () => {
@@ -59,6 +66,7 @@ describe('a claim', () => {
     const eventId = await addEvent(quiet);
     const next = [...(await claim({ room: 1 })), ...(await claim({ room: 1 }))];
     expect(next.map((c) => c.event_id)).toContain(eventId);
+    expect(await claim({ perLane: 20 })).toHaveLength(21 - 1 - next.length);
   });
 
   test('finds the one lane that has something to send among many that have nothing', async () => {
@@ -101,6 +109,21 @@ describe('a claim', () => {
     adding = false;
     await Promise.all(claimers);
     expect(claimed.toSorted()).toEqual(added.toSorted());
+  });
+
+  test('passes over a lane that another process has locked, without waiting for it', async () => {
+    const [locked, free] = [await addMerchant(), await addMerchant()];
+    const [, eventId] = [await addEvent(locked), await addEvent(free)];
+    const holder = await world.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from lane where merchant_id = $1 for update', [locked]);
+      expect((await world.claim()).map((claimed) => claimed.event_id)).toEqual([eventId]);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    expect(await world.claim()).toHaveLength(1);
   });
 
   test('counts a lease that lapsed as an interruption, not as an attempt', async () => {

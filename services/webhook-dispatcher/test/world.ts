@@ -15,7 +15,7 @@ import { insist } from '@quittance/testkit/insist.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { createAuthority } from './certificates.ts';
+import { type Authority, createAuthority } from './certificates.ts';
 import { startReceiver } from './receiver.ts';
 
 export const internalToken = 'a-token-for-tests-of-the-webhook-dispatcher';
@@ -26,12 +26,20 @@ export type Reply = { status: number; body: ReplyBody };
 export type World = Awaited<ReturnType<typeof startWorld>>;
 export type Merchant = { merchantId: string; host: string; url: string; keyId: string; signingKey: string };
 
-/** The dispatcher as a process of its own, its neighbours on the broker, and the merchants' receivers. */
-export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
+/**
+ * The dispatcher as a process of its own, its neighbours on the broker, and the merchants' receivers.
+ * @param options.authority who vouches for the receivers; a new one unless given.
+ * @param options.settings beside, or instead of, what it is told here.
+ */
+export async function startWorld({
+  retryDelaysSeconds = '0,0',
+  authority: given,
+  settings = {},
+}: { retryDelaysSeconds?: string; authority?: Authority; settings?: Record<string, string> } = {}) {
   const [broker, database, authority] = await Promise.all([
     testBroker(),
     testDatabase({ schema, migrations }),
-    createAuthority(),
+    given ?? createAuthority(),
   ]);
   const received: WebhookConfigured[] = [];
   const receiveWebhook = on(WebhookConfigured, 'webhook-configured', async (message) => void received.push(message));
@@ -50,6 +58,7 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     WEBHOOK_RETRY_DELAYS_SECONDS: retryDelaysSeconds,
     WEBHOOK_LOCAL_RECEIVER: `127.0.0.1:${receiver.port}`,
     NODE_EXTRA_CA_CERTS: caFile,
+    ...settings,
   };
   const pool = testPool({ url: database.url, schema, max: 4 });
   const main = new URL('../src/main.ts', import.meta.url);

@@ -1,0 +1,122 @@
+import type { SqlMutants } from './mutant.ts';
+
+const quota = 'services/quota/test/quota.int.test.ts';
+const gateway = (name: string): string => `services/api-gateway/test/${name}.int.test.ts`;
+
+/** Policies, accounts, API keys, rate limits. */
+export const access: SqlMutants[] = [
+  {
+    file: 'services/quota/src/store.ts',
+    tests: quota,
+    mutants: [
+      {
+        breaks: 'two operators make the same version of a policy',
+        before: '(select * from policy where merchant_id = $1 for update)',
+        after: '(select * from policy where merchant_id = $1)',
+        noticedBy: 'that comes while another one is being written is made after it, of what that one has left',
+      },
+      {
+        breaks: 'an old status of an account replaces a newer one',
+        before: 'where merchant_status.status_version < excluded.status_version',
+        after: 'where merchant_status.status_version <> excluded.status_version',
+        noticedBy: 'a lower status_version is old news, however late it comes',
+      },
+      {
+        breaks: 'registration forgets a block that came before it',
+        before: 'do update set status = merchant_status.status',
+        after: 'do update set status = excluded.status',
+        noticedBy: 'a status received before the registration counts from the start',
+      },
+      {
+        breaks: 'a day counts only its last payments',
+        before: 'usage_day.payments_created + excluded.payments_created',
+        after: 'excluded.payments_created',
+        noticedBy: [
+          'the usage history counts each payment',
+          'payments that are announced at once are counted together',
+        ],
+      },
+    ],
+  },
+  {
+    file: 'services/api-gateway/src/store/rate-limit-window.ts',
+    tests: gateway('admission'),
+    mutants: [
+      {
+        breaks: 'each request moves the end of its window',
+        before: 'then t.now + (excluded.ends_at - excluded.started_at) else w.ends_at end',
+        after: 'then t.now + (excluded.ends_at - excluded.started_at) else excluded.ends_at end',
+        noticedBy: 'counts refused attempts without moving the end of its window',
+      },
+      {
+        breaks: 'requests of one statement count once',
+        before: 'then excluded.count else w.count + excluded.count end',
+        after: 'then excluded.count else w.count + 1 end',
+        tests: gateway('admission-sharing'),
+        noticedBy: ['two replicas that take the same rows', 'keys of one merchant share its counters'],
+      },
+      {
+        breaks: 'a window that is over goes on counting',
+        before: 'then excluded.count else w.count + excluded.count end',
+        after: 'then w.count + excluded.count else w.count + excluded.count end',
+        noticedBy: 'counts refused attempts without moving the end of its window',
+      },
+      {
+        breaks: 'windows are swept before they are over',
+        before: 'where ends_at <= clock_timestamp() order by ends_at',
+        after: 'where started_at <= clock_timestamp() order by ends_at',
+        noticedBy: 'is swept once its window is over, and not before',
+      },
+    ],
+  },
+  {
+    file: 'services/api-gateway/src/store/admission.ts',
+    tests: gateway('admission-sharing'),
+    mutants: [
+      {
+        breaks: 'a revoked key works',
+        before: 'and k.revoked_at is null',
+        after: '',
+        noticedBy: 'a key is refused from its revocation on',
+      },
+      {
+        breaks: 'a key for reading does everything',
+        before: `and (a.is_read or f.key_hash is not null or k.scope = 'all')`,
+        after: '',
+        noticedBy:
+          'keys of one merchant share its counters, in one statement too, and one for reading admits reads alone',
+      },
+      {
+        breaks: 'a blocked merchant is admitted',
+        before: `where m.status = 'active' and`,
+        after: 'where',
+        tests: gateway('credentials'),
+        noticedBy: 'has a key and a rotation secret that answer 401, until it is unblocked',
+      },
+      {
+        breaks: 'of requests that share a statement each has the count of the last one',
+        before: '- sum(requests) over (partition by caller.scope, merchant_id) + requests_so_far)',
+        after: ')',
+        noticedBy: ['requests that share a statement are kept apart', 'two replicas that take the same rows'],
+      },
+    ],
+  },
+  {
+    file: 'services/api-gateway/src/store/rotation.ts',
+    tests: gateway('credentials'),
+    mutants: [
+      {
+        breaks: 'a rotation beyond the limit replaces the key',
+        before: 'where counted.count <= $4::integer and',
+        after: 'where counted.count <= $4::integer + 1000 and',
+        noticedBy: 'counts attempts per supplied secret, unknown ones as well, and does not rotate above the limit',
+      },
+      {
+        breaks: 'a blocked merchant rotates its key',
+        before: `r.secret_hash = $2 and m.status = 'active'`,
+        after: 'r.secret_hash = $2',
+        noticedBy: 'has a key and a rotation secret that answer 401, until it is unblocked',
+      },
+    ],
+  },
+];

@@ -1,0 +1,143 @@
+import type { SqlMutants } from './mutant.ts';
+
+const store = 'services/chain-watcher/test/store.int.test.ts';
+
+/** The fence of the leader, transfers and their finality, what is watched. */
+export const chain: SqlMutants[] = [
+  {
+    file: 'services/chain-watcher/src/store/cursor.ts',
+    tests: store,
+    mutants: [
+      {
+        breaks: 'a former leader stores something',
+        before: `select 1 from cursor where network = $1 and epoch = $2 and`,
+        after: `select 1 from cursor where network = $1 and epoch >= $2 and`,
+        noticedBy: 'an earlier leader can neither move the cursor nor store anything beside it',
+      },
+      {
+        breaks: 'a former leader moves the cursor',
+        before: `where network = $1 and epoch = $2 and state <> 'halted'\``,
+        after: `where network = $1 and epoch >= $2 and state <> 'halted'\``,
+        noticedBy: ['an earlier leader can neither move the cursor', 'not at all by an earlier one'],
+      },
+      {
+        breaks: 'a new leader has the epoch of the last one',
+        before: 'epoch = cursor.epoch + 1',
+        after: 'epoch = cursor.epoch',
+        noticedBy: 'an earlier leader can neither move the cursor',
+      },
+    ],
+  },
+  {
+    file: 'services/chain-watcher/src/store/transfers.ts',
+    tests: store,
+    mutants: [
+      {
+        breaks: 'reading a block again publishes its transfers again',
+        before: `where transfer.phase = 'retracted'
+       returning`,
+        after: `where transfer.phase <> 'confirmed'
+       returning`,
+        noticedBy: 'reading a block again changes nothing, confirmed or not',
+      },
+      {
+        breaks: 'the version of a transfer begins again in another block',
+        before: '+ coalesce((select max(version) from transfer earlier',
+        after: '+ coalesce((select 0 * max(version) from transfer earlier',
+        noticedBy: 'the version grows across the blocks that held a transfer',
+      },
+      {
+        breaks: 'a transfer to a wallet that nobody watches any more is taken',
+        before: `(watch.state <> 'ended' or watch.ended_through > to_timestamp(time))`,
+        after: `(watch.state <> 'ended' or watch.ended_through is not null)`,
+        noticedBy: 'a transfer from before the end of a watch is taken, one from after it is not',
+      },
+      {
+        breaks: 'a large transfer is confirmed by depth alone',
+        before: 'is null or amount_units <= ${cap} or block_number <= ${largeHeight})',
+        after: 'is null or amount_units >= ${cap} or block_number <= ${largeHeight} or true)',
+        noticedBy: 'above the cap are confirmed only in blocks that the chain itself calls final',
+      },
+      {
+        breaks: 'a transfer of exactly the cap waits',
+        before: 'amount_units <= ${cap} or',
+        after: 'amount_units < ${cap} or',
+        noticedBy: 'above the cap are confirmed only in blocks that the chain itself calls final',
+      },
+      {
+        breaks: 'a transfer is confirmed a block too late',
+        before: 'block_number <= ${height}',
+        after: 'block_number < ${height}',
+        noticedBy: 'above the cap are confirmed only in blocks that the chain itself calls final',
+      },
+      {
+        breaks: 'a transfer that two endpoints must agree about is confirmed by one',
+        before: 'amount_units <= $${String(at + 3)})',
+        after: 'amount_units > 0 * $${String(at + 3)})',
+        noticedBy: 'that need two endpoints are not confirmed by depth alone',
+      },
+      {
+        breaks: 'a reorg takes back the block below it as well',
+        before: 'where network = $1 and block_number > $2 and phase = any($3)',
+        after: 'where network = $1 and block_number >= $2 and phase = any($3)',
+        noticedBy: 'are retracted newest first, and only above the height',
+      },
+      {
+        breaks: 'the end of a window belongs to it',
+        before: 'block_timestamp < closes and exactly is null',
+        after: 'block_timestamp <= closes and exactly is null',
+        noticedBy: 'are found once in overlapping windows, whose end is excluded',
+      },
+      {
+        breaks: 'a page repeats the last transfer of the one before',
+        before: '(block_number, transaction_id, transaction_event_index) > ($4, $5, $6::integer)',
+        after: '(block_number, transaction_id, transaction_event_index) >= ($4, $5, $6::integer)',
+        noticedBy: 'are found page by page, each once',
+      },
+    ],
+  },
+  {
+    file: 'services/chain-watcher/src/store/watches.ts',
+    tests: store,
+    mutants: [
+      {
+        breaks: 'a payment from before the watch, which comes while the leader plans, is forgotten',
+        before: `state = 'new' and watched_from >= $3`,
+        after: `state = 'new' and watched_from <= greatest(watched_from, $3)`,
+        noticedBy: 'a payment from before the watch that comes while the leader plans is not forgotten',
+      },
+      {
+        breaks: 'what an earlier payment still misses is not read',
+        before: 'or excluded.watched_from < watch.watched_from)`',
+        after: 'or false)`',
+        noticedBy: 'a payment from before the watch makes the leader look again',
+      },
+      {
+        breaks: 'a back-fill ends a block before its last',
+        before: `state = case when least(backfill_to, $5) <= $4 then 'watching' else state end`,
+        after: `state = case when least(backfill_to, $5) <= $4 + 1 then 'watching' else state end`,
+        noticedBy: 'a back-fill survives a crash at any point and ends at its last block',
+      },
+      {
+        breaks: 'a back-fill passes over blocks that were not read',
+        before: 'and backfill_next between $3 and $4',
+        after: 'and backfill_next <= $4 and $3::bigint is not null',
+        noticedBy: 'a back-fill survives a crash at any point and ends at its last block',
+      },
+      {
+        breaks: 'a watch ends although a payment still needs it',
+        before: `where network = $1 and state = 'watching' and watched_until < $2 and address in (
+       select address from watch where network = $1 and state = 'watching' and watched_until < $2 limit $3)`,
+        after: `where network = $1 and state = 'watching' and address in (
+       select address from watch where network = $1 and state = 'watching' limit $3)`,
+        noticedBy: 'a watch ends by chain time, and a new payment begins another',
+      },
+      {
+        breaks: 'a reorg leaves the watches ended that ended in its blocks',
+        before: `state = 'ended' and ended_through > to_timestamp($2)`,
+        after: `state = 'ended' and ended_through < to_timestamp($2)`,
+        noticedBy: 'wallets whose watching ended with them are watched again, and no others',
+      },
+    ],
+  },
+];

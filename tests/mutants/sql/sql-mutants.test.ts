@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { mutated } from './mutant.ts';
+import { sqlMutants } from './mutants.ts';
+
+const read = (path: string): Promise<string> => readFile(join(repositoryRoot, path), 'utf8');
+
+const all = sqlMutants.flatMap((group) => group.mutants.map((mutant) => ({ group, mutant })));
+
+test('each mutant of SQL changes one place of its file as it is today', async () => {
+  expect(all.length).toBeGreaterThanOrEqual(40);
+  for (const { group, mutant } of all) {
+    const text = await read(group.file);
+    expect(mutated(text, mutant)).not.toBe(text);
+  }
+});
+
+test('the tests that must notice a mutant are there by that name', async () => {
+  const missing: string[] = [];
+  for (const { group, mutant } of all) {
+    if (!('noticedBy' in mutant)) continue;
+    const tests = await read(mutant.tests ?? group.tests);
+    missing.push(...[mutant.noticedBy].flat().filter((name) => !tests.includes(name)));
+  }
+  expect(missing).toEqual([]);
+});
+
+test('a text that is gone, or stands twice, is an error', () => {
+  const mutant = { breaks: 'x', before: 'and a', after: '', changesNothing: '' };
+  expect(() => mutated('where b', mutant)).toThrow('stands 0 times in the file instead of once: and a');
+  expect(() => mutated('and a and a', mutant)).toThrow('stands 2 times');
+});

@@ -1,0 +1,336 @@
+import type { SqlMutants } from './mutant.ts';
+
+const test = (name: string): string => `services/webhook-dispatcher/test/${name}.int.test.ts`;
+
+/** Claims, leases, what is stored of attempts, circuits, retries by hand. */
+export const webhooks: SqlMutants[] = [
+  {
+    file: 'services/webhook-dispatcher/sql/claim_deliveries.sql',
+    tests: test('claim'),
+    mutants: [
+      {
+        breaks: 'a blocked account is sent its events',
+        before: 'and l.next_due_at <= now() and not l.held and',
+        after: 'and l.next_due_at <= now() and',
+        tests: test('notice'),
+        noticedBy: 'of a blocked account is held from the beginning, and sent after that',
+      },
+      {
+        breaks: 'claims do not lock their lanes',
+        before: `
+             for update of l skip locked`,
+        after: '',
+        noticedBy: 'passes over a lane that another process has locked, without waiting for it',
+      },
+      {
+        breaks: 'a lease lasts twice as long',
+        before: 'next_attempt_at = now() + make_interval(secs => lease_seconds)',
+        after: 'next_attempt_at = now() + make_interval(secs => 2 * lease_seconds)',
+        noticedBy: 'leases what is due to one claimer only, for 45 seconds',
+      },
+      {
+        breaks: 'each claim is an interruption',
+        before: 'interruptions = d.interruptions + due.lapsed::int',
+        after: 'interruptions = d.interruptions + 1',
+        noticedBy: 'counts a lease that lapsed as an interruption, not as an attempt',
+      },
+      {
+        breaks: 'what is in flight already takes no place',
+        before: '- coalesce((in_flight -> l.merchant_id)::integer, 0) as room',
+        after: '- 0 as room',
+        noticedBy: 'leases no more of a lane than may be in flight',
+      },
+      {
+        breaks: 'one more of a lane than there is room for',
+        before: 'limit l.room',
+        after: 'limit l.room + 1',
+        noticedBy: 'leases no more of a lane than may be in flight',
+      },
+      {
+        breaks: 'a lane with a backlog is claimed no more',
+        before: 'case when r.pause > 0 or r.may_have_more then r.not_before',
+        after: 'case when r.pause > 0 then r.not_before',
+        noticedBy: 'reaches the other lanes while one has a long backlog',
+      },
+      {
+        breaks: 'a lane whose events are due later is claimed no more',
+        before: 'when head.at is not null then greatest(head.at, r.not_before) end',
+        after: 'end',
+        noticedBy: 'leases what is due to one claimer only, for 45 seconds',
+      },
+      {
+        breaks: 'processes of 0.1.0 never send to slow receivers',
+        before: `array['quick', 'new', 'slow']`,
+        after: `array['quick', 'new']`,
+        noticedBy: 'means nothing to a process of 0.1.0, which claims all lanes alike',
+      },
+      {
+        breaks: 'a host that is at its limit gets more',
+        before: 'where due.pause > 0 or due.nth_of_host <= due.host_room',
+        after: 'where due.pause > 0 or due.nth_of_host > 0',
+        tests: test('lane-circuit'),
+        noticedBy: 'shares its room among the lanes that lead there',
+      },
+      {
+        breaks: 'each lane of a host gets all of its room',
+        before: 'greatest(1, due.host_room / due.sharing)',
+        after: 'greatest(1, due.host_room)',
+        tests: test('lane-circuit'),
+        noticedBy: 'shares its room among the lanes that lead there',
+      },
+      {
+        breaks: 'a lane is put off before another process could reach its host',
+        before: `l.next_due_at <= now() - interval '1.5 seconds'`,
+        after: 'l.next_due_at <= now()',
+        tests: test('lane-circuit'),
+        noticedBy: 'and has a pause puts its lanes off, without touching their events',
+      },
+      {
+        breaks: 'events of a host with a pause are claimed',
+        before: `     where l.pause = 0
+`,
+        after: '',
+        tests: test('lane-circuit'),
+        noticedBy: 'and has a pause puts its lanes off, without touching their events',
+      },
+      {
+        breaks: 'an open circuit is probed with as many as fit',
+        before: `least(lane.most, l.recovery_limit) else 1 end`,
+        after: `least(lane.most, l.recovery_limit) else lane.most end`,
+        tests: test('lane-circuit'),
+        noticedBy: 'is probed with one event, by one process',
+      },
+      {
+        breaks: 'a circuit that recovers is open all at once',
+        before: 'least(lane.most, l.recovery_limit)',
+        after: 'lane.most',
+        tests: test('lane-circuit'),
+        noticedBy: 'closes slowly: one, two, four, eight attempts at once',
+      },
+      {
+        breaks: 'a probe under way is not written down',
+        before: `when r.is_probed then 'half_open' else l.circuit_state end`,
+        after: 'when r.is_probed then l.circuit_state else l.circuit_state end',
+        tests: test('lane-circuit'),
+        noticedBy: 'stays open when an earlier delivery is released, but not when its probe is',
+      },
+      {
+        breaks: 'notices take the places of PAID events',
+        before: 'p.lane_limit else (p.lane_limit + 1) / 2 end',
+        after: 'p.lane_limit else p.lane_limit end',
+        tests: test('notice'),
+        noticedBy: 'find their places free, whatever notices are in flight',
+      },
+      {
+        breaks: 'notices go before the PAID events of their merchant',
+        before: ') then 1 else 0 end) as pause',
+        after: ') then 0 else 0 end) as pause',
+        tests: test('notice'),
+        noticedBy: 'go first: notices of the same merchant wait while one is due',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/sql/settle_attempts.sql',
+    tests: test('claim'),
+    mutants: [
+      {
+        breaks: 'the failure of a process whose lease has lapsed counts',
+        before: 'else d.lease_id = o.lease_id and d.status = any(before_failed) end',
+        after: 'else d.status = any(before_failed) end',
+        noticedBy: 'counts a failure only under its own lease',
+      },
+      {
+        breaks: 'a success counts only under its own lease',
+        before: 'then d.status = any(before_delivered)',
+        after: 'then d.lease_id = o.lease_id and d.status = any(before_delivered)',
+        noticedBy: 'counts a success, whichever process has the lease by now',
+      },
+      {
+        breaks: 'an outcome that does not decide is written',
+        before: 'where o.decides and d.event_id = o.event_id',
+        after: 'where d.event_id = o.event_id',
+        noticedBy: 'of a success and a failure of one event in one batch counts the success',
+      },
+      {
+        breaks: 'an attempt is not counted',
+        before: 'attempts = d.attempts + 1, lease_id',
+        after: 'attempts = d.attempts, lease_id',
+        noticedBy: 'makes a failure due again after its delay, and the last one final',
+      },
+      {
+        breaks: 'a retry is due at once',
+        before: 'then now() + make_interval(secs => o.retry_delay_seconds) end',
+        after: 'and o.retry_delay_seconds is not null then now() end',
+        noticedBy: 'makes a failure due again after its delay, and the last one final',
+      },
+      {
+        breaks: 'a settlement that is repeated fails',
+        before: `
+  on conflict do nothing;`,
+        after: ';',
+        noticedBy: 'that is repeated, because its commit may have succeeded',
+      },
+      {
+        breaks: 'a circuit opens one failure late',
+        before: `'closed' then failures + new_failures >= open_after`,
+        after: `'closed' then failures + new_failures > open_after`,
+        tests: test('lane-circuit'),
+        noticedBy: "opens, and the lane's other events are charged no attempts",
+      },
+      {
+        breaks: 'a circuit opens for failures of a moment',
+        before: '(failing_since <= now() - make_interval(secs => open_after_seconds)',
+        after: '(failing_since <= now()',
+        tests: test('lane-circuit'),
+        noticedBy: 'stays closed for failures that all came within a few seconds',
+      },
+      {
+        breaks: 'very many failures of a moment do not open a circuit',
+        before: '>= 10 * open_after',
+        after: '>= 20 * open_after',
+        tests: test('lane-circuit'),
+        noticedBy: 'opens at once when ten times as many attempts fail',
+      },
+      {
+        breaks: 'attempts that were in flight open a circuit for longer',
+        before: `else circuit_state <> 'open' end as opens`,
+        after: 'else true end as opens',
+        tests: test('lane-circuit'),
+        noticedBy: 'is not opened for longer by attempts that were in flight when it opened',
+      },
+      {
+        breaks: 'a circuit is open for the same time each time',
+        before: '2 ^ least(times_opened, 20)',
+        after: '2 ^ least(times_opened, 0)',
+        tests: test('lane-circuit'),
+        noticedBy: 'is probed with one event, by one process, and opens for twice as long',
+      },
+      {
+        breaks: 'a circuit is open for ever longer',
+        before: 'least(longest_open_seconds, 2 ^ least(times_opened, 20))',
+        after: '2 ^ least(times_opened, 20)',
+        tests: test('lane-circuit'),
+        noticedBy: 'is probed with one event, by one process, and opens for twice as long',
+      },
+      {
+        breaks: 'one success closes a circuit',
+        before: `when next_limit >= recovered_at then 'closed'`,
+        after: `when next_limit >= 1 then 'closed'`,
+        tests: test('lane-circuit'),
+        noticedBy: 'closes slowly: one, two, four, eight attempts at once',
+      },
+      {
+        breaks: 'a success does not end a row of failures',
+        before: 'failures = case when after.has_success then 0',
+        after: 'failures = case when after.has_success then after.failures',
+        tests: test('lane-circuit'),
+        noticedBy: 'stays closed while an attempt succeeds now and then',
+      },
+      {
+        breaks: 'a lane whose circuit has opened is due at once',
+        before: 'next_due_at = case when after.opens then after.new_open_until',
+        after: 'next_due_at = case when after.opens then now()',
+        tests: test('lane-circuit'),
+        noticedBy: "opens, and the lane's other events are charged no attempts",
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/src/store/give-up.ts',
+    tests: test('lane-circuit'),
+    mutants: [
+      {
+        breaks: 'an event is given up while it is in flight',
+        before: 'and status = any($2) and lease_id is null',
+        after: 'and status = any($2)',
+        noticedBy: 'are not given up while the lane is held, or one of them is in flight',
+      },
+      {
+        breaks: 'events of a blocked account are given up',
+        before: ' and not l.held',
+        after: '',
+        noticedBy: 'are not given up while the lane is held, or one of them is in flight',
+      },
+      {
+        breaks: 'a young event of an old failure is given up',
+        before: `
+               and cycle_started_at <= now() - make_interval(secs => $1)`,
+        after: '',
+        noticedBy: 'are given up once all their retries would have been over',
+      },
+      {
+        breaks: 'an old event is given up when its receiver fails for the first time',
+        before: 'where l.failing_since <= now() - make_interval(secs => $1)',
+        after: 'where l.failing_since <= now()',
+        noticedBy: 'are given as long again when the merchant is unblocked, and when its URL changes',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/src/store/retry.ts',
+    tests: test('delivery'),
+    mutants: [
+      {
+        breaks: 'twenty retries at once start twenty cycles',
+        before: `and d.status = 'failed'`,
+        after: '',
+        noticedBy: 'starts one cycle, with one audit row, for twenty concurrent retries',
+      },
+      {
+        breaks: "a merchant retries another's event",
+        before: '($2::text is null or e.merchant_id = $2)',
+        after: '($2::text is null or e.merchant_id <> $2 or e.merchant_id = $2)',
+        noticedBy: 'has the same 404 for a retry of an unknown event',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/src/store/event.ts',
+    tests: test('event'),
+    mutants: [
+      {
+        breaks: 'a second event of a payment fails the batch',
+        before: `
+       on conflict (payment_id) do nothing`,
+        after: '',
+        noticedBy: 'stores one event for each payment',
+      },
+      {
+        breaks: 'a merchant who chose to go without PAID events gets them',
+        before: `and not 'PAID' = any(p.events)`,
+        after: 'and false',
+        tests: test('notice'),
+        noticedBy: 'are not stored for a merchant who chose to go without them',
+      },
+      {
+        breaks: 'events of one payment are written in any order',
+        before: `
+        order by payment_id, place`,
+        after: '',
+        noticedBy: 'does not deadlock with a batch of the same payments in opposite order',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/src/store/lane.ts',
+    tests: test('event'),
+    mutants: [
+      {
+        breaks: 'a new event closes the gap until an open circuit may be probed',
+        before: `     select merchant_id, now() from unnest($1::text[]) as m(merchant_id) order by merchant_id
+     on conflict (merchant_id) do update set next_due_at = greatest(excluded.next_due_at, lane.open_until)`,
+        after: `     select merchant_id, now() from unnest($1::text[]) as m(merchant_id) order by merchant_id
+     on conflict (merchant_id) do update set next_due_at = excluded.next_due_at`,
+        noticedBy: 'moves each lane forward to now, or to the time at which its open circuit may be probed',
+      },
+      {
+        breaks: 'an old status of an account holds or releases its events',
+        before: 'where lane.status_version < excluded.status_version',
+        after: 'where lane.status_version <> excluded.status_version',
+        tests: test('delivery'),
+        noticedBy: 'holds its events without using an attempt, and sends them after unblocking',
+      },
+    ],
+  },
+];
