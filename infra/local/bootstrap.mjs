@@ -48,6 +48,7 @@ const commands = {
   faults: script('tests/faults/main.ts'),
   attacks: script('tests/attacks/main.ts'),
   mutants: script('tests/mutants/main.ts'),
+  fuzz: script('tests/fuzz/main.ts'),
   screenshots: script('tests/browser/screenshots.ts'),
   lint: [walls, lint],
   format: [step('format', [bin('oxfmt/bin/oxfmt')])],
@@ -60,7 +61,8 @@ const commands = {
     ],
     testsOfEachChange,
   ],
-  // What takes too long for every change: the long tests, random ones with many runs from a new seed, every attack, every mutant and every fault.
+  // What takes too long for every change: the long tests, random ones with many runs from a new seed, every attack, every mutant, fuzzing
+  // and every fault.
   nightly: [
     step('long tests', [...jest, '--selectProjects', 'long-int', 'long-system'], { TEST_LENGTH: 'long' }),
     step('random tests', [...jest, ...randomTests()], { TEST_LENGTH: 'long' }),
@@ -69,6 +71,7 @@ const commands = {
     }),
     step('attacks', ['tests/attacks/main.ts']),
     step('mutants', ['tests/mutants/main.ts']),
+    step('fuzzing', ['tests/fuzz/main.ts', '--minutes', '4']),
     step('faults', ['tests/faults/main.ts']),
   ],
 };
