@@ -83,6 +83,22 @@ describe('a payment that ended long ago', () => {
     expect((await payments.call<Report>('GET', path)).json).toEqual(report);
   });
 
+  test('is counted beside those of its day that went before it', async () => {
+    const first = await paidLongAgo();
+    const second = await paidLongAgo(first.merchantId);
+    const { rows } = await payments.db.query<{ from: string; to: string }>(
+      `select min(created_at)::date::text as from, max(paid_at)::date::text as to from payment where merchant_id = $1`,
+      [first.merchantId],
+    );
+    const path = `/merchants/${first.merchantId}/report?from=${rows[0]!.from}&to=${rows[0]!.to}`;
+    const { json: report } = await payments.call<Report>('GET', path);
+    expect(report.totals).toMatchObject({ created: 2, paid: 2, paid_amount: '21' });
+    for (const { id } of [first, second]) {
+      expect(await remove(await archivedOf(id))).toEqual({ removed: 1, kept: [] });
+      expect((await payments.call<Report>('GET', path)).json).toEqual(report);
+    }
+  });
+
   test('stays when something about it has changed since it was read', async () => {
     const paid = await paidLongAgo();
     const archived = await archivedOf(paid.id);

@@ -139,7 +139,7 @@ export const payments: SqlMutants[] = [
         breaks: 'a second removal forgets what the first one has counted of the day',
         before: 'paid_units = known.paid_units + excluded.paid_units',
         after: 'paid_units = excluded.paid_units',
-        noticedBy: 'goes with the hash that it was read with, and its merchant’s report and limits stay',
+        noticedBy: 'is counted beside those of its day that went before it',
       },
     ],
   },
