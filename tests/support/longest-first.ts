@@ -17,7 +17,7 @@ export const longest = [
   'tests/journeys/replicas.long.test.ts',
   'tests/journeys/one-payment.test.ts',
   'tests/conformance/outage.long.test.ts',
-  'tests/clients/clients.test.ts',
+  'tests/clients/clients.long.test.ts',
   'tests/browser/journey.test.ts',
   'tests/browser/script.long.test.ts',
   'services/chain-watcher/test/cross-check.int.test.ts',

@@ -46,7 +46,7 @@ for (const { name, missing, prepare } of languages) {
     beforeAll(async () => {
       programs = await prepare();
       driver = await startDriver(programs.driver);
-    }, 300_000);
+    }, 900_000);
     afterEach(async () => {
       for (const close of closers.splice(0)) await close();
     });
