@@ -21,6 +21,9 @@ export type Rabbitmq = Backend & {
   control(...args: string[]): Promise<string>;
 };
 
+/** Another node of the same cluster, and the port on 127.0.0.1 by which this node reaches it: its own, or that of a proxy in between. */
+export type RabbitmqPeer = { directory: string; port: number };
+
 export type RabbitmqOptions = {
   /** Everything of this node: data, logs, cookie, configuration. */
   directory: string;
@@ -28,6 +31,8 @@ export type RabbitmqOptions = {
   toolsDirectory: string;
   ports: RabbitmqPorts;
   logFile: string;
+  /** The other nodes of its cluster, which share its cookie and password (`shareSecrets`). None for a node by itself. */
+  peers?: readonly RabbitmqPeer[];
   /** Removed when this process dies without stopping the node. */
   temporaryDirectory?: string;
 };
@@ -46,6 +51,7 @@ export async function prepareNode(options: {
   directory: string;
   toolsDirectory: string;
   ports: RabbitmqPorts;
+  peers?: readonly RabbitmqPeer[];
 }): Promise<RabbitmqNode> {
   const { directory, ports } = options;
   const programs = await rabbitmqPrograms(options.toolsDirectory);
@@ -56,7 +62,9 @@ export async function prepareNode(options: {
   await writeFile(join(directory, 'enabled_plugins'), management ? '[rabbitmq_management].\n' : '[].\n');
   await writeFile(join(directory, 'empty.conf'), '');
   await rm(join(directory, 'rabbitmq.conf'), { force: true });
-  await writeFile(join(directory, 'rabbitmq.conf'), configuration(ports, password, management), { mode: 0o600 });
+  await writeFile(join(directory, 'rabbitmq.conf'), configuration(ports, password, management, clusterOf(options)), {
+    mode: 0o600,
+  });
 
   const credentials = `${user}:${password}@127.0.0.1`;
   return {
@@ -70,7 +78,35 @@ export async function prepareNode(options: {
 
 export const user = 'quittance';
 
-function configuration(ports: RabbitmqPorts, password: string, management: boolean): string {
+/** The name by which other nodes know the one in this directory. */
+export const nodeName = (directory: string): string =>
+  `quittance-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}@localhost`;
+
+/** Before any of them starts: nodes of one cluster know each other by their cookie, and the first one's user is that of all. */
+export async function shareSecrets(directories: readonly string[]): Promise<void> {
+  const [first, ...others] = directories as [string, ...string[]];
+  for (const name of ['.erlang.cookie', 'password']) {
+    await mkdir(first, { recursive: true });
+    const secret = await secretFile(join(first, name));
+    for (const directory of others) {
+      await mkdir(directory, { recursive: true });
+      await writeFile(join(directory, name), secret, { mode: 0o400, flag: 'wx' });
+    }
+  }
+}
+
+/** As the manifests for Kubernetes have it: a minority stops, and does not go on by itself. */
+function clusterOf({ directory, peers = [] }: { directory: string; peers?: readonly RabbitmqPeer[] }): string[] {
+  if (peers.length === 0) return [];
+  const names = [directory, ...peers.map((peer) => peer.directory)].map(nodeName).sort();
+  return [
+    'cluster_partition_handling = pause_minority',
+    'cluster_formation.peer_discovery_backend = classic_config',
+    ...names.map((name, position) => `cluster_formation.classic_config.nodes.${position + 1} = ${name}`),
+  ];
+}
+
+function configuration(ports: RabbitmqPorts, password: string, management: boolean, more: string[]): string {
   const lines = [
     `listeners.tcp.local = 127.0.0.1:${ports.amqp}`,
     // The user is made together with the data; later starts find it there.
@@ -79,6 +115,7 @@ function configuration(ports: RabbitmqPorts, password: string, management: boole
     'log.console = true',
     'log.console.level = info',
     'log.file = false',
+    ...more,
   ];
   if (management) lines.push('management.tcp.ip = 127.0.0.1', `management.tcp.port = ${ports.management}`);
   return `${lines.join('\n')}\n`;
@@ -93,7 +130,7 @@ function environment(directory: string, ports: RabbitmqPorts): NodeJS.ProcessEnv
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_CRASH_DUMP: join(directory, 'erl_crash.dump'),
     RABBITMQ_ALLOW_INPUT: '1',
-    RABBITMQ_NODENAME: `quittance-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}@localhost`,
+    RABBITMQ_NODENAME: nodeName(directory),
     RABBITMQ_DIST_PORT: String(ports.distribution),
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: loopbackOnly,
     RABBITMQ_CTL_ERL_ARGS: loopbackOnly,

@@ -7,7 +7,8 @@ import { endOrphan, writePidFile } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
 import { sourceOf } from './programs.ts';
 import { startRabbitmqContainer } from './rabbitmq-container.ts';
-import { managementAnswers, prepareNode } from './rabbitmq-node.ts';
+import { registerNames } from './epmd.ts';
+import { managementAnswers, nodeName, prepareNode } from './rabbitmq-node.ts';
 import type { Child } from './child.ts';
 import type { Rabbitmq, RabbitmqNode, RabbitmqOptions } from './rabbitmq-node.ts';
 
@@ -21,6 +22,8 @@ export type { Rabbitmq, RabbitmqOptions } from './rabbitmq-node.ts';
  */
 export async function startRabbitmq(options: RabbitmqOptions): Promise<Rabbitmq> {
   const source = await sourceOf('rabbitmq-server', options.toolsDirectory);
+  if (source === 'engine' && options.peers !== undefined)
+    throw new Error('There is no cluster of RabbitMQ in containers here: install rabbitmq-server.');
   return source === 'engine' ? startRabbitmqContainer(options) : startNode(options);
 }
 
@@ -32,6 +35,10 @@ async function startNode(options: RabbitmqOptions): Promise<Rabbitmq> {
   for (const [purpose, port] of Object.entries(ports)) await requireFreePort(port, `RabbitMQ (${purpose})`);
 
   const epmd = await startEpmd(options, node);
+  await registerNames(
+    ports.epmd,
+    (options.peers ?? []).map((peer) => ({ name: nodeName(peer.directory), port: peer.port })),
+  );
   const server = await startServer(options, node);
   void server.exited.then(() => epmd.kill());
   const refusal = await Promise.race([server.exited, untilReady(ports.amqp, node.managementUrl)]);

@@ -12,34 +12,37 @@ export type FaultProxy = {
   /** Stops passing bytes without closing anything, as a network that swallows packets does. */
   stall(): void;
   restore(): void;
+  /** Where new connections go from now on: to each of these (host:port or URL) in turn, passing over those that refuse. */
+  lead(...targets: string[]): void;
   /** Holds every chunk back for so long, in both directions. Order is kept. */
   delay(ms: number): void;
   close(): Promise<void>;
 };
 
 type Mode = { cut: boolean; stalled: boolean; delayMs: number };
+type Track = (socket: Socket) => void;
 
 /**
  * A TCP proxy between a client and a real server, with faults on demand.
  * @param target a URL (amqp://…, postgres://…, http://…) or host:port.
  */
 export async function faultProxy({ target }: { target: string }): Promise<FaultProxy> {
-  const upstream = target.includes('://') ? new URL(target) : new URL(`tcp://${target}`);
+  const upstream = addressIn(target);
+  let upstreams = [upstream];
+  let turn = 0;
   const mode: Mode = { cut: false, stalled: false, delayMs: 0 };
   const sockets = new Set<Socket>();
   let refused = 0;
-  const track = (socket: Socket) => sockets.add(socket).size && socket.once('close', () => sockets.delete(socket));
+  const track: Track = (socket) => sockets.add(socket).size && socket.once('close', () => sockets.delete(socket));
 
   const server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => {
     if (mode.cut) {
       refused += 1;
       return void client.resetAndDestroy();
     }
-    const onward = connect({ host: upstream.hostname, port: Number(upstream.port), noDelay: true });
     track(client);
-    track(onward);
-    relay(client, onward, mode);
-    relay(onward, client, mode);
+    turn = (turn + 1) % upstreams.length;
+    void passOn(client, [...upstreams.slice(turn), ...upstreams.slice(0, turn)], mode, track);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -67,6 +70,9 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
       Object.assign(mode, { cut: false, stalled: false, delayMs: 0 });
       for (const socket of sockets) socket.resume();
     },
+    lead: (...targets) => {
+      upstreams = targets.map(addressIn);
+    },
     delay: (ms) => {
       mode.delayMs = ms;
     },
@@ -75,6 +81,34 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+const addressIn = (target: string): URL => (target.includes('://') ? new URL(target) : new URL(`tcp://${target}`));
+
+/** @returns a connection to the first one that accepts it, null when none does. */
+async function connectFirst(upstreams: readonly URL[], track: Track): Promise<Socket | null> {
+  for (const { hostname, port } of upstreams) {
+    const onward = connect({ host: hostname, port: Number(port), noDelay: true });
+    track(onward);
+    const isOpen = await new Promise<boolean>((resolve) => {
+      onward.once('connect', () => resolve(true)).once('error', () => resolve(false));
+      onward.once('close', () => resolve(false));
+    });
+    if (isOpen) return onward;
+  }
+  return null;
+}
+
+async function passOn(client: Socket, upstreams: readonly URL[], mode: Mode, track: Track): Promise<void> {
+  client.on('error', () => client.destroy());
+  const onward = await connectFirst(upstreams, track);
+  if (onward === null || client.destroyed) {
+    client.destroy();
+    onward?.destroy();
+    return;
+  }
+  relay(client, onward, mode);
+  relay(onward, client, mode);
 }
 
 function relay(from: Socket, to: Socket, mode: Mode): void {

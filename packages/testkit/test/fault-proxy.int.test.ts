@@ -116,3 +116,25 @@ test('a stall passes nothing on and closes nothing; what was sent meanwhile arri
   socket.destroy();
   other.destroy();
 });
+
+test('connections are led to each target in turn, and one that refuses is passed over', async () => {
+  const named = async (name: string): Promise<Server> => {
+    const server = createServer((socket) => socket.on('error', () => undefined).end(name)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  const servers = [await named('one'), await named('two'), await named('gone')];
+  const addresses = servers.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`);
+  servers.pop()!.close();
+  const balancer = await faultProxy({ target: addresses[0]! });
+  const answer = async (): Promise<string> =>
+    String(((await once(await client(balancer.port), 'data')) as [Buffer])[0]);
+  expect([await answer(), await answer()]).toEqual(['one', 'one']);
+  balancer.lead(...addresses);
+  const answers = new Set([await answer(), await answer(), await answer()]);
+  expect([...answers].sort()).toEqual(['one', 'two']);
+  balancer.lead(addresses[2]!);
+  await closed(await client(balancer.port));
+  await balancer.close();
+  for (const server of servers) server.close();
+});
