@@ -1,9 +1,10 @@
-import { chown, cp, mkdir, readdir, rm, stat, writeFile, appendFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres, type Postgres } from '@quittance/local-backends/postgres.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
+import { copyFiles, giveTo, promoted } from '../servers/postgres-copy.ts';
 
 /** A server whose log is archived, so that it can be restored to any point in time since its copy was made. */
 export type ArchivedPostgres = {
@@ -20,10 +21,7 @@ export type ArchivedPostgres = {
   kill(): Promise<void>;
 };
 
-/**
- * The binaries at hand have neither pg_basebackup nor pg_receivewal, so this does by PostgreSQL's own functions what these do:
- * a copy of the files between pg_backup_start and pg_backup_stop, and an archive_command.
- */
+/** The binaries at hand have no pg_receivewal, so an archive_command does by PostgreSQL's own means what it does. */
 export async function startArchivedPostgres(options: {
   directory: string;
   port: number;
@@ -69,35 +67,6 @@ async function archiveInto(url: string, archive: string): Promise<void> {
   });
 }
 
-/** One session from start to stop: its end would end the backup. */
-async function copyFiles(url: string, data: string, target: string): Promise<void> {
-  await withDatabase(url, async (db) => {
-    await db.query(`select pg_backup_start('drill', fast => true)`);
-    const skipped = /\/(?:postmaster\.(?:pid|opts)|pg_wal\/[0-9A-F]{24})$/;
-    // Files that come and go meanwhile are made good by the log.
-    await copyMovingTree(data, target, (path) => !skipped.test(path));
-    const { rows } = await db.query<{ labelfile: string; spcmapfile: string }>(
-      'select labelfile, spcmapfile from pg_backup_stop()',
-    );
-    await writeFile(join(target, 'backup_label'), rows[0]!.labelfile);
-    await writeFile(join(target, 'tablespace_map'), rows[0]!.spcmapfile);
-  });
-}
-
-async function copyMovingTree(from: string, to: string, isWanted: (path: string) => boolean): Promise<void> {
-  await mkdir(to, { mode: 0o700 });
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    const [source, copy] = [join(from, entry.name), join(to, entry.name)];
-    if (!isWanted(source)) continue;
-    if (entry.isDirectory()) await copyMovingTree(source, copy, isWanted);
-    else {
-      await cp(source, copy).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      });
-    }
-  }
-}
-
 async function archiveAll(url: string): Promise<void> {
   await withDatabase(url, async (db) => {
     const { rows } = await db.query<{ file: string }>(`select pg_walfile_name(pg_switch_wal()) as file`);
@@ -123,25 +92,4 @@ async function makeReady(data: string, archive: string, pointInTime: string): Pr
   await appendFile(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`);
   await writeFile(join(data, 'recovery.signal'), '');
   await giveTo(archive, data);
-}
-
-/** Reads are answered before the log is at its end; writes only after. */
-async function promoted(url: string): Promise<void> {
-  await eventually(
-    () =>
-      withDatabase(url, async (db) => {
-        const { rows } = await db.query<{ busy: boolean }>('select pg_is_in_recovery() as busy');
-        if (rows[0]?.busy !== false) throw new Error('the server is still reading its archive');
-      }),
-    { timeoutMs: 120_000, intervalMs: 50 },
-  );
-}
-
-/** As root, the server runs as another user, to whom its files must belong. */
-async function giveTo(ownerOf: string, path: string): Promise<void> {
-  const { uid, gid } = await stat(ownerOf);
-  await chown(path, uid, gid);
-  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
-    await chown(join(entry.parentPath, entry.name), uid, gid);
-  }
 }

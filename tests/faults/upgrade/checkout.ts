@@ -9,11 +9,14 @@ const run = promisify(execFile);
 const git = async (...words: string[]): Promise<string> =>
   (await run('git', words, { cwd: repositoryRoot })).stdout.trim();
 
+/** An earlier version, ready to run. */
+export type Checkout = { path: string; remove: () => Promise<void> };
+
 /**
- * An earlier version, ready to run: checked out into a folder of its own, with the dependencies it names.
+ * Checks it out into a folder of its own, with the dependencies it names.
  * @param revision as git names it. @throws Error when git does not know it, as in a shallow clone.
  */
-export async function checkOut(revision: string): Promise<{ path: string; remove: () => Promise<void> }> {
+export async function checkOut(revision: string): Promise<Checkout> {
   const commit = await git('rev-parse', '--verify', `${revision}^{commit}`);
   const path = join(await mkdtemp(join(tmpdir(), 'quittance-earlier-')), 'checkout');
   await git('worktree', 'add', '--detach', path, commit);

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A disk of its own for one server, which can be filled to the last byte. */
+export type SmallDisk = { fill(): Promise<void>; free(): Promise<void> };
+
+/** What others may take meanwhile, without which nothing could be reserved in one piece. */
+const LEFT_BYTES = 64 * 1024 * 1024;
+
+/** @returns null where nobody here may mount a disk: neither root, nor sudo without a password. */
+export async function smallDisk(
+  directory: string,
+  megabytes: number,
+  onEnd: (close: () => Promise<void>) => void,
+): Promise<SmallDisk | null> {
+  await mkdir(directory, { recursive: true });
+  const uid = process.getuid?.() ?? 0;
+  const asRoot = (...words: string[]) => (uid === 0 ? run(words[0]!, words.slice(1)) : run('sudo', ['-n', ...words]));
+  // PostgreSQL's own user, when we are root, has to pass through.
+  const options = `size=${megabytes}m,mode=0711,uid=${uid},gid=${process.getgid?.() ?? 0}`;
+  try {
+    await asRoot('mount', '-t', 'tmpfs', '-o', options, 'quittance-faults', directory);
+  } catch {
+    return null;
+  }
+  // Lazily: a killed server's children may still be there for a moment.
+  onEnd(async () => {
+    await asRoot('umount', '-l', directory);
+  });
+  const ballast = join(directory, 'ballast');
+  return {
+    async fill() {
+      const { bavail, bsize } = await statfs(directory);
+      const most = bavail * bsize - LEFT_BYTES;
+      if (most > 0) await run('fallocate', ['-l', String(most), ballast]);
+      await writeUntilFull(ballast);
+    },
+    free: () => rm(ballast, { force: true }),
+  };
+}
+
+async function writeUntilFull(path: string): Promise<void> {
+  const file = await open(path, 'a');
+  try {
+    for (;;) await file.write(Buffer.alloc(64 * 1024));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    await file.close();
+  }
+}
