@@ -100,8 +100,8 @@ ${helpList([
   ['--runs <n>', 'how much of it, in the unit of the fault'],
   ['--seed <n>', 'decides everything that chance decides; the same seed makes the same run (random)'],
   ['--path <path>', 'where an earlier run of model failed, as it printed'],
-  ['--part <name>', 'one row of neighbours, one part of engine'],
-  ['--from <revision>', 'the earlier version of upgrade'],
+  ['--part <name>', 'one row of neighbours, one part of engine, one step of cluster'],
+  ['--from <revision>', 'the earlier version of upgrade and system'],
   ['--help', 'this text'],
 ])}`;
 }

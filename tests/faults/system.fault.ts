@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { chanceOf } from '../../services/chain-watcher/test/random-run/chance.ts';
-import type { Fault } from './fault.ts';
+import type { Fault, FaultContext } from './fault.ts';
 import { coverageOf } from './system/coverage.ts';
-import { startFaults } from './system/faults.ts';
+import { createFaults } from './system/faults.ts';
 import { judge } from './system/judge.ts';
 import { startShops } from './system/shops.ts';
 import { openWorld } from './system/world.ts';
+import { checkOut, revisionBeforeLastMigration, type Checkout } from './upgrade/checkout.ts';
 
 const USUAL_MINUTES = 2;
 const SHOPS = 8;
@@ -14,14 +15,17 @@ export const fault: Fault = {
   name: 'system',
   about:
     'two replicas of everything, shops that do all a shop may, and for --runs minutes at random: processes killed, frozen and replaced, at every ' +
-    'fault point too, PostgreSQL and RabbitMQ killed, blocks replaced, nodes that lie, receivers that misbehave; then everything heals, and the ' +
-    'rows, the webhooks and the chain must agree to the last unit',
-  async run({ seed, runs, say, onEnd }) {
+    'fault point too, their clocks wrong, their version an earlier one (--from a revision) and back; messages late, repeated, in another order; ' +
+    'PostgreSQL and RabbitMQ killed, without disk, PostgreSQL taken over by its standby; blocks replaced, nodes that lie, receivers that ' +
+    'misbehave; then everything heals, and the rows, the webhooks and the chain must agree to the last unit',
+  async run(context) {
+    const { seed, runs, say, onEnd } = context;
     const chance = chanceOf(seed);
-    const world = await openWorld(chance.apart('chain'), onEnd);
+    const world = await openWorld(chance.apart('chain'), onEnd, { earlier: await earlierVersion(context) });
     const shops = await startShops(world, SHOPS, chance.apart('shops'));
-    const coverage = coverageOf(world);
-    const faults = startFaults(world, shops, chance.apart('faults'), async (what) => {
+    const faults = await createFaults(world, shops, chance.apart('faults'));
+    const coverage = coverageOf(world, faults);
+    faults.start(async (what) => {
       say(`  ${what}`);
       await coverage.note(what);
     });
@@ -29,14 +33,25 @@ export const fault: Fault = {
     await faults.end();
     say('  everything is healed');
     await shops.end();
-    const broken = await judge(world, shops, say);
+    const broken = [...faults.failed, ...(await judge(world, shops, say, faults.poison))];
     return {
       broken,
       lines: [
         ...shops.lines(),
         ...coverage.lines(),
+        ...(await faults.lines()),
         'The seed makes the same plan again; how far each process is when something happens, the machine decides.',
       ],
     };
   },
 };
+
+/** @returns null in a shallow clone, where there is none unless it is named. */
+async function earlierVersion({ from, say, onEnd }: FaultContext): Promise<Checkout | null> {
+  const revision = from ?? (await revisionBeforeLastMigration().catch(() => null));
+  if (revision === null) return null;
+  const earlier = await checkOut(revision);
+  onEnd(() => earlier.remove());
+  say(`  it begins as ${revision}`);
+  return earlier;
+}

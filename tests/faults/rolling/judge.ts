@@ -5,7 +5,7 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
-import { countDeadLetters } from '@quittance/messaging/dead-letter/dead-letter.ts';
+import { listDeadLetters } from '@quittance/messaging/dead-letter/dead-letter.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -18,6 +18,7 @@ type Received = { body: WebhookEvent; verified: boolean; answer: string };
 
 /** How long everything that was started may take to finish; without a fault it takes seconds. */
 const SETTLE_MS = 120_000;
+const noPoison = { sent: new Set<string>(), confirmed: new Set<string>() };
 
 /** Looks at rows and receivers once the traffic has ended and everything had time to arrive. @returns a line for each thing that is not as it must be. */
 export async function judge(stack: JourneyStack, traffic: Traffic): Promise<string[]> {
@@ -112,15 +113,25 @@ async function eventsAsPaid(stack: JourneyStack, { paid, created }: Traffic): Pr
   return broken;
 }
 
-export async function deadLetters(stack: JourneyStack): Promise<string[]> {
+/** @param poison what was meant to become one, by message id. */
+export async function deadLetters(
+  stack: JourneyStack,
+  { sent, confirmed }: { sent: ReadonlySet<string>; confirmed: ReadonlySet<string> } = noPoison,
+): Promise<string[]> {
   const parts = {
     logger: createLogger({ service: 'tests', level: 'silent' }),
     metrics: createMetrics({ service: 'tests', processMetrics: false }),
   };
   const broker = connectBroker({ url: stack.file.amqp_url, name: 'tests', ...parts });
   try {
-    const queues = await eventually(() => countDeadLetters(broker));
-    return queues.flatMap(({ queue, dead }) => (dead > 0 ? [`${dead} dead letters of ${queue}`] : []));
+    const letters = await eventually(() => listDeadLetters(broker, { limit: Infinity }));
+    const dead = new Set(letters.map((letter) => letter.message_id));
+    return [
+      ...letters
+        .filter((letter) => !sent.has(letter.message_id))
+        .map((letter) => `a dead letter of ${letter.queue}: ${JSON.stringify(letter)}`),
+      ...[...confirmed].filter((id) => !dead.has(id)).map((id) => `the poison ${id} is no dead letter`),
+    ];
   } finally {
     await broker.close();
   }

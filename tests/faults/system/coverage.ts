@@ -1,5 +1,5 @@
 import { withDatabase } from '../../support/database.ts';
-import { faultNames } from './faults.ts';
+import type { Faults } from './faults.ts';
 import type { World } from './world.ts';
 
 /** Which fault met which states of payments and events. */
@@ -17,7 +17,7 @@ const statesNow = `
     where status = 'PAID' and not exists (select from webhooks.event e where e.payment_id = p.payment_id)
   union select 'event waits' from webhooks.delivery where status = 'pending'`;
 
-export function coverageOf({ stack }: World): Coverage {
+export function coverageOf({ stack }: World, { names, impossible }: Pick<Faults, 'names' | 'impossible'>): Coverage {
   const met = new Map<string, { times: number; states: Set<string>; unseen: number }>();
   return {
     async note(fault) {
@@ -39,7 +39,8 @@ export function coverageOf({ stack }: World): Coverage {
         const missing = never.length === 0 ? '' : `; never ${never.join(', ')}`;
         return `  ${String(times).padStart(8)}  ${fault}${missing}${unseen === 0 ? '' : `; ${unseen} times unseen`}`;
       }),
-      `Never carried out: ${faultNames.filter((name) => !met.has(name)).join(', ') || 'none'}.`,
+      `Never carried out: ${names.filter((name) => !met.has(name)).join(', ') || 'none'}.`,
+      ...impossible.map((what) => `Not possible here: ${what}.`),
     ],
   };
 }

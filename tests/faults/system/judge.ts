@@ -12,6 +12,7 @@ import type { Shop } from '../../support/shop.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { deadLetters } from '../rolling/judge.ts';
 import { arrivedOn, disagreements, type Arrived } from './ledger.ts';
+import type { Poison } from './message-faults.ts';
 import type { Shops } from './shops.ts';
 import type { World } from './world.ts';
 
@@ -19,7 +20,12 @@ import type { World } from './world.ts';
 const CONVERGE_MS = 240_000;
 
 /** Once everything has healed: waits until all is settled, and compares rows, webhooks and the chain. @returns a line for each thing that is wrong. */
-export async function judge(world: World, shops: Shops, say: (line: string) => void): Promise<string[]> {
+export async function judge(
+  world: World,
+  shops: Shops,
+  say: (line: string) => void,
+  poison?: Poison,
+): Promise<string[]> {
   const unsettled = await settle(world, shops);
   say('  everything has settled');
   const payments = (await Promise.all(shops.all.map((shop) => allPayments(shop)))).flat();
@@ -34,7 +40,7 @@ export async function judge(world: World, shops: Shops, say: (line: string) => v
     ...(await unbalanced(world, wallets, arrived)),
     ...(await rowViolations(world, shops)),
     ...(await wrongEvents(world, payments)),
-    ...(await deadLetters(world.stack)),
+    ...(await deadLetters(world.stack, poison)),
     ...(await checkedByOps(world)),
   ];
 }

@@ -18,6 +18,9 @@ export type Order = {
   /** Of the 201, once it came. */
   text: string | null;
   payment: Payment | null;
+  /** When it was first asked for, and when the 201 came; milliseconds since 1970. */
+  askedAt: number;
+  answeredAt: number | null;
 };
 
 export type Shops = {
@@ -72,6 +75,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
     const headers = { 'Idempotency-Key': idempotencyKey };
     const created = await ask<Payment>('creation', [201], () => shop.call('POST', '/payments', body, headers));
     if (created === null) return;
+    order.answeredAt = Date.now();
     order.text = created.text;
     order.payment = created.body;
     const { payment_id: id, amount } = created.body;
@@ -97,6 +101,8 @@ export async function startShops(world: World, count: number, chance: Chance): P
 
   let serial = 0;
   async function runShop(shop: Shop, own: Chance): Promise<void> {
+    // Not all of them at once.
+    await pause(own.below(ORDER_EVERY_MS));
     const working = new Set<Promise<void>>();
     const look = looksOf(world, shop, orders, ask);
     while (!ending.signal.aborted) {
@@ -105,7 +111,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
       serial += 1;
       const order: Order = {
         ...{ shop, idempotencyKey: randomUUID(), customer: customerOf(own), text: null, payment: null },
-        body: bodyOf(own, serial, shop.wallet),
+        ...{ body: bodyOf(own, serial, shop.wallet), askedAt: Date.now(), answeredAt: null },
       };
       orders.push(order);
       for (const work of [carryOut(order), look(own)]) {

@@ -1,18 +1,15 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, freePorts } from '@quittance/local-backends/ports.ts';
-import { startPostgres } from '@quittance/local-backends/postgres.ts';
-import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
-import { repositoryRoot, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { localNetwork } from '@quittance/local-stack/stack/network.ts';
 import { badEndpoint, type BadEndpoint } from '../../../services/chain-watcher/test/random-run/bad-endpoint.ts';
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+import { startPostgresPair, type PostgresPair } from '../servers/postgres-pair.ts';
+import { startRabbitmqCluster, type RabbitmqCluster } from '../servers/rabbitmq-cluster.ts';
+import type { Checkout } from '../upgrade/checkout.ts';
 import { CONFIRMATIONS, FINAL_DEPTH, openChain, type MinedChain } from './chain.ts';
-
-/** Kills it, and starts it again on its data. */
-type Restartable = { kill(): Promise<void>; start(): Promise<void> };
 
 export type World = {
   stack: JourneyStack;
@@ -20,8 +17,16 @@ export type World = {
   chain: MinedChain;
   /** What chain-watcher reads the chain by. */
   endpoints: readonly BadEndpoint[];
-  postgres: Restartable;
-  rabbitmq: Restartable & { current(): Rabbitmq };
+  postgres: PostgresPair;
+  rabbitmq: RabbitmqCluster;
+  /** An earlier version that the services start as; null when all of it is the present one. */
+  earlier: Checkout | null;
+};
+
+type Options = {
+  /** How many nodes of RabbitMQ there are: 1 or 3. */
+  brokers?: number;
+  earlier?: Checkout | null;
 };
 
 const ENDPOINTS = 2;
@@ -32,32 +37,21 @@ const settings = {
   WEBHOOK_RETRY_DELAYS_SECONDS: '1,1,2,2,3,3,5,5',
 };
 
-/** The whole system with two replicas, on a PostgreSQL, a RabbitMQ and a chain that can be killed, and behind nodes that lie when told to. */
-export async function openWorld(chance: Chance, onEnd: (close: () => Promise<void>) => void): Promise<World> {
+/**
+ * The whole system with two replicas, on a PostgreSQL with a standby, a RabbitMQ and a chain that can be killed, and behind nodes that
+ * lie when told to.
+ */
+export async function openWorld(
+  chance: Chance,
+  onEnd: (close: () => Promise<void>) => void,
+  { brokers = 1, earlier = null }: Options = {},
+): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-system-'));
   onEnd(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
   // PostgreSQL's own user, when we are root, has to pass through.
   await chmod(directory, 0o711);
-  const postgres = await restartable(
-    {
-      directory: join(directory, 'postgres'),
-      port: await freePort(),
-      logFile: join(directory, 'postgres.log'),
-    },
-    startPostgres,
-    onEnd,
-  );
-  const [amqp, management, distribution, epmd] = (await freePorts(4)) as [number, number, number, number];
-  const rabbitmq = await restartable(
-    {
-      directory: join(directory, 'rabbitmq'),
-      toolsDirectory: join(repositoryRoot, '.local', 'tools'),
-      ports: { amqp, management, distribution, epmd },
-      logFile: join(directory, 'rabbitmq.log'),
-    },
-    startRabbitmq,
-    onEnd,
-  );
+  const postgres = await startPostgresPair(directory, onEnd);
+  const rabbitmq = await startRabbitmqCluster(brokers, directory, onEnd);
   const chain = await openChain({ directory: join(directory, 'chain'), logFile: join(directory, 'chain.log'), onEnd });
   const endpoints: BadEndpoint[] = [];
   for (let number = 0; number < ENDPOINTS; number += 1) {
@@ -72,10 +66,11 @@ export async function openWorld(chance: Chance, onEnd: (close: () => Promise<voi
   let made: StackDirectory | null = null;
   const stack = await journeyStack({
     replicas: 2,
+    ...(earlier !== null && { checkout: earlier.path }),
     settings: {
       ...settings,
-      POSTGRES_URL: postgres.current().url,
-      AMQP_URL: rabbitmq.current().url,
+      POSTGRES_URL: postgres.url,
+      AMQP_URL: rabbitmq.url,
       CHAIN_RPC_URL: chain.rpcUrl,
       NETWORKS_FILE: networksFile,
     },
@@ -85,26 +80,10 @@ export async function openWorld(chance: Chance, onEnd: (close: () => Promise<voi
     },
   });
   onEnd(() => stack.close());
-  return { stack, directory: made!, chain, endpoints, postgres, rabbitmq };
+  return { stack, directory: made!, chain, endpoints, postgres, rabbitmq, earlier };
 }
 
 async function networkOf(chain: MinedChain, endpoints: readonly BadEndpoint[]) {
   const described = await chain.describe();
   return { ...localNetwork(described), confirmations: CONFIRMATIONS, rpc_urls: endpoints.map(({ url }) => url) };
-}
-
-async function restartable<Options, One extends { kill(): Promise<void>; stop(): Promise<void> }>(
-  options: Options,
-  begin: (options: Options) => Promise<One>,
-  onEnd: (close: () => Promise<void>) => void,
-): Promise<Restartable & { current(): One }> {
-  let running = await begin(options);
-  onEnd(() => running.kill());
-  return {
-    current: () => running,
-    kill: () => running.kill(),
-    async start() {
-      running = await begin(options);
-    },
-  };
 }

@@ -1,0 +1,133 @@
+import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
+import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
+import type { Outgoing } from '@quittance/messaging/broker/publisher.ts';
+import { bindings } from '@quittance/messaging/broker/topology.ts';
+import { toRequeued } from '@quittance/messaging/dead-letter/message.ts';
+import { createLogger } from '@quittance/runtime/logger.ts';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
+import type { FaultKind, Scene } from './fault.ts';
+
+/** Message ids of poison: what may be among the dead letters, and what must be, because RabbitMQ has confirmed it. */
+export type Poison = { sent: Set<string>; confirmed: Set<string> };
+
+/** Most messages that are held back at once, and that are kept to be sent again later. */
+const MOST_HELD = 30;
+const MOST_KEPT = 300;
+
+/** What a broker may do to messages by its own promise, and what nobody should have sent. */
+export function createMessageFaults({ world, until }: Scene, poison: Poison): FaultKind & { close(): Promise<void> } {
+  const broker = connectBroker({
+    ...{ url: world.rabbitmq.url, name: 'tests' },
+    logger: createLogger({ service: 'tests', level: 'silent' }),
+    metrics: createMetrics({ service: 'tests', processMetrics: false }),
+  });
+  /** Messages that were seen, newest last. Any of them may come again. */
+  const kept: Outgoing[] = [];
+  const keep = (messages: readonly Outgoing[]): void => {
+    kept.push(...messages);
+    kept.splice(0, kept.length - MOST_KEPT);
+  };
+  const counts = { held: 0, repeated: 0 };
+  const queues = bindings.map(({ queue }) => queue);
+
+  return {
+    names: ['messages held back and reordered', 'messages repeated', 'poison'],
+    next(chance) {
+      const queue = chance.pick(queues);
+      const forMs = chance.between(500, 6_000);
+      return chance.weighted([
+        [
+          4,
+          {
+            name: 'messages held back and reordered',
+            // A broker that dies meanwhile gives them back by itself.
+            run: () =>
+              holdBack(broker, queue, chance, () => until(forMs)).then(
+                (held) => {
+                  counts.held += held.length;
+                  keep(held);
+                },
+                () => undefined,
+              ),
+          },
+        ],
+        [
+          2,
+          {
+            name: 'messages repeated',
+            run: async () => {
+              const outcomes = await broker.publish(shuffled(kept, chance).slice(0, MOST_HELD));
+              counts.repeated += outcomes.filter((outcome) => outcome === 'confirmed').length;
+            },
+          },
+        ],
+        [1, { name: 'poison', run: () => sendPoison(broker, queue, chance, poison) }],
+      ]);
+    },
+    lines: async () => [
+      `${counts.held} messages were held back and put in another order, ${counts.repeated} came again later, ${poison.confirmed.size} were poison.`,
+    ],
+    close: () => broker.close(),
+  };
+}
+
+/**
+ * Takes messages of a queue away from its consumers for a while, and then puts them behind those that came meanwhile, in another order
+ * and some of them twice.
+ * @returns copies of them.
+ */
+async function holdBack(
+  broker: Broker,
+  queue: string,
+  chance: Chance,
+  meanwhile: () => Promise<unknown>,
+): Promise<Outgoing[]> {
+  const channel = await (await broker.consuming.connected(AbortSignal.timeout(5_000))).createChannel();
+  channel.on('error', () => undefined);
+  try {
+    await channel.prefetch(MOST_HELD);
+    const held: Parameters<typeof toRequeued>[0][] = [];
+    const { consumerTag } = await channel.consume(queue, (message) => {
+      if (message !== null) held.push(message);
+    });
+    await meanwhile();
+    // Or it would get the copies.
+    await channel.cancel(consumerTag);
+    const copies = held.map((message) => toRequeued(message, queue, {}));
+    const twice = copies.filter(() => chance.happens(0.3));
+    const outcomes = await broker.publish(shuffled([...copies, ...twice], chance));
+    // Else they return to the queue, beside those copies that arrived.
+    if (outcomes.every((outcome) => outcome === 'confirmed')) channel.ackAll();
+    return copies;
+  } finally {
+    await channel.close().catch(() => undefined);
+  }
+}
+
+/** A message of a name that the queue knows, which nobody can understand. */
+async function sendPoison(broker: Broker, queue: string, chance: Chance, { sent, confirmed }: Poison): Promise<void> {
+  const { message } = bindings.find((row) => row.queue === queue)!;
+  const bodies = ['{', '[]', '{"merchant_id":"nobody"}', '\u0000', '{"__proto__":{"merchant_id":1}}'];
+  const messageId = newMessageId();
+  sent.add(messageId);
+  const [outcome] = await broker.publish([
+    {
+      exchange: '',
+      routingKey: queue,
+      body: Buffer.from(chance.pick(bodies)),
+      properties: {
+        ...{ messageId, type: message.name, contentType: 'application/json', persistent: true, mandatory: true },
+        headers: { version: chance.pick([1, 1, 99, 'one']), merchant_id: 'nobody' },
+      },
+    },
+  ]);
+  if (outcome === 'confirmed') confirmed.add(messageId);
+}
+
+function shuffled<T>(values: readonly T[], chance: Chance): T[] {
+  return values
+    .map((value) => [chance.below(2 ** 30), value] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, value]) => value);
+}
