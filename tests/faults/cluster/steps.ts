@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { withClient } from '@quittance/postgres/roles/service-databases.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { withDatabase } from '../../support/database.ts';
+import type { FailedOver } from '../servers/postgres-pair.ts';
+import type { ClusterNode } from '../servers/rabbitmq-cluster.ts';
+import type { World } from '../system/world.ts';
+
+export type Step = {
+  name: string;
+  /** Does it and heals it. @returns what was not as it must be. */
+  run(world: World): Promise<string[]>;
+};
+
+/** The queue whose leader is taken: every creation goes through it. */
+const QUEUE = 'quota.payment-created';
+/** Longer than it takes the others to find out. A frozen node is missed by nobody for up to 75 s (net_ticktime). */
+const AWAY_MS = 20_000;
+const FROZEN_MS = 90_000;
+
+export const steps: readonly Step[] = [
+  leaderAway('leader killed', AWAY_MS, {
+    begin: (leader) => leader.kill(),
+    end: (leader) => leader.start(),
+  }),
+  leaderAway('leader frozen', FROZEN_MS, {
+    begin: (leader) => leader.freeze(),
+    end: (leader) => leader.thaw(),
+  }),
+  leaderAway('leader parted', AWAY_MS, {
+    begin: (leader) => leader.isolate(),
+    end: (leader) => leader.join(),
+  }),
+  failover('primary killed', 'killed', async ({ rebuild }) => {
+    await rebuild();
+    return [];
+  }),
+  failover('primary frozen', 'frozen', outdated),
+  {
+    name: 'standby killed',
+    async run({ postgres }) {
+      await postgres.killStandby();
+      await delay(AWAY_MS / 4);
+      await postgres.startStandby();
+      return [];
+    },
+  },
+];
+
+type Away = Record<'begin' | 'end', (leader: ClusterNode) => void | Promise<void>>;
+
+function leaderAway(name: string, forMs: number, { begin, end }: Away): Step {
+  return {
+    name,
+    async run({ rabbitmq }) {
+      const leader = await rabbitmq.leaderOf(QUEUE);
+      await begin(leader);
+      await delay(forMs);
+      await end(leader);
+      await rabbitmq.untilWhole(QUEUE);
+      const next = await rabbitmq.leaderOf(QUEUE);
+      return next === leader ? [`node ${leader.number} led before and after it: nothing was shown`] : [];
+    },
+  };
+}
+
+function failover(name: string, how: 'killed' | 'frozen', after: (failedOver: FailedOver) => Promise<string[]>): Step {
+  return { name, run: async ({ postgres }) => after(await postgres.failOver(how)) };
+}
+
+/** The former primary wakes up and believes to be one still: what it is told to store, it must answer to nobody. */
+async function outdated({ formerUrl, thaw, rebuild }: FailedOver): Promise<string[]> {
+  thaw();
+  const told = withDatabase(formerUrl, (db) => db.query('create table never_answered ()')).then(
+    () => ['the former primary answered a commit that its standby does not have'],
+    () => [],
+  );
+  await eventually(
+    () =>
+      withClient(formerUrl, async (db) => {
+        const { rowCount } = await db.query(
+          `select from pg_stat_activity where wait_event = 'SyncRep' and query like 'create table never%'`,
+        );
+        if (rowCount !== 1) throw new Error('the former primary does not wait for its standby');
+      }),
+    { timeoutMs: 60_000, intervalMs: 100 },
+  );
+  await rebuild();
+  return told;
+}

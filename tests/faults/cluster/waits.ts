@@ -1,0 +1,29 @@
+import { withDatabase } from '../../support/database.ts';
+import type { Order } from '../system/shops.ts';
+
+/** Seconds. */
+export type Waits = {
+  /** From when a shop first asked for a payment to its 201; it repeats every two seconds. */
+  creations: number;
+  /** From when a message about a creation was written to when it took effect at its consumer. */
+  messages: number;
+};
+
+/** The longest of what began in this time or later; what has no end yet counts up to now. */
+export async function longestWaits(url: string, orders: readonly Order[], from: Date): Promise<Waits> {
+  const now = Date.now();
+  const asked = orders
+    .filter(({ askedAt }) => askedAt >= from.getTime())
+    .map(({ askedAt, answeredAt }) => ((answeredAt ?? now) - askedAt) / 1_000);
+  return withDatabase(url, async (db) => {
+    const { rows } = await db.query<{ seconds: number }>(
+      `select coalesce(extract(epoch from max(coalesce(received_at, clock_timestamp()) - created_at)), 0)::float8 as seconds
+         from (select message_id, created_at from payments.sent_message where name = 'PaymentCreated'
+                union all select message_id, created_at from payments.outbox where name = 'PaymentCreated') sent
+         left join quota.inbox i on i.message_id = sent.message_id and i.handler = 'payment-created'
+        where created_at >= $1`,
+      [from],
+    );
+    return { creations: Math.max(0, ...asked), messages: rows[0]!.seconds };
+  });
+}
