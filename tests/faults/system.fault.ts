@@ -23,7 +23,7 @@ export const fault: Fault = {
     const chance = chanceOf(seed);
     const world = await openWorld(chance.apart('chain'), onEnd, { earlier: await earlierVersion(context) });
     const shops = await startShops(world, SHOPS, chance.apart('shops'));
-    const faults = await createFaults(world, shops, chance.apart('faults'));
+    const faults = await createFaults(world, shops, chance.apart('faults'), say);
     const coverage = coverageOf(world, faults);
     faults.start(async (what) => {
       say(`  ${what}`);

@@ -1,4 +1,5 @@
 import { withClient } from '@quittance/postgres/roles/service-databases.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import type { FaultKind, Scene } from './fault.ts';
 
 /** All that happens to PostgreSQL and RabbitMQ, one at a time. */
@@ -34,7 +35,8 @@ export function createBackendFaults({ world: { postgres, rabbitmq }, until }: Sc
   async function away(begin: () => Promise<unknown>, end: () => Promise<unknown>, ms: number): Promise<void> {
     await begin();
     await until(ms);
-    await end();
+    // On a busy machine a command may give up on a server that is on its way.
+    await eventually(end, { timeoutMs: 180_000, intervalMs: 1_000 });
   }
   async function failedOver(how: 'killed' | 'frozen', ms: number): Promise<void> {
     const { thaw, rebuild } = await postgres.failOver(how);

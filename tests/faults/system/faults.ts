@@ -37,7 +37,12 @@ const behaviours = {
 } as const;
 
 /** Several of these go on at once, each one fault after the other. */
-export async function createFaults(world: World, shops: Shops, chance: Chance): Promise<Faults> {
+export async function createFaults(
+  world: World,
+  shops: Shops,
+  chance: Chance,
+  say: (line: string) => void,
+): Promise<Faults> {
   const ending = new AbortController();
   const until = (ms: number) => delay(ms, undefined, { signal: ending.signal }).catch(() => undefined);
   const places = new Map(world.stack.services.map((one) => [one, createSemaphore(1)]));
@@ -64,6 +69,7 @@ export async function createFaults(world: World, shops: Shops, chance: Chance): 
       await run();
     } catch (error) {
       failed.push(`${what} could not be carried out: ${String(error)}`);
+      say(`  ${failed.at(-1)!}`);
     }
   };
   const lane = async ([name, pauseMs, kind]: (typeof kinds)[number], note: (what: string) => Promise<void>) => {
