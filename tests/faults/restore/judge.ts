@@ -60,7 +60,7 @@ export async function violations(url: string, known: readonly Order[]): Promise<
 }
 
 /** The history that quota keeps from messages: each payment is in it once, however often its message was replayed. */
-async function uncounted(db: Queryable): Promise<string[]> {
+export async function uncounted(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ what: string }>(
     `select format('quota has counted %s payments of %s, which has %s', counted, merchant_id, there) as what
        from (select merchant_id, count(*) as there from payments.payment group by merchant_id) p

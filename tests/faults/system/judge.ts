@@ -10,6 +10,7 @@ import { withDatabase } from '../../support/database.ts';
 import { ownEnvironment } from '../../support/journey-stack.ts';
 import type { Shop } from '../../support/shop.ts';
 import { insist } from '@quittance/testkit/insist.ts';
+import { uncounted } from '../restore/judge.ts';
 import { deadLetters } from '../rolling/judge.ts';
 import { arrivedOn, disagreements, type Arrived } from './ledger.ts';
 import type { Poison } from './message-faults.ts';
@@ -39,6 +40,7 @@ export async function judge(
     ...disagreements(payments, arrived),
     ...(await unbalanced(world, wallets, arrived)),
     ...(await rowViolations(world, shops)),
+    ...(await wrongCounts(world)),
     ...(await wrongEvents(world, payments)),
     ...(await deadLetters(world.stack, poison)),
     ...(await checkedByOps(world)),
@@ -140,6 +142,18 @@ function rowViolations({ stack }: World, { orders }: Shops): Promise<string[]> {
     );
     return findViolations(db, { answered, received: null, limitsStood: true });
   });
+}
+
+/** What quota hears of each payment is the last that arrives, and counts it once, however often it is told. */
+async function wrongCounts({ stack }: World): Promise<string[]> {
+  const now = () => withDatabase(stack.file.postgres_url, uncounted);
+  const settled = eventually(
+    async () => {
+      if ((await now()).length > 0) throw new Error('quota has not counted everything yet');
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  );
+  return settled.then(() => [], now);
 }
 
 type Received = { body: { event_id: string; payment_id: string | null; status: string }; raw_body: string } & {

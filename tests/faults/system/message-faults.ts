@@ -1,7 +1,8 @@
 import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
 import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
 import type { Outgoing } from '@quittance/messaging/broker/publisher.ts';
-import { bindings } from '@quittance/messaging/broker/topology.ts';
+import { createReconnectingChannel } from '@quittance/messaging/broker/channel.ts';
+import { bindings, EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { toRequeued } from '@quittance/messaging/dead-letter/message.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
@@ -11,6 +12,8 @@ import type { FaultKind, Scene } from './fault.ts';
 /** Message ids of poison: what may be among the dead letters, and what must be, because RabbitMQ has confirmed it. */
 export type Poison = { sent: Set<string>; confirmed: Set<string> };
 
+const silent = createLogger({ service: 'tests', level: 'silent' });
+
 /** Most messages that are held back at once, and that are kept to be sent again later. */
 const MOST_HELD = 30;
 const MOST_KEPT = 300;
@@ -19,7 +22,7 @@ const MOST_KEPT = 300;
 export function createMessageFaults({ world, until }: Scene, poison: Poison): FaultKind & { close(): Promise<void> } {
   const broker = connectBroker({
     ...{ url: world.rabbitmq.url, name: 'tests' },
-    logger: createLogger({ service: 'tests', level: 'silent' }),
+    logger: silent,
     metrics: createMetrics({ service: 'tests', processMetrics: false }),
   });
   /** Messages that were seen, newest last. Any of them may come again. */
@@ -29,12 +32,18 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
     kept.splice(0, kept.length - MOST_KEPT);
   };
   const counts = { held: 0, repeated: 0 };
+  const tap = openTap(broker, (message) => keep([message]));
   const queues = bindings.map(({ queue }) => queue);
+  /** Those of every payment more often than those of settings, through which hardly anything goes. */
+  const queueOf = (chance: Chance): string =>
+    chance.happens(0.7)
+      ? chance.pick(queues.filter((name) => /payment|transfer/.test(name.split('.')[1]!)))
+      : chance.pick(queues);
 
   return {
     names: ['messages held back and reordered', 'messages repeated', 'poison'],
     next(chance) {
-      const queue = chance.pick(queues);
+      const queue = queueOf(chance);
       const forMs = chance.between(500, 6_000);
       return chance.weighted([
         [
@@ -44,10 +53,7 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
             // A broker that dies meanwhile gives them back by itself.
             run: () =>
               holdBack(broker, queue, chance, () => until(forMs)).then(
-                (held) => {
-                  counts.held += held.length;
-                  keep(held);
-                },
+                (held) => void (counts.held += held),
                 () => undefined,
               ),
           },
@@ -68,21 +74,46 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
     lines: async () => [
       `${counts.held} messages were held back and put in another order, ${counts.repeated} came again later, ${poison.confirmed.size} were poison.`,
     ],
-    close: () => broker.close(),
+    async close() {
+      await tap.close();
+      await broker.close();
+    },
   };
+}
+
+/** Hears every message, whoever else takes it. It misses what is sent while it is not connected. */
+function openTap(broker: Broker, onMessage: (copy: Outgoing) => void): { close(): Promise<void> } {
+  return createReconnectingChannel({
+    connection: broker.consuming,
+    logger: silent,
+    open: (connection) => connection.createChannel(),
+    async setUp(channel) {
+      const { queue } = await channel.assertQueue('', { exclusive: true });
+      await channel.bindQueue(queue, EXCHANGE, '#');
+      await channel.consume(
+        queue,
+        (message) => {
+          if (message === null) return;
+          const { exchange, routingKey } = message.fields;
+          onMessage({ ...toRequeued(message, queue, {}), exchange, routingKey });
+        },
+        { noAck: true },
+      );
+    },
+  });
 }
 
 /**
  * Takes messages of a queue away from its consumers for a while, and then puts them behind those that came meanwhile, in another order
  * and some of them twice.
- * @returns copies of them.
+ * @returns how many.
  */
 async function holdBack(
   broker: Broker,
   queue: string,
   chance: Chance,
   meanwhile: () => Promise<unknown>,
-): Promise<Outgoing[]> {
+): Promise<number> {
   const channel = await (await broker.consuming.connected(AbortSignal.timeout(5_000))).createChannel();
   channel.on('error', () => undefined);
   try {
@@ -99,7 +130,7 @@ async function holdBack(
     const outcomes = await broker.publish(shuffled([...copies, ...twice], chance));
     // Else they return to the queue, beside those copies that arrived.
     if (outcomes.every((outcome) => outcome === 'confirmed')) channel.ackAll();
-    return copies;
+    return copies.length;
   } finally {
     await channel.close().catch(() => undefined);
   }
