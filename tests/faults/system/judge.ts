@@ -27,12 +27,13 @@ export async function judge(
   say: (line: string) => void,
   poison?: Poison,
 ): Promise<string[]> {
-  const unsettled = await settle(world, shops);
-  say('  everything has settled');
-  const payments = (await Promise.all(shops.all.map((shop) => allPayments(shop)))).flat();
   const { rpcUrl, token } = world.chain;
   const wallets = shops.all.map(({ wallet }) => wallet);
+  // Nobody sends any more, and no block is replaced.
   const arrived = await arrivedOn(rpcUrl, token, wallets);
+  const unsettled = await settle(world, shops, arrived);
+  say('  everything has settled');
+  const payments = (await Promise.all(shops.all.map((shop) => allPayments(shop)))).flat();
   return [
     ...shops.wrong,
     ...unsettled,
@@ -47,7 +48,7 @@ export async function judge(
   ];
 }
 
-/** What is left to be done, for people. A notice that PAID has overtaken ends as failed, and is not sent any more. */
+/** What is left to be done, for people; also of money that a closed payment gets only once it is confirmed. A notice that PAID has overtaken ends as failed, and is not sent any more. */
 const leftOver = `
   select format('%s is %s', payment_id, status) as what from payments.payment where status in ('PENDING', 'CHECKING')
   union all select format('%s is PAID and has no event', payment_id) from payments.payment p
@@ -57,12 +58,16 @@ const leftOver = `
   union all select format('%s waits in the outbox of %s', name, schema) from (
     select 'payments' as schema, name from payments.outbox union all select 'gateway', name from gateway.outbox
     union all select 'chain', name from chain.outbox union all select 'webhooks', name from webhooks.outbox
-    union all select 'quota', name from quota.outbox) o`;
+    union all select 'quota', name from quota.outbox) o
+  union all select format('%s is not confirmed in the ledger', key) from unnest($1::text[]) key
+    where not exists (select from payments.transfer where phase = 'confirmed'
+      and transaction_id = split_part(key, '-', 1) and transaction_event_index = split_part(key, '-', 2)::int)`;
 
 /** @returns what never came to its end. */
-async function settle({ stack }: World, { all }: Shops): Promise<string[]> {
+async function settle({ stack }: World, { all }: Shops, arrived: readonly Arrived[]): Promise<string[]> {
+  const keys = arrived.map(({ key }) => key);
   const left = () =>
-    withDatabase(stack.file.postgres_url, async (db) => (await db.query<{ what: string }>(leftOver)).rows);
+    withDatabase(stack.file.postgres_url, async (db) => (await db.query<{ what: string }>(leftOver, [keys])).rows);
   const byId = new Map(all.map((shop) => [shop.merchantId, shop]));
   const retryFailed = async () => {
     const failed = await withDatabase(stack.file.postgres_url, (db) =>
