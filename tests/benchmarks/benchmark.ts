@@ -10,6 +10,8 @@ export type Benchmark = {
   on: 'stack' | 'backends';
   /** Of a long one: what `--part` may name to have that alone. */
   parts?: readonly string[];
+  /** Of one in real time: how long it lasts unless `--minutes` says otherwise; three minutes when not given. */
+  minutes?: number;
   /** @throws CannotMeasure, or what broke it as a whole; missing an aim is a result. */
   run(context: BenchmarkContext): Promise<BenchmarkResult>;
 };

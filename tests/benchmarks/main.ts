@@ -118,7 +118,7 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
       ...{ load, say, attempt, part: partOf(benchmark), scale: values.smoke ? 'smoke' : 'full' },
       rounds: positive('rounds', values.rounds ?? defaults.rounds),
       runMs: positive('seconds', values.seconds ?? defaults.seconds) * 1000,
-      minutes: positive('minutes', values.minutes ?? defaults.minutes),
+      minutes: positive('minutes', values.minutes ?? usualMinutes(benchmark)),
       payments: values.payments === undefined ? null : positive('payments', values.payments),
       ...{ onEnd, opened: openedFor(onEnd) },
     });
@@ -130,6 +130,9 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
+
+const usualMinutes = ({ minutes }: Benchmark): string =>
+  values.smoke || minutes === undefined ? defaults.minutes : String(minutes);
 
 /** @throws Error for a part that this benchmark does not have. */
 function partOf({ name, parts = [] }: Benchmark): string | null {
@@ -162,7 +165,7 @@ Options:
 ${helpList([
   ['--rounds <n>', 'rounds in which the contenders take turns (7)'],
   ['--seconds <n>', 'how long a contender runs in a round (1.5)'],
-  ['--minutes <n>', 'how long each situation of a benchmark in real time lasts (3)'],
+  ['--minutes <n>', 'how long each situation of a benchmark in real time lasts (3; endurance: 60)'],
   ['--part <part>', 'one part of a long benchmark'],
   ['--payments <n>', 'how many there are where growth is measured (1000000)'],
   ['--smoke', 'tiny amounts, one round, two benchmarks at once: shows that everything still works, measures nothing'],

@@ -7,6 +7,7 @@ import { significant } from './support/report.ts';
 import { residentMegabytes } from './support/resident.ts';
 import { spreadOf } from './support/rounds.ts';
 import { benchmarkStack } from './support/stack.ts';
+import { secondsToReady } from './support/starting.ts';
 
 /** Payments that are created before memory is read again, and how often each process is started. */
 const amounts = { full: { payments: 100_000, starts: 5 }, smoke: { payments: 64, starts: 1 } };
@@ -63,12 +64,7 @@ async function read({ say, load, scale }: BenchmarkContext, stack: JourneyStack)
   const readings: Reading[] = [];
   for (const service of stack.services) {
     const startSeconds: number[] = [];
-    for (let start = 0; start < starts; start += 1) {
-      await service.stop();
-      const startedAt = performance.now();
-      await service.start();
-      startSeconds.push((performance.now() - startedAt) / 1_000);
-    }
+    for (let start = 0; start < starts; start += 1) startSeconds.push(await secondsToReady(service));
     readings.push({ process: service.name, atRest: await residentMegabytes(service.pid), afterUse: 0, startSeconds });
   }
   say(`  creating ${payments} payments …`);

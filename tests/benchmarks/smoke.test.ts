@@ -29,6 +29,7 @@ test('the benchmarks name themselves and their options when asked for help', asy
     'chain',
     'console',
     'creation',
+    'endurance',
     'gateway',
     'growth',
     'memory',

@@ -6,6 +6,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { management, virtualHostOf } from '../support/management.ts';
 import { Shop } from '../support/shop.ts';
 import type { Fault } from './fault.ts';
 import { judge } from './rolling/judge.ts';
@@ -75,15 +76,14 @@ async function replaceDatabaseLogins(scene: Scene): Promise<string[]> {
 async function replaceAmqpUser(scene: Scene): Promise<string[]> {
   const { stack, say } = scene;
   const [username, password] = ['quittance_2', randomBytes(12).toString('hex')];
-  await management(stack, 'PUT', `/users/${username}`, { password, tags: '' });
+  await management(stack.file, 'PUT', `/users/${username}`, { password, tags: '' });
   const everything = { configure: '.*', write: '.*', read: '.*' };
-  const virtualHost = encodeURIComponent(decodeURIComponent(new URL(stack.file.amqp_url).pathname.slice(1)) || '/');
-  await management(stack, 'PUT', `/permissions/${virtualHost}/${username}`, everything);
+  await management(stack.file, 'PUT', `/permissions/${virtualHostOf(stack.file)}/${username}`, everything);
   say('  a second AMQP user');
   const AMQP_URL = Object.assign(new URL(stack.file.amqp_url), { username, password }).href;
   const broken = await roll({ ...scene, settings: () => ({ AMQP_URL }) });
   await eventually(async () => {
-    const connections = await management<{ user: string }[]>(stack, 'GET', '/connections?columns=user');
+    const connections = await management<{ user: string }[]>(stack.file, 'GET', '/connections?columns=user');
     const others = connections.filter(({ user }) => user !== username);
     if (others.length > 0) throw new Error(`${others.length} connections of another user`);
   });
@@ -138,16 +138,4 @@ async function replaceInternalToken(scene: Scene): Promise<string[]> {
   if ((await statusWith(old)) !== 401) broken.push('the old internal token is still accepted');
   if ((await statusWith(token)) !== 200) broken.push('the new internal token is not accepted');
   return broken;
-}
-
-async function management<T>(stack: JourneyStack, method: string, path: string, body?: object): Promise<T> {
-  const { management_url: base } = stack.file;
-  if (base === null) throw new Error('this broker has no management API, by which a second user could be made');
-  const { username, password, host } = new URL(base);
-  const answer = await send(method, `http://${host}/api${path}`, {
-    headers: { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
-    body,
-  });
-  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
-  return (answer.text === '' ? null : answer.json()) as T;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts in /proc in hundredths of a second, whatever the kernel's own clock is. */
 const TICK_US = 10_000;
@@ -16,12 +16,20 @@ export function cpuUsOf(pid: number): number | null {
 export function cpuUsOfFamily(pid: number | null): number | null {
   const parent = pid === null ? null : statOf(pid);
   if (parent === null) return null;
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => statOf(Number(name)))
+  const children = pidsOfAll()
+    .map(statOf)
     .filter((stat) => stat?.parent === pid);
   const ticks = children.reduce((sum, stat) => sum + (stat?.own ?? 0), parent.own + parent.reaped);
   return ticks * TICK_US;
+}
+
+/** The same of this process with all that descends from it. */
+export function cpuUsOfDescendants(): number | null {
+  const stats = new Map([process.pid, ...pidsOfAll()].map((pid) => [pid, statOf(pid)]));
+  if (stats.get(process.pid) === null) return null;
+  const isOurs = (pid: number): boolean => pid === process.pid || (pid > 1 && isOurs(stats.get(pid)?.parent ?? 0));
+  const ticks = [...stats].map(([pid, stat]) => (stat !== null && isOurs(pid) ? stat.own + stat.reaped : 0));
+  return ticks.reduce((sum, own) => sum + own, 0) * TICK_US;
 }
 
 /** The same of all children of this process that have ended, and of theirs. */
@@ -34,6 +42,14 @@ export function cpuUsOfEndedChildren(): number | null {
 export function parentOf(pid: number): number | null {
   return statOf(pid)?.parent ?? null;
 }
+
+/** None where there is no /proc. */
+const pidsOfAll = (): number[] =>
+  existsSync('/proc/self')
+    ? readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map(Number)
+    : [];
 
 function statOf(pid: number): { parent: number; own: number; reaped: number } | null {
   let text: string;

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { send, type HttpAnswer } from '../../support/http.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
@@ -26,6 +28,19 @@ export type Traffic = {
 /** A request that was not answered as it should be. */
 type FailedRequest = { line: string; requestId: string };
 
+/** When a request that was answered as it should be began (`performance.now()`), and how long that took. */
+export type Answered = { startedAt: number; ms: number };
+
+type TrafficOptions = {
+  shops: number;
+  /** How often a payment is looked at by somebody, as a multiple of the usual. */
+  looks?: number;
+  /** Whether what waits to be paid is paid by one transaction in each block: of many that come at once, anvil refuses most. */
+  paysTogether?: boolean;
+  /** Told of each request that was answered as it should be. */
+  onAnswer?: (kind: string, answered: Answered) => void;
+};
+
 type Kind = {
   name: string;
   everyMs: number;
@@ -40,12 +55,16 @@ const READS_OF_A_SHOP_EVERY_MS = 1_000;
 const LATE_AFTER_MS = 1_000;
 /** Public links that are looked at: the newest ones, so that no token is asked for too often. */
 const LOOKED_AT = 40;
+const PAID_AT_ONCE = { alone: 4, together: 60 };
 
 /**
  * Merchants and customers at the public door: each kind of request goes out at its own pace, whether or not the one before was
  * answered, from an address and over a connection of its own, once. Nothing is ever sent again: what fails is a failure.
  */
-export async function startTraffic(stack: JourneyStack, { shops: count }: { shops: number }): Promise<Traffic> {
+export async function startTraffic(
+  stack: JourneyStack,
+  { shops: count, looks = 1, paysTogether = false, onAnswer = () => undefined }: TrafficOptions,
+): Promise<Traffic> {
   const shops = await Promise.all(Array.from({ length: count }, () => Shop.open(stack)));
   const created: Created[] = [];
   const paid = new Set<string>();
@@ -61,10 +80,13 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
     try {
       const answer = await request(requestId);
       if (answer === null) return;
-      if (answer.status === expected) return void answered.set(name, (answered.get(name) ?? 0) + 1);
-      const ms = Math.round(performance.now() - startedAt);
+      const ms = performance.now() - startedAt;
+      if (answer.status === expected) {
+        onAnswer(name, { startedAt, ms });
+        return void answered.set(name, (answered.get(name) ?? 0) + 1);
+      }
       const isLate = answer.status === 503 && ms >= LATE_AFTER_MS;
-      const line = `${at} ${name}: ${answer.status} after ${ms} ms ${answer.text.slice(0, 60)}`;
+      const line = `${at} ${name}: ${answer.status} after ${Math.round(ms)} ms ${answer.text.slice(0, 60)}`;
       (isLate ? late : failures).push({ line, requestId });
     } catch (error) {
       failures.push({ line: `${at} ${name}: ${String((error as NodeJS.ErrnoException).code ?? error)}`, requestId });
@@ -73,6 +95,8 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
 
   async function repeat(kind: Kind): Promise<void> {
     const underWay = new Set<Promise<void>>();
+    // All shops at the same moment would be no steady load.
+    await pause(kind.everyMs * Math.random());
     while (!stopping.signal.aborted) {
       const work = once(kind).finally(() => underWay.delete(work));
       underWay.add(work);
@@ -81,23 +105,24 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
     await Promise.all(underWay);
   }
 
+  const pay = paysTogether
+    ? (batch: readonly Created[]) => payTogether(stack, batch)
+    : (batch: readonly Created[]) =>
+        Promise.all(batch.map(({ shop, payment }) => payOnChain(stack.file.chain, shop.wallet, payment.amount)));
+
   /** A customer who pays what was created last, so that payments are always on their way. */
   async function payAll(): Promise<void> {
     for (let next = 0; !stopping.signal.aborted;) {
-      const batch = created.slice(next, next + 4);
+      const batch = created.slice(next, next + PAID_AT_ONCE[paysTogether ? 'together' : 'alone']);
       if (batch.length === 0) await pause(100);
-      await Promise.all(
-        batch.map(async ({ shop, payment }) => {
-          await payOnChain(stack.file.chain, shop.wallet, payment.amount);
-          paid.add(payment.payment_id);
-        }),
-      );
+      else await pay(batch);
+      for (const { payment } of batch) paid.add(payment.payment_id);
       next += batch.length;
     }
   }
 
   const pause = (ms: number) => delay(ms, null, { signal: stopping.signal }).catch(() => null);
-  const work = [...kindsOf(stack, shops, created).map(repeat), payAll()];
+  const work = [...kindsOf(stack, shops, created, looks).map(repeat), payAll()];
   return {
     ...{ created, paid, failures, late, answered },
     async stop() {
@@ -107,10 +132,18 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
   };
 }
 
-function kindsOf(stack: JourneyStack, shops: readonly Shop[], created: Created[]): Kind[] {
+async function payTogether(stack: JourneyStack, batch: readonly Created[]): Promise<void> {
+  const token = await ensureToken(stack.file.chain.rpc_url);
+  const transfers = batch.map(({ shop, payment }) => {
+    return { to: shop.wallet, units: toTokenUnits(parseAmount(payment.amount)!, token.decimals) };
+  });
+  await token.payBatch(transfers);
+}
+
+function kindsOf(stack: JourneyStack, shops: readonly Shop[], created: Created[], looks: number): Kind[] {
   const edge = stack.file.edge_url;
   const read = (name: string, everyMs: number, path: (of: Created) => string): Kind => ({
-    ...{ name, everyMs, expected: 200 },
+    ...{ name, everyMs: everyMs / looks, expected: 200 },
     request: async (requestId) => {
       const looked = created.slice(-LOOKED_AT);
       const one = looked[Math.floor(Math.random() * looked.length)];

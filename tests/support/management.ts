@@ -1,0 +1,22 @@
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { send } from './http.ts';
+
+/**
+ * Calls the management API of the stack's RabbitMQ. @param path below `/api`.
+ * @returns the parsed answer, null for an empty one. @throws Error where there is no such API, or it refuses.
+ */
+export async function management<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {
+  const { management_url: base } = stack;
+  if (base === null) throw new Error('this broker has no management API');
+  const { username, password, host } = new URL(base);
+  const answer = await send(method, `http://${host}/api${path}`, {
+    headers: { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+    body,
+  });
+  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
+  return (answer.text === '' ? null : answer.json()) as T;
+}
+
+/** The stack's virtual host, as it stands in a path of that API. */
+export const virtualHostOf = ({ amqp_url: url }: StackFile): string =>
+  encodeURIComponent(decodeURIComponent(new URL(url).pathname.slice(1)) || '/');
