@@ -4,7 +4,7 @@ import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
-import { send, type HttpAnswer } from '../../support/http.ts';
+import { fewAtATime, send, type HttpAnswer } from '../../support/http.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
 import { Shop } from '../../support/shop.ts';
 
@@ -65,7 +65,7 @@ export async function startTraffic(
   stack: JourneyStack,
   { shops: count, looks = 1, paysTogether = false, onAnswer = () => undefined }: TrafficOptions,
 ): Promise<Traffic> {
-  const shops = await Promise.all(Array.from({ length: count }, () => Shop.open(stack)));
+  const shops = await fewAtATime(Array.from({ length: count }, () => () => Shop.open(stack)));
   const created: Created[] = [];
   const paid = new Set<string>();
   const failures: FailedRequest[] = [];
