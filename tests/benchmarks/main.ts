@@ -131,8 +131,9 @@ function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-const usualMinutes = ({ minutes }: Benchmark): string =>
-  values.smoke || minutes === undefined ? defaults.minutes : String(minutes);
+function usualMinutes({ minutes }: Benchmark): string {
+  return values.smoke || minutes === undefined ? defaults.minutes : String(minutes);
+}
 
 /** @throws Error for a part that this benchmark does not have. */
 function partOf({ name, parts = [] }: Benchmark): string | null {
