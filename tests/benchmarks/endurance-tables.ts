@@ -138,7 +138,8 @@ function schemaTable(steady: Steady): Table {
   const { samples } = steady;
   const last = samples.at(-1)!;
   return {
-    title: 'Tables and indexes: MB at the end, bytes for each payment created in the first and the last quarter, most dead rows',
+    title:
+      'Tables and indexes: MB at the end, bytes for each payment created in the first and the last quarter, most dead rows',
     columns: ['schema', 'tables MB', 'first', 'last', 'indexes MB', 'first', 'last', 'dead rows'],
     rows: Object.entries(last.schemas).map(([schema, { tables, indexes }]) => {
       const [first, final] = [growthOf(steady, 0, [schema]), growthOf(steady, 3, [schema])];

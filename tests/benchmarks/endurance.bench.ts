@@ -113,11 +113,7 @@ async function endure(
   const count = scale === 'smoke' ? amounts.smoke.samples : 4 * Math.ceil(Math.max(amounts.full.samples, minutes) / 4);
   say(`  ${shops} shops for ${minutes} minutes, a sample every ${Math.round(durationMs / count / 1_000)} s …`);
   const [startedAt, started] = [performance.now(), await databaseClock(stack.file.postgres_url)];
-  const [answeredBefore, createdBefore, failedBefore] = [
-    creations.length,
-    traffic.created.length,
-    failedOf(traffic),
-  ];
+  const [answeredBefore, createdBefore, failedBefore] = [creations.length, traffic.created.length, failedOf(traffic)];
   const samples = await takeSamples(stack, {
     ...{ count, everyMs: durationMs / count },
     payments: () => traffic.created.length - createdBefore,
