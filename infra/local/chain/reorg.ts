@@ -37,10 +37,7 @@ export async function reorganise(world: World, link?: string): Promise<void> {
   }
 }
 
-interface Replaced {
-  height: number;
-  touched: Touched[];
-}
+type Replaced = { height: number; touched: Touched[] };
 
 async function replaceNewest(world: World, link: string | undefined): Promise<Replaced> {
   const { rpc_url: rpcUrl } = world.stack.chain;

@@ -79,6 +79,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   };
 }
 
+/** Does both, the second also when the first fails. */
+export async function inTurn(first: () => Promise<void>, second: () => Promise<void>): Promise<void> {
+  try {
+    await first();
+  } finally {
+    await second();
+  }
+}
+
 /** What a program that ran to its end said on its error output, or else why it could not run. */
 export function complaintOf(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string };

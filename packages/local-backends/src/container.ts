@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { complaintOf, startChild, type Child, type ChildOptions } from './child.ts';
+import { complaintOf, inTurn, startChild, type Child, type ChildOptions } from './child.ts';
 
 const docker = (...words: string[]) => promisify(execFile)('docker', words, { cwd: '/' });
 
@@ -48,20 +48,8 @@ export async function startContainer(options: ContainerOptions): Promise<Child> 
   const client = await startChild({ ...child, command: 'docker', args });
   return {
     ...client,
-    stop: async () => {
-      try {
-        await client.stop();
-      } finally {
-        await remove(name);
-      }
-    },
-    kill: async () => {
-      try {
-        await remove(name);
-      } finally {
-        await client.kill();
-      }
-    },
+    stop: () => inTurn(client.stop, () => remove(name)),
+    kill: () => inTurn(() => remove(name), client.kill),
   };
 }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { startChild } from './child.ts';
+import { inTurn, startChild } from './child.ts';
 import { endOrphan, writePidFile } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
 import { sourceOf } from './programs.ts';
@@ -53,20 +53,8 @@ async function startNode(options: RabbitmqOptions): Promise<Rabbitmq> {
     managementUrl: node.managementUrl,
     pid: server.pid,
     exited: server.exited,
-    stop: async () => {
-      try {
-        await server.stop();
-      } finally {
-        await epmd.stop();
-      }
-    },
-    kill: async () => {
-      try {
-        await server.kill();
-      } finally {
-        await epmd.kill();
-      }
-    },
+    stop: () => inTurn(server.stop, epmd.stop),
+    kill: () => inTurn(server.kill, epmd.kill),
     control: (...args) => control(node, args),
     stopApp: async () => {
       await control(node, ['stop_app']);
