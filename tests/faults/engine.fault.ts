@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
@@ -18,7 +18,10 @@ export const fault: Fault = {
   async run({ part, onEnd }) {
     const program = [process.execPath, join(folder, 'main.ts'), ...(part === null ? [] : [part])];
     const [command = '', ...words] = (await answers()) ? program : ['sh', join(folder, 'machine.sh'), ...program];
-    const child = spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit'], env: withoutBackends() });
+    // Where stand-ins are made, there is no npm to ask.
+    const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+    const env = { ...withoutBackends(), NPM_REGISTRY: registry };
+    const child = spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit'], env });
     onEnd(async () => void child.kill());
     const [code] = (await once(child, 'close')) as [number | null];
     if (code === UNAVAILABLE)

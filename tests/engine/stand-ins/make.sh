@@ -2,6 +2,8 @@
 # Makes the stand-ins of the images that are not ours, where they are missing. Runs where an engine answers, on a Debian with mmdebstrap.
 #
 #   make.sh NODE_VERSION FOUNDRY_VERSION
+#
+# NPM_REGISTRY: where npm's packages come from.
 set -eu
 cd "$(dirname "$0")"
 
@@ -20,7 +22,8 @@ base trixie
 base forky
 for name in node postgres rabbitmq nginx foundry caddy prometheus alertmanager; do
   echo "Making stand-in/$name …"
-  docker build --quiet --target "$name" --build-arg "NODE_VERSION=$1" --build-arg "FOUNDRY_VERSION=$2" -t "stand-in/$name" . >/dev/null
+  docker build --quiet --target "$name" --build-arg "NODE_VERSION=$1" --build-arg "FOUNDRY_VERSION=$2" \
+    --build-arg "REGISTRY=${NPM_REGISTRY%/}" -t "stand-in/$name" . >/dev/null
 done
 # The Dockerfile names it so; without its digest, which nobody else can have.
 docker tag stand-in/node "node:$1-trixie-slim"
