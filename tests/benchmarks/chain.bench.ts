@@ -25,7 +25,7 @@ const amounts = {
     ...{ pollIntervalMs: 500, blocks: { least: 25, aRound: 5 }, roundTrips: 25, warmUps: 1 },
   },
   smoke: {
-    ...{ wallets: 20_000, memoryProcesses: 1, readBlocks: 66, stretchShare: 0.1, latenciesMs: [5] },
+    ...{ wallets: 20_000, memoryProcesses: 1, readBlocks: 66, stretchShare: 0.03, latenciesMs: [5] },
     ...{ pollIntervalMs: 100, blocks: { least: 2, aRound: 2 }, roundTrips: 2, warmUps: 0 },
   },
 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { addressFromHex } from '@quittance/contracts/address.ts';
+import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
 import { readCreation } from '../src/validation/creation.ts';
 import {
@@ -276,17 +277,17 @@ describe('the options of a creation', () => {
 describe('for any input', () => {
   test('the answer is a creation or a 422 that names a field', async () => {
     const json = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText,
       fc.json(),
       fc
         .record(
           {
             amount: fc.oneof(fc.string(), fc.constant('1.5'), fc.jsonValue()),
             merchant_wallet: fc.oneof(fc.string(), fc.constant(WALLET), fc.jsonValue()),
-            description: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+            description: fc.oneof(anyText, fc.jsonValue()),
             network: fc.oneof(fc.constantFrom('local', 'tron', 'toString', '__proto__'), fc.jsonValue()),
             metadata: fc.oneof(fc.dictionary(fc.string(), fc.string()), fc.jsonValue()),
-            return_url: fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' }), fc.jsonValue()),
+            return_url: fc.oneof(fc.webUrl(), anyText, fc.jsonValue()),
             expires_in: fc.jsonValue(),
           },
           { requiredKeys: [] },

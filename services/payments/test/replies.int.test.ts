@@ -134,7 +134,7 @@ test('beside a long reader, the sweep of replies makes new partitions, keeps the
 test('day after day, the sweep keeps every reply that may be replayed, has partitions for two months, and drops whole months', async () => {
   const client = await sweeper.connect();
   try {
-    // The clock of this one session can be set: see creation-midnight.int.test.ts.
+    // The clock of this one session can be set: see creation-midnight.long.int.test.ts.
     await client.query(
       `create function now() returns timestamptz language sql stable return current_setting('test.now')::timestamptz`,
     );
