@@ -24,7 +24,7 @@ const noPoison = { sent: new Set<string>(), confirmed: new Set<string>() };
 export async function judge(stack: JourneyStack, traffic: Traffic): Promise<string[]> {
   const broken = await Promise.all(
     traffic.failures.map(async ({ line, requestId }) => {
-      const logged = await logsOf(stack, requestId);
+      const logged = requestId === null ? [] : await logsOf(stack, requestId);
       return [`a request failed: ${line}`, ...logged].join('\n    ');
     }),
   );

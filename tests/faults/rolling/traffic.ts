@@ -25,8 +25,8 @@ export type Traffic = {
   answered: ReadonlyMap<string, number>;
 };
 
-/** A request that was not answered as it should be. */
-type FailedRequest = { line: string; requestId: string };
+/** A request that was not answered as it should be, or with null as its id a transfer that the chain did not take. */
+type FailedRequest = { line: string; requestId: string | null };
 
 /** When a request that was answered as it should be began (`performance.now()`), and how long that took. */
 export type Answered = { startedAt: number; ms: number };
@@ -114,10 +114,14 @@ export async function startTraffic(
   async function payAll(): Promise<void> {
     for (let next = 0; !stopping.signal.aborted;) {
       const batch = created.slice(next, next + PAID_AT_ONCE[paysTogether ? 'together' : 'alone']);
-      if (batch.length === 0) await pause(100);
-      else await pay(batch);
-      for (const { payment } of batch) paid.add(payment.payment_id);
       next += batch.length;
+      if (batch.length === 0) await pause(100);
+      try {
+        await pay(batch);
+        for (const { payment } of batch) paid.add(payment.payment_id);
+      } catch (error) {
+        failures.push({ line: `${new Date().toISOString()} paying: ${String(error)}`, requestId: null });
+      }
     }
   }
 
