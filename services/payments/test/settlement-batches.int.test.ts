@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { Busy } from '@quittance/messaging/consumer/handler.ts';
@@ -50,7 +51,14 @@ function randomFrom(seed: number) {
 }
 
 type Random = ReturnType<typeof randomFrom>;
-type PlannedPayment = { wallet: number; units: number; createdAt: number; status: 'PENDING' | 'EXPIRED' | 'CANCELLED' };
+/** `digits`: base units that tell it from others of the same price. */
+type PlannedPayment = {
+  wallet: number;
+  units: number;
+  digits?: number;
+  createdAt: number;
+  status: 'PENDING' | 'EXPIRED' | 'CANCELLED';
+};
 type PlannedMessage = {
   transfer: number;
   version: number;
@@ -70,6 +78,15 @@ function planOf(random: Random): Plan {
       ...(random.below(4) > 0
         ? [{ wallet, units, createdAt: now - 10 * MINUTE_MS, status: 'PENDING' } satisfies PlannedPayment]
         : []),
+      ...[1, 2]
+        .filter(() => random.below(2) > 0)
+        .map((digits): PlannedPayment => ({
+          wallet,
+          units,
+          digits,
+          createdAt: now - 10 * MINUTE_MS,
+          status: 'PENDING',
+        })),
     ]),
   );
   const sent: PlannedMessage[] = [];
@@ -78,7 +95,7 @@ function planOf(random: Random): Plan {
       transfer,
       version: 1,
       wallet: random.below(3),
-      units: String(random.pick([1_000_000, 2_000_000, 3_000_000, 1, 1_500_000])),
+      units: String(random.pick([1_000_000, 1_000_001, 1_000_002, 2_000_000, 3_000_000, 1, 1_500_000])),
       phase: random.pick(['seen', 'confirmed']),
       blockTime: now - random.pick([130, 119, 95, 60, 10, 9, 5, 1]) * MINUTE_MS,
     });
@@ -95,7 +112,7 @@ function planOf(random: Random): Plan {
 
 type Outcome = {
   payments: { payment: number; status: string }[];
-  transfers: { transfer: bigint; pays: number | null; phase: string; reason: string | null }[];
+  transfers: { transfer: bigint; pays: number | null; phase: string; match_status: string; reason: string | null }[];
   sent: { name: string; payment: number; count: bigint }[];
   incidents: { payment: number }[];
 };
@@ -110,15 +127,17 @@ async function copyOf({ payments }: Plan) {
   const merchantId = `mer_${hex(id('m', 0)).padEnd(32, '0')}`;
   const walletOf = (wallet: number): string => `0x${hex(id('w', wallet)).padEnd(40, '0')}`;
   const idOf = (position: number): string => `pay_${hex(id('p', position)).padEnd(32, '0')}`;
-  for (const [position, { wallet, units, createdAt, status }] of payments.entries()) {
+  for (const [position, { wallet, units, digits = 0, createdAt, status }] of payments.entries()) {
+    const amountUnits = BigInt(units * 10 ** DECIMALS + digits);
     await db.query(
       `insert into payment (payment_id, merchant_id, public_token, token_sha256, status, network, recipient, amount, amount_units,
-                            description, created_at, expires_at, cancelled_at, expiry_check_at)
-       values ($1, $2, $1, sha256(convert_to($1, 'UTF8')), $3, 'local', $4, $5, $6, 'Two', $7, $8, $9, $8)`,
+                            description, created_at, expires_at, cancelled_at, expiry_check_at, requested_amount)
+       values ($1, $2, $1, sha256(convert_to($1, 'UTF8')), $3, 'local', $4, $5, $6, 'Two', $7, $8, $9, $8, $10)`,
       [
-        ...[idOf(position), merchantId, status, walletOf(wallet), String(units), units * 10 ** DECIMALS],
+        ...[idOf(position), merchantId, status, walletOf(wallet), formatUnits(amountUnits, DECIMALS), amountUnits],
         ...[new Date(createdAt), new Date(createdAt + 30 * MINUTE_MS)],
         status === 'CANCELLED' ? new Date(createdAt + 20 * MINUTE_MS) : null,
+        digits > 0 ? String(units) : null,
       ],
     );
   }
@@ -215,6 +234,36 @@ test.each(['observe', 'review'] as const)(
   },
 );
 
+test.each([
+  {
+    what: 'its amount, before its time, is a duplicate of what has paid it',
+    payments: [{ units: 1 }],
+    other: { units: '1000000', minutesAgo: 100 },
+    comesTo: { related: 0, reason: 'duplicate' },
+  },
+  {
+    what: 'its price without the digits is meant for the other one, which still waits',
+    payments: [
+      { units: 1, digits: 1 },
+      { units: 1, digits: 2 },
+    ],
+    other: { units: '1000000', minutesAgo: 4 },
+    comesTo: { related: 1, reason: 'underpaid' },
+  },
+])('what comes together with the transfer that pays a payment: $what', async ({ payments, other, comesTo }) => {
+  const now = Math.floor(Date.now() / 1000) * 1000;
+  const at = (minutesAgo: number): number => now - minutesAgo * MINUTE_MS;
+  const planned = payments.map((one): PlannedPayment => ({ ...one, wallet: 0, createdAt: at(10), status: 'PENDING' }));
+  const first = 1_000_000 + (planned[0]?.digits ?? 0);
+  const transfer = { version: 1, wallet: 0, phase: 'confirmed' } as const;
+  const copy = await copyOf({ payments: planned, messages: [] });
+  await copy.observe([
+    { ...transfer, transfer: 0, units: String(first), blockTime: at(5) },
+    { ...transfer, transfer: 1, units: other.units, blockTime: at(other.minutesAgo) },
+  ]);
+  expect((await copy.outcome()).transfers).toMatchObject([{ pays: 0 }, { pays: null, ...comesTo }]);
+});
+
 /** A payment that waits, and a transfer that pays it. */
 async function payable() {
   const now = Math.floor(Date.now() / 1000) * 1000;
@@ -306,9 +355,9 @@ test('however transfers are put together, each payment has one transfer, and loo
     }
     const newest = new Map(plan.messages.map((message) => [message.transfer, message]));
     await copy.review([...newest.values()]);
-    // But a reason may be another one by now: that of a payment which has been paid since.
+    // But why a transfer pays nothing may be another reason by now: that of a payment which has been paid since.
     const withoutReasons = ({ transfers: all, ...rest }: Outcome) => ({
-      ...{ ...rest, transfers: all.map(({ reason: _, ...transfer }) => transfer) },
+      ...{ ...rest, transfers: all.map(({ reason: _, match_status: __, ...transfer }) => transfer) },
     });
     expect(withoutReasons(await copy.outcome())).toEqual(withoutReasons(outcome));
   }

@@ -128,6 +128,9 @@ async function settle(
   payments: LockedPayments,
 ): Promise<Decided[]> {
   const searchWallet = createWalletSearch(context.tx, transfers);
+  // What is decided here is not written yet, and a payment that was just paid waits for nothing any more.
+  const findOnWallet = async (transfer: TransferRow): Promise<readonly PaymentRow[]> =>
+    (await searchWallet(transfer)).map((payment) => payments.find(payment.payment_id) ?? payment);
   const decided: Decided[] = [];
   const uprooted: { transfer: TransferRow; assigned: PaymentRow }[] = [];
   for (const transfer of transfers) {
@@ -139,7 +142,7 @@ async function settle(
     }
     const matches = assigned?.payment_id === matchOf(transfer, slot)?.payment_id;
     if (assigned === null || (assigned.status !== 'PAID' && matches)) {
-      const decision = await decide(transfer, slot, searchWallet);
+      const decision = await decide(transfer, slot, findOnWallet);
       if (decision.move !== null) payments.replace({ ...decision.move.payment, status: decision.move.to });
       decided.push({ transfer, decision });
     } else uprooted.push({ transfer, assigned });
