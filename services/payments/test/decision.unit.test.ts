@@ -164,6 +164,11 @@ describe('a transfer that fits none of its slot', () => {
     );
   });
 
+  test('with a fraction that no payment can ask for was meant for the nearest all the same', async () => {
+    const fraction = transfer({ amount_units: '10000000000000000001', decimals: 18 });
+    expect(await decide(fraction, [], () => Promise.resolve([payment()]))).toEqual(unmatched('pay_1', 'overpaid'));
+  });
+
   test('where none waited was meant for the first that was found, whatever its amount', async () => {
     const over = { created_at: at('11:00:00.000'), expires_at: at('11:30:00.000') };
     const candidates = [

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  isCloseAmount,
   matchPayment,
   startOfNextSecond,
   unmatchedReason,
+  unmatchedReasonFor,
   type PaymentTimes,
   paymentWindow,
 } from '../src/settlement/payment-window.ts';
@@ -133,11 +135,63 @@ describe('why a transfer pays nothing', () => {
 
   test('the exact amount is late after the expiry, and after_cancel from the second of the cancellation on', () => {
     expect(reason({}, 10n, '13:00:00.000')).toBe('late');
-    expect(reason({ status: 'CANCELLED', cancelled_at: at('12:10:05.900') }, 10n, '12:10:05.000')).toBe('after_cancel');
+    const cancelled = { status: 'CANCELLED', cancelled_at: at('12:10:05.900') };
+    expect(reason(cancelled, 10n, '12:10:05.000')).toBe('after_cancel');
+    // Long before the payment: it did not come after the cancellation either.
+    expect(reason(cancelled, 10n, '11:00:00.000')).toBe('late');
   });
 
   test('the exact amount is a duplicate when another transfer pays or is about to', () => {
     expect(reason({ status: 'PAID' }, 10n, '12:10:00.000')).toBe('duplicate');
     expect(reason({ status: 'CHECKING' }, 10n, '12:10:00.000')).toBe('duplicate');
+  });
+});
+
+describe('an amount is near enough to have been meant', () => {
+  test.each([
+    [5n, true],
+    [4n, false],
+    [10n, true],
+    [20n, true],
+    [21n, false],
+  ])('from half of what was asked to twice as much: %s of 10', (units, isClose) => {
+    expect(isCloseAmount(units, 10n)).toBe(isClose);
+  });
+});
+
+describe('why a transfer that pays nothing does not pay one payment', () => {
+  type Shown = Parameters<typeof unmatchedReasonFor>;
+  const reason = (ofTransfer: Partial<Shown[1]>, ofPayment: Partial<Shown[0]> = {}) =>
+    unmatchedReasonFor(
+      { payment_id: 'pay_1', status: 'EXPIRED', amount_units: 10_000_000n, ...payment(), ...ofPayment },
+      {
+        ...{ amount_units: '10000000', decimals: 6, block_timestamp: at('13:00:00.000') },
+        ...{ related_payment_id: null, reason: null, ...ofTransfer },
+      },
+    );
+
+  test('is what was found out for the payment that it is related to, whatever the times say', () => {
+    expect(reason({ related_payment_id: 'pay_1', reason: 'duplicate' })).toBe('duplicate');
+    expect(reason({ related_payment_id: 'pay_1', reason: null })).toBeNull();
+  });
+
+  test('is nothing for the exact amount of another payment', () => {
+    expect(reason({ related_payment_id: 'pay_2', reason: 'late' })).toBeNull();
+  });
+
+  test('is nothing for the exact amount while the payment waits, since that is yet to be decided about', () => {
+    expect(reason({ block_timestamp: at('12:10:00.000') }, { status: 'PENDING' })).toBeNull();
+  });
+
+  test('is the time, for the exact amount that no payment was meant for', () => {
+    expect(reason({})).toBe('late');
+  });
+
+  test('is the amount, for any other one, in the units of the token, also when it was another payment’s', () => {
+    expect(reason({ amount_units: '9999999' })).toBe('underpaid');
+    expect(reason({ amount_units: '10000001', related_payment_id: 'pay_2', reason: 'late' })).toBe('overpaid');
+    expect(reason({ amount_units: '9999999', block_timestamp: at('12:10:00.000') })).toBe('underpaid');
+    expect(reason({ amount_units: '10000000000000000001', decimals: 18 })).toBe('overpaid');
+    expect(reason({ amount_units: '10000000000000000000', decimals: 18 })).toBe('late');
   });
 });

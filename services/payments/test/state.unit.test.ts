@@ -15,6 +15,10 @@ describe('the payment state machine', () => {
     expect(statusesBefore('EXPIRED')).toEqual(['PENDING']);
   });
 
+  test('what waits for money or for its confirmations is unfinished', () => {
+    expect(paymentStatuses.filter(isUnfinished)).toEqual(['PENDING', 'CHECKING']);
+  });
+
   test('money that came in time pays a payment in every status but PAID', () => {
     expect(statusesBefore('PAID')).toEqual(['PENDING', 'CHECKING', 'EXPIRED', 'CANCELLED']);
   });

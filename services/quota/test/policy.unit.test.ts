@@ -75,6 +75,11 @@ describe('beta window', () => {
     });
   });
 
+  test('a beta can be made as long as the longest', () => {
+    const days = MAX_BETA_DAYS - 30;
+    expect(changed(extend(days)(active, now))).toMatchObject({ beta_duration_days: MAX_BETA_DAYS });
+  });
+
   test.each<[string, Rule, AccessPolicy, RegExp]>([
     ['activating twice', activate(), active, /already active/],
     ['activating a legacy account', activate(), legacy, /legacy/],

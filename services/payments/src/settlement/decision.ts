@@ -110,6 +110,9 @@ function closestAmount(candidates: readonly PaymentRow[], transfer: TransferRow)
     const difference = tokenUnitsOf(payment, transfer) - BigInt(transfer.amount_units);
     return difference < 0n ? -difference : difference;
   };
-  const nearest = waiting.toSorted((a, b) => Number(distance(a) > distance(b)) - Number(distance(a) < distance(b)))[0];
+  const nearest = waiting.reduce<PaymentRow | null>(
+    (best, one) => (best === null || distance(one) < distance(best) ? one : best),
+    null,
+  );
   return nearest ?? candidates[0] ?? null;
 }

@@ -29,9 +29,8 @@ export function matchPayment<P extends PaymentTimes>(slot: readonly P[], blockTi
   });
   const match =
     windows.find(({ start, end }) => start <= time && time < end) ??
-    windows.find(
-      ({ start, end, payment }) => time < start && time < end && payment.created_at.getTime() - time < LAG_ALLOWANCE_MS,
-    );
+    // None holds the block: where it lies before the end of one, it lies before its start.
+    windows.find(({ end, payment }) => time < end && payment.created_at.getTime() - time < LAG_ALLOWANCE_MS);
   return match?.payment ?? null;
 }
 
