@@ -44,9 +44,8 @@ function parseEvm(text: string): ParsedAddress | null {
 
 function parseTron(text: string): ParsedAddress | null {
   if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return null;
-  const number = decodeBase58(text);
-  if (number >= 1n << 200n) return null;
-  const bytes = Buffer.from(toBeHex(number, 25).slice(2), 'hex');
+  // 34 characters are never more than 25 bytes.
+  const bytes = Buffer.from(toBeHex(decodeBase58(text), 25).slice(2), 'hex');
   const payload = bytes.subarray(0, 21);
   if (payload[0] !== TRON_VERSION || !checksum(payload).equals(bytes.subarray(21))) return null;
   return { family: 'tron', address: text, hex: `0x${payload.subarray(1).toString('hex')}` };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { addressFromHex, parseAddress } from '../src/address.ts';
-import { formatUnits, parseAmount, toTokenUnits } from '../src/amount.ts';
+import { formatUnits, MAX_AMOUNT_UNITS, parseAmount, toTokenUnits } from '../src/amount.ts';
 import { isId, newId, newPublicToken, newSecret } from '../src/ids.ts';
 
 describe('amounts', () => {
@@ -41,9 +41,24 @@ describe('amounts', () => {
     );
   });
 
-  test('BNB Chain counts the same amount in 18 decimals', () => {
+  test('the largest amount is the largest that the pattern allows', () => {
+    expect(parseAmount('999999999999.999999')).toBe(MAX_AMOUNT_UNITS);
+  });
+
+  test.each([
+    [10_500_000n, 6, '10.5'],
+    [1_000_000n, 6, '1'],
+    [100n, 6, '0.0001'],
+    [1_200_000_000_000_000_000n, 18, '1.2'],
+    [7n, 0, '7'],
+  ])('%s base units of a token with %s decimals are written %s', (units, decimals, text) =>
+    expect(formatUnits(units, decimals)).toBe(text),
+  );
+
+  test('a token with 6 decimals counts in millionths, BNB Chain the same amount in 18 decimals', () => {
+    expect(toTokenUnits(10_500_000n, 6)).toBe(10_500_000n);
     expect(toTokenUnits(10_500_000n, 18)).toBe(10_500_000_000_000_000_000n);
-    expect(() => toTokenUnits(1n, 5)).toThrow(RangeError);
+    expect(() => toTokenUnits(1n, 5)).toThrow('a token with 5 decimals cannot carry every amount');
   });
 });
 
@@ -68,6 +83,23 @@ describe('addresses', () => {
     expect(parseAddress('T'.repeat(34))).toBeNull();
     expect(parseAddress('Tzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz')).toBeNull();
   });
+
+  test.each(['', `x${checksummed}`, `${checksummed}00`, checksummed.slice(0, -1), checksummed.slice(2)])(
+    '%j is no address',
+    (text) => expect(parseAddress(text)).toBeNull(),
+  );
+
+  test.each(['0', 'O', 'I', 'l', ' '])('a Tron address with %j, which base58 lacks, is none', (letter) => {
+    const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+    expect(parseAddress(`${usdt.slice(0, 9)}${letter}${usdt.slice(10)}`)).toBeNull();
+    expect(parseAddress(`${usdt.slice(0, -1)}${letter}`)).toBeNull();
+  });
+
+  // Twenty bytes of ff and of 00 behind the version bytes 0x40 and 0x42, which begin with a T as well.
+  test.each(['T9yD14Nj9j7xAB4dbGeiX9h8unkKB9nv2z', 'TZJozAg1ruapycCicgz31GxvYJ1G1qELV7'])(
+    'a right checksum behind another version than Tron’s makes no address: %s',
+    (text) => expect(parseAddress(text)).toBeNull(),
+  );
 
   test('every 20 bytes survive both spellings', () => {
     fc.assert(
