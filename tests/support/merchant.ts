@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import { setWebhook } from '@quittance/local-stack/stack/demo-merchant.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
@@ -67,10 +68,7 @@ export async function openMerchant(
   const registered = await registerMerchant(stack, host, access);
   const merchant = withKey(stack, registered, host);
   if (webhook) {
-    const body = { url: `https://${host}/hooks` };
-    const answer = await insist(() => merchant.call('PUT', '/api/v1/merchant/webhook', { body }));
-    if (answer.status !== 200) throw new Error(`the webhook could not be set: ${answer.status} ${answer.text}`);
-    const { key_id, signing_key } = answer.json<{ key_id: string; signing_key: string }>();
+    const { key_id, signing_key } = await setWebhook(stack.edge_url, registered, `https://${host}/hooks`);
     await trust(stack, key_id, signing_key);
   }
   return merchant;

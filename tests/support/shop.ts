@@ -4,6 +4,7 @@ import { addressFromHex, type AddressFamily } from '@quittance/contracts/address
 import type { CreationLimits } from '@quittance/contracts/access.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { DeliveryRecord, WebhookEvent } from '@quittance/contracts/webhook.ts';
+import { setWebhook } from '@quittance/local-stack/stack/demo-merchant.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Stack } from '@quittance/local-stack/stack/stack.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
@@ -46,11 +47,7 @@ export class Shop {
     const { merchant_id, api_key } = await registerMerchant(stack.file, host);
     const shop = new Shop(stack, merchant_id, api_key, host, family);
     const url = `https://${host}/webhooks`;
-    const webhook = await insist(() =>
-      shop.call<{ key_id: string; signing_key: string }>('PUT', '/merchant/webhook', { url }),
-    );
-    if (webhook.status !== 200) throw new Error(`the webhook could not be set: ${webhook.status} ${webhook.text}`);
-    const { key_id: keyId, signing_key: signingKey } = webhook.body;
+    const { key_id: keyId, signing_key: signingKey } = await setWebhook(stack.file.edge_url, { api_key }, url);
     shop.signingKeys[keyId] = signingKey;
     await stack.backends.receiver.trust(keyId, signingKey);
     return shop;

@@ -8,11 +8,15 @@ export async function callJson<T>(
   url: string,
   method: string,
   headers: Record<string, string>,
-  body: unknown,
+  body?: unknown,
 ): Promise<T> {
   let last = '';
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const options = { method, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) };
+    const options = {
+      method,
+      headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
     const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) }).catch((error: unknown) =>
       String(error),
     );

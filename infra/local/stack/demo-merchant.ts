@@ -45,19 +45,22 @@ export async function registerMerchant(
   return { ...created, wallet: Wallet.createRandom().address };
 }
 
-/** Through the public API, as the merchant itself does it. */
-export async function setWebhook(
+type SigningKey = Pick<DemoMerchant, 'signing_key' | 'key_id'>;
+
+/**
+ * Through the public API, as the merchant itself does it. Only a first answer has the key: where that one was late, and was asked for
+ * again, another key is had by rotation.
+ */
+export async function setWebhook<M extends { api_key: string }>(
   gatewayUrl: string,
-  merchant: RegisteredMerchant,
+  merchant: M,
   webhookUrl: string,
-): Promise<DemoMerchant> {
-  const { signing_key, key_id } = await callJson<Pick<DemoMerchant, 'signing_key' | 'key_id'>>(
-    `${gatewayUrl}/api/v1/merchant/webhook`,
-    'PUT',
-    { 'X-API-Key': merchant.api_key },
-    { url: webhookUrl },
-  );
-  return { ...merchant, webhook_url: webhookUrl, signing_key, key_id };
+): Promise<M & SigningKey & { webhook_url: string }> {
+  const endpoint = `${gatewayUrl}/api/v1/merchant/webhook`;
+  const headers = { 'X-API-Key': merchant.api_key };
+  const first = await callJson<SigningKey | { key_id: string }>(endpoint, 'PUT', headers, { url: webhookUrl });
+  const key = 'signing_key' in first ? first : await callJson<SigningKey>(`${endpoint}/rotate-key`, 'POST', headers);
+  return { ...merchant, webhook_url: webhookUrl, signing_key: key.signing_key, key_id: key.key_id };
 }
 
 /** Creates a payment as the merchant's backend would. Repeats itself while the service says 503, with the same idempotency key. */
