@@ -198,6 +198,11 @@ describe('the options of a creation', () => {
   const members = (count: number, value = 'x') =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`name${at}`, value]));
 
+  const ofBytes = (bytes: number) => {
+    const most = members(8, text(490));
+    return { ...most, rest: text(bytes - Buffer.byteLength(JSON.stringify({ ...most, rest: '' }))) };
+  };
+
   test.each<[field: string, values: unknown[]]>([
     ['order_id', ['', text(129), 'ö', 'a\tb', 'a\n', 7, null, ['a']]],
     [
@@ -205,7 +210,7 @@ describe('the options of a creation', () => {
       [[], null, 'x', { a: 1 }, { a: null }, { a: { b: 'c' } }, { a: text(501) }, { a: '\0' }, { a: '\ud800' }],
     ],
     ['metadata', [{ '': 'x' }, { 'a b': 'x' }, { [text(41)]: 'x' }, { constructor: 'x' }, { prototype: 'x' }]],
-    ['metadata', [members(21), members(20, text(300))]],
+    ['metadata', [members(21), members(20, text(300)), ofBytes(4097)]],
     [
       'return_url',
       ['', '/thanks', 'http://shop.example', 'javascript:alert(1)', 'https:shop.example', 'ftp://shop.example'],
@@ -228,7 +233,7 @@ describe('the options of a creation', () => {
 
   test.each<[field: string, values: unknown[]]>([
     ['order_id', [' ', '~', text(128)]],
-    ['metadata', [members(20), { a: '😀'.repeat(500) }, members(9, text(430)), { [text(40)]: 'x' }]],
+    ['metadata', [members(20), { a: '😀'.repeat(500) }, members(9, text(430)), ofBytes(4096), { [text(40)]: 'x' }]],
     [
       'return_url',
       ['https://shop.example', 'HTTPS://Shop.example', `https://shop.example/${text(1979)}`, 'https://[::1]/'],
