@@ -22,16 +22,13 @@ const SECOND_MS = 1000;
  */
 export function matchPayment<P extends PaymentTimes>(slot: readonly P[], blockTime: Date): P | null {
   const time = blockTime.getTime();
-  const windows = slot.map((payment, position) => {
+  // The first whose window has not ended by then: its window holds the block, or begins after it.
+  const match = slot.find((payment, position) => {
     const next = slot[position + 1];
     const end = Math.min(endOf(payment), next === undefined ? Infinity : startOf(next));
-    return { payment, start: startOf(payment), end };
+    return time < end && payment.created_at.getTime() - time < LAG_ALLOWANCE_MS;
   });
-  const match =
-    windows.find(({ start, end }) => start <= time && time < end) ??
-    // None holds the block: where it lies before the end of one, it lies before its start.
-    windows.find(({ end, payment }) => time < end && payment.created_at.getTime() - time < LAG_ALLOWANCE_MS);
-  return match?.payment ?? null;
+  return match ?? null;
 }
 
 /** Whether a transfer in this block could pay the payment, regardless of other payments in the slot. */
