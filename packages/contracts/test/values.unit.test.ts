@@ -58,6 +58,7 @@ describe('amounts', () => {
   test('a token with 6 decimals counts in millionths, BNB Chain the same amount in 18 decimals', () => {
     expect(toTokenUnits(10_500_000n, 6)).toBe(10_500_000n);
     expect(toTokenUnits(10_500_000n, 18)).toBe(10_500_000_000_000_000_000n);
+    expect(() => toTokenUnits(1n, 5)).toThrow(RangeError);
     expect(() => toTokenUnits(1n, 5)).toThrow('a token with 5 decimals cannot carry every amount');
   });
 });

@@ -112,7 +112,14 @@ function planOf(random: Random): Plan {
 
 type Outcome = {
   payments: { payment: number; status: string }[];
-  transfers: { transfer: bigint; pays: number | null; phase: string; match_status: string; reason: string | null }[];
+  transfers: {
+    transfer: bigint;
+    pays: number | null;
+    related: number | null;
+    phase: string;
+    match_status: string;
+    reason: string | null;
+  }[];
   sent: { name: string; payment: number; count: bigint }[];
   incidents: { payment: number }[];
 };
@@ -357,8 +364,14 @@ test('however transfers are put together, each payment has one transfer, and loo
     await copy.review([...newest.values()]);
     // But why a transfer pays nothing may be another reason by now: that of a payment which has been paid since.
     const withoutReasons = ({ transfers: all, ...rest }: Outcome) => ({
-      ...{ ...rest, transfers: all.map(({ reason: _, match_status: __, ...transfer }) => transfer) },
+      ...{ ...rest, transfers: all.map(({ reason: _, ...transfer }) => transfer) },
     });
+    // One that was kept for a closed payment until it is confirmed is decided about once another has paid that.
+    const isPaid = ({ related }: Outcome['transfers'][number]) =>
+      payments.some(({ payment, status }) => payment === related && status === 'PAID');
+    outcome.transfers = transfers.map((transfer) =>
+      transfer.match_status === 'pending' && isPaid(transfer) ? { ...transfer, match_status: 'unmatched' } : transfer,
+    );
     expect(withoutReasons(await copy.outcome())).toEqual(withoutReasons(outcome));
   }
 });
