@@ -234,6 +234,26 @@ describe('the slot', () => {
     await cancel();
     expect((await create(payments, merchantId, again)).status).toBe(201);
   });
+
+  test('that is taken is refused again under the same key, announces nothing, and leaves the key to a later creation', async () => {
+    const { merchantId, payment, cancel } = await newPayment(payments, { amount: '8' });
+    const again = { key: newKey(), wallet: payment.merchant_wallet, amount: '8' };
+    const announced = async (): Promise<number> => {
+      const { rows } = await payments.db.query<{ count: number }>(
+        `select count(*)::int as count
+           from (select name, merchant_id from outbox union all select name, merchant_id from sent_message) message
+          where name = 'PaymentCreated' and merchant_id = $1`,
+        [merchantId],
+      );
+      return rows[0]!.count;
+    };
+    for (let times = 1; times <= 2; times += 1) expect((await create(payments, merchantId, again)).status).toBe(409);
+    expect(await announced()).toBe(1);
+    await cancel();
+    const created = await create(payments, merchantId, again);
+    expect([created.status, created.headers.has('idempotency-replayed')]).toEqual([201, false]);
+    expect(await announced()).toBe(2);
+  });
 });
 
 describe('a wallet', () => {
@@ -246,6 +266,35 @@ describe('a wallet', () => {
     expect(tally(answers)).toEqual({ 201: 1, 409: 2 });
     const { rows } = await payments.db.query('select merchant_id from wallet where address = $1', [wallet]);
     expect(rows[0]).toEqual({ merchant_id: merchants[answers.findIndex(({ status }) => status === 201)] });
+  });
+
+  test('that another merchant binds while a creation on it waits is refused to that creation', async () => {
+    const [late, first] = await Promise.all([newMerchant(payments), newMerchant(payments)]);
+    const wallet = newWallet();
+    const binding = await payments.db.connect();
+    try {
+      await binding.query('begin; set local idle_in_transaction_session_timeout = 0');
+      await binding.query('insert into wallet (address, merchant_id, bound_at) values ($1, $2, now())', [
+        wallet,
+        first,
+      ]);
+      const answer = create(payments, late, { wallet });
+      // Not the group it came in, which ends at the first lock, but the creation by itself.
+      await eventually(async () => {
+        const { rowCount } = await payments.db.query(
+          `select from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock' and query like '%create_payment(%'`,
+        );
+        expect(rowCount).toBe(1);
+      });
+      await binding.query('commit');
+      const { status, json } = await answer;
+      expect([status, json]).toEqual([409, expect.objectContaining({ code: 'wallet_of_another_merchant' })]);
+    } finally {
+      await binding.query('rollback');
+      binding.release();
+    }
+    expect(await count(late)).toBe(0);
   });
 
   test('can be released by the operator, which is audited', async () => {
@@ -384,6 +433,9 @@ describe('access', () => {
       expect(rows).toEqual([{ webhook_ok: true }]);
     });
     expect((await payments.call('GET', `/merchants/${merchantId}/gate`)).status).toBe(404);
+    // The gate alone allows nothing: without a policy quota is asked, which does not know the merchant yet.
+    expect((await create(payments, merchantId, {}, { once: true })).status).toBe(503);
+    expect(await count(merchantId)).toBe(0);
     payments.stubs.policies.set(merchantId, policyOf(merchantId));
     expect((await create(payments, merchantId)).status).toBe(201);
   });

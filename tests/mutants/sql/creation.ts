@@ -116,7 +116,7 @@ export const creation: SqlMutants[] = [
         breaks: 'a merchant without an endpoint creates',
         before: 'when not g.webhook_ok then',
         after: 'when false then',
-        noticedBy: 'is given by WebhookConfigured, before or after the policy',
+        noticedBy: 'of an unknown merchant and its endpoint is asked for',
       },
       {
         breaks: "a payment on another merchant's wallet",
@@ -156,14 +156,13 @@ export const creation: SqlMutants[] = [
         breaks: 'the key of a refused creation is answered 201 from then on',
         before: '(reply).fingerprint, reply_body from done',
         after: '(reply).fingerprint, reply_body from composed',
-        noticedBy: 'of concurrent creations for one amount on one wallet, one wins',
+        noticedBy: 'that is taken is refused again under the same key',
       },
       {
         breaks: 'PaymentCreated of a payment that was refused',
         before: '(message).request_id, (message).traceparent from done',
         after: '(message).request_id, (message).traceparent from composed',
-        tests: test('creation-races.long'),
-        noticedBy: 'requested by 50 keys of one merchant goes to one of them, and only that one counts',
+        noticedBy: 'that is taken is refused again under the same key',
       },
       {
         breaks: 'the lifetime is not counted',
@@ -210,19 +209,18 @@ export const creation: SqlMutants[] = [
   },
   {
     file: 'services/payments/sql/create_payment.sql',
-    tests: test('creation-races.long'),
+    tests: test('creation'),
     mutants: [
       {
         breaks: 'who loses the race for an unbound wallet is answered 500',
         before: `if violated <> 'wallet_pkey' then raise; end if;`,
         after: 'raise;',
-        noticedBy: 'two merchants that race for an unbound wallet',
+        noticedBy: 'that another merchant binds while a creation on it waits',
       },
       {
         breaks: 'a merchant without a policy waits for nothing and is told 503',
         before: `if not found then outcome := 'unknown_merchant'; return; end if;`,
         after: '',
-        tests: test('creation'),
         noticedBy: 'of an unknown merchant and its endpoint is asked for',
       },
       {
