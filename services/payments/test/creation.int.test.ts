@@ -256,68 +256,6 @@ describe('the slot', () => {
   });
 });
 
-describe('a wallet', () => {
-  test('belongs to the first merchant that creates on it, also when two create at once', async () => {
-    const wallet = newWallet();
-    const merchants = await Promise.all([newMerchant(payments), newMerchant(payments), newMerchant(payments)]);
-    const answers = await Promise.all(
-      merchants.map((merchantId, position) => create(payments, merchantId, { wallet, amount: String(position + 1) })),
-    );
-    expect(tally(answers)).toEqual({ 201: 1, 409: 2 });
-    const { rows } = await payments.db.query('select merchant_id from wallet where address = $1', [wallet]);
-    expect(rows[0]).toEqual({ merchant_id: merchants[answers.findIndex(({ status }) => status === 201)] });
-  });
-
-  test('that another merchant binds while a creation on it waits is refused to that creation', async () => {
-    const [late, first] = await Promise.all([newMerchant(payments), newMerchant(payments)]);
-    const wallet = newWallet();
-    const binding = await payments.db.connect();
-    try {
-      await binding.query('begin; set local idle_in_transaction_session_timeout = 0');
-      await binding.query('insert into wallet (address, merchant_id, bound_at) values ($1, $2, now())', [
-        wallet,
-        first,
-      ]);
-      const answer = create(payments, late, { wallet });
-      // Not the group it came in, which ends at the first lock, but the creation by itself.
-      await eventually(async () => {
-        const { rowCount } = await payments.db.query(
-          `select from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like '%create_payment(%'`,
-        );
-        expect(rowCount).toBe(1);
-      });
-      await binding.query('commit');
-      const { status, json } = await answer;
-      expect([status, json]).toEqual([409, expect.objectContaining({ code: 'wallet_of_another_merchant' })]);
-    } finally {
-      await binding.query('rollback');
-      binding.release();
-    }
-    expect(await count(late)).toBe(0);
-  });
-
-  test('can be released by the operator, which is audited', async () => {
-    const { merchantId, payment } = await newPayment(payments);
-    const other = await newMerchant(payments);
-    const order = { wallet: payment.merchant_wallet, amount: '99' };
-    const author = { actor: 'ada', reason: 'sold the shop' };
-    expect((await create(payments, other, order)).status).toBe(409);
-    const path = `/wallets/${payment.merchant_wallet.toLowerCase()}/release`;
-    expect((await payments.call('POST', path, author)).json).toEqual({
-      address: payment.merchant_wallet,
-      merchant_id: merchantId,
-    });
-    expect((await payments.call('POST', path, author)).status).toBe(404);
-    expect((await create(payments, other, order)).status).toBe(201);
-    const { rows } = await payments.db.query(
-      'select merchant_id, actor, reason from wallet_release where address = $1',
-      [payment.merchant_wallet],
-    );
-    expect(rows).toEqual([{ merchant_id: merchantId, ...author }]);
-  });
-});
-
 describe('access', () => {
   test('the last unit of a quota goes to one of many concurrent creations', () =>
     withinOneDay(async () => {

@@ -122,6 +122,7 @@ export const creation: SqlMutants[] = [
         breaks: "a payment on another merchant's wallet",
         before: 'owner.merchant_id <> g.merchant_id then',
         after: 'false then',
+        tests: test('wallets'),
         noticedBy: 'belongs to the first merchant that creates on it',
       },
       {
@@ -215,6 +216,7 @@ export const creation: SqlMutants[] = [
         breaks: 'who loses the race for an unbound wallet is answered 500',
         before: `if violated <> 'wallet_pkey' then raise; end if;`,
         after: 'raise;',
+        tests: test('wallets'),
         noticedBy: 'that another merchant binds while a creation on it waits',
       },
       {
