@@ -1,10 +1,12 @@
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { connectBroker } from '../src/broker/broker.ts';
-import { bindings, deadQueueOf } from '../src/broker/topology.ts';
+import { newMessageId } from '../src/broker/message-id.ts';
+import { bindings, deadQueueOf, EXCHANGE } from '../src/broker/topology.ts';
 import { connected, queueSize, startWorld, type World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
@@ -20,6 +22,17 @@ test('the connection does not wait to fill packets', async () => {
   expect(setNoDelay).toHaveBeenCalledWith(true);
   expect(setNoDelay).not.toHaveBeenCalledWith(false);
   setNoDelay.mockRestore();
+});
+
+test('what is published in one turn leaves together', async () => {
+  const writes = jest.spyOn(Socket.prototype, '_writev');
+  const properties = { messageId: newMessageId() };
+  const message = { exchange: EXCHANGE, routingKey: WebhookConfigured.name, body: Buffer.from('{}'), properties };
+  const outcomes = await world.broker.publish(Array.from({ length: 20 }, () => message));
+  const frames = writes.mock.calls.map(([chunks]) => chunks.length);
+  writes.mockRestore();
+  expect(new Set(outcomes)).toEqual(new Set(['confirmed']));
+  expect(Math.max(0, ...frames)).toBeGreaterThanOrEqual(20);
 });
 
 test('whichever service starts first declares the queues of all', async () => {

@@ -98,6 +98,7 @@ async function connectUntilClosed(
     timeout: CONNECT_LIMIT_MS,
     clientProperties: { connection_name: name },
   });
+  writeTogether(socketOf(connection));
   const closed = new Promise<unknown>((resolve) => connection.on('close', resolve));
   // Without a listener an 'error' event would end the process; 'close' always follows and has the reason.
   connection.on('error', () => undefined);
@@ -156,8 +157,26 @@ async function closeConnection(connection: ChannelModel): Promise<void> {
     await withTimeout(CLOSE_LIMIT_MS, connection.close(), 'Closing the connection');
   } catch {
     // Already closed, or too slow. amqplib offers no way to drop a connection, hence its socket.
-    (connection.connection as unknown as { stream: Socket }).stream.destroy();
+    socketOf(connection).destroy();
   }
+}
+
+/** Which amqplib keeps to itself. */
+const socketOf = ({ connection }: ChannelModel): Socket => (connection as unknown as { stream: Socket }).stream;
+
+/**
+ * Has what one turn of the event loop writes leave together, at its end. amqplib writes each message and each acknowledgement by itself,
+ * and each would be a call to the system here and a packet for RabbitMQ to read.
+ */
+function writeTogether(socket: Socket): void {
+  const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+  socket.write = (...given: unknown[]): boolean => {
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
+    return write(...given);
+  };
 }
 
 function readUrl(text: string): { url: string; address: string } {
