@@ -8,6 +8,11 @@ export type MessageDefinition<T> = {
   /** Grows only with a change that an old reader could not read. */
   version: number;
   published_by: ServiceName;
+  /**
+   * For a message whose effect nobody waits for: under load relay and consumers handle it in sets that are at least this many milliseconds
+   * apart, which takes fewer transactions. A lone one goes its way at once. Left out, none is kept.
+   */
+  spacingMs?: number;
   /** JSON Schema (draft 2020-12) of the body. Unknown fields are allowed, so that a newer sender does not break an older reader. */
   schema: { type: 'object'; required: readonly string[]; properties: Record<string, object> };
   /** @throws InvalidMessage that lists every problem. */

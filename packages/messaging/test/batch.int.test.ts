@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
@@ -64,6 +65,23 @@ function heldUp(
   const inTransaction = () => eventually(() => expect(batches).toHaveLength(1));
   return { batches, requestIds, consumers, release: () => release(null), inTransaction, haveCome };
 }
+
+/** Far more than a message takes that waits for nothing. */
+const WOULD_BE_HANDLED_MS = 300;
+
+test('messages that come while their handler keeps its distance wait for it, and go back when the process stops', async () => {
+  const { handler, haveCome } = countingArrivals(recordingBatches());
+  const spaced = { ...handler, message: { ...handler.message, spacingMs: 1_000_000 } };
+  const consumers = world.consume([spaced]);
+  const first = await publish();
+  await eventually(async () => expect(await results(world)).toEqual({ done: 1 }));
+  await publishMany(2);
+  await haveCome(3);
+  await pause(WOULD_BE_HANDLED_MS);
+  expect(await affectedMerchants(world)).toEqual([first.merchantId]);
+  await consumers.close();
+  await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(2));
+});
 
 describe('messages that come while a batch is in its transaction', () => {
   test('go together in the next one, in order, and a lone message does not wait', async () => {

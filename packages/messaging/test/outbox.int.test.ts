@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { pauseMessages, releaseMessages } from '../src/outbox/store.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createSender } from '../src/outbox/sender.ts';
+import { insertMessages, pauseMessages, releaseMessages } from '../src/outbox/store.ts';
 import {
   QUEUE,
   connected,
@@ -117,6 +120,31 @@ test('the process that has written messages publishes them without claiming them
     await world.pool.query('drop trigger refuse_update on outbox');
   }
 });
+
+test('a sender that keeps its distance sends at once, then not before it is over, and what it leaves another relay sends', async () => {
+  const { pool, broker, metrics } = world;
+  const outbox = world.outbox();
+  await outbox.close();
+  const spaced = { name: WebhookConfigured.name, spacingMs: 1_000_000 };
+  const sender = createSender(spaced, { pool, broker, metrics, logger: testLogger, pollMs: 50 });
+  sender.goBack(new Date(Date.now() - 1_000).toISOString());
+  const write = async (): Promise<void> => {
+    await transaction(pool, (tx) => insertMessages(tx, [outbox.compose(WebhookConfigured, webhookConfigured())]));
+    sender.wake('recent');
+  };
+  await write();
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  await write();
+  await pause(WOULD_BE_SENT_MS);
+  expect(await outboxSize(world)).toBe(1);
+  await sender.close();
+  world.outbox();
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(await queueSize(world, QUEUE)).toBe(2);
+});
+
+/** Far more than a message takes that waits for nothing. */
+const WOULD_BE_SENT_MS = 300;
 
 test('messages whose process dies before it publishes them are claimed by another relay once the lease is over', async () => {
   const dying = world.outbox();

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { backoffMs } from './concurrency/backoff.ts';
+import { backoffMs, pause } from './concurrency/backoff.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -20,7 +20,7 @@ export type Loop = {
 
 /**
  * Calls `run` until closed: at once, then every `intervalMs`, or immediately while it returns `more: true`. Where it returns `pauseMs` as
- * well, the next run comes after that many milliseconds.
+ * well, the next run comes after that many milliseconds; where it returns `restMs`, not within those, however often the loop is woken.
  * Runs never overlap. After an error the pause is short, and each further one doubles it up to the interval, so that a moment without
  * a backend costs a moment, and a broken one is not hammered.
  * `run` must bound its own work and end when the signal aborts.
@@ -34,7 +34,7 @@ export function startLoop({
 }: LoopContext & {
   name: string;
   intervalMs: number;
-  run: (signal: AbortSignal) => Promise<{ more: boolean; pauseMs?: number }>;
+  run: (signal: AbortSignal) => Promise<{ more: boolean; pauseMs?: number; restMs?: number }>;
 }): Loop {
   const observe = observeRuns(name, metrics);
   const controller = new AbortController();
@@ -45,28 +45,29 @@ export function startLoop({
   let woken = false;
   let endRest = (): void => undefined;
 
-  /** @returns how long to wait before the next run, in milliseconds. */
-  async function runOnce(): Promise<number> {
+  /** @returns how long to wait before the next run, in milliseconds, and how much of it no wake ends. */
+  async function runOnce(): Promise<{ pauseMs: number; restMs: number }> {
     woken = false;
     const end = observe();
     try {
-      const { more, pauseMs = intervalMs } = await run(controller.signal);
+      const { more, pauseMs = intervalMs, restMs = 0 } = await run(controller.signal);
       failures = 0;
       end('ok');
-      return more ? 0 : pauseMs;
+      return { pauseMs: more ? 0 : pauseMs, restMs };
     } catch (error) {
-      if (controller.signal.aborted) return 0;
+      if (controller.signal.aborted) return { pauseMs: 0, restMs: 0 };
       end('error');
       const pauseMs = Math.round(backoffMs(failures, backoff));
       failures += 1;
       logger.error({ error, loop: name, failures, pause_ms: pauseMs }, 'loop run failed');
-      return pauseMs;
+      return { pauseMs, restMs: 0 };
     }
   }
 
   async function repeat(): Promise<void> {
     while (!isClosed()) {
-      const pauseMs = await runOnce();
+      const { pauseMs, restMs } = await runOnce();
+      if (restMs > 0) await pause(restMs, controller.signal);
       // Checked in the same tick in which the rest begins, so that no wake is lost between the two.
       if (!isClosed()) await rest(woken && failures === 0 ? 0 : pauseMs, (end) => (endRest = end));
     }

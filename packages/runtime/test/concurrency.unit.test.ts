@@ -111,6 +111,37 @@ test('a micro-batch holds the items of one turn of the event loop, or those that
   expect(batches[3]).toEqual([7]);
 });
 
+test('what comes while a micro-batcher rests goes together, and after a full batch it does not rest', async () => {
+  const batches: (readonly number[])[] = [];
+  let wakeUp = Promise.withResolvers<undefined>();
+  const add = createMicroBatcher({
+    maxSize: 2,
+    rest: () => wakeUp.promise,
+    run: async (batch: readonly number[]) => {
+      batches.push(batch);
+      return batch;
+    },
+  });
+  expect(await Promise.all([1, 2, 3].map(add))).toEqual([1, 2, 3]);
+  const fourth = add(4);
+  await turns();
+  const fifth = add(5);
+  await turns();
+  expect(batches).toEqual([[1, 2], [3]]);
+  wakeUp.resolve(undefined);
+  expect(await Promise.all([fourth, fifth])).toEqual([4, 5]);
+  // The last batch was full.
+  wakeUp = Promise.withResolvers();
+  expect(await add(6)).toBe(6);
+  expect(batches).toEqual([[1, 2], [3], [4, 5], [6]]);
+  wakeUp.resolve(undefined);
+});
+
+/** More than a run that did not rest would take. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 test('a run that fails fails its own items, and a result that is still to come delays no other', async () => {
   const slow = Promise.withResolvers<string>();
   const add = createMicroBatcher({

@@ -63,6 +63,25 @@ describe('a loop', () => {
     expect(runs.count()).toBe(2);
   });
 
+  test('rests as long as a run says, however often it is woken, and can be closed meanwhile', async () => {
+    const runs = counter();
+    const loop = startLoop({
+      ...common,
+      intervalMs: NEVER_MS,
+      run: async () => {
+        runs.add();
+        return { more: true, restMs: runs.count() < 2 ? 1 : NEVER_MS };
+      },
+    });
+    await runs.reached(2);
+    for (let turn = 0; turn < 10; turn += 1) {
+      loop.wake();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await loop.close();
+    expect(runs.count()).toBe(2);
+  });
+
   test('a wake ends the pause', async () => {
     const runs = counter();
     const loop = startLoop({

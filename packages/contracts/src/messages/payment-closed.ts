@@ -6,6 +6,7 @@ export const PaymentClosed = defineMessage({
   name: 'PaymentClosed',
   version: 1,
   published_by: 'payments',
+  spacingMs: 50,
   properties: {
     payment_id: fields.paymentId,
     merchant_id: fields.merchantId,

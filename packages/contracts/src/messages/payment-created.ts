@@ -6,6 +6,8 @@ export const PaymentCreated = defineMessage({
   name: 'PaymentCreated',
   version: 1,
   published_by: 'payments',
+  // A wallet is watched from the payment's creation on, however late this comes.
+  spacingMs: 50,
   properties: {
     payment_id: fields.paymentId,
     merchant_id: fields.merchantId,

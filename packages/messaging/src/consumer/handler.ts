@@ -58,7 +58,7 @@ export function on<T>(
 
 /**
  * Declares what happens when messages arrive that are too many for one transaction each. Messages that arrive while one batch is in
- * its transaction form the next one, so a lone message does not wait.
+ * its transaction form the next one, so a lone message does not wait; how far apart batches are is said by the message (`spacingMs`).
  * @param handle as for `on`, with at most 200 payloads in the order of arrival. When it throws, its messages are handled again one by
  *   one, so that only the one at fault is retried or becomes a dead letter.
  *   Write rows in an order of your own, not in that of the messages: another process may be writing the same ones.

@@ -51,6 +51,7 @@ const SINGLES_OF_MERCHANT = 2;
 /** Takes the deliveries of one queue through their handler, and back to RabbitMQ. */
 export function createProcessor(options: ProcessorOptions) {
   const { handler, stopping, metrics } = options;
+  const { spacingMs = 0 } = handler.message;
   const hasBatches = handler.batchSize > 1;
   const running = new Set<Promise<void>>();
   const track = (work: Promise<void>): void => {
@@ -60,6 +61,7 @@ export function createProcessor(options: ProcessorOptions) {
   const singles = createSemaphore(hasBatches ? SINGLES_AT_ONCE : Infinity);
   const addToBatch = createMicroBatcher({
     maxSize: handler.batchSize,
+    ...(spacingMs > 0 && { rest: () => pause(spacingMs, stopping) }),
     run: async (batch: readonly Decoded[]) => {
       await processBatch(batch, context);
       return batch.map(() => undefined);

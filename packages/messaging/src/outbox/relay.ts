@@ -28,9 +28,9 @@ export type Relay = {
 export function startRelay(options: SenderOptions): Relay {
   const { pool, logger, metrics, pollMs } = options;
   const senders = new Map<string, Sender>();
-  for (const { message } of bindings) senders.set(message.name, createSender(message.name, options));
+  for (const { message } of bindings) senders.set(message.name, createSender(message, options));
   const senderOf = (name: string): Sender => {
-    const sender = senders.get(name) ?? createSender(name, options);
+    const sender = senders.get(name) ?? createSender({ name }, options);
     senders.set(name, sender);
     return sender;
   };

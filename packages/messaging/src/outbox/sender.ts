@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
@@ -29,8 +30,10 @@ export type HandOver = { lease: Lease; publish(rows: readonly OutboxRow[]): void
 
 export type Sender = ReturnType<typeof createSender>;
 
+type Sent = Pick<MessageDefinition<unknown>, 'name' | 'spacingMs'>;
+
 /** Publishes the messages of one name, in batches: those written by this process as they are committed, others as it claims them. */
-export function createSender(name: string, { pool, broker, logger, metrics, pollMs }: SenderOptions) {
+export function createSender({ name, spacingMs = 0 }: Sent, { pool, broker, logger, metrics, pollMs }: SenderOptions) {
   const lease: Lease = { relayId: randomUUID(), seconds: LEASE_SECONDS };
   const claims = createClaims(pool, name, { lease, limit: BATCH_SIZE });
   const publishRows = createRowPublisher({ pool, logger, relayId: lease.relayId });
@@ -39,7 +42,7 @@ export function createSender(name: string, { pool, broker, logger, metrics, poll
   /** Null until the first message: most services send few names. */
   let open: { publisher: Publisher; loop: Loop } | null = null;
 
-  async function run(): Promise<{ more: boolean }> {
+  async function run(): Promise<{ more: boolean; restMs?: number }> {
     const { publisher } = open ?? {};
     // Claiming now would only keep the rows from a relay that does reach RabbitMQ.
     if (publisher?.ready() !== true) {
@@ -48,12 +51,11 @@ export function createSender(name: string, { pool, broker, logger, metrics, poll
     }
     await inFlight.room();
     await release(handedOver.takeLate());
-    const publish = (rows: OutboxRow[]): void => {
-      if (rows.length > 0) inFlight.start(() => publishRows(publisher, rows));
-    };
-    publish(await claims.claim());
-    publish(handedOver.take(BATCH_SIZE));
-    return { more: claims.isWanted() || !handedOver.isEmpty() };
+    const batches = [await claims.claim(), handedOver.take(BATCH_SIZE)].filter((rows) => rows.length > 0);
+    for (const rows of batches) inFlight.start(() => publishRows(publisher, rows));
+    const isBacklog = claims.isBehind() || !handedOver.isEmpty();
+    const restMs = batches.length === 0 || isBacklog ? 0 : spacingMs;
+    return { more: isBacklog || claims.isWanted(), restMs };
   }
 
   /** Rows that were written as our own, and that any relay may send now. */

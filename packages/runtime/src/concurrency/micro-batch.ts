@@ -5,22 +5,26 @@ import { withCaller } from './caller.ts';
 /**
  * A function whose calls share runs. Items that arrive while `concurrency` runs are under way form the next batch, so batches grow
  * with the load. A run starts at the end of the current turn of the event loop, with every item of that turn: none waits for a timer.
+ * @param rest is awaited after a run that was not full, and what comes meanwhile goes together.
  * @param run returns the results in the order of its items; when it throws, each of its callers gets that error. A promise among the
  *   results delays only its own caller.
  */
 export function createMicroBatcher<Item, Result>({
   maxSize,
   concurrency = 1,
+  rest,
   run,
 }: {
   maxSize: number;
   concurrency?: number;
+  rest?: () => Promise<void>;
   run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
 }): (item: Item) => Promise<Result> {
   const waiting: (PromiseWithResolvers<Result> & { item: Item })[] = [];
   let running = 0;
 
-  async function runBatch(): Promise<void> {
+  /** @returns whether it was full. */
+  async function runBatch(): Promise<boolean> {
     const batch = waiting.splice(0, maxSize);
     try {
       const results = await run(batch.map(({ item }) => item));
@@ -28,12 +32,16 @@ export function createMicroBatcher<Item, Result>({
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+    return batch.length === maxSize;
   }
 
   async function runWaiting(): Promise<void> {
     running += 1;
     await endOfTurn();
-    while (waiting.length > 0) await runBatch();
+    while (waiting.length > 0) {
+      const isFull = await runBatch();
+      if (!isFull) await rest?.();
+    }
     running -= 1;
   }
 
