@@ -1,6 +1,6 @@
 -- Decides creations of several merchants together, one of each merchant, and writes those that are allowed with everything that belongs
 -- to them. It waits for no gate: the outcome of a creation whose gate is locked, or whose merchant's policy has not arrived, is null, and
--- so is that of one that must choose its unique amount again. Nothing is written for it, and create_payment() decides it alone.
+-- so is that of one that must choose its unique amount again, or see whose the wallet has become. Nothing is written for it, and create_payment() decides it alone.
 --
 -- of_merchants are the merchants of the creations. Each creation is an object with payment, reply and message, the rows to be written,
 -- without status, timestamps and texts; seconds, how long the payment waits; bind_wallet; reply_parts and message_parts, JSON texts in
@@ -90,8 +90,13 @@ begin
   select (d.payment).merchant_id,
          case
            when d.decision <> 'created' or done.reply_body is not null then d.decision
-           -- Where merchants share the address, another one may have taken the amount meanwhile.
-           when d.decision = 'created' and not (d.is_unique and d.units is not null) then 'slot_taken'
+           -- Where merchants share the address, another one may have taken the amount meanwhile. Where nobody had the wallet, and this
+           -- statement sees no payment that has the amount, another one may have the wallet by now.
+           when d.decision = 'created' and not (d.is_unique and d.units is not null) and (not d.binds or exists (
+             select from payment p
+              where p.network = (d.payment).network and p.recipient = (d.payment).recipient and p.status in ('PENDING', 'CHECKING')
+                and p.amount_units between (d.payment).amount_units and (d.payment).amount_units + case when d.is_unique then 9900 else 0 end))
+             then 'slot_taken'
          end,
          case when d.decision = 'replayed' then d.saved_body else done.reply_body end
     from decided d left join done on (done.payment).payment_id = (d.payment).payment_id;

@@ -35,8 +35,12 @@ describe('a wallet', () => {
     expect(rows[0]).toEqual({ merchant_id: merchants[answers.findIndex(({ status }) => status === 201)] });
   });
 
-  test('that another merchant binds while a creation on it waits is refused to that creation', async () => {
-    const [late, first] = await Promise.all([newMerchant(payments), newMerchant(payments)]);
+  test.each([
+    ['that another merchant binds while a creation on it waits is refused to that creation', '7'],
+    ['that another merchant binds by a payment of the same amount is refused to a creation that waits', '12.34'],
+  ])('%s', async (_, amount) => {
+    const late = await newMerchant(payments);
+    const { merchantId: first, payment } = await newPayment(payments, { amount: '12.34' });
     const wallet = newWallet();
     const binding = await payments.db.connect();
     try {
@@ -45,7 +49,13 @@ describe('a wallet', () => {
         wallet,
         first,
       ]);
-      const answer = create(payments, late, { wallet });
+      await binding.query(
+        `insert into payment select (jsonb_populate_record(p, jsonb_build_object(
+           'payment_id', md5(payment_id), 'public_token', md5(public_token), 'token_sha256', sha256(token_sha256), 'recipient', $2::text))).*
+           from payment p where payment_id = $1`,
+        [payment.payment_id, wallet],
+      );
+      const answer = create(payments, late, { wallet, amount });
       // Not the group it came in, which ends at the first lock, but the creation by itself.
       await eventually(async () => {
         const { rowCount } = await payments.db.query(

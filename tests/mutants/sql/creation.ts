@@ -126,6 +126,13 @@ export const creation: SqlMutants[] = [
         noticedBy: 'belongs to the first merchant that creates on it',
       },
       {
+        breaks: 'of two merchants who take a wallet with one amount, the loser hears of the amount',
+        before: '(not d.binds or exists (',
+        after: '(true or exists (',
+        tests: test('wallets'),
+        noticedBy: 'that another merchant binds by a payment of the same amount is refused to a creation that waits',
+      },
+      {
         breaks: 'without wallet binding a proven wallet is shared',
         before: '(bind_wallet or owner.proven_at is not null)',
         after: 'bind_wallet',
