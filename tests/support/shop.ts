@@ -47,7 +47,7 @@ export class Shop {
     const { merchant_id, api_key } = await registerMerchant(stack.file, host);
     const shop = new Shop(stack, merchant_id, api_key, host, family);
     const url = `https://${host}/webhooks`;
-    const { key_id: keyId, signing_key: signingKey } = await setWebhook(stack.file.edge_url, { api_key }, url);
+    const { key_id: keyId, signing_key: signingKey } = await setWebhook(stack.file.gateway_url, { api_key }, url);
     shop.signingKeys[keyId] = signingKey;
     await stack.backends.receiver.trust(keyId, signingKey);
     return shop;
