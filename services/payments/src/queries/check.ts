@@ -31,7 +31,8 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
   'I3 nobody creates uncounted': `
     select format('%s of %s, which has no gate', payment_id, merchant_id) as what
       from payment p where ${inScope('p')} and not exists (select from gate where merchant_id = p.merchant_id)`,
-  // Only what is long known counts: whether a transfer pays is decided when its message is handled. When money at the edge of the window
+  // Only what is long known counts: whether a transfer pays is decided when its message is handled, and again before the payment expires,
+  // which is the first time for a payment that did not exist then: with clocks apart, it may yet have come in its time. When money at the edge of the window
   // pays is decided in TypeScript; the inner part of the window leaves no doubt.
   'money of the exact amount that came in time pays': `
     select format('%s is %s, and %s of %s pays nothing', p.payment_id, p.status, t.transaction_id, t.block_timestamp) as what
@@ -42,6 +43,7 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
      where ${inScope('p')} and p.status in ('PENDING', 'EXPIRED', 'CANCELLED') and t.phase = 'confirmed'
        and t.amount_units = p.amount_units * ('1e' || t.decimals - 6)::numeric
        and t.observed_at < now() - interval '${CHECK_GRACE_SECONDS} seconds'
+       and (p.status <> 'PENDING' or t.observed_at >= p.created_at)
        and coalesce(t.block_timestamp < ${lostFromSql('p')}, true)
        and not exists (select from payment newer
                         where newer.network = p.network and newer.recipient = p.recipient and newer.amount_units = p.amount_units
