@@ -1,6 +1,7 @@
 -- Decides creations of several merchants together, one of each merchant, and writes those that are allowed with everything that belongs
 -- to them. It waits for no gate: the outcome of a creation whose gate is locked, or whose merchant's policy has not arrived, is null, and
--- so is that of one that must choose its unique amount again, or see whose the wallet has become. Nothing is written for it, and create_payment() decides it alone.
+-- so is that of one that must choose its unique amount again, or see whose the wallet has become. Nothing is written for it, and
+-- create_payment() decides it alone.
 --
 -- of_merchants are the merchants of the creations. Each creation is an object with payment, reply and message, the rows to be written,
 -- without status, timestamps and texts; seconds, how long the payment waits; bind_wallet; reply_parts and message_parts, JSON texts in

@@ -32,8 +32,8 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
     select format('%s of %s, which has no gate', payment_id, merchant_id) as what
       from payment p where ${inScope('p')} and not exists (select from gate where merchant_id = p.merchant_id)`,
   // Only what is long known counts: whether a transfer pays is decided when its message is handled, and again before the payment expires,
-  // which is the first time for a payment that did not exist then: with clocks apart, it may yet have come in its time. When money at the edge of the window
-  // pays is decided in TypeScript; the inner part of the window leaves no doubt.
+  // which is the first time for a payment that did not exist then: with clocks apart, it may yet have come in its time. When money at the
+  // edge of the window pays is decided in TypeScript; the inner part of the window leaves no doubt.
   'money of the exact amount that came in time pays': `
     select format('%s is %s, and %s of %s pays nothing', p.payment_id, p.status, t.transaction_id, t.block_timestamp) as what
       from payment p join transfer t
