@@ -10,6 +10,8 @@ export type PaymentTransaction = {
   /** Position of the event in the receipt's full log list, from 0. */
   transaction_event_index: number;
   block_number: number;
+  /** When the chain says that its block was made. */
+  block_timestamp: string;
   /** What the transfer carries, decimal text in USDT: another amount than the payment's only where the transfer was accepted. */
   amount: string;
   /** Whether it pays by an operator's or the merchant's word and not by its amount and time. */
@@ -54,8 +56,13 @@ export type Payment = {
 /** Names and texts of the merchant's. */
 export type PaymentMetadata = Record<string, string>;
 
-/** Why a transfer to the wallet of a payment does not pay it. */
-export type UnmatchedReason = 'underpaid' | 'overpaid' | 'late' | 'after_cancel' | 'duplicate';
+/** Why a transfer to the wallet of a payment does not pay it. `ambiguous`: it has the exact amount, and may be for another payment as well. */
+export const unmatchedReasons = ['underpaid', 'overpaid', 'late', 'after_cancel', 'duplicate', 'ambiguous'] as const;
+
+export type UnmatchedReason = (typeof unmatchedReasons)[number];
+
+/** A transfer names at most so many payments that it may be for. */
+export const CANDIDATES_MAX = 20;
 
 export type UnmatchedTransfer = {
   transaction_id: string;
@@ -63,10 +70,21 @@ export type UnmatchedTransfer = {
   /** Decimal text in USDT. */
   amount: string;
   block_timestamp: string;
-  reason: UnmatchedReason;
+  /** `paid_another`: it came within an hour after this payment ended, and paid a later payment of the same amount. */
+  reason: UnmatchedReason | 'paid_another';
+  /** How many payments of the wallet it may be for, this one included. */
+  candidate_count: number;
 };
 
-export type PaymentDetails = Payment & { unmatched_transfers: UnmatchedTransfer[] };
+/**
+ * What may keep the money of a payment from being noticed or used: the token's issuer has frozen the wallet, or the network cannot be read
+ * just now.
+ */
+export const paymentWarnings = ['wallet_blacklisted', 'network_unreadable'] as const;
+
+export type PaymentWarning = (typeof paymentWarnings)[number];
+
+export type PaymentDetails = Payment & { unmatched_transfers: UnmatchedTransfer[]; warnings: PaymentWarning[] };
 
 /** All that a public token reveals. No transaction, whatever the status: from it anybody finds the payer's address. */
 export type PublicPayment = Pick<
@@ -89,10 +107,12 @@ export type CheckoutPayment = {
   reference: string | null;
   return_url: string | null;
   /**
-   * Money that came for this payment and is not its amount, decimal text in USDT. Only while the payment is PENDING, and only where it fits
-   * no other payment on the wallet. Absent where it was not asked for.
+   * Money at this address that may be for this payment and did not pay it, decimal text in USDT: from 50 to 200 % of the amount. While the
+   * payment waits, and for 24 hours after it ended unpaid. Other payments may have the same money here. Absent where it was not asked for.
    */
   arrived?: { amount: string } | null;
+  /** Absent from a payments service of an older release. */
+  warnings?: PaymentWarning[];
   /** The answer to a customer who has named a transaction; null or absent when none was named. */
   lookup?: CheckoutLookup | null;
 };

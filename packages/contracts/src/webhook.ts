@@ -45,6 +45,8 @@ export const errorCategories = [
   'http_4xx',
   'http_5xx',
   'interrupted',
+  /** Taken back before it was sent: the payment was PAID meanwhile. */
+  'superseded',
 ] as const;
 
 export type ErrorCategory = (typeof errorCategories)[number];
@@ -78,6 +80,10 @@ export type WebhookEvent = {
   transaction_id: string;
   transaction_event_index: number;
   description: string;
+  /** Present only when the transfer pays because an operator or the merchant accepted it. */
+  accepted?: true;
+  /** What was accepted; present with `accepted`. */
+  transfer?: UnmatchedMoney;
 } & PaymentExtras;
 
 /** Of the payment, where it has them. */
@@ -94,9 +100,15 @@ export type WebhookNotice = {
   transaction_event_index: number | null;
   description: string | null;
   transfer?: UnmatchedMoney;
+  /** Of `transfer.unmatched`: the merchant's payments that it may be for, at most 20. */
+  candidates?: string[];
+  /** Whether another merchant has a payment that it may be for. */
+  candidates_elsewhere?: true;
+  /** Of `payment.expired`: how many transfers may be for the payment and pay nothing. */
+  candidate_transfers?: number;
 } & PaymentExtras;
 
-/** A transfer that pays nothing: what it carried, why, and where it came. */
+/** A transfer that pays nothing by itself: what it carried, why, and where and when it arrived. */
 export type UnmatchedMoney = {
   amount: string;
   reason: UnmatchedReason | null;

@@ -1,4 +1,5 @@
 import { AMOUNT_PATTERN } from '../amount.ts';
+import { unmatchedReasons } from '../payment.ts';
 import { timestampSchema } from '../timestamp.ts';
 
 /** Schemas of the fields that several messages share. */
@@ -18,6 +19,21 @@ export const fields = {
   version: { type: 'integer', minimum: 1 },
   timestamp: timestampSchema,
   accessType: { type: 'string', enum: ['beta', 'legacy'] },
+} as const;
+
+/** A transfer that does not pay by itself: what it carried, why, and where and when it arrived. */
+export const unmatchedMoney = {
+  type: 'object',
+  required: ['amount', 'reason', 'network', 'merchant_wallet', 'block_timestamp'],
+  properties: {
+    /** What it carried, decimal text in USDT. */
+    amount: { type: 'string', minLength: 1 },
+    /** Why it does not pay; null when no payment can be meant. */
+    reason: { enum: [...unmatchedReasons, null] },
+    network: fields.network,
+    merchant_wallet: fields.address,
+    block_timestamp: fields.timestamp,
+  },
 } as const;
 
 /** The same field, or null. */

@@ -1,9 +1,9 @@
 import { defineMessage, type BodyOfMessage } from '../message.ts';
 import { noticeTypes, type NoticeType } from '../webhook.ts';
-import { fields, nullable } from './fields.ts';
+import { CANDIDATES_MAX } from '../payment.ts';
+import { fields, nullable, unmatchedMoney } from './fields.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
-const reasons = ['underpaid', 'overpaid', 'late', 'after_cancel', 'duplicate', null] as const;
 
 /**
  * Something happened that its merchant chose to be told besides PAID. Published by payments in the transaction of what happened, for
@@ -31,19 +31,13 @@ export const NoticeRaised = defineMessage({
     /** As the merchant sent it; only where the service made `expected_amount` a unique one. */
     requested_amount: fields.amount,
     /** Of a transfer that pays nothing. */
-    transfer: {
-      type: 'object',
-      required: ['amount', 'reason', 'network', 'merchant_wallet', 'block_timestamp'],
-      properties: {
-        /** What it carried, decimal text in USDT. */
-        amount: text,
-        /** Why it does not pay the payment that it was probably meant for; null where it was meant for none. */
-        reason: { enum: reasons },
-        network: fields.network,
-        merchant_wallet: fields.address,
-        block_timestamp: fields.timestamp,
-      },
-    },
+    transfer: unmatchedMoney,
+    /** The merchant's payments that it may be for. Absent in messages of releases up to 0.2.0. */
+    candidates: { type: 'array', items: fields.paymentId, maxItems: CANDIDATES_MAX },
+    /** Whether another merchant has a payment that it may be for. */
+    candidates_elsewhere: { type: 'boolean' },
+    /** Of an expired payment: how many transfers may be for it and pay nothing. */
+    candidate_transfers: fields.count,
   },
 });
 

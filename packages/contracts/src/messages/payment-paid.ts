@@ -1,5 +1,5 @@
 import { defineMessage, type BodyOfMessage } from '../message.ts';
-import { fields } from './fields.ts';
+import { fields, unmatchedMoney } from './fields.ts';
 
 /** A payment's money arrived for good. Published once for each payment by payments, consumed by webhook-dispatcher, which makes the webhook event. */
 export const PaymentPaid = defineMessage({
@@ -21,6 +21,9 @@ export const PaymentPaid = defineMessage({
     metadata: { type: 'object', additionalProperties: { type: 'string' } },
     /** As the merchant sent it; only where the service made `expected_amount` a unique one. */
     requested_amount: fields.amount,
+    /** Present when the transfer pays because somebody accepted it; then `transfer` says what was accepted. */
+    accepted: { enum: [true] },
+    transfer: unmatchedMoney,
   },
 });
 

@@ -31,6 +31,15 @@ export const TransferObserved = defineMessage({
     confirmations: fields.count,
     confirmations_required: fields.version,
   },
+  optional: {
+    /**
+     * When chain-watcher first read any block with this transfer, on its database's clock. Absent in messages of releases up to 0.2.0, which
+     * counts as: not known, and not live.
+     */
+    first_seen_at: fields.timestamp,
+    /** Whether the network was read without a gap then: the look before was at most 15 s earlier, and its head below this block. */
+    live: { type: 'boolean' },
+  },
 });
 
 export type TransferObserved = BodyOfMessage<typeof TransferObserved>;

@@ -1,4 +1,5 @@
 import { defineCall, json } from '../../call.ts';
+import { timestampSchema } from '../../timestamp.ts';
 
 /** Where a network stands. The heights up to which transfers are final are null near genesis, and absent in answers of older releases. */
 export type NetworkTip = {
@@ -10,7 +11,8 @@ export type NetworkTip = {
   large_final_height?: number | null;
 };
 
-export type TipsResponse = { tips: NetworkTip[] };
+/** `clock`: the time of chain-watcher's database, RFC 3339 UTC. Absent in answers of older releases. */
+export type TipsResponse = { tips: NetworkTip[]; clock?: string };
 
 /**
  * The last scanned block of every enabled network, from which confirmations are counted. A network of which nothing is scanned yet is
@@ -23,6 +25,7 @@ export const ReadTips = defineCall(
     type: 'object',
     required: ['tips'],
     properties: {
+      clock: timestampSchema,
       tips: {
         type: 'array',
         items: {

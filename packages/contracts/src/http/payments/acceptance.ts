@@ -1,5 +1,5 @@
 import { defineCall, json, object } from '../../call.ts';
-import type { Payment, PaymentStatus, UnmatchedReason } from '../../payment.ts';
+import { CANDIDATES_MAX, type Payment, type PaymentStatus, type UnmatchedReason } from '../../payment.ts';
 import { transferIdSchemas, type TransferId } from '../chain-watcher/transfers.ts';
 
 type Pair = TransferId & {
@@ -19,6 +19,8 @@ export type AcceptanceCandidate = Pair & {
   phase: string;
   /** The payment that it pays already, or null. */
   pays: string | null;
+  /** All payments that it may be for, of any merchant. */
+  candidates: string[];
 };
 
 /** Nothing in it changes afterwards, so a repeated one is answered byte for byte the same. */
@@ -41,11 +43,21 @@ export const ReadAcceptanceCandidate = defineCall(
   { access: 'viewer' },
 );
 
+/**
+ * `confirm_candidates`: how many payments the transfer may be for, as the caller was shown. Required when there are several.
+ */
+export type AcceptedTransfer = Omit<TransferId, 'network'> & { confirm_candidates?: number };
+
+const acceptedTransfer = object<AcceptedTransfer>(
+  { ...transferIdSchemas, confirm_candidates: { type: 'integer', minimum: 1, maximum: CANDIDATES_MAX } },
+  { optional: ['confirm_candidates'] },
+);
+
 /** Makes a transfer that pays nothing pay this payment. */
 export const AcceptTransfer = defineCall('payments', 'POST /payments/:payment_id/accept-transfer', json<Acceptance>(), {
   authored: true,
   access: 'support',
-  body: object<Omit<TransferId, 'network'>>(transferIdSchemas),
+  body: acceptedTransfer,
 });
 
 /**
@@ -57,5 +69,5 @@ export const AcceptTransferAsMerchant = defineCall(
   'payments',
   'POST /merchants/:merchant_id/payments/:payment_id/accept-transfer',
   json<Payment>(),
-  { body: object<Omit<TransferId, 'network'>>(transferIdSchemas), idempotent: true },
+  { body: acceptedTransfer, idempotent: true },
 );

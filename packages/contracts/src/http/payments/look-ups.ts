@@ -1,6 +1,6 @@
 import { defineCall, json, object } from '../../call.ts';
 import { fields } from '../../messages/fields.ts';
-import type { CheckoutLookup, UnmatchedReason, WaitingFor } from '../../payment.ts';
+import type { CheckoutLookup, PaymentWarning, UnmatchedReason, WaitingFor } from '../../payment.ts';
 import { query } from '../../query.ts';
 import type { LookedUp } from '../chain-watcher/look-ups.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
@@ -39,10 +39,14 @@ export type FoundTransfer = TransferId & {
   state: 'seen' | 'confirmed' | 'retracted';
   /** What a seen one still needs; null for others. */
   waiting_for: WaitingFor | null;
-  /** The payment that it pays, or is about to; with a reason the one that it was probably meant for. */
+  /** The payment that it pays, or is about to; with a reason the only one that it may be for. Null when there are several, or none. */
   payment_id: string | null;
   /** Why it does not pay that payment; null when it does. */
   reason: UnmatchedReason | null;
+  /** The payments that it may be for, at most 20: a merchant's own. */
+  candidates: string[];
+  /** Whether another merchant has one of them; then only an operator accepts it. */
+  candidates_elsewhere: boolean;
 };
 
 export type FoundTransfers = {
@@ -74,7 +78,11 @@ export const LocateTransfers = defineCall('payments', 'GET /transfers/:transacti
 });
 
 /** What the checkout page says beside the public status: about money that came, and about a transaction that its reader has named. */
-export type CheckoutHelp = { arrived: { amount: string } | null; lookup: CheckoutLookup | null };
+export type CheckoutHelp = {
+  arrived: { amount: string } | null;
+  lookup: CheckoutLookup | null;
+  warnings: PaymentWarning[];
+};
 
 /** 404 for an unknown token. Asked only for the page itself, never for the status that it polls. */
 export const ReadCheckoutHelp = defineCall('payments', 'POST /checkout-help', json<CheckoutHelp>(), {

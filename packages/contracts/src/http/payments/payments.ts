@@ -5,6 +5,7 @@ import {
   type CreationRequest,
   type Payment,
   type PaymentDetails,
+  type PaymentWarning,
   type UnmatchedReason,
 } from '../../payment.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -190,10 +191,13 @@ export type LedgerEntry = {
   confirmations_required: number;
   payment_id: string | null;
   reason: UnmatchedReason | null;
+  /** All payments that it may be for, of any merchant. */
+  candidates: string[];
 };
 
 export type OperatorsPayment = Payment & {
   merchant_id: string;
+  warnings: PaymentWarning[];
   transfers: LedgerEntry[];
   incidents: PaymentIncident[];
   acceptance: Acceptance | null;

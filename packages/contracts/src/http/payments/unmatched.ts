@@ -3,7 +3,7 @@ import type { Payment } from '../../payment.ts';
 import { EVENT_INDEX_MAX } from '../chain-watcher/transfers.ts';
 import type { UnmatchedOnWallet } from './wallets.ts';
 
-/** A transfer that pays nothing, with the wallet it went to and what the payment asks for that it was probably meant for. */
+/** An unmatched transfer with the wallet it went to and, when only one payment can be meant, that payment. */
 export type UnmatchedListed = UnmatchedOnWallet & {
   merchant_wallet: string;
   related_payment: Pick<Payment, 'payment_id' | 'status' | 'amount' | 'order_id'> | null;

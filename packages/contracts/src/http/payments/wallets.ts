@@ -4,7 +4,7 @@ import { fields } from '../../messages/fields.ts';
 import type { UnmatchedReason } from '../../payment.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
 
-/** A transfer to a wallet that pays nothing, and the payment that it was probably meant for. */
+/** A transfer to a wallet that pays nothing, and the payments that it may be for. */
 export type UnmatchedOnWallet = TransferId & {
   /** Decimal text in USDT. */
   amount: string;
@@ -12,7 +12,12 @@ export type UnmatchedOnWallet = TransferId & {
   phase: string;
   /** Whose payment that is; where there is none, for whom the wallet is watched. */
   merchant_id: string;
+  /** The payment that it may be for when there is exactly one, else null. */
   related_payment_id: string | null;
+  /** All payments that it may be for, at most 20; a merchant is shown its own. */
+  candidates: string[];
+  /** Whether another merchant has one of them; then only an operator accepts it. */
+  candidates_elsewhere: boolean;
   /** `unconfirmed`: it pays that payment as soon as it is confirmed. `no_payment`: no payment has ever been on the wallet. */
   reason: UnmatchedReason | 'unconfirmed' | 'no_payment';
 };
