@@ -179,10 +179,16 @@ describe('the report', () => {
       expect(await refusedFields(() => read(query))).toMatchObject([{ field: 'to' }]);
   });
 
+  test.each(['payment', 'chain'])('counts by=%s where that is asked for', (by) => {
+    expect(read(`from=2026-01-01&to=2026-01-02&by=${by}`)).toEqual({ from: '2026-01-01', to: '2026-01-02', by });
+  });
+
   test.each([
     ['', ['from', 'to']],
     ['from=2026-01-01', ['to']],
     ['from=2026-02-30&to=x&group=week', ['from', 'group', 'to']],
+    ['from=2026-01-01&to=2026-01-02&by=block', ['by']],
+    ['from=2026-01-01&to=2026-01-02&by=chain&by=chain', ['by']],
     ['from=2026-01-02&to=2026-01-01', ['to']],
     ['from=2026-01-01T00:00:00Z&to=2026-01-02', ['from']],
   ])('refuses ?%s', async (query, fields) => {

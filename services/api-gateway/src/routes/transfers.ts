@@ -9,7 +9,7 @@ import { paymentNotFound } from '../responses/errors.ts';
 import { forward } from '../upstream/response.ts';
 import { bodiless } from '../validation/body-limit.ts';
 import { readPaymentId } from '../validation/payment-id.ts';
-import { readTransactionQuery, readTransferId } from '../validation/transfer.ts';
+import { readAcceptedTransfer, readTransactionQuery } from '../validation/transfer.ts';
 
 /** The nodes of a network are asked, one after the other where the first does not answer. */
 const ACCEPTANCE_TIMEOUT_MS = 8_000;
@@ -28,7 +28,7 @@ export const transferRoutes = ({ admission, acceptance }: Dependencies): Route[]
     publicTimeoutMs: ACCEPTANCE_TIMEOUT_MS,
     ...merchantRoute(admission, 'POST /api/v1/payments/:payment_id/accept-transfer', {
       limit: rateLimits.cancellation,
-      read: async (request) => ({ paymentId: readPaymentId(request), event: await readTransferId(request) }),
+      read: async (request) => ({ paymentId: readPaymentId(request), event: await readAcceptedTransfer(request) }),
       handle: async ({ merchant, input: { paymentId, event } }) => {
         if (paymentId === null) throw paymentNotFound();
         const params = { ...merchant, payment_id: paymentId };

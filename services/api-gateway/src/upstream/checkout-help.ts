@@ -1,13 +1,13 @@
 import { ReadCheckoutHelp } from '@quittance/contracts/http/payments/look-ups.ts';
 import { findTransactionId } from '@quittance/contracts/ids.ts';
-import type { CheckoutLookup, CheckoutPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutLookup, CheckoutPayment, PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Admission } from '../admission/admission.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
 import { publicTokenHash } from './payment-views.ts';
 
-type Help = Pick<CheckoutPayment, 'arrived' | 'lookup'> & {
+type Help = Pick<CheckoutPayment, 'arrived' | 'lookup' | 'warnings'> & {
   /** When the reader may ask again who has asked too often. */
   retryAfterSeconds?: number;
 };
@@ -17,9 +17,12 @@ export type CheckoutHelpReader = (token: string, view: CheckoutPayment, typed: s
 
 const SHOWN_CHARACTERS = 100;
 
+/** While one of these holds, money may be at the address that did not pay the payment. */
+const unpaid: readonly PaymentStatus[] = ['PENDING', 'EXPIRED', 'CANCELLED'];
+
 /**
- * What the page says of money that came and of a transaction that its reader names. Never throws: without an answer the page is shown
- * all the same.
+ * What the page says about money that may be its reader's, about an address or network with a problem, and about a transaction that its
+ * reader names. Never throws: without an answer the page is shown all the same.
  */
 export function createCheckoutHelp({
   payments,
@@ -31,7 +34,7 @@ export function createCheckoutHelp({
   logger: Logger;
 }): CheckoutHelpReader {
   async function read(token: string, view: CheckoutPayment, transactionId: string | null): Promise<Help> {
-    if (transactionId === null && view.payment.status !== 'PENDING') return {};
+    if (transactionId === null && !unpaid.includes(view.payment.status)) return {};
     const tokenHash = publicTokenHash(token);
     if (transactionId !== null) {
       const { limit } = rateLimits.checkoutLookUp;

@@ -63,11 +63,11 @@ export function readExportQuery(given: URLSearchParams, clock: Clock): Values {
 
 /** GET /merchant/report. @throws HttpError 422 with every invalid parameter. */
 export function readReportQuery(given: URLSearchParams): Values {
-  const { from, to, group } = readQuery(ReadReport.query, given);
+  const { from, to, group, by } = readQuery(ReadReport.query, given);
   if (from === null || to === null) throw invalid(...missing({ from, to }));
   const problem = reportSpanProblem({ from, to, group: group ?? 'day' });
   if (problem !== null) throw invalid(problem);
-  return present({ from: dayOf(from), to: dayOf(to), group });
+  return present({ from: dayOf(from), to: dayOf(to), group, by });
 }
 
 const missing = (values: Record<string, Date | null>): ValidationItem[] =>

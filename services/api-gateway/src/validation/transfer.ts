@@ -1,6 +1,8 @@
-import { EVENT_INDEX_MAX, type TransferId } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { EVENT_INDEX_MAX } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import type { AcceptedTransfer } from '@quittance/contracts/http/payments/acceptance.ts';
 import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { parseTransactionId } from '@quittance/contracts/ids.ts';
+import { CANDIDATES_MAX } from '@quittance/contracts/payment.ts';
 import { query } from '@quittance/contracts/query.ts';
 import { readQuery } from '@quittance/http/server/call-route.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
@@ -13,11 +15,15 @@ const shape = shapeOf({
   properties: {
     transaction_id: { type: 'string' },
     transaction_event_index: { type: 'integer', minimum: 0, maximum: EVENT_INDEX_MAX },
+    confirm_candidates: { type: 'integer', minimum: 1, maximum: CANDIDATES_MAX },
   },
 });
 
-/** Names one transfer of a transaction. @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field. */
-export async function readTransferId(request: RouteRequest): Promise<Omit<TransferId, 'network'>> {
+/**
+ * Names one transfer of a transaction, and how many payments the caller knows that it may be for.
+ * @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field.
+ */
+export async function readAcceptedTransfer(request: RouteRequest): Promise<AcceptedTransfer> {
   const body = await readValidJson(request, (value) => {
     const { transaction_id: id } = value;
     const problems: ValidationItem[] = shape(value);
@@ -28,6 +34,7 @@ export async function readTransferId(request: RouteRequest): Promise<Omit<Transf
   return {
     transaction_id: parseTransactionId(String(body['transaction_id'])) ?? '',
     transaction_event_index: Number(body['transaction_event_index']),
+    ...('confirm_candidates' in body && { confirm_candidates: Number(body['confirm_candidates']) }),
   };
 }
 
