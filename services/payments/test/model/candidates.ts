@@ -1,0 +1,115 @@
+import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { type Arrival, beginOf, type Claimant, endOf, inOrder, intervalOf, wasKnownBefore } from './whose-money.ts';
+
+/* For which payments money may be that pays none, and who may accept it: the contract's words once more. */
+
+const DAY = 86_400_000;
+const MOST = 20;
+
+/** `asked`: the payment's amount in the units in which transfers are counted. */
+export type Asking = Claimant & { asked: bigint };
+
+/** `carried`: what the transfer moved, in the same units. */
+export type Money = Arrival & { carried: bigint };
+
+/** Why money does not pay, and the payments that it may be for; `reason` null: nothing can be said, or not yet. */
+export type Leftover<P> = { reason: UnmatchedReason | null; among: P[] };
+
+const unpaid = (payment: Claimant): boolean => payment.status !== 'PAID';
+
+/** Those that the money can still be for; when all are paid, all. */
+export const stillPossible = <P extends { status: PaymentStatus }>(among: readonly P[]): P[] =>
+  among.every(({ status }) => status === 'PAID') ? [...among] : among.filter(({ status }) => status !== 'PAID');
+
+/** At the time of the block the payment was open, or had ended within a day. */
+export const waitedOrRested = (payment: Claimant, { blockTime }: Arrival): boolean =>
+  beginOf(payment) <= blockTime && blockTime <= endOf(payment) + DAY;
+
+/** Exact money that no payment of the slot claims. It is the last payment's that had begun and whose order was there first. */
+export function unclaimed<P extends Claimant>(slot: readonly P[], arrival: Arrival): Leftover<P> | null {
+  const { from } = intervalOf(arrival);
+  const last = slot
+    .filter((payment) => beginOf(payment) <= from && !wasKnownBefore(payment, arrival))
+    .sort(inOrder)
+    .at(-1);
+  return last === undefined ? null : { reason: reasonFor(last, from), among: [last] };
+}
+
+function reasonFor({ status, cancelledAt }: Claimant, from: number): UnmatchedReason | null {
+  switch (status) {
+    case 'PAID':
+      return 'duplicate';
+    case 'PENDING':
+    case 'CHECKING':
+      // It is past its time and nobody has said so yet.
+      return null;
+    case 'EXPIRED':
+    case 'CANCELLED':
+      return cancelledAt !== null && from >= cancelledAt - (cancelledAt % 1000) ? 'after_cancel' : 'late';
+  }
+}
+
+/** Which payments of a wallet a transfer may be for that is none's exact amount. */
+export function nearBy<P extends Asking>(wallet: readonly P[], money: Money): Leftover<P> {
+  const there = wallet.filter((payment) => payment.asked !== money.carried && waitedOrRested(payment, money));
+  const unpaidOnes = nearest(there.filter(unpaid), money.carried);
+  const among =
+    unpaidOnes.length > 0
+      ? unpaidOnes
+      : nearest(
+          there.filter((payment) => !unpaid(payment)),
+          money.carried,
+        );
+  const [first] = among;
+  return { reason: first === undefined ? null : otherAmount(first, money), among };
+}
+
+export const otherAmount = ({ asked }: { asked: bigint }, { carried }: { carried: bigint }): 'underpaid' | 'overpaid' =>
+  carried < asked ? 'underpaid' : 'overpaid';
+
+export const isDustFor = ({ asked }: { asked: bigint }, { carried }: { carried: bigint }): boolean =>
+  carried * 100n < asked;
+
+/** Between half and twice what was asked. */
+export const isNear = ({ asked }: { asked: bigint }, { carried }: { carried: bigint }): boolean =>
+  carried * 2n >= asked && carried <= asked * 2n;
+
+function nearest<P extends Asking>(payments: readonly P[], carried: bigint): P[] {
+  const near = payments.filter((payment) => isNear(payment, { carried }));
+  const among = near.length > 0 ? near : payments.filter((payment) => !isDustFor(payment, { carried }));
+  return among
+    .sort((one, other) => Number(distance(one, carried) - distance(other, carried)) || -inOrder(one, other))
+    .slice(0, MOST);
+}
+
+const distance = ({ asked }: Asking, carried: bigint): bigint => (asked < carried ? carried - asked : asked - carried);
+
+export type Refusal =
+  | 'pays another payment'
+  | 'exactly the amount of another payment'
+  | 'another payment is the candidate'
+  | 'of another merchant'
+  | 'candidates not confirmed';
+
+/**
+ * Why nobody may take this money for the payment, whatever the chain says of it.
+ * @param wallet every payment of the wallet. @param among the candidates of the money. @param by null for an operator.
+ */
+export function acceptanceRefusal(
+  payment: Asking,
+  money: Money & { pays: string | null },
+  wallet: readonly Asking[],
+  among: readonly Claimant[],
+  { by, confirmed }: { by: string | null; confirmed: number | null },
+): Refusal | null {
+  const exact = payment.asked === money.carried;
+  const strangers = wallet.filter(({ id, asked }) => id !== payment.id && asked === money.carried);
+  const refusals: [boolean, Refusal][] = [
+    [money.pays !== null && money.pays !== payment.id, 'pays another payment'],
+    [!exact && strangers.some((other) => waitedOrRested(other, money)), 'exactly the amount of another payment'],
+    [exact && among.length > 0 && !among.some(({ id }) => id === payment.id), 'another payment is the candidate'],
+    [by !== null && among.some(({ merchant }) => merchant !== by), 'of another merchant'],
+    [among.length > 1 && confirmed !== among.length, 'candidates not confirmed'],
+  ];
+  return refusals.find(([applies]) => applies)?.[1] ?? null;
+}
