@@ -15,6 +15,8 @@ const row: TransferRow = {
   amount_units: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
   phase: 'seen',
   version: 1,
+  first_seen_at: new Date('2026-01-02T03:04:53.210Z'),
+  live: true,
 };
 const ethereum = { id: 'ethereum', family: 'evm', decimals: 6, confirmations: 12 } as const;
 const tron = { id: 'tron', family: 'tron', decimals: 6, confirmations: 19 } as const;
@@ -22,6 +24,7 @@ const tron = { id: 'tron', family: 'tron', decimals: 6, confirmations: 19 } as c
 test('what is published fits the message, up to the largest amount', () => {
   const message = toTransferObserved(ethereum, row, 105);
   expect(TransferObserved.parse(message)).toEqual(message);
+  expect(message).toMatchObject({ first_seen_at: '2026-01-02T03:04:53.210Z', live: true });
   expect(message).toMatchObject({ amount_units: row.amount_units, confirmations: 6, confirmations_required: 12 });
 });
 

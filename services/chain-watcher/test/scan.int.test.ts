@@ -38,6 +38,8 @@ describe('a transfer to a watched wallet', () => {
       version: 1,
       confirmations: 1,
       confirmations_required: 3,
+      first_seen_at: expect.any(String),
+      live: true,
     });
 
     await world.chain.mine(1);

@@ -128,10 +128,38 @@ describe('transfers', () => {
     expect(await retract(6)).toMatchObject([{ version: 4, previous_phase: 'seen', block_number: 8n }]);
   });
 
+  test('keep their earliest reading, in whatever block they are read again, and however', async () => {
+    const read = (block: number, isLive: boolean) =>
+      transaction(pool, (tx) => insertTransfers(tx, network, [transferIn(block)], { isLive: () => isLive }));
+    const [first] = await read(7, true);
+    expect(first!.live).toBe(true);
+    const reading = { first_seen_at: first!.first_seen_at, live: true };
+    expect(await retract(6)).toMatchObject([{ ...reading, phase: 'retracted' }]);
+    expect(await read(8, false)).toMatchObject([reading]);
+    await retract(6);
+    expect(await read(7, false)).toMatchObject([reading]);
+    expect(await confirm()).toHaveLength(1);
+    expect((await pool.query('select first_seen_at, live from transfer')).rows).toEqual([reading, reading]);
+  });
+
+  test('that were read first when that was not known to be live never become live', async () => {
+    await insert(transferIn(7));
+    // As an earlier release left it: each block with a reading of its own.
+    await pool.query(`update transfer set first_seen_at = $1`, [at(20)]);
+    await retract(6);
+    await insert(transferIn(8));
+    await pool.query(`update transfer set first_seen_at = $1 where block_number = 8`, [at(30)]);
+    await retract(6);
+    const [again] = await transaction(pool, (tx) =>
+      insertTransfers(tx, network, [transferIn(8)], { isLive: () => true }),
+    );
+    expect(again).toMatchObject({ first_seen_at: at(20), live: false });
+  });
+
   test('that are final when they are stored are confirmed at once, their version counting both observations', async () => {
     const late = transferIn(8, { transactionId: 'cd'.repeat(32) });
     const rows = await transaction(pool, (tx) =>
-      insertTransfers(tx, network, [late, transferIn(7)], ({ blockNumber }) => blockNumber === 7),
+      insertTransfers(tx, network, [late, transferIn(7)], { isConfirmed: ({ blockNumber }) => blockNumber === 7 }),
     );
     expect(rows).toMatchObject([
       { block_number: 7n, phase: 'confirmed', version: 2 },
@@ -139,7 +167,9 @@ describe('transfers', () => {
     ]);
     expect(await confirm()).toEqual([]);
     await retract(6);
-    const again = await transaction(pool, (tx) => insertTransfers(tx, network, [transferIn(7)], () => true));
+    const again = await transaction(pool, (tx) =>
+      insertTransfers(tx, network, [transferIn(7)], { isConfirmed: () => true }),
+    );
     expect(again).toMatchObject([{ phase: 'confirmed', version: 5 }]);
   });
 

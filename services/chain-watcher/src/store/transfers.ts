@@ -21,20 +21,32 @@ export type TransferRow = {
   amount_units: string;
   phase: TransferPhase;
   version: number;
+  /** When any block with this transfer was read first. */
+  first_seen_at: Date;
+  /** Whether the network was read without a gap then. */
+  live: boolean;
 };
 
 const COLUMNS = `merchant_id, transaction_id, transaction_event_index, block_number,
   encode(block_hash, 'hex') as block_hash, block_timestamp, encode(sender, 'hex') as sender,
-  encode(recipient, 'hex') as recipient, amount_units, phase, version`;
+  encode(recipient, 'hex') as recipient, amount_units, phase, version, first_seen_at, live`;
 
 /** Enough that round trips no longer count, and few enough for any statement timeout. */
 const ROWS_PER_STATEMENT = 1_000;
+
+/** What is decided of each transfer as it is stored. */
+type Verdicts = {
+  /** Whether it is final by now. Its version then counts both observations. */
+  isConfirmed?: (transfer: Transfer) => boolean;
+  /** Whether the network was read without a gap up to this reading; it never is where blocks are read again. */
+  isLive?: (transfer: Transfer) => boolean;
+};
 
 /**
  * Stores transfers as seen, or as confirmed. One that is stored already, in this block and not retracted, is left alone, so that reading
  * blocks again changes nothing; one whose block was orphaned and has come back is revived.
  * A wallet that is not watched is left out, and so is one whose watching ended before the block.
- * @param isConfirmed whether a transfer is final by now. Its version then counts both observations.
+ * When a transfer was read first holds for all its rows: a later block, or the same one again, never makes it later or live.
  * @returns the transfers that are new, the oldest first.
  * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
  */
@@ -42,27 +54,34 @@ export async function insertTransfers(
   tx: Transaction,
   network: string,
   transfers: readonly Transfer[],
-  isConfirmed: (transfer: Transfer) => boolean = () => false,
+  { isConfirmed = () => false, isLive = () => false }: Verdicts = {},
 ): Promise<TransferRow[]> {
   const inserted: TransferRow[] = [];
   for (let start = 0; start < transfers.length; start += ROWS_PER_STATEMENT) {
     const part = transfers.slice(start, start + ROWS_PER_STATEMENT);
     const { rows } = await tx.query<TransferRow>(
       `insert into transfer (network, transaction_id, transaction_event_index, block_hash, block_number, block_timestamp,
-         merchant_id, sender, recipient, amount_units, phase, version)
+         merchant_id, sender, recipient, amount_units, phase, version, first_seen_at, live)
        select $1, id, position, decode(block, 'hex'), number, to_timestamp(time), watch.merchant_id, decode(sender, 'hex'),
          watch.address, amount, case when is_confirmed then 'confirmed' else 'seen' end,
-         case when is_confirmed then 2 else 1 end + coalesce((select max(version) from transfer earlier
-           where earlier.network = $1 and earlier.transaction_id = id and earlier.transaction_event_index = position), 0)
-       from unnest($2::text[], $3::integer[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::numeric[], $10::boolean[])
-         as new(id, position, block, number, time, sender, recipient, amount, is_confirmed)
+         case when is_confirmed then 2 else 1 end + coalesce(before.version, 0),
+         coalesce(before.first_seen_at, now()), coalesce(before.live, is_live)
+       from unnest($2::text[], $3::integer[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::numeric[],
+           $10::boolean[], $11::boolean[])
+         as new(id, position, block, number, time, sender, recipient, amount, is_confirmed, is_live)
        join watch on watch.network = $1 and watch.address = decode(new.recipient, 'hex')
          and (watch.state <> 'ended' or watch.ended_through > to_timestamp(time))
+       cross join lateral (
+         select max(version) as version, min(first_seen_at) as first_seen_at, (array_agg(live order by first_seen_at))[1] as live
+         from transfer
+         where network = $1 and transaction_id = id and transaction_event_index = position
+       ) as before
        on conflict (network, transaction_id, transaction_event_index, block_hash) do update
-         set phase = excluded.phase, version = excluded.version, changed_at = now()
+         set phase = excluded.phase, version = excluded.version, first_seen_at = excluded.first_seen_at, live = excluded.live,
+           changed_at = now()
          where transfer.phase = 'retracted'
        returning ${COLUMNS}`,
-      [network, ...columnsOf(part), part.map(isConfirmed)],
+      [network, ...columnsOf(part), part.map(isConfirmed), part.map(isLive)],
     );
     inserted.push(...rows);
   }

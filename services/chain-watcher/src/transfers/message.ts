@@ -34,6 +34,8 @@ export function toTransferObserved(
     version: row.version,
     confirmations: countOf(row, network.confirmations, confirmingTip),
     confirmations_required: network.confirmations,
+    first_seen_at: rfc3339(row.first_seen_at),
+    live: row.live,
   };
 }
 

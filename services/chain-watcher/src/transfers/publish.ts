@@ -12,7 +12,8 @@ import { createSpelling, messageIdOf, toTransferObserved } from './message.ts';
 
 /**
  * Stores transfers, confirms what is final by now, and publishes both.
- * @param confirmedBefore what this transaction has confirmed already; absent where that is still to do.
+ * @param options.confirmed what this transaction has confirmed already; absent where that is still to do.
+ * @param options.isLive whether the network was read without a gap up to this block.
  * @returns the transfers that are new, as they were seen, and all that were published.
  */
 export async function storeTransfers(
@@ -20,16 +21,17 @@ export async function storeTransfers(
   context: NetworkContext,
   transfers: readonly Transfer[],
   heights: FinalHeights & { confirmingTip: number },
-  confirmedBefore?: readonly TransferRow[],
+  options: { confirmed?: readonly TransferRow[]; isLive?: (blockNumber: number) => boolean } = {},
 ): Promise<{ inserted: TransferRow[]; published: TransferRow[] }> {
   const { network } = context;
   // While we catch up everything is final: it is written once, and told of twice all the same.
-  const rows = await insertTransfers(tx, network.id, transfers, (transfer) =>
-    isConfirmable(network, heights, transfer),
-  );
+  const rows = await insertTransfers(tx, network.id, transfers, {
+    isConfirmed: (transfer) => isConfirmable(network, heights, transfer),
+    isLive: ({ blockNumber }) => options.isLive?.(blockNumber) ?? false,
+  });
   const inserted = rows.map(asSeen);
   const confirmed = rows.filter(({ phase }) => phase === 'confirmed');
-  confirmed.push(...(confirmedBefore ?? (await confirmTransfers(tx, network, heights))));
+  confirmed.push(...(options.confirmed ?? (await confirmTransfers(tx, network, heights))));
   const published = [...inserted, ...confirmed.sort(oldestFirst)];
   await publishTransfers(tx, context, published, heights.confirmingTip);
   return { inserted, published };

@@ -12,6 +12,7 @@ import { reportDeprecation } from '../../token/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
 import { createForkHandler, type FollowResult } from './fork-handler.ts';
 import { createDemand } from './demand.ts';
+import { createGap } from './gap.ts';
 import { createLookSchedule } from './look-schedule.ts';
 import { explainMissingHistory } from './missing-history.ts';
 import { createPace } from './pace.ts';
@@ -39,6 +40,7 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   const pace = createPace(createLookSchedule(chain, term.network.poll_interval_ms), term.network);
   const demand = createDemand(term);
   const poller = createPoller(term, position, { mayAcceptFork: forks.mayAcceptFork, pace });
+  const gap = createGap();
   let last: FollowResult = 'more';
   /** Monotonic milliseconds. */
   let heldUntil = Number.NEGATIVE_INFINITY;
@@ -65,7 +67,10 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     const heights = heightsAfter(term.network, position.heights(), chain, result, tip);
     const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(before / PRUNE_EVERY_BLOCKS);
     const keepFrom = Math.min(heights.finalized, heights.finalHeight) - KEPT_FINAL_BLOCKS;
-    const published = await commit(term, result, { tip, heights, keepFrom: prune ? keepFrom : null });
+    const published = await commit(term, result, {
+      ...{ tip, heights, keepFrom: prune ? keepFrom : null },
+      isLive: gap.isLive,
+    });
     chain.append(result.blocksToStore);
     if (prune) chain.prune(keepFrom);
     position.set(heights);
@@ -98,6 +103,8 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
       const tip = chain.tip().number;
       options.onRead(tip, poller.lastEndpoint());
       if (tip > before) await forks.dropPermission();
+      // A node that lags shows an old head of our own chain: that is no look at the head.
+      if (last === 'at_head' && tip === position.heights().head) gap.looked(startedAt, tip);
       pace.looked(startedAt, last === 'at_head');
       return last;
     },
@@ -111,14 +118,19 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
 async function commit(
   term: Term,
   { blocksToStore, transfers, deprecation }: BlocksRead,
-  { tip, heights, keepFrom }: { tip: BlockHead; heights: Heights; keepFrom: number | null },
+  {
+    tip,
+    heights,
+    keepFrom,
+    isLive,
+  }: { tip: BlockHead; heights: Heights; keepFrom: number | null; isLive: (blockNumber: number) => boolean },
 ): Promise<TransferRow[]> {
   const { network, pool, epoch } = term;
   faultPoint('blocks-read');
   const { published } = await transaction(pool, async (tx) => {
     const move = { network: network.id, epoch, tip, ...heights };
     const confirmed = await storeScan(tx, network, { move, blocks: blocksToStore, heights });
-    const stored = await storeTransfers(tx, term, transfers, heights, confirmed);
+    const stored = await storeTransfers(tx, term, transfers, heights, { confirmed, isLive });
     if (deprecation !== null) await reportDeprecation(tx, term, deprecation);
     if (keepFrom !== null) await pruneBlocksBelow(tx, network.id, keepFrom);
     faultPoint('blocks-written');
