@@ -25,7 +25,7 @@ const RELOAD_SECONDS = 10;
 type Renewal = 'none' | 'script' | 'reload';
 
 /** The frame of every checkout page. */
-export function checkoutDocument(choices: PageChoices, title: string, renewal: Renewal, content: Html): string {
+export function checkoutDocument(choices: PageChoices, title: string | Html, renewal: Renewal, content: Html): string {
   const { locale, direction, texts } = choices.language;
   // Keeps the script of Chinese, by which browsers choose letter shapes, and drops what only Intl understands.
   const { baseName } = new Intl.Locale(locale);

@@ -1,20 +1,21 @@
 import { networkName, tokenStandard, type Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
-import { fill, formatAmount } from './format.ts';
+import { fill, formatAmount, formatTransferred } from './format.ts';
 import type { Language } from './languages.ts';
+import { arrivedMoney } from './state.ts';
 
 /** The facts of a payment that cannot be paid, or not any more. What the reader needs now comes first. */
 export function facts(view: CheckoutPayment, network: Network | null, language: Language): Html[] {
   const { texts } = language;
-  const { payment, arrived } = view;
+  const { payment } = view;
+  const arrived = arrivedMoney(view);
   const where = [
     fact(texts.network, networkText(payment, network, language)),
     fact(texts.recipient, recipientText(payment.merchant_wallet)),
   ];
   const [purpose, name] = [purposeFact(view, language), referenceFact(view, language)];
-  if (payment.status === 'PENDING' && arrived)
-    return [...arrivedAmounts(arrived.amount, payment, language), ...name, ...where, purpose];
+  if (arrived !== null) return [...arrivedAmounts(arrived.amount, payment, language), ...name, ...where, purpose];
   // Once it is paid, the heading says how much.
   const amount = payment.status === 'PAID' ? [] : [fact(texts.amount, amountText(payment, language))];
   return [...amount, ...where, purpose, ...name];
@@ -24,7 +25,7 @@ export function facts(view: CheckoutPayment, network: Network | null, language: 
 export function arrivedAmounts(amount: string, payment: PublicPayment, language: Language): Html[] {
   const { texts } = language;
   return [
-    fact(texts.arrivedAmount, amountText({ amount, currency: payment.currency }, language)),
+    fact(texts.arrivedAmount, shownAmount(amount, formatTransferred(language, amount), payment.currency)),
     fact(texts.askedAmount, amountText(payment, language)),
   ];
 }
@@ -47,8 +48,10 @@ export const referenceFact = ({ reference }: CheckoutPayment, { texts }: Languag
 /** The merchant's words keep to their own lines and their own direction, whatever characters they hold. */
 export const merchantsText = (name: string, text: string): Html => html`<bdi class="${name}" dir="auto">${text}</bdi>`;
 
-export function amountText({ amount, currency }: Pick<PublicPayment, 'amount' | 'currency'>, language: Language): Html {
-  const shown = formatAmount(language, amount);
+export const amountText = ({ amount, currency }: PublicPayment, language: Language): Html =>
+  shownAmount(amount, formatAmount(language, amount), currency);
+
+function shownAmount(amount: string, shown: string, currency: string): Html {
   const dropped = lastDigits(amount).length;
   const [start, end] = [shown.slice(0, shown.length - dropped), shown.slice(shown.length - dropped)];
   const figure = dropped === 0 ? shown : html`${start}<b class="last-digits">${end}</b>`;

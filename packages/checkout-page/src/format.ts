@@ -12,6 +12,16 @@ const amountPattern = new RegExp(AMOUNT_PATTERN);
  */
 export function formatAmount(language: Language, amount: string): string {
   if (!amountPattern.test(amount)) throw new RangeError(`not an amount: ${amount}`);
+  return formatDecimal(language, amount);
+}
+
+/** The same for what a transfer carried, which may have as many decimals as its token: 18 on BNB Chain. */
+export function formatTransferred(language: Language, amount: string): string {
+  if (!/^\d+(\.\d+)?$/.test(amount)) throw new RangeError(`not what a transfer carries: ${amount}`);
+  return formatDecimal(language, amount);
+}
+
+function formatDecimal(language: Language, amount: string): string {
   const decimals = amount.split('.')[1]?.length ?? 0;
   const format = new Intl.NumberFormat(language.locale, {
     minimumFractionDigits: decimals,

@@ -1,21 +1,48 @@
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { amountText } from './facts.ts';
-import { fill, formatCountdown, formatNumber, formatUtcTime } from './format.ts';
+import { fill, formatCountdown, formatNumber, formatTransferred, formatUtcTime } from './format.ts';
 import type { Language } from './languages.ts';
-import { icons, type CheckoutState } from './state.ts';
+import { arrivedMoney, baseState, checkoutState, icons } from './state.ts';
 
 /** What has happened to the payment, what to do now, and how long for. */
-export function heading(view: CheckoutPayment, state: CheckoutState, language: Language): Html {
-  const { title, text } = language.texts[state];
+export function heading(view: CheckoutPayment, shopName: string | null, language: Language): Html {
+  const state = checkoutState(view);
+  const { text } = language.texts[state];
   return html`<header>
     ${icons[state]}
-    <h1 tabindex="-1">${title}</h1>
+    <h1 tabindex="-1">${title(view, language, (amount) => html`<bdi dir="ltr">${amount}</bdi>`)}</h1>
     ${state === 'waiting' ? countdown(view, language) : []}
     ${state === 'paid' ? html`<p>${amountText(view.payment, language)}</p>` : []}
     ${state === 'waiting' ? [] : html`<p class="lead">${text}</p>`}
+    ${state === 'arrived' || state === 'frozen' ? contact(view, shopName, language) : []}
     ${state === 'seen' ? progress(view.confirmations, language) : []}
   </header>`;
+}
+
+/** @param mark what the amount that arrived stands in, with its currency; an attribute and the browser's tab take text alone. */
+export function title(
+  view: CheckoutPayment,
+  language: Language,
+  mark = (amount: string): Html => html`${amount}`,
+): Html {
+  const arrived = arrivedMoney(view);
+  const { texts } = language;
+  if (arrived === null) return html`${texts[baseState(view)].title}`;
+  return fill(texts.arrived.title, {
+    amount: mark(`${formatTransferred(language, arrived.amount)} ${view.payment.currency}`),
+  });
+}
+
+/** Whom to ask, and what to say. */
+function contact({ reference: name }: CheckoutPayment, shopName: string | null, { texts }: Language): Html | [] {
+  if (name === null) return [];
+  const reference = html`<b class="reference">${name}</b>`;
+  const text =
+    shopName === null
+      ? fill(texts.contactShop, { reference })
+      : fill(texts.contactNamed, { reference, shop: html`<bdi>${shopName}</bdi>` });
+  return html`<p class="contact">${text}</p>`;
 }
 
 /** Without script it shows the time that was left when the page was rendered. */

@@ -1,14 +1,14 @@
-import type { Network } from '@quittance/contracts/networks.ts';
+import { networkName, type Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
 import { facts, merchantsText } from './facts.ts';
-import { formatAmount } from './format.ts';
-import { countdown, heading } from './heading.ts';
+import { fill, formatAmount } from './format.ts';
+import { countdown, heading, title } from './heading.ts';
 import { help } from './help.ts';
 import type { Language } from './languages.ts';
 import { paying } from './paying.ts';
-import { checkoutState, isInTime, isOpen, type CheckoutState } from './state.ts';
+import { arrivedMoney, baseState, checkoutState, isOpen, newsOf } from './state.ts';
 
 /** All that the page of a payment is made from. */
 export type PageInput = {
@@ -29,14 +29,9 @@ export function paymentPage(input: PageInput, choices: PageChoices): string {
   const state = checkoutState(view);
   if (state === 'waiting' && networkOf(input) === null)
     throw new Error(`the payment waits for a transfer on ${payment.network}, which is not configured`);
-  const main = paymentMain(input, state, choices);
-  const renewal = isOpen(state) ? renewalOf(view) : 'none';
-  return checkoutDocument(
-    choices,
-    titleOf(view, state, choices.language),
-    renewal,
-    html`${shop(shopName, choices)} ${main}`,
-  );
+  const main = paymentMain(input, choices);
+  const renewal = isOpen(view) ? renewalOf(view) : 'none';
+  return checkoutDocument(choices, titleOf(view, choices.language), renewal, html`${shop(shopName, choices)} ${main}`);
 }
 
 const networkOf = ({ view, networks }: PageInput): Network | null =>
@@ -45,8 +40,12 @@ const networkOf = ({ view, networks }: PageInput): Network | null =>
 /** A look-up that repeated itself would use up what its reader may ask. */
 const renewalOf = ({ lookup }: CheckoutPayment) => (lookup ? 'script' : 'reload');
 
-const titleOf = ({ payment }: CheckoutPayment, state: CheckoutState, language: Language): string =>
-  `${language.texts[state].title} · ${formatAmount(language, payment.amount)} ${payment.currency}`;
+function titleOf(view: CheckoutPayment, language: Language): Html {
+  const { amount, currency } = view.payment;
+  // Two amounts in one line would leave it open which of them arrived.
+  if (arrivedMoney(view) !== null) return title(view, language);
+  return html`${title(view, language)} · ${formatAmount(language, amount)} ${currency}`;
+}
 
 /** Who is paid, in the merchant's own words. */
 function shop(name: string | null, { language }: PageChoices): Html | [] {
@@ -59,35 +58,52 @@ function shop(name: string | null, { language }: PageChoices): Html | [] {
   </header>`;
 }
 
-function paymentMain(input: PageInput, state: CheckoutState, choices: PageChoices): Html {
+function paymentMain(input: PageInput, choices: PageChoices): Html {
   const { view } = input;
   const { payment } = view;
   const { language } = choices;
   const network = networkOf(input);
-  const canPay = network !== null && isInTime(view) && (state === 'waiting' || state === 'arrived');
-  const isDone = !isOpen(state);
+  const state = checkoutState(view);
+  const canPay = network !== null && baseState(view) === 'waiting';
+  const isDone = !isOpen(view) && state !== 'arrived';
   const isRecognised = state === 'seen' || state === 'paid';
+  const news = newsOf(view);
   return html`<main
     data-status="${payment.status}"
     data-state="${state}"
     data-expires-at="${payment.expires_at}"
     data-server-time="${view.server_time}"
     data-locale="${language.locale}"
+    ${news === null ? [] : html`data-news="${news}"`}
   >
-    ${heading(view, state, language)} ${isDone ? backToShop(view, language) : []}
+    ${heading(view, input.shopName, language)} ${notices(view, network, language)}
+    ${isDone ? backToShop(view, language) : []}
     ${canPay && state === 'waiting' ? [paying(view, network, choices), listening(language)] : []}
     ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
     ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
     ${isRecognised && !view.lookup ? [] : help(view, input.networks, choices)}
-    ${isDone ? [] : backToShop(view, language)} ${isOpen(state) ? reloadNotice(choices, renewalOf(view)) : []}
-    ${canPay ? endOfTime(input, state, choices) : []}
+    ${isDone ? [] : backToShop(view, language)} ${isOpen(view) ? reloadNotice(choices, renewalOf(view)) : []}
+    ${canPay ? endOfTime(input, choices) : []}
   </main>`;
+}
+
+/** Above everything that concerns paying: how the payment stands besides the money that arrived, and a network that cannot be read. */
+function notices(view: CheckoutPayment, network: Network | null, language: Language): Html[] {
+  const { texts } = language;
+  const state = baseState(view);
+  const isBehindMoney = arrivedMoney(view) !== null && state !== 'waiting';
+  const isUnreadable = (view.warnings ?? []).includes('network_unreadable') && state !== 'frozen' && state !== 'paid';
+  const name = html`<bdi>${network === null ? view.payment.network : networkName(network)}</bdi>`;
+  return [
+    ...(isBehindMoney ? [html`<p class="notice"><strong>${texts[state].title}</strong> ${texts[state].text}</p>`] : []),
+    ...(isUnreadable ? [html`<p class="notice">${fill(texts.unreadable, { network: name })}</p>`] : []),
+  ];
 }
 
 /** Below what is to be done, so that this stands as high up as it can. */
 const listening = ({ texts }: Language): Html => html`<p class="lead">${texts.waiting.text}</p>`;
 
-/** The money that came may be a stranger's: who has not paid yet can still do so. */
+/** The money that arrived may be a stranger's: a reader who has not paid yet can still do so. */
 function notSent(view: CheckoutPayment, network: Network, choices: PageChoices): Html {
   return html`<details>
     <summary>${choices.language.texts.notSent}</summary>
@@ -102,11 +118,10 @@ function backToShop({ return_url: url }: CheckoutPayment, { texts }: Language): 
 }
 
 /** Shown by the script when the time ends while the server cannot be reached. Browsers do not render it before. */
-function endOfTime(input: PageInput, state: CheckoutState, choices: PageChoices): Html {
-  const over = { ...input, view: { ...input.view, server_time: input.view.payment.expires_at, lookup: null } };
-  const next = state === 'waiting' ? 'over' : state;
-  return html`<template data-title="${titleOf(input.view, next, choices.language)}"
-    >${paymentMain(over, next, choices)}</template
+function endOfTime(input: PageInput, choices: PageChoices): Html {
+  const view = { ...input.view, server_time: input.view.payment.expires_at, lookup: null };
+  return html`<template data-title="${titleOf(view, choices.language)}"
+    >${paymentMain({ ...input, view }, choices)}</template
   >`;
 }
 

@@ -1,34 +1,55 @@
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 
-/** What the page shows. It follows from the payment's status, and for PENDING from the time and from the money that came. */
-export type CheckoutState = 'waiting' | 'over' | 'arrived' | 'seen' | 'paid' | 'expired' | 'cancelled';
+/** How the payment stands, whatever money is at its address. It follows from the status, and for PENDING from the time and the address. */
+type BaseState = 'waiting' | 'over' | 'frozen' | 'seen' | 'paid' | 'expired' | 'cancelled';
+
+/** What the page shows: money that arrived comes first, and then how the payment stands. */
+export type CheckoutState = BaseState | 'arrived';
 
 const decided = { CHECKING: 'seen', PAID: 'paid', EXPIRED: 'expired', CANCELLED: 'cancelled' } as const;
 
+export const checkoutState = (view: CheckoutPayment): CheckoutState =>
+  arrivedMoney(view) === null ? baseState(view) : 'arrived';
+
 /**
  * A payment that is PENDING after its end is not decided yet: the chain is still read up to that time. The page no longer asks for a
- * transfer, and neither does it once another amount has arrived. The time is the database's, which also decides the payment.
+ * transfer. The time is the database's, which also decides the payment.
  */
-export function checkoutState(view: CheckoutPayment): CheckoutState {
-  const { payment, arrived } = view;
+export function baseState(view: CheckoutPayment): BaseState {
+  const { payment, warnings = [] } = view;
   if (payment.status !== 'PENDING') return decided[payment.status];
-  if (arrived !== null && arrived !== undefined) return 'arrived';
+  if (warnings.includes('wallet_blacklisted')) return 'frozen';
   return isInTime(view) ? 'waiting' : 'over';
+}
+
+/** Money that may be for this payment; none where a transfer pays it. */
+export function arrivedMoney({ payment: { status }, arrived = null }: CheckoutPayment): { amount: string } | null {
+  return status === 'CHECKING' || status === 'PAID' ? null : arrived;
+}
+
+/**
+ * What the page says besides the state, for the script to see that it has changed. Null where payments could not be asked: a page that
+ * says nothing then must not replace one that warns.
+ */
+export function newsOf(view: CheckoutPayment): string | null {
+  if (view.arrived === undefined) return null;
+  return [...(view.warnings ?? []), arrivedMoney(view)?.amount ?? ''].join(' ');
 }
 
 /** Whether a transfer of now would still pay the payment, as far as its time is concerned. */
 export const isInTime = ({ payment, server_time: now }: CheckoutPayment): boolean => now < payment.expires_at;
 
 /** Whether the state may still change by itself, so that the page is live. */
-export const isOpen = (state: CheckoutState): boolean =>
-  state === 'waiting' || state === 'over' || state === 'arrived' || state === 'seen';
+export const isOpen = ({ payment: { status } }: CheckoutPayment): boolean =>
+  status === 'PENDING' || status === 'CHECKING';
 
 /** One per state, drawn on 24 × 24 in the colour of the text; the heading beside it says the same. */
 export const icons: Record<CheckoutState, Html> = {
   waiting: icon('M12 7v5l3 2'),
   over: icon('M12 7v5l3 2'),
   arrived: icon('M12 7v6m0 3.5v.5'),
+  frozen: icon('m6 6 12 12'),
   seen: icon('M12 7v10m-4-4 4 4 4-4'),
   paid: icon('m7.5 12.5 3 3 6-7'),
   expired: icon('M12 7v6m0 3.5v.5'),

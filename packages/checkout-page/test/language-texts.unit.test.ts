@@ -145,8 +145,8 @@ describe('each language', () => {
 
   test('tells one state of a payment from another', () => {
     for (const { code, texts } of languages) {
-      const { waiting, over, arrived, seen, paid, expired, cancelled, notFound, unavailable } = texts;
-      const messages = [waiting, over, arrived, seen, paid, expired, cancelled, notFound, unavailable];
+      const { waiting, over, arrived, frozen, seen, paid, expired, cancelled, notFound, unavailable } = texts;
+      const messages = [waiting, over, arrived, frozen, seen, paid, expired, cancelled, notFound, unavailable];
       expect([code, new Set(messages.map(({ title }) => title)).size]).toEqual([code, messages.length]);
       expect([code, new Set(messages.map(({ text }) => text)).size]).toEqual([code, messages.length]);
     }

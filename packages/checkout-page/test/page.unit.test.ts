@@ -103,18 +103,96 @@ describe('the checkout page', () => {
     expect(textOf(tron)).toContain('The app fills in the address only. Choose USDT');
   });
 
-  test('says what arrived instead of asking for more, and still lets those pay whose money it is not', () => {
+  describe('where money has arrived that may be for this payment', () => {
     const arrived = { amount: '1233.50' };
-    const shown = page({ arrived });
-    expect(shown).toContain('data-state="arrived"');
-    expect(textOf(shown)).toMatch(
-      /Please do not pay again.*Arrived 1233.50 USDT Asked for 1234.50 USDT Reference K7QMX2RD/,
+
+    test('says so first, with whom to ask, and still lets those pay whose money it is not', () => {
+      const shown = page({ arrived, shopName: 'Čajovna' });
+      expect(shown).toContain('data-state="arrived"');
+      expect(textOf(shown)).toMatch(
+        /1233.50 USDT has arrived at this address If it was you, do not pay again. Contact Čajovna and give them this reference: K7QMX2RD Arrived 1233.50 USDT Asked for 1234.50 USDT/,
+      );
+      expect(shown).toContain('<title>1233.50 USDT has arrived at this address</title>');
+      const [, unsent = ''] = /<details>(.*?)<\/details>/s.exec(shown) ?? [];
+      expect(unsent).toContain('class="qr"');
+      expect(shown.replace(unsent, '')).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"|Send exactly/);
+      // The end of its time keeps the notice.
+      const [, template = ''] = /<template[^>]*>(.*)<\/template/s.exec(shown) ?? [];
+      expect(textOf(template)).toMatch(/has arrived at this address If it was you.* The time is over/);
+    });
+
+    test.each([
+      ['PENDING', payment.expires_at, 'The time is over', 'reload'],
+      ['EXPIRED', payment.expires_at, 'This payment has expired', 'left alone'],
+      ['CANCELLED', '2026-01-31T08:40:00.000Z', 'This payment was cancelled', 'left alone'],
+    ] as const)('says so of a %s payment at %s, and then how it stands', (status, server_time, stands, kept) => {
+      const shown = page({ arrived, payment: { status }, server_time });
+      expect(textOf(shown)).toMatch(
+        new RegExp(
+          `1233.50 USDT has arrived at this address If it was you, do not pay again. Contact the shop and give them this reference: K7QMX2RD ${stands}`,
+        ),
+      );
+      expect(shown).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"|<template/);
+      expect(shown.includes('http-equiv="refresh"')).toBe(kept === 'reload');
+    });
+
+    test('says so in every language, in the words of its own, before anything that asks to pay', () => {
+      for (const language of languages) {
+        const shown = page({ arrived: { amount: '12' }, shopName: 'Teehaus' }, { ...english, language });
+        const text = textOf(shown.slice(shown.indexOf('<main')));
+        const [before = '', after = ''] = language.texts.arrived.title.split('{amount}');
+        const place = text.indexOf(language.texts.arrived.text);
+        expect([language.code, place > 0 && place < text.indexOf(language.texts.sendExactly)]).toEqual([
+          language.code,
+          true,
+        ]);
+        expect(text.slice(0, place)).toMatch(new RegExp(`^ ${before}[\\d۰-۹]+ USDT${after} $`));
+        expect(text).toContain('Teehaus');
+      }
+    });
+
+    test('is silent about it once a transfer pays', () => {
+      for (const status of ['CHECKING', 'PAID'] as const)
+        expect(page({ arrived, payment: { status } })).not.toContain('1233.50');
+    });
+
+    test('shows however many decimals the token has', () => {
+      expect(textOf(page({ arrived: { amount: '9.000000000000000001' } }))).toContain('9.000000000000000001 USDT has');
+    });
+  });
+
+  describe('warned by payments', () => {
+    test.each(['2026-01-31T08:30:55.400Z', payment.expires_at])(
+      'says at %s that the address is frozen, whom to ask, and nothing that asks to pay',
+      (server_time) => {
+        const shown = page({ arrived: null, warnings: ['wallet_blacklisted'], server_time });
+        expect(shown).toContain('data-state="frozen"');
+        expect(textOf(shown)).toMatch(/This address is frozen .* do not send anything.* Contact the shop .*K7QMX2RD/);
+        expect(shown).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"|Send exactly|<template/);
+        expect(shown).toContain('http-equiv="refresh"');
+      },
     );
-    const [, unsent = ''] = /<details>(.*?)<\/details>/s.exec(shown) ?? [];
-    expect(unsent).toContain('class="qr"');
-    expect(shown.replace(unsent, '')).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"/);
-    expect(page({ arrived, server_time: payment.expires_at })).not.toMatch(/class="qr"|data-copy="|<template/);
-    expect(page({ arrived, payment: paid })).not.toContain('1233.50');
+
+    test('says of money at a frozen address both, and offers no way to pay', () => {
+      const shown = page({ arrived: { amount: '12' }, warnings: ['wallet_blacklisted'] });
+      expect(textOf(shown)).toMatch(/12 USDT has arrived at this address If it was you.* This address is frozen/);
+      expect(shown).not.toMatch(/class="qr"|data-copy="|wallet-link|Send exactly/);
+    });
+
+    test('says above the amount that the network cannot be read, and that nothing is lost', () => {
+      const shown = page({ arrived: null, warnings: ['network_unreadable'] });
+      expect(shown).toContain('data-state="waiting"');
+      expect(textOf(shown)).toMatch(/We cannot read Tron right now.* is not lost.* do not pay again. Send exactly/);
+      expect(textOf(page({ warnings: ['network_unreadable'], payment: paid }))).not.toContain('cannot read');
+    });
+
+    test('marks news for the script, and says nothing of it where payments was not asked', () => {
+      expect(page({ arrived: null, warnings: [] })).toContain('data-news=""');
+      expect(page({ arrived: { amount: '7' }, warnings: ['network_unreadable'] })).toContain(
+        'data-news="network_unreadable 7"',
+      );
+      expect(page()).not.toContain('data-news');
+    });
   });
 
   describe('asked about a transaction', () => {

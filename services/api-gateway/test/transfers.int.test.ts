@@ -43,6 +43,26 @@ describe('accepting a transfer', () => {
     expect(JSON.parse(gateway.payments.received[0]!.body)).toEqual({ transaction_id: ID, transaction_event_index: 3 });
   });
 
+  test('passes on how many candidates were confirmed, and adds nothing where nobody confirmed any', async () => {
+    const path = `/payments/${paymentId}/accept-transfer`;
+    gateway.payments.answers.set(`POST ${own(path)}`, { status: 200, body: {} });
+    const named = { transaction_id: ID, transaction_event_index: 3 };
+    for (const body of [named, { ...named, confirm_candidates: 1 }, { ...named, confirm_candidates: 20 }])
+      expect((await ask('POST', path, body)).status).toBe(200);
+    expect(gateway.payments.received.map(({ body }) => JSON.parse(body) as object)).toEqual([
+      named,
+      { ...named, confirm_candidates: 1 },
+      { ...named, confirm_candidates: 20 },
+    ]);
+  });
+
+  test.each([0, 21, 1.5, '2', null, true, [2]])('with confirm_candidates %j is 422, and asks nobody', async (count) => {
+    const body = { transaction_id: ID, transaction_event_index: 3, confirm_candidates: count };
+    const answer = await ask('POST', `/payments/${paymentId}/accept-transfer`, body);
+    expect([answer.status, fieldsOf(answer)]).toEqual([422, ['confirm_candidates']]);
+    expect(gateway.payments.received).toEqual([]);
+  });
+
   test('refuses what names no transfer, and asks nobody; a malformed payment id is an unknown payment', async () => {
     const accept = (body: object, id: string = paymentId) => ask('POST', `/payments/${id}/accept-transfer`, body);
     expect(fieldsOf(await accept({}))).toEqual(['transaction_id', 'transaction_event_index']);
@@ -96,15 +116,31 @@ describe('the checkout page', () => {
       .filter(({ path }) => path.endsWith('/checkout-help'))
       .map(({ body }) => JSON.parse(body) as object);
 
-  test('asks what arrived while the payment is PENDING, and nothing once it is over', async () => {
+  test('asks what arrived while the payment waits and after it ended unpaid, and nothing once it is seen or paid', async () => {
     const token = shown();
     expect((await open(token)).status).toBe(200);
     expect(questions()).toEqual([{ token_sha256: sha256(token).toString('hex') }]);
-    await open(shown({ status: 'PAID' }));
-    expect(questions()).toHaveLength(1);
-    // Polling the status asks for nothing more than before.
+    for (const status of ['EXPIRED', 'CANCELLED'] as const) await open(shown({ status }));
+    expect(questions()).toHaveLength(3);
+    for (const status of ['CHECKING', 'PAID'] as const) await open(shown({ status }));
+    // Polling the status asks for nothing.
     await gateway.call('GET', `/api/v1/payments/${token}`);
-    expect(questions()).toHaveLength(1);
+    expect(questions()).toHaveLength(3);
+  });
+
+  test.each(['PENDING', 'EXPIRED', 'CANCELLED'] as const)('of a %s payment says what arrived', async (status) => {
+    const token = shown({ status }, { arrived: { amount: '9.75' }, lookup: null, warnings: [] });
+    const { status: code, text } = await open(token);
+    expect(code).toBe(200);
+    expect(text.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')).toContain('9.75 USDT has arrived at this address');
+    expect(text).toContain('If it was you, do not pay again');
+  });
+
+  test('says that the address is frozen, and offers no way to pay', async () => {
+    const token = shown({}, { arrived: null, lookup: null, warnings: ['wallet_blacklisted'] });
+    const { text } = await open(token);
+    expect(text).toContain('data-state="frozen"');
+    expect(text).not.toContain('class="qr"');
   });
 
   test('looks a transaction up however it was copied, and shows the payment all the same when payments cannot', async () => {

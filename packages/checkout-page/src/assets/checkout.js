@@ -17,9 +17,9 @@
   /** Seconds left at which screen readers say so. */
   const ANNOUNCED_SECONDS = [300, 60];
   const COPIED_MS = 2000;
-  /** The status tells nothing of money that is not the amount: while it stays the same, the page itself is looked at this often. */
-  const PAGE_MAX_AGE_MS = 60000;
-  const OPEN_STATES = ['waiting', 'over', 'arrived', 'seen', 'unavailable'];
+  /** The status says nothing about money that may be the reader's: while it stays the same, the page itself is asked for this often. */
+  const PAGE_MAX_AGE_MS = 20000;
+  const OPEN_STATUSES = ['PENDING', 'CHECKING'];
 
   const texts = document.body.dataset;
   const token = location.pathname.split('/').pop();
@@ -37,7 +37,7 @@
   let lastPoll = -Infinity;
   let secondsShown = Infinity;
 
-  const isOpen = () => OPEN_STATES.includes(main.dataset.state);
+  const isOpen = () => main.dataset.state === 'unavailable' || OPEN_STATUSES.includes(main.dataset.status);
   /** Whether a time is counted down, within which one may pay. */
   const isCounting = (shown = main) => shown.querySelector('.countdown') !== null;
 
@@ -91,9 +91,11 @@
 
   /** What is shown stays as it is, the countdown too, unless there is news. */
   async function lookForNews() {
-    if (performance.now() - pageAskedAt > PAGE_MAX_AGE_MS)
-      await showCurrent((next) => next.dataset.state !== main.dataset.state);
+    if (performance.now() - pageAskedAt > PAGE_MAX_AGE_MS) await showCurrent(hasNews);
   }
+
+  /** Money that arrived, and warnings. A page that was made without asking for them says nothing, and takes away none. */
+  const hasNews = ({ dataset: { news } }) => news !== undefined && news !== (main.dataset.news ?? '');
 
   /** @throws when there is no whole answer in time, or when we are told to ask less. */
   async function request(path) {
@@ -131,7 +133,7 @@
     asked = { ticks, date };
     // No question may follow this one that would take it away.
     note(texts.offline, false);
-    if (next.dataset.state === main.dataset.state && isCounting(next) === isCounting()) update(next);
+    if (next.dataset.state === main.dataset.state && isCounting(next) === isCounting() && !hasNews(next)) update(next);
     else replace(next, page.title);
     tick();
   }
@@ -157,7 +159,8 @@
     prepare();
     scrollTo(0, 0);
     if (hadFocus) main.querySelector('h1').focus();
-    announce(`${main.querySelector('h1').textContent}. ${main.querySelector('.lead').textContent}`);
+    const told = [...main.querySelectorAll('.lead, .contact, .notice')].map(({ textContent }) => textContent);
+    announce(`${main.querySelector('h1').textContent}. ${told.join(' ')}`);
   }
 
   /**

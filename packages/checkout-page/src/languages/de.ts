@@ -10,8 +10,12 @@ export const de: Texts = {
     text: 'Bitte senden Sie nichts mehr. Wir prüfen die letzten Blöcke: Eine rechtzeitige Zahlung zählt noch.',
   },
   arrived: {
-    title: 'Ein anderer Betrag ist eingegangen',
-    text: 'Bitte zahlen Sie nicht noch einmal. Wenden Sie sich an den Shop und nennen Sie die Referenz unten: Dort ist Ihr Transfer zu sehen.',
+    title: '{amount} sind an dieser Adresse eingegangen',
+    text: 'Falls Sie das waren, zahlen Sie bitte nicht noch einmal.',
+  },
+  frozen: {
+    title: 'Diese Adresse ist gesperrt',
+    text: 'Der Herausgeber des Tokens hat sie eingefroren. Bitte senden Sie nichts: Wenden Sie sich an den Shop, auch wenn Sie schon gezahlt haben.',
   },
   seen: {
     title: 'Zahlung gefunden',
@@ -57,6 +61,10 @@ export const de: Texts = {
   arrivedAmount: 'Eingegangen',
   askedAmount: 'Verlangt',
   notSent: 'Ich habe noch nichts gesendet',
+  contactShop: 'Wenden Sie sich an den Shop und nennen Sie diese Referenz: {reference}',
+  contactNamed: 'Wenden Sie sich an {shop} und nennen Sie diese Referenz: {reference}',
+  unreadable:
+    'Wir können {network} gerade nicht lesen. Eine Zahlung, die Sie schon gesendet haben, ist nicht verloren: Wir bemerken sie später. Bitte zahlen Sie nicht noch einmal.',
   description: 'Beschreibung',
   timeLeft: 'Verbleibende Zeit',
   payBefore: 'Zahlbar bis',

@@ -9,9 +9,10 @@ export const en: Texts = {
     title: 'The time is over',
     text: 'Please do not send anything any more. We are looking at the last blocks: a payment that was made in time still counts.',
   },
-  arrived: {
-    title: 'Another amount has arrived',
-    text: 'Please do not pay again. Contact the shop and give them the reference below: they can see your transfer.',
+  arrived: { title: '{amount} has arrived at this address', text: 'If it was you, do not pay again.' },
+  frozen: {
+    title: 'This address is frozen',
+    text: 'The issuer of the token has frozen it. Please do not send anything: contact the shop, even if you have already paid.',
   },
   seen: {
     title: 'Payment found',
@@ -56,6 +57,10 @@ export const en: Texts = {
   arrivedAmount: 'Arrived',
   askedAmount: 'Asked for',
   notSent: 'I have not sent anything yet',
+  contactShop: 'Contact the shop and give them this reference: {reference}',
+  contactNamed: 'Contact {shop} and give them this reference: {reference}',
+  unreadable:
+    'We cannot read {network} right now. A payment that you have already sent is not lost: we will notice it later. Please do not pay again.',
   description: 'Description',
   timeLeft: 'Time left',
   payBefore: 'Pay before',

@@ -9,9 +9,10 @@ export const es: Texts = {
     title: 'El tiempo ha terminado',
     text: 'Por favor, ya no envíe nada. Estamos revisando los últimos bloques: un pago hecho a tiempo sigue siendo válido.',
   },
-  arrived: {
-    title: 'Ha llegado otro importe',
-    text: 'Por favor, no pague otra vez. Póngase en contacto con la tienda e indique la referencia de abajo: allí pueden ver su transferencia.',
+  arrived: { title: 'Han llegado {amount} a esta dirección', text: 'Si ha sido usted, no pague otra vez.' },
+  frozen: {
+    title: 'Esta dirección está bloqueada',
+    text: 'El emisor del token la ha congelado. Por favor, no envíe nada: póngase en contacto con la tienda, aunque ya haya pagado.',
   },
   seen: {
     title: 'Pago detectado',
@@ -56,6 +57,10 @@ export const es: Texts = {
   arrivedAmount: 'Recibido',
   askedAmount: 'Pedido',
   notSent: 'Todavía no he enviado nada',
+  contactShop: 'Póngase en contacto con la tienda e indique esta referencia: {reference}',
+  contactNamed: 'Póngase en contacto con {shop} e indique esta referencia: {reference}',
+  unreadable:
+    'En este momento no podemos leer {network}. Un pago que ya haya enviado no se ha perdido: lo detectaremos más tarde. Por favor, no pague otra vez.',
   description: 'Descripción',
   timeLeft: 'Tiempo restante',
   payBefore: 'Pague antes de:',

@@ -9,9 +9,10 @@ export const fr: Texts = {
     title: 'Le délai est écoulé',
     text: 'Veuillez ne plus rien envoyer. Nous examinons les derniers blocs : un paiement effectué à temps reste valable.',
   },
-  arrived: {
-    title: 'Un autre montant est arrivé',
-    text: 'Veuillez ne pas payer une seconde fois. Contactez la boutique en indiquant la référence ci-dessous : elle peut voir votre transfert.',
+  arrived: { title: '{amount} sont arrivés à cette adresse', text: 'Si c’était vous, ne payez pas une seconde fois.' },
+  frozen: {
+    title: 'Cette adresse est gelée',
+    text: 'L’émetteur du jeton l’a gelée. Veuillez ne rien envoyer : contactez la boutique, même si vous avez déjà payé.',
   },
   seen: {
     title: 'Paiement détecté',
@@ -57,6 +58,10 @@ export const fr: Texts = {
   arrivedAmount: 'Reçu',
   askedAmount: 'Demandé',
   notSent: 'Je n’ai encore rien envoyé',
+  contactShop: 'Contactez la boutique en indiquant cette référence : {reference}',
+  contactNamed: 'Contactez {shop} en indiquant cette référence : {reference}',
+  unreadable:
+    'Nous ne pouvons pas lire {network} pour le moment. Un paiement que vous avez déjà envoyé n’est pas perdu : nous le détecterons plus tard. Veuillez ne pas payer une seconde fois.',
   description: 'Description',
   timeLeft: 'Temps restant',
   payBefore: 'À payer avant :',

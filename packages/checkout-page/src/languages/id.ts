@@ -9,9 +9,10 @@ export const id: Texts = {
     title: 'Waktu habis',
     text: 'Mohon jangan kirim apa pun lagi. Kami sedang memeriksa blok-blok terakhir: pembayaran yang dilakukan tepat waktu tetap sah.',
   },
-  arrived: {
-    title: 'Jumlah yang masuk berbeda',
-    text: 'Mohon jangan bayar lagi. Hubungi toko dan sebutkan referensi di bawah ini: toko dapat melihat transfer Anda.',
+  arrived: { title: '{amount} telah masuk ke alamat ini', text: 'Jika itu dari Anda, jangan bayar lagi.' },
+  frozen: {
+    title: 'Alamat ini dibekukan',
+    text: 'Penerbit token telah membekukannya. Mohon jangan kirim apa pun: hubungi toko, meskipun Anda sudah membayar.',
   },
   seen: {
     title: 'Pembayaran ditemukan',
@@ -56,6 +57,10 @@ export const id: Texts = {
   arrivedAmount: 'Diterima',
   askedAmount: 'Diminta',
   notSent: 'Saya belum mengirim apa pun',
+  contactShop: 'Hubungi toko dan sebutkan referensi ini: {reference}',
+  contactNamed: 'Hubungi {shop} dan sebutkan referensi ini: {reference}',
+  unreadable:
+    'Saat ini kami tidak dapat membaca {network}. Pembayaran yang sudah Anda kirim tidak hilang: kami akan mendeteksinya nanti. Mohon jangan bayar lagi.',
   description: 'Keterangan',
   timeLeft: 'Sisa waktu',
   payBefore: 'Bayar sebelum',

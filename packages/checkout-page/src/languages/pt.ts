@@ -9,9 +9,10 @@ export const pt: Texts = {
     title: 'O tempo acabou',
     text: 'Por favor, não envie mais nada. Ainda verificamos os últimos blocos: um pagamento feito a tempo continua válido.',
   },
-  arrived: {
-    title: 'Chegou um valor diferente',
-    text: 'Por favor, não pague de novo. Fale com a loja e indique a referência abaixo: a loja pode ver a sua transferência.',
+  arrived: { title: 'Chegaram {amount} a este endereço', text: 'Se o envio foi seu, não pague de novo.' },
+  frozen: {
+    title: 'Este endereço está bloqueado',
+    text: 'O emissor do token congelou este endereço. Por favor, não envie nada: fale com a loja, mesmo que já tenha pago.',
   },
   seen: {
     title: 'Pagamento encontrado',
@@ -56,6 +57,10 @@ export const pt: Texts = {
   arrivedAmount: 'Recebido',
   askedAmount: 'Pedido',
   notSent: 'Ainda não enviei nada',
+  contactShop: 'Fale com a loja e indique esta referência: {reference}',
+  contactNamed: 'Fale com {shop} e indique esta referência: {reference}',
+  unreadable:
+    'Neste momento não conseguimos ler a rede {network}. Um pagamento que já enviou não se perdeu: vamos detectá-lo mais tarde. Por favor, não pague de novo.',
   description: 'Descrição',
   timeLeft: 'Tempo restante',
   payBefore: 'Pague antes de',

@@ -11,8 +11,10 @@ export type Texts = {
   waiting: Message;
   /** The time is over and no verdict has been given yet: a transfer of the last minute may still be found. */
   over: Message;
-  /** Money came that is not the amount; what came and what was asked for stand below it. */
+  /** {amount} with the currency, in the heading alone: money that may be the reader's, or somebody else's. */
   arrived: Message;
+  /** The issuer of the token lets nothing leave this address any more. */
+  frozen: Message;
   seen: Message;
   paid: Message;
   expired: Message;
@@ -51,8 +53,13 @@ export type Texts = {
   /** Before what came, and before what should have come. */
   arrivedAmount: string;
   askedAmount: string;
-  /** For a reader who is told of money that somebody else sent. */
+  /** For a reader who sees money that somebody else sent. */
   notSent: string;
+  /** Whom to ask about money that arrived; {shop} is the merchant's own name for it. */
+  contactShop: string;
+  contactNamed: string;
+  /** While the network's nodes do not answer. */
+  unreadable: string;
   description: string;
   timeLeft: string;
   /** Before the time of day at which the payment expires. */

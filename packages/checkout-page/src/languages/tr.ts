@@ -9,9 +9,10 @@ export const tr: Texts = {
     title: 'Süre doldu',
     text: 'Lütfen artık hiçbir şey göndermeyin. Son blokları kontrol ediyoruz: zamanında yapılmış bir ödeme yine de geçerlidir.',
   },
-  arrived: {
-    title: 'Farklı bir tutar ulaştı',
-    text: 'Lütfen yeniden ödemeyin. Mağazayla iletişime geçip aşağıdaki referansı bildirin: mağaza transferinizi görebilir.',
+  arrived: { title: '{amount} bu adrese ulaştı', text: 'Gönderen sizseniz yeniden ödemeyin.' },
+  frozen: {
+    title: 'Bu adres dondurulmuş',
+    text: 'Tokeni çıkaran kuruluş bu adresi dondurdu. Lütfen hiçbir şey göndermeyin: daha önce ödemiş olsanız bile mağazayla iletişime geçin.',
   },
   seen: {
     title: 'Ödeme bulundu',
@@ -56,6 +57,10 @@ export const tr: Texts = {
   arrivedAmount: 'Ulaşan',
   askedAmount: 'İstenen',
   notSent: 'Henüz hiçbir şey göndermedim',
+  contactShop: 'Mağazayla iletişime geçip bu referansı bildirin: {reference}',
+  contactNamed: '{shop} ile iletişime geçip bu referansı bildirin: {reference}',
+  unreadable:
+    '{network} ağını şu anda okuyamıyoruz. Gönderdiğiniz ödeme kaybolmaz: onu daha sonra fark edeceğiz. Lütfen yeniden ödemeyin.',
   description: 'Açıklama',
   timeLeft: 'Kalan süre',
   payBefore: 'Son ödeme zamanı',

@@ -9,9 +9,10 @@ export const vi: Texts = {
     title: 'Đã hết thời gian',
     text: 'Vui lòng không gửi gì thêm nữa. Chúng tôi đang kiểm tra các khối cuối cùng: khoản thanh toán đúng hạn vẫn được tính.',
   },
-  arrived: {
-    title: 'Số tiền nhận được không khớp',
-    text: 'Vui lòng không thanh toán lại. Hãy liên hệ cửa hàng và cung cấp mã tham chiếu bên dưới: cửa hàng có thể thấy lần chuyển tiền này.',
+  arrived: { title: '{amount} đã đến địa chỉ này', text: 'Nếu là quý khách gửi, xin đừng thanh toán lại.' },
+  frozen: {
+    title: 'Địa chỉ này đã bị đóng băng',
+    text: 'Tổ chức phát hành token đã đóng băng địa chỉ này. Vui lòng không gửi gì: hãy liên hệ cửa hàng, kể cả khi đã thanh toán.',
   },
   seen: {
     title: 'Đã thấy khoản thanh toán',
@@ -56,6 +57,10 @@ export const vi: Texts = {
   arrivedAmount: 'Đã nhận',
   askedAmount: 'Cần trả',
   notSent: 'Tôi chưa gửi gì cả',
+  contactShop: 'Hãy liên hệ cửa hàng và cung cấp mã tham chiếu này: {reference}',
+  contactNamed: 'Hãy liên hệ {shop} và cung cấp mã tham chiếu này: {reference}',
+  unreadable:
+    'Hiện chúng tôi chưa đọc được {network}. Khoản thanh toán quý khách đã gửi không bị mất: chúng tôi sẽ ghi nhận sau. Vui lòng không thanh toán lại.',
   description: 'Mô tả',
   timeLeft: 'Thời gian còn lại',
   payBefore: 'Thanh toán trước',

@@ -3,7 +3,11 @@ import type { Texts } from './texts.ts';
 export const zh: Texts = {
   waiting: { title: '等待您付款', text: '付款到账后，本页面会自动更新。' },
   over: { title: '付款时间已结束', text: '请不要再转账。我们正在检查最后的区块：按时完成的付款仍然有效。' },
-  arrived: { title: '收到的金额不符', text: '请勿再次付款。请联系商家并提供下方的参考编号：商家可以看到您的转账。' },
+  arrived: { title: '此地址已收到 {amount}', text: '如果是您转的，请勿再次付款。' },
+  frozen: {
+    title: '此地址已被冻结',
+    text: '代币发行方已冻结此地址。请不要转账；无论您是否已经付款，都请联系商家。',
+  },
   seen: { title: '已检测到付款', text: '网络正在确认此付款。请勿重复转账。您可以关闭本页面。' },
   paid: { title: '已付款', text: '款项已到账并已确认。谢谢。' },
   expired: { title: '此付款已过期', text: '请不要再向此地址转账。如果您已经转账，请联系商家并提供交易哈希（TxID）。' },
@@ -35,6 +39,9 @@ export const zh: Texts = {
   arrivedAmount: '已收到',
   askedAmount: '应付',
   notSent: '我还没有转账',
+  contactShop: '请联系商家并提供此参考编号：{reference}',
+  contactNamed: '请联系 {shop} 并提供此参考编号：{reference}',
+  unreadable: '我们目前无法读取 {network}。您已发出的付款不会丢失：我们稍后会看到它。请勿再次付款。',
   description: '说明',
   timeLeft: '剩余时间',
   payBefore: '付款截止时间',
