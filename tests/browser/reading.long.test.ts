@@ -227,7 +227,7 @@ describe('without script', () => {
       const page = await opened.browser.look({ javaScriptEnabled: false });
       await page.goto(url);
       expect(await page.locator('main').getAttribute('data-state')).toBe(state);
-      const isOpen = ['waiting', 'over', 'arrived', 'seen'].includes(state);
+      const isOpen = ['waiting', 'over', 'arrived', 'frozen', 'seen'].includes(state);
       const refresh = page.locator('meta[http-equiv=refresh]');
       expect(await refresh.count()).toBe(isOpen ? 1 : 0);
       if (isOpen) expect(await refresh.getAttribute('content')).toBe('10');

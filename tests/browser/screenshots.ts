@@ -7,7 +7,8 @@ import type { Page } from 'playwright-core';
 import { journeyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 import { openBrowser, type VisitOptions } from './support/browser.ts';
-import { checkout, EVM_WALLET, states } from './support/checkouts.ts';
+import { checkout, EVM_WALLET, states, warned } from './support/checkouts.ts';
+import { languageCodes } from './support/language-codes.ts';
 import { expectedOfConsole, fillConsole, pagesOf, signIn, visitors, welcomeVisitors } from './support/console-pages.ts';
 import { contactSheet } from './support/contact-sheet.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
@@ -128,6 +129,12 @@ function shotsOf({ show, origin }: Stage, merchant_id: string): Shot[] {
     phone('seen-final-soon', show(checkout('seen', { confirmations: { seen: 19, required: 19 } }))),
     phone('waiting-ethereum', evm),
     phone('waiting-wallet-link', `${evm}?qr=link`),
+    ...Object.entries(warned).flatMap(([name, [state, changes]]) => {
+      const url = show(checkout(state, { ...shop, ...changes }));
+      return [...everyLook(name, url), phone(`ar-${name}`, `${url}?lang=ar`), phone(`fa-${name}`, `${url}?lang=fa`)];
+    }),
+    ...languageCodes.map((code) => phone(`${code}-arrived`, `${show(checkout('arrived', shop))}?lang=${code}`)),
+    ...languageCodes.map((code) => phone(`${code}-frozen`, `${show(checkout('frozen', shop))}?lang=${code}`)),
     phone('arrived-not-mine', show(checkout('arrived', { amount: '1249.5037' }))),
     ...checkoutLookupOutcomes.map((outcome) => {
       const amount = outcome === 'other_amount' ? '48.90' : null;

@@ -40,7 +40,7 @@ describe('polling', () => {
     expect(Math.min(...found)).toBeGreaterThanOrEqual(3_790);
   });
 
-  test.each(states.filter((state) => !['waiting', 'over', 'arrived', 'seen'].includes(state)))(
+  test.each(states.filter((state) => ['paid', 'expired', 'cancelled'].includes(state)))(
     'never begins where it is %s',
     async (state) => {
       const shown = await watchPage(opened.browser, opened.stage.show(checkout(state)));
@@ -224,13 +224,17 @@ describe('what is new', () => {
     expect(await shown.page.locator('.progress').innerText()).toContain('3 of 19');
   });
 
-  test('that another amount has arrived is told within a minute or so, and what is paid after all', async () => {
+  test('that money has arrived is shown within half a minute, and what is paid after all', async () => {
     const url = opened.stage.show(checkout('waiting'));
     const shown = await watchPage(opened.browser, url);
+    await shown.page.evaluate(writeDownAnnouncements);
     await shown.live(30);
     opened.stage.change(url, checkout('arrived'));
-    await shown.live(40);
+    await shown.live(26);
     expect(await stateOf(shown)).toBe('arrived');
+    expect(await shown.page.evaluate('window.announced')).toEqual([
+      expect.stringMatching(/1248.50 USDT has arrived at this address. If it was you, do not pay again. .*K7QMX2RD/),
+    ]);
     const before = await countdownOf(shown);
     await shown.live(3);
     expect(before - (await countdownOf(shown))).toBe(3);
@@ -239,13 +243,39 @@ describe('what is new', () => {
     expect(await stateOf(shown)).toBe('paid');
   });
 
+  test('brings warnings and takes them away, and keeps them while payments cannot be asked', async () => {
+    const url = opened.stage.show(checkout('waiting'));
+    const shown = await watchPage(opened.browser, url);
+    const warnings = ['network_unreadable'] as const;
+    opened.stage.change(url, checkout('arrived', { warnings: [...warnings] }));
+    await shown.live(26);
+    expect(await shown.page.locator('.notice').innerText()).toContain('We cannot read Tron right now');
+    const { arrived: _unknown, ...unanswered } = checkout('waiting');
+    opened.stage.change(url, unanswered);
+    await shown.live(26);
+    expect(await stateOf(shown)).toBe('arrived');
+    opened.stage.change(url, checkout('waiting'));
+    await shown.live(26);
+    expect(await stateOf(shown)).toBe('waiting');
+    opened.stage.change(url, checkout('frozen'));
+    await shown.live(26);
+    expect(await stateOf(shown)).toBe('frozen');
+    expect(await shown.page.locator('svg.qr').count()).toBe(0);
+  });
+
+  test('never begins where money has arrived for a payment that has ended', async () => {
+    const shown = await watchPage(opened.browser, opened.stage.show(checkout('arrived', { status: 'EXPIRED' })));
+    await shown.pass(HOUR_MS);
+    expect(await shown.page.evaluate('recorder.asked')).toEqual([]);
+  });
+
   test('leaves alone what a customer has opened and typed while the state is the same', async () => {
     const url = opened.stage.show(checkout('waiting'));
     const shown = await watchPage(opened.browser, url);
     await shown.page.locator('.help summary').click();
     await shown.page.getByLabel('Transaction ID').fill('ab12');
     await shown.live(70);
-    expect((await shown.pagesAsked()).length).toBe(1);
+    expect((await shown.pagesAsked()).length).toBe(3);
     expect(await shown.page.getByLabel('Transaction ID').inputValue()).toBe('ab12');
   });
 

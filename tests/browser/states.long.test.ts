@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Page } from 'playwright-core';
 import type { Device } from './support/browser.ts';
-import { checkout, states, TRON_WALLET, type State } from './support/checkouts.ts';
+import { checkout, states, TRON_WALLET, warned, type State } from './support/checkouts.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
 import { languageCodes } from './support/language-codes.ts';
 import { accessibilityProblems, layoutProblems, scan } from './support/look.ts';
@@ -12,7 +12,8 @@ import { useStage } from './support/use-stage.ts';
 const headings: Record<State, string> = {
   waiting: 'Waiting for your payment',
   over: 'The time is over',
-  arrived: 'Another amount has arrived',
+  arrived: '1248.50 USDT has arrived at this address',
+  frozen: 'This address is frozen',
   seen: 'Payment found',
   paid: 'Paid',
   expired: 'This payment has expired',
@@ -67,6 +68,30 @@ describe.each(states)('a payment that is %s', (state) => {
 
   test('fits on the smallest phone, and on a desktop at 400 %', () =>
     expectLaidOut(opened.stage.show(checkout(state))));
+});
+
+describe.each(Object.entries(warned))('a page that is %s', (_, [state, changes]) => {
+  test('says first what its reader must not miss, in its whole look', async () => {
+    const merchant_id = await opened.stage.shopCalled('Café Zoë');
+    const url = opened.stage.show(checkout(state, { ...changes, merchant_id }));
+    const page = await opened.browser.look({ device: 'phone', expected });
+    await page.goto(url);
+    expect(await page.locator('h1').innerText()).toBe(headings[state]);
+    const first = page.locator(state === 'arrived' ? '.lead' : '.notice');
+    const { y } = (await first.first().boundingBox())!;
+    expect(y).toBeLessThan(400);
+    if (state === 'arrived') {
+      expect(await first.first().innerText()).toBe('If it was you, do not pay again.');
+      expect(await page.locator('.contact').innerText()).toMatch(/Café Zoë.*K7QMX2RD/);
+      expect(await page.locator('svg.qr').first().isVisible()).toBe(false);
+    }
+    await expectWellMade(page);
+    await expectLaidOut(url);
+  });
+
+  test.each(['ar', 'fa', 'hi', 'zh', 'de', 'ru', 'vi'])('fits in %s', async (language) => {
+    await expectLaidOut(`${opened.stage.show(checkout(state, changes))}?lang=${language}`);
+  });
 });
 
 test('how far a transfer has come is told in words and as a bar, and that the chain has the last word', async () => {

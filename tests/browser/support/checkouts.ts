@@ -1,7 +1,7 @@
 import type { PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
 
 /** What `main[data-state]` may say of a payment. */
-export const states = ['waiting', 'over', 'arrived', 'seen', 'paid', 'expired', 'cancelled'] as const;
+export const states = ['waiting', 'over', 'arrived', 'frozen', 'seen', 'paid', 'expired', 'cancelled'] as const;
 export type State = (typeof states)[number];
 
 export const TRON_WALLET = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
@@ -10,7 +10,9 @@ export const EVM_WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const MINUTE_MS = 60_000;
 
 type Changes = Partial<PublicPayment> &
-  Partial<Pick<CheckoutPayment, 'confirmations' | 'merchant_id' | 'reference' | 'return_url' | 'lookup'>> & {
+  Partial<
+    Pick<CheckoutPayment, 'confirmations' | 'merchant_id' | 'reference' | 'return_url' | 'lookup' | 'warnings'>
+  > & {
     /** Until the payment expires, on the server's clock. */
     minutesLeft?: number;
   };
@@ -18,7 +20,7 @@ type Changes = Partial<PublicPayment> &
 /** What payments tells of a payment whose page is in that state, now. */
 export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
   const { minutesLeft, confirmations, merchant_id = null, reference = 'K7QMX2RD', ...others } = changes;
-  const { return_url = null, lookup = null, ...payment } = others;
+  const { return_url = null, lookup = null, warnings, ...payment } = others;
   const now = Date.now();
   const left = minutesLeft ?? (state === 'over' || state === 'expired' ? -1 : 23.75);
   return {
@@ -35,6 +37,7 @@ export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
     confirmations: confirmations ?? (state === 'seen' ? { seen: 7, required: 19 } : null),
     server_time: new Date(now).toISOString(),
     arrived: state === 'arrived' ? { amount: '1248.50' } : null,
+    warnings: warnings ?? (state === 'frozen' ? ['wallet_blacklisted'] : []),
     merchant_id,
     reference,
     return_url,
@@ -42,7 +45,17 @@ export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
   };
 }
 
+/** Warnings that a page can show besides its state, and money at payments that have ended, by names for tests and pictures. */
+export const warned: Record<string, [state: State, changes: Changes]> = {
+  'arrived-over': ['arrived', { minutesLeft: -1 }],
+  'arrived-expired': ['arrived', { status: 'EXPIRED', minutesLeft: -1 }],
+  'arrived-cancelled': ['arrived', { status: 'CANCELLED' }],
+  'arrived-frozen': ['arrived', { warnings: ['wallet_blacklisted'] }],
+  'arrived-unreadable': ['arrived', { warnings: ['network_unreadable'] }],
+  'waiting-unreadable': ['waiting', { warnings: ['network_unreadable'] }],
+};
+
 const statusOf = {
-  ...{ waiting: 'PENDING', over: 'PENDING', arrived: 'PENDING', seen: 'CHECKING' },
+  ...{ waiting: 'PENDING', over: 'PENDING', arrived: 'PENDING', frozen: 'PENDING', seen: 'CHECKING' },
   ...{ paid: 'PAID', expired: 'EXPIRED', cancelled: 'CANCELLED' },
 } as const satisfies Record<State, PublicPayment['status']>;
