@@ -89,8 +89,8 @@ describe('a transfer counts as missed', () => {
 
   test.each<[string, Partial<WatchSpan>, number, number, boolean]>([
     ['to a watched wallet', {}, 7, start, true],
-    ['within the margin that blocks may be early by', {}, 7, start - 15, true],
-    ['from before that', {}, 7, start - 16, false],
+    ['within the margin that blocks may be early by', {}, 7, start - 150, true],
+    ['from before that', {}, 7, start - 151, false],
     ['to a wallet that no leader has taken in', { state: 'new' }, 7, start, false],
     ['in a block that is still being read again', { state: 'backfilling', backFillTo: 7 }, 7, start, false],
     ['in one above those', { state: 'backfilling', backFillTo: 7 }, 8, start, true],

@@ -143,7 +143,7 @@ describe('a fork below the finalized block', () => {
     await untilHalted(watcher, 'the nodes have another block');
     const window = {
       recipient: wallet,
-      from: new Date(Date.parse(from) - 15_000),
+      from,
       to: new Date(Date.now() + 60_000).toISOString(),
     };
     const { body } = await watcher.call('POST', '/internal/v1/transfers/in-windows', {

@@ -1,28 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { insertBlocks, loadCanonicalBlocks, orphanBlocksAbove } from '../src/store/blocks.ts';
-import {
-  Fenced,
-  fence,
-  lowerAudited,
-  moveAudited,
-  moveCursor,
-  readCursor,
-  readTips,
-  takeOver,
-} from '../src/store/cursor.ts';
+import { Fenced, fence, lowerAudited, moveAudited, moveCursor, readCursor, takeOver } from '../src/store/cursor.ts';
 import { storeScan } from '../src/store/scan.ts';
-import {
-  confirmTransfers,
-  insertTransfers,
-  readTransfersIn,
-  retractTransfersAbove,
-  type TransferRow,
-} from '../src/store/transfers.ts';
+import { confirmTransfers, insertTransfers, retractTransfersAbove } from '../src/store/transfers.ts';
 import {
   advanceBackFills,
   endWatches,
@@ -35,11 +19,7 @@ import {
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
-
-const network = 'local';
-const wallet = addressOf(0xabc);
-const start = 1_700_000_000;
-const at = (seconds: number) => new Date((start + seconds) * 1000);
+import { at, network, start, transferIn, wallet, watchOf } from './store-samples.ts';
 
 type Thresholds = Record<'finalizedAbove' | 'agreementAbove', bigint | null>;
 
@@ -56,25 +36,10 @@ afterAll(async () => {
 });
 beforeEach(() => pool.query('truncate cursor, block, watch, transfer, incident'));
 
-const watchOf = ({ watchedFrom, watchedUntil }: { watchedFrom: Date; watchedUntil: Date }, address = wallet) => ({
-  ...{ network, address, merchantId: newId('mer'), watchedUntil },
-  watchedFrom: watchedFrom.toISOString(),
-});
 const watch = (watchedFrom: Date, watchedUntil = at(10_000)) =>
   transaction(pool, (tx) => watchWallets(tx, [watchOf({ watchedFrom, watchedUntil })]));
 const stateOfWatch = async () => (await pool.query<{ state: string }>('select state from watch')).rows[0]?.state;
 
-const transferIn = (block: number, changes: Partial<Transfer> = {}): Transfer => ({
-  transactionId: 'ab'.repeat(32),
-  transactionEventIndex: 0,
-  blockNumber: block,
-  blockHash: hashOf(block),
-  blockTimestamp: start + block,
-  from: addressOf(1),
-  to: wallet,
-  amountUnits: 2n ** 255n,
-  ...changes,
-});
 const insert = (...transfers: Transfer[]) => transaction(pool, (tx) => insertTransfers(tx, network, transfers));
 const everyAmount = { id: network, finalizedAbove: null, agreementAbove: null };
 /** Confirms up to block 7, large transfers up to `largeFinalHeight`. @returns the amounts confirmed. */
@@ -128,34 +93,6 @@ describe('transfers', () => {
     expect(await retract(6)).toMatchObject([{ version: 4, previous_phase: 'seen', block_number: 8n }]);
   });
 
-  test('keep their earliest reading, in whatever block they are read again, and however', async () => {
-    const read = (block: number, isLive: boolean) =>
-      transaction(pool, (tx) => insertTransfers(tx, network, [transferIn(block)], { isLive: () => isLive }));
-    const [first] = await read(7, true);
-    expect(first!.live).toBe(true);
-    const reading = { first_seen_at: first!.first_seen_at, live: true };
-    expect(await retract(6)).toMatchObject([{ ...reading, phase: 'retracted' }]);
-    expect(await read(8, false)).toMatchObject([reading]);
-    await retract(6);
-    expect(await read(7, false)).toMatchObject([reading]);
-    expect(await confirm()).toHaveLength(1);
-    expect((await pool.query('select first_seen_at, live from transfer')).rows).toEqual([reading, reading]);
-  });
-
-  test('that were read first when that was not known to be live never become live', async () => {
-    await insert(transferIn(7));
-    // As an earlier release left it: each block with a reading of its own.
-    await pool.query(`update transfer set first_seen_at = $1`, [at(20)]);
-    await retract(6);
-    await insert(transferIn(8));
-    await pool.query(`update transfer set first_seen_at = $1 where block_number = 8`, [at(30)]);
-    await retract(6);
-    const [again] = await transaction(pool, (tx) =>
-      insertTransfers(tx, network, [transferIn(8)], { isLive: () => true }),
-    );
-    expect(again).toMatchObject({ first_seen_at: at(20), live: false });
-  });
-
   test('that are final when they are stored are confirmed at once, their version counting both observations', async () => {
     const late = transferIn(8, { transactionId: 'cd'.repeat(32) });
     const rows = await transaction(pool, (tx) =>
@@ -195,39 +132,6 @@ describe('transfers', () => {
 
   test('to a wallet that is not watched are left out', async () => {
     expect(await insert(transferIn(7, { to: addressOf(5) }))).toEqual([]);
-  });
-
-  test('are found page by page, each once, and only those of the amount where one is given', async () => {
-    const all = Array.from({ length: 25 }, (_, index) =>
-      transferIn(7 + (index % 5), {
-        transactionId: String(index).padStart(64, '0'),
-        amountUnits: index === 13 ? 2n : 1n,
-      }),
-    );
-    await insert(...all);
-    const windows = [{ recipient: wallet, amountUnits: 1n, from: at(0).toISOString(), to: at(100).toISOString() }];
-    const found: TransferRow[] = [];
-    for (let last: TransferRow | undefined, pages = 0; pages < 5; pages += 1) {
-      const page = await readTransfersIn(pool, network, windows, {
-        limit: 10,
-        ...(last && { after: { ...last, block_number: Number(last.block_number) } }),
-      });
-      found.push(...page);
-      last = page.at(-1) ?? last;
-    }
-    expect(found).toHaveLength(24);
-    expect(found).toEqual(await readTransfersIn(pool, network, windows, { limit: 100 }));
-  });
-
-  test('are found once in overlapping windows, whose end is excluded', async () => {
-    await insert(transferIn(7));
-    const window = (from: number, to: number) => ({
-      ...{ recipient: wallet, amountUnits: null, from: at(from).toISOString(), to: at(to).toISOString() },
-    });
-    expect(await readTransfersIn(pool, network, [window(0, 8), window(7, 100)], { limit: 10 })).toHaveLength(1);
-    expect(await readTransfersIn(pool, network, [window(0, 7), window(8, 100)], { limit: 10 })).toEqual([]);
-    await retract(6);
-    expect(await readTransfersIn(pool, network, [window(0, 8)], { limit: 10 })).toEqual([]);
   });
 });
 
@@ -277,28 +181,6 @@ describe('the fence', () => {
       ...final,
     });
   });
-});
-
-test('a tip is returned for networks that were asked about, and for none that was never scanned', async () => {
-  const position = {
-    tip: { number: 7, hash: hashOf(7), timestamp: start },
-    ...{ head: 9, finalized: 5, hasNamedFinal: false },
-  };
-  for (const [name, number] of [
-    ['one', 7],
-    ['another', 70],
-  ] as const) {
-    const { epoch } = await takeOver(pool, name);
-    const moved = {
-      ...{ ...position, tip: { ...position.tip, number } },
-      ...{ final: { number: number - 2, timestamp: start }, largeFinal: null },
-    };
-    await transaction(pool, (tx) => moveCursor(tx, { network: name, epoch, ...moved }));
-  }
-  await takeOver(pool, 'not begun');
-  expect(await readTips(pool, ['one', 'not begun', 'unknown'])).toEqual([
-    { network: 'one', height: 7, final_height: 5, large_final_height: null },
-  ]);
 });
 
 describe('blocks', () => {

@@ -26,7 +26,7 @@ test.each([
   expect(scannedThrough(policy, position, [window], watches)).toBeNull();
 });
 
-test('the margin before a payment is covered by its watch', () => {
+test('a window of an earlier release, which begins 15 s before its payment, is covered by the watch', () => {
   expect(scannedThrough(policy, cursor, [window], [{ ...watch, watchedFrom: at(15) }])).not.toBeNull();
 });
 

@@ -42,8 +42,8 @@ export const chain: SqlMutants[] = [
       },
       {
         breaks: 'the version of a transfer begins again in another block',
-        before: '+ coalesce((select max(version) from transfer earlier',
-        after: '+ coalesce((select 0 * max(version) from transfer earlier',
+        before: '+ coalesce(before.version, 0)',
+        after: '+ coalesce(0 * before.version, 0)',
         noticedBy: 'the version grows across the blocks that held a transfer',
       },
       {
@@ -82,11 +82,35 @@ export const chain: SqlMutants[] = [
         after: 'where network = $1 and block_number >= $2 and phase = any($3)',
         noticedBy: 'are retracted newest first, and only above the height',
       },
+    ],
+  },
+  {
+    file: 'services/chain-watcher/src/store/transfers.ts',
+    tests: 'services/chain-watcher/test/store-readings.int.test.ts',
+    mutants: [
+      {
+        breaks: 'a transfer that is read again counts as read first then',
+        before: 'coalesce(before.first_seen_at, now())',
+        after: 'coalesce(now(), before.first_seen_at)',
+        noticedBy: 'is the earliest, in whatever block it is read again, and however',
+      },
+      {
+        breaks: 'a first reading that was not live becomes so',
+        before: 'coalesce(before.live, is_live)',
+        after: 'coalesce(before.live, false) or is_live',
+        noticedBy: 'does not become live, and an earlier release may have left one for each block',
+      },
       {
         breaks: 'the end of a window belongs to it',
-        before: 'block_timestamp < closes and exactly is null',
-        after: 'block_timestamp <= closes and exactly is null',
-        noticedBy: 'are found once in overlapping windows, whose end is excluded',
+        before: 'where least(block_timestamp, made_by) < closes',
+        after: 'where least(block_timestamp, made_by) <= closes',
+        noticedBy: 'whose end is that second',
+      },
+      {
+        breaks: 'a block whose time is behind does not count as read inside the window',
+        before: 'case when live then first_seen_at else',
+        after: 'case when not live then first_seen_at else',
+        noticedBy: 'that begins before a lagging block was read',
       },
       {
         breaks: 'a page repeats the last transfer of the one before',

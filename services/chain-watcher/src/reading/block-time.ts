@@ -3,8 +3,11 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ChainView } from '../term/position.ts';
 
-/** A block's timestamp may lie this much before the payment it pays: clocks of validators lag. Source: the API's rules. */
-export const BLOCK_TIME_MARGIN_SECONDS = 15;
+/**
+ * A block's timestamp may be this far from the moment at which its transfers were made: after a restart, a rollup's clock lags by minutes.
+ * Wherever blocks are asked for by time, the question reaches this far beyond that time.
+ */
+export const BLOCK_TIME_MARGIN_SECONDS = 150;
 
 /** First step of the search for an old block. */
 const FIRST_STEP_BLOCKS = 64;

@@ -15,6 +15,8 @@ import { readWatchSpans, type WatchSpan } from '../store/watches.ts';
 import { toTransferObserved } from '../transfers/message.ts';
 
 const MAX_TRANSFERS = 10_000;
+/** Payments of releases up to 0.2.0 asks from so long before a payment on, and decides by blocks' times alone: those were read. */
+const ASKED_BEFORE_MS = 15_000;
 
 export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route =>
   callRoute(FindTransfersInWindows, async ({ body }) => {
@@ -30,7 +32,7 @@ export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networ
     // reorg may have taken transfers and cursor back meanwhile.
     const spans = await readWatchSpans(pool, network.id, [...new Set(windows.map(({ recipient }) => recipient))]);
     const page = body.page ?? { limit: MAX_TRANSFERS + 1 };
-    const rows = await readTransfersIn(pool, network.id, windows, page);
+    const rows = await readTransfersIn(pool, network.id, windows, { ...page, reachSeconds: BLOCK_TIME_MARGIN_SECONDS });
     if (rows.length > MAX_TRANSFERS)
       throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
     const confirmingTip = cursor.tip?.number ?? 0;
@@ -58,7 +60,8 @@ export function scannedThrough(
   for (const window of windows) {
     const watch = spans.find(({ address }) => address === window.recipient);
     if (watch?.state !== 'watching' && watch?.state !== 'ended') return null;
-    if (Date.parse(window.from) < watch.watchedFrom.getTime() - BLOCK_TIME_MARGIN_SECONDS * 1000) return null;
+    // What reaches beyond the window's beginning was read beyond the watch's.
+    if (Date.parse(window.from) < watch.watchedFrom.getTime() - ASKED_BEFORE_MS) return null;
     if (watch.endedThrough !== null) through = Math.min(through, watch.endedThrough.getTime());
   }
   return rfc3339(new Date(through));

@@ -2,6 +2,7 @@ import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/tips.ts
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 
 export type FinalBlock = Pick<BlockHead, 'number' | 'timestamp'>;
 
@@ -68,15 +69,49 @@ export async function readCursor(db: Queryable, network: string): Promise<Cursor
   return rows[0] ?? null;
 }
 
-/** @returns those of the networks of which a block was scanned. */
-export async function readTips(db: Queryable, networks: readonly string[]): Promise<NetworkTip[]> {
-  const { rows } = await db.query<NetworkTip>(
-    `select network, number::float8 as height, final_number::float8 as final_height,
-            large_final_number::float8 as large_final_height
-       from cursor where network = any($1) and number is not null order by network`,
-    [networks],
+/** How much later than it is due a look that reads everything up to the head may be, before a network counts as not read. */
+const UNREAD_AFTER_MS = 60_000;
+
+/** The pauses between two looks, while somebody waits and while nobody does. */
+type Looked = Pick<ChainNetwork, 'id' | 'poll_interval_ms' | 'asleep_poll_interval_ms'>;
+
+/** @returns those of the networks of which a block was scanned, and the database's time. */
+export async function readTips(
+  db: Queryable,
+  networks: readonly Looked[],
+): Promise<{ tips: NetworkTip[]; clock: Date }> {
+  const { rows } = await db.query<{ clock: Date } & (NetworkTip | { network: null })>(
+    `select clock, network, number::float8 as height, final_number::float8 as final_height,
+            large_final_number::float8 as large_final_height,
+            state = 'halted' or last_read < clock - asleep_pause
+              or (last_read < clock - pause and exists (
+                -- A network that has slept until now is looked at for the first one who waits.
+                select from unfinished_payment waiting where waiting.network = cursor.network and closed_at is null
+                   and created_at < clock - pause)) as unreadable
+       from (select now() as clock) as present
+       left join (unnest($1::text[], $2::integer[], $3::integer[]) as asked(id, pause_ms, asleep_ms)
+         join cursor on network = id and number is not null
+         -- Where no look has ended yet, or only one of an earlier release, the last commit has to do.
+         cross join lateral (select coalesce(read_at, updated_at) as last_read,
+           make_interval(secs => pause_ms / 1000.0) as pause, make_interval(secs => asleep_ms / 1000.0) as asleep_pause) as times
+       ) on true
+      order by network`,
+    [
+      networks.map(({ id }) => id),
+      networks.map((network) => UNREAD_AFTER_MS + network.poll_interval_ms),
+      networks.map((network) => UNREAD_AFTER_MS + network.asleep_poll_interval_ms),
+    ],
   );
-  return rows;
+  const [first] = rows;
+  if (first === undefined) throw new Error('the statement returned no row');
+  // One row without a network where there is none.
+  const tips = rows.flatMap(({ clock: _, ...tip }) => (tip.network === null ? [] : [tip]));
+  return { tips, clock: first.clock };
+}
+
+/** A look has read everything up to the head. It changes nothing for a leader that has been replaced. */
+export async function markRead(db: Queryable, network: string, epoch: bigint): Promise<void> {
+  await db.query(`update cursor set read_at = now() where network = $1 and epoch = $2`, [network, epoch]);
 }
 
 /**

@@ -199,30 +199,43 @@ async function retract(
 }
 
 /**
- * A recipient (20-byte hex with 0x) and a span of block timestamps, RFC 3339, the end excluded.
+ * A recipient (20-byte hex with 0x) and a span of time, RFC 3339, the end excluded.
  * `amountUnits`: base units of the token; null for any amount.
  */
 export type Window = { recipient: string; amountUnits: bigint | null; from: string; to: string };
 
-/** The transfers inside these windows, those retracted left out; at most `limit`, those after `after`. */
+/** How long after its block's time a transfer may have been made, where its first reading was not live. */
+const MADE_WITHIN = '15 seconds';
+
+/**
+ * The transfers that may have been made inside these windows, those retracted left out; at most `limit`, those after `after`. One was made
+ * between its block's time and its first reading, if that was live; the two change places where the chain's clock is ahead.
+ * @param page.reachSeconds how far from a window a block's time may lie.
+ */
 export async function readTransfersIn(
   db: Queryable,
   network: string,
   windows: readonly Window[],
-  { limit, after }: { limit: number; after?: TransferPosition },
+  { reachSeconds, limit, after }: { reachSeconds: number; limit: number; after?: TransferPosition },
 ): Promise<TransferRow[]> {
   const { rows } = await db.query<TransferRow>(
     `select distinct ${COLUMNS}
-     from jsonb_to_recordset($2) as wanted(address text, exactly numeric, opens timestamptz, closes timestamptz)
+     from jsonb_to_recordset($2) as wanted(address text, exactly numeric, "from" timestamptz, closes timestamptz)
+     -- Blocks carry whole seconds: one of the second in which the window begins may be a part of that second younger.
+     cross join lateral (select date_trunc('second', "from") as opens, make_interval(secs => $7) as reach) as reaching
      -- Two branches, so that each has an index.
      join lateral (
        select * from transfer where network = $1 and recipient = decode(address, 'hex') and phase <> 'retracted'
-         and block_timestamp >= opens and block_timestamp < closes and amount_units = exactly
+         and block_timestamp >= opens - reach and block_timestamp < closes + reach and amount_units = exactly
        union all
        select * from transfer where network = $1 and recipient = decode(address, 'hex') and phase <> 'retracted'
-         and block_timestamp >= opens and block_timestamp < closes and exactly is null
+         and block_timestamp >= opens - reach and block_timestamp < closes + reach and exactly is null
      ) as transfer on true
-     where $4::bigint is null or (block_number, transaction_id, transaction_event_index) > ($4, $5, $6::integer)
+     cross join lateral (
+       select case when live then first_seen_at else block_timestamp + interval '${MADE_WITHIN}' end as made_by
+     ) as reading
+     where least(block_timestamp, made_by) < closes and greatest(block_timestamp, made_by) >= opens
+       and ($4::bigint is null or (block_number, transaction_id, transaction_event_index) > ($4, $5, $6::integer))
      order by block_number, transaction_id, transaction_event_index limit $3`,
     [
       network,
@@ -231,6 +244,7 @@ export async function readTransfersIn(
       after?.block_number,
       after?.transaction_id,
       after?.transaction_event_index,
+      reachSeconds,
     ],
   );
   return rows;
@@ -291,7 +305,7 @@ const columnsOf = (transfers: readonly Transfer[]): unknown[][] => [
 ];
 
 function toWanted({ recipient, amountUnits, from, to }: Window) {
-  return { address: recipient.slice(2), exactly: amountUnits?.toString() ?? null, opens: from, closes: to };
+  return { address: recipient.slice(2), exactly: amountUnits?.toString() ?? null, from, closes: to };
 }
 
 /** By height, then by transaction and position, which is fixed although it is not the order inside the block. */

@@ -19,8 +19,8 @@ export type PaymentPublisher = {
 
 /** What the replicas are told to keep watching for after a payment's end; the least that they take. */
 export const GRACE_SECONDS = 3_600;
-/** A block's timestamp may lie this much before the payment that it pays. Source: the contract of the API. */
-const MARGIN_SECONDS = 15;
+/** A block's timestamp may lie this much before the payment that it pays. */
+const MARGIN_SECONDS = 150;
 /** Longer than any run. */
 const LONG_MS = 86_400_000;
 

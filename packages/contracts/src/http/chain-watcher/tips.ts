@@ -9,6 +9,11 @@ export type NetworkTip = {
   final_height?: number | null;
   /** The same for transfers above the network's `finalized_above_amount`. */
   large_final_height?: number | null;
+  /**
+   * Whether money that comes is not noticed just now: the network is halted, or no look has read everything up to its head for a minute longer
+   * than it should. A network that is not in the answer is not read either. Absent in answers of older releases.
+   */
+  unreadable?: boolean;
 };
 
 /** `clock`: the time of chain-watcher's database, RFC 3339 UTC. Absent in answers of older releases. */
@@ -36,6 +41,7 @@ export const ReadTips = defineCall(
             height: { type: 'integer', minimum: 0 },
             final_height: { type: ['integer', 'null'] },
             large_final_height: { type: ['integer', 'null'] },
+            unreadable: { type: 'boolean' },
           },
         },
       },

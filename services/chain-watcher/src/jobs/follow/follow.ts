@@ -5,15 +5,14 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { pruneBlocksBelow } from '../../store/blocks.ts';
 import { Fenced } from '../../store/cursor.ts';
 import { storeScan } from '../../store/scan.ts';
-import type { TransferRow } from '../../store/transfers.ts';
 import { heightsAfter, type Heights, type WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { reportDeprecation } from '../../token/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
 import { createForkHandler, type FollowResult } from './fork-handler.ts';
 import { createDemand } from './demand.ts';
-import { createGap } from './gap.ts';
 import { createLookSchedule } from './look-schedule.ts';
+import { createLooks, type Looks } from './looks.ts';
 import { explainMissingHistory } from './missing-history.ts';
 import { createPace } from './pace.ts';
 import { createPoller } from './poller.ts';
@@ -38,9 +37,8 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   const { chain } = position;
   const forks = createForkHandler(term, position, options);
   const pace = createPace(createLookSchedule(chain, term.network.poll_interval_ms), term.network);
-  const demand = createDemand(term);
   const poller = createPoller(term, position, { mayAcceptFork: forks.mayAcceptFork, pace });
-  const gap = createGap();
+  const [demand, looks] = [createDemand(term), createLooks(term, position)];
   let last: FollowResult = 'more';
   /** Monotonic milliseconds. */
   let heldUntil = Number.NEGATIVE_INFINITY;
@@ -67,15 +65,11 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     const heights = heightsAfter(term.network, position.heights(), chain, result, tip);
     const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(before / PRUNE_EVERY_BLOCKS);
     const keepFrom = Math.min(heights.finalized, heights.finalHeight) - KEPT_FINAL_BLOCKS;
-    const published = await commit(term, result, {
-      ...{ tip, heights, keepFrom: prune ? keepFrom : null },
-      isLive: gap.isLive,
-    });
+    await commit(term, looks, result, { tip, heights, keepFrom: prune ? keepFrom : null });
     chain.append(result.blocksToStore);
     if (prune) chain.prune(keepFrom);
     position.set(heights);
     term.metrics.blocksScanned.inc({ network: term.network.id }, tip.number - before);
-    recordTransfers(term, published);
     return tip.number < result.head ? 'more' : 'at_head';
   }
 
@@ -103,28 +97,20 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
       const tip = chain.tip().number;
       options.onRead(tip, poller.lastEndpoint());
       if (tip > before) await forks.dropPermission();
-      // A node that lags shows an old head of our own chain: that is no look at the head.
-      if (last === 'at_head' && tip === position.heights().head) gap.looked(startedAt, tip);
+      if (last === 'at_head') await looks.ended(startedAt);
       pace.looked(startedAt, last === 'at_head');
       return last;
     },
   };
 }
 
-/**
- * Commits blocks, transfers, messages and cursor together: after a crash either all of it happened or none.
- * @returns the transfers that were published.
- */
+/** Commits blocks, transfers, messages and cursor together: after a crash either all of it happened or none. */
 async function commit(
   term: Term,
+  { isLive }: Pick<Looks, 'isLive'>,
   { blocksToStore, transfers, deprecation }: BlocksRead,
-  {
-    tip,
-    heights,
-    keepFrom,
-    isLive,
-  }: { tip: BlockHead; heights: Heights; keepFrom: number | null; isLive: (blockNumber: number) => boolean },
-): Promise<TransferRow[]> {
+  { tip, heights, keepFrom }: { tip: BlockHead; heights: Heights; keepFrom: number | null },
+): Promise<void> {
   const { network, pool, epoch } = term;
   faultPoint('blocks-read');
   const { published } = await transaction(pool, async (tx) => {
@@ -137,5 +123,5 @@ async function commit(
     return stored;
   });
   faultPoint('blocks-committed');
-  return published;
+  recordTransfers(term, published);
 }
