@@ -4,7 +4,8 @@
 -- As a function the statements are one round trip and are planned once; each statement still sees what was committed before it. A plan
 -- that was made while the tables were empty is kept when they are full, so no plan may scan a whole table.
 --
--- A lane for notices is put off while PAID events of its merchant are due, and may have half of what another lane may.
+-- A lane for notices is put off while PAID events of its merchant are due, and may have half of what another lane may. A notice that the PAID
+-- event of its payment has overtaken is not leased but taken back: its lease lapsed, or a process of 0.2.0 stored that event.
 --
 -- paces        which lanes may be claimed, in the order in which they share max_deliveries: [{"pace": "quick", "lanes": 64, "limit": 8,
 --              "most": 8}], at most that many lanes of each pace, at most `limit` attempts of a lane in flight, and at most `most` of
@@ -50,6 +51,7 @@ declare
   leased_cycles    integer[];
   leased_attempts  integer[];
   leased_lapses    boolean[];
+  overtaken_lanes  text[];
   last_lane        bigint;
   more_lanes       boolean;
 begin
@@ -106,16 +108,28 @@ begin
   -- A separate statement, so that its snapshot is younger than the locks on the lanes: it sees every event that was inserted before,
   -- and a later insert waits for the locks before it updates the lane. In one statement with the locking an event could be missed.
   with due as materialized (
-    select d.event_id, l.position, d.lapsed
+    select d.event_id, l.merchant_id, l.position, d.lapsed, d.overtaken
       from unnest(lane_ids, lane_rooms, lane_pauses) with ordinality as l(merchant_id, room, pause, position)
      cross join lateral (
-       select p.event_id, p.lease_id is not null as lapsed from delivery p
+       select p.event_id, p.lease_id is not null as lapsed,
+              -- Not exists(), which might be planned as a scan of all events.
+              case when l.merchant_id like '%:notices' then
+                (select true from event n join event paid on paid.payment_id = n.notice_payment_id
+                  where n.event_id = p.event_id and precedes_paid(n.event_type))
+              end is not null as overtaken
+         from delivery p
         where p.merchant_id = l.merchant_id and p.status = 'pending' and p.next_attempt_at <= now()
         order by p.next_attempt_at
         limit l.room
      ) d
      where l.pause = 0
      limit max_deliveries
+  ), taken_back as (
+    update delivery d
+       set status = 'failed', next_attempt_at = null, lease_id = null, error_category = 'superseded',
+           interruptions = d.interruptions + due.lapsed::int
+      from due
+     where due.overtaken and d.event_id = due.event_id and d.status = 'pending' and d.next_attempt_at <= now()
   ), leased as (
     update delivery d
        set lease_id = lease, next_attempt_at = now() + make_interval(secs => lease_seconds),
@@ -123,12 +137,12 @@ begin
            error_category = case when due.lapsed then 'interrupted' else d.error_category end
       from due
      -- Checked again: a delivery whose lease lapsed may be settled or given up at the same time.
-     where d.event_id = due.event_id and d.status = 'pending' and d.next_attempt_at <= now()
+     where not due.overtaken and d.event_id = due.event_id and d.status = 'pending' and d.next_attempt_at <= now()
     returning d.event_id, d.merchant_id, d.cycle, d.attempts, due.lapsed, due.position
   )
   select array_agg(leased.event_id), array_agg(leased.merchant_id), array_agg(leased.cycle), array_agg(leased.attempts),
-         array_agg(leased.lapsed), max(leased.position)
-    into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses, last_lane
+         array_agg(leased.lapsed), max(leased.position), (select array_agg(due.merchant_id) from due where due.overtaken)
+    into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses, last_lane, overtaken_lanes
     from leased;
 
   -- A lane that gave as many as it had room for may have more: it goes behind the other due lanes, and at worst the next claim finds it
@@ -136,7 +150,7 @@ begin
   with taken as (
     select t.merchant_id, count(*) as deliveries from unnest(leased_merchants) as t(merchant_id) group by t.merchant_id
   ), reached as (
-    select l.merchant_id, m.pause, taken.deliveries >= m.room as may_have_more,
+    select l.merchant_id, m.pause, taken.deliveries >= m.room or m.merchant_id = any(overtaken_lanes) as may_have_more,
            l.circuit_state in ('open', 'half_open') and taken.deliveries is not null as is_probed
       from unnest(lane_ids, lane_rooms, lane_pauses) with ordinality as m(merchant_id, room, pause, position)
       join lane l on l.merchant_id = m.merchant_id

@@ -1,4 +1,5 @@
--- Stores how attempts ended, all of them or none, and moves their lanes' circuits.
+-- Stores how attempts ended, all of them or none, and moves their lanes' circuits. A notice that failed while the PAID event of its payment
+-- was stored is not tried again, and that event waits for it no longer.
 --
 -- outcomes  array of objects, one an attempt: see Outcome in src/store/settle.ts. error_category is null for a success,
 --           retry_delay_seconds is null when no retry is left. Of several attempts of one event at most one decides.
@@ -14,7 +15,25 @@ create or replace function settle_attempts(
   recovered_at         integer
 ) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
+declare
+  noticed text[];
+  paid    text[];
 begin
+  select array_agg(n.notice_payment_id) into noticed
+    from jsonb_to_recordset(outcomes) as o(event_id text, merchant_id text)
+    join event n on n.event_id = o.event_id
+   where o.merchant_id like '%:notices' and precedes_paid(n.event_type);
+  if noticed is not null then
+    paid := lock_paid(noticed);
+    if cardinality(paid) > 0 then
+      -- Both lanes of each merchant, now, because all are locked in one order.
+      perform from lane
+        where merchant_id = any(array(select unnest(array[o.merchant_id, split_part(o.merchant_id, ':', 1)])
+                                        from jsonb_to_recordset(outcomes) as o(merchant_id text)))
+        order by merchant_id for update;
+    end if;
+  end if;
+
   -- Lanes that only succeed, at their pace, are neither locked nor written; those are most. The others are locked in order.
   with ended as (
     select o.merchant_id, bool_or(o.error_category is null) as has_success,
@@ -85,6 +104,10 @@ begin
    where o.decides and d.event_id = o.event_id
      and case when o.error_category is null then d.status = any(before_delivered)
               else d.lease_id = o.lease_id and d.status = any(before_failed) end;
+
+  if cardinality(paid) > 0 then
+    perform take_back_notices(paid);
+  end if;
 
   -- Rows conflict when this call repeats one whose commit succeeded but was never confirmed.
   insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)

@@ -67,9 +67,13 @@ export function createQueries(pool: Pool, schema: string) {
       );
       return rows.map(withTextTimes);
     },
-    /** Oldest first, those after an event if one is given, and the number of all up to 100,000; of one merchant or of all. */
+    /**
+     * Those that can be retried: oldest first, those after an event if one is given, and the number of all up to 100,000; of one merchant or
+     * of all.
+     */
     async failedEvents({ merchantId, after }: { merchantId: string | null; after: string | null }) {
-      const failed = { status: 'failed', ...(merchantId !== null && { merchant_id: { in: lanesOf(merchantId) } }) };
+      const retryable = { status: 'failed', error_category: { not: 'superseded' } };
+      const failed = { ...retryable, ...(merchantId !== null && { merchant_id: { in: lanesOf(merchantId) } }) };
       const { delivery } = await prisma();
       const rows = await delivery.findMany({
         where: { ...failed, ...(after !== null && { event_id: { gt: after } }) },

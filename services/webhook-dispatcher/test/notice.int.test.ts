@@ -4,10 +4,8 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
 import { createQueries } from '../src/queries.ts';
 import { schema } from '../src/migrations.ts';
-import { byMerchant } from '../src/store/audit.ts';
 import { holdLane, noticeLaneOf } from '../src/store/lane.ts';
 import { insertNotices } from '../src/store/notice.ts';
-import { startCycle } from '../src/store/retry.ts';
 import { settleAttempts } from '../src/store/settle.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
@@ -114,41 +112,6 @@ describe('PAID events', () => {
     await world.pool.query(`update endpoint set events = '{EXPIRED}' where merchant_id = $1`, [merchantId]);
     await world.addEvent(merchantId);
     expect(await claimedIds()).toEqual([]);
-  });
-});
-
-describe('a notice whose payment is PAID by the time it would be sent', () => {
-  const paidAfter = async (type: 'payment.expired' | 'payment.checking') => {
-    const [merchantId, paymentId] = [await world.addMerchant(), newId('pay')];
-    const notice = await world.addNotice(merchantId, { type, paymentId });
-    const paid = await world.addEvent(merchantId, paymentId);
-    expect(await claimedIds()).toEqual([paid]);
-    return { merchantId, notice };
-  };
-
-  test('is not sent when it says that nobody pays, unless somebody asks for it', async () => {
-    const { merchantId, notice } = await paidAfter('payment.expired');
-    await world.pool.query(
-      `update lane set circuit_state = 'open', open_until = now(), times_opened = 1 where notices_of = $1`,
-      [merchantId],
-    );
-    const next = await world.addNotice(merchantId);
-    expect(await claimedIds()).toEqual([]);
-    expect(await world.stateOf(notice)).toMatchObject({ status: 'failed', error_category: 'interrupted', attempts: 0 });
-    // It was the probe of an open circuit: the next one is, at once.
-    expect(await claimedIds()).toEqual([next]);
-    const retry = { eventId: notice, merchantId, author: byMerchant, action: 'event_retried' } as const;
-    expect(await transaction(world.pool, (tx) => startCycle(tx, retry))).toMatchObject({
-      outcome: 'started',
-      delivery: { event_type: 'payment.expired', status: 'pending', attempts: 0 },
-    });
-    await world.pool.query(`update lane set circuit_state = 'closed', open_until = null, times_opened = 0`);
-    expect(await claimedIds()).toEqual([notice]);
-  });
-
-  test('is sent when it is about the transfer', async () => {
-    const { notice } = await paidAfter('payment.checking');
-    expect(await claimedIds()).toEqual([notice]);
   });
 });
 

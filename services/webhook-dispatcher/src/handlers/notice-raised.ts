@@ -1,8 +1,8 @@
 import { newId } from '@quittance/contracts/ids.ts';
 import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
-import type { NoticeType, UnmatchedMoney, WebhookNotice } from '@quittance/contracts/webhook.ts';
+import type { NoticeType, WebhookNotice } from '@quittance/contracts/webhook.ts';
 import { onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
-import { extrasOf } from './payment-extras.ts';
+import { extrasOf, moneyOf } from './payment-extras.ts';
 import { insertNotices, type NewNotice } from '../store/notice.ts';
 
 /** What happens to payments besides PAID: an event each, for merchants who choose its type now, with the bytes that will be sent. */
@@ -25,19 +25,14 @@ function toNotice(raised: NoticeRaised, traceparent: string | null): NewNotice {
     transaction_event_index: raised.transaction_event_index,
     description: raised.description,
     ...extrasOf(raised),
-    ...(transfer !== undefined && { transfer: toMoney(transfer) }),
+    ...(transfer !== undefined && { transfer: moneyOf(transfer) }),
+    ...(raised.candidates !== undefined && { candidates: raised.candidates }),
+    ...(raised.candidates_elsewhere === true && { candidates_elsewhere: true }),
+    ...(raised.candidate_transfers !== undefined && { candidate_transfers: raised.candidate_transfers }),
   };
   const body = Buffer.from(JSON.stringify(notice), 'utf8');
   return { eventId, merchantId, type, paymentId, occurrence: occurrenceOf(raised), body, traceparent };
 }
-
-const toMoney = ({ amount, reason, network, merchant_wallet, block_timestamp }: UnmatchedMoney): UnmatchedMoney => ({
-  amount,
-  reason,
-  network,
-  merchant_wallet,
-  block_timestamp,
-});
 
 const statuses = {
   'payment.checking': 'CHECKING',

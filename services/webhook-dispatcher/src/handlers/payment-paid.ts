@@ -2,7 +2,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
-import { extrasOf } from './payment-extras.ts';
+import { extrasOf, moneyOf } from './payment-extras.ts';
 import { insertEvents, type NewEvent } from '../store/event.ts';
 
 /**
@@ -27,6 +27,8 @@ function toEvent(payment: PaymentPaid, traceparent: string | null): NewEvent {
     transaction_event_index: payment.transaction_event_index,
     description: payment.description,
     ...extrasOf(payment),
+    ...(payment.accepted === true && { accepted: true }),
+    ...(payment.transfer !== undefined && { transfer: moneyOf(payment.transfer) }),
   };
   const body = Buffer.from(JSON.stringify(event), 'utf8');
   return { eventId, paymentId: payment.payment_id, merchantId: payment.merchant_id, body, traceparent };

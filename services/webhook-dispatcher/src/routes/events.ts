@@ -47,6 +47,8 @@ export const eventRoutes = ({
         return result.delivery;
       case 'refused':
         throw conflict('event_not_retryable', 'Only a failed webhook event can be retried');
+      case 'superseded':
+        throw conflict('event_not_retryable', 'The payment is PAID, and this event must not follow that');
       case 'unknown_event':
         throw new HttpError(404, 'Webhook event not found');
     }

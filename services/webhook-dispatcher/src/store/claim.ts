@@ -3,7 +3,7 @@ import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { retryAborted, transaction } from '@quittance/postgres/transaction.ts';
 import type { Pace } from '../state.ts';
 import { isForNotices, lockLanes, makeLanesDue } from './lane.ts';
-import { findOvertaken, withdrawNotices } from './notice.ts';
+import { lockPaidOf, takeBackNotices, withPaidLanes } from './order.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
 export type Claimed = {
@@ -93,30 +93,13 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
     ),
   );
   const [{ more, database_now: databaseNow }, ...due] = rows as unknown as Rows;
-  const claimed = await withoutOvertaken(
-    pool,
-    due.map((row) => ({ ...row, lease_id: leaseId })),
-  );
-  return { claimed, more, databaseNow };
+  return { claimed: due.map((row) => ({ ...row, lease_id: leaseId })), more, databaseNow };
 }
 
-/** Decided here, with the lease in hand: when a notice was written, the message of its payment's PAID may still have been under way. */
-async function withoutOvertaken(pool: Pool, claimed: Claimed[]): Promise<Claimed[]> {
-  const notices = claimed.filter(({ merchant_id: lane }) => isForNotices(lane));
-  if (notices.length === 0) return claimed;
-  const overtaken = new Set(
-    await findOvertaken(
-      pool,
-      notices.map(({ event_id: eventId }) => eventId),
-    ),
-  );
-  if (overtaken.size === 0) return claimed;
-  const isOvertaken = ({ event_id: eventId }: Claimed) => overtaken.has(eventId);
-  await transaction(pool, (tx) => withdrawNotices(tx, notices.filter(isOvertaken)));
-  return claimed.filter((delivery) => !isOvertaken(delivery));
-}
-
-/** Releases deliveries whose POST has not started: no attempt, no interruption, due again after the pause. */
+/**
+ * Releases deliveries whose POST has not started: no attempt, no interruption, due again after the pause. Notices whose payments have become
+ * PAID are taken back.
+ */
 export async function releaseDeliveries(
   pool: Pool,
   claimed: readonly { event_id: string; lease_id: string; merchant_id: string }[],
@@ -124,11 +107,14 @@ export async function releaseDeliveries(
 ): Promise<void> {
   if (claimed.length === 0) return;
   await transaction(pool, async (tx) => {
-    // As everywhere, lanes before deliveries.
-    await lockLanes(
+    const notices = claimed.filter((c) => isForNotices(c.merchant_id));
+    const paid = await lockPaidOf(
       tx,
-      claimed.map((c) => c.merchant_id),
+      notices.map((c) => c.event_id),
     );
+    // As everywhere, lanes before deliveries.
+    const lanes = claimed.map((c) => c.merchant_id);
+    await lockLanes(tx, paid.length === 0 ? lanes : withPaidLanes(lanes));
     const { rows } = await tx.query<{ merchant_id: string; next_attempt_at: Date }>(
       `update delivery d set lease_id = null, next_attempt_at = now() + make_interval(secs => $3)
          from (select event_id from delivery where event_id = any($1) order by event_id for update) locked
@@ -138,6 +124,7 @@ export async function releaseDeliveries(
       [claimed.map((c) => c.event_id), claimed.map((c) => c.lease_id), pauseSeconds],
     );
     await makeLanesDue(tx, rows);
+    await takeBackNotices(tx, paid);
   });
 }
 

@@ -1,13 +1,16 @@
-import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
+import type { DeliveryRecord, DeliveryStatus } from '@quittance/contracts/webhook.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { insertAudit, type AuditedAuthor } from './audit.ts';
 import { makeLanesDueNow, probeLanesNow } from './lane.ts';
+import { lockPaidOf } from './order.ts';
 import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 
 export type RetryResult =
   | { outcome: 'started'; delivery: DeliveryRecord }
   /** It is pending or delivered already. */
   | { outcome: 'refused' }
+  /** Its payment is PAID, and it may not follow that. */
+  | { outcome: 'superseded' }
   | { outcome: 'unknown_event' };
 
 type Times = 'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at';
@@ -27,6 +30,7 @@ export async function startCycle(
     action: 'event_retried' | 'event_recovered';
   },
 ): Promise<RetryResult> {
+  if ((await lockPaidOf(tx, [retry.eventId])).length > 0) return refusal(tx, retry, 'superseded');
   // As everywhere, lanes before deliveries.
   await tx.query(
     `select from lane where merchant_id = (select merchant_id from delivery where event_id = $1) for update`,
@@ -43,7 +47,7 @@ export async function startCycle(
     [retry.eventId, retry.merchantId],
   );
   const [row] = rows;
-  if (row === undefined) return { outcome: (await isKnown(tx, retry)) ? 'refused' : 'unknown_event' };
+  if (row === undefined) return refusal(tx, retry, 'refused');
   const { merchant_id: merchantId, lane, ...delivery } = row;
   const { eventId, author, action } = retry;
   await insertAudit(tx, { merchantId, eventId, action, ...author });
@@ -52,10 +56,18 @@ export async function startCycle(
   return { outcome: 'started', delivery: withTextTimes(delivery) };
 }
 
-async function isKnown(tx: Transaction, { eventId, merchantId }: { eventId: string; merchantId: string | null }) {
-  const { rows } = await tx.query(
-    `select 1 from event where event_id = $1 and ($2::text is null or merchant_id = $2)`,
+/** @param ofFailed what is said of a failed event; others are refused because they have not failed. */
+async function refusal(
+  tx: Transaction,
+  { eventId, merchantId }: { eventId: string; merchantId: string | null },
+  ofFailed: 'refused' | 'superseded',
+): Promise<RetryResult> {
+  const { rows } = await tx.query<{ status: DeliveryStatus }>(
+    `select d.status from event e join delivery d on d.event_id = e.event_id
+      where e.event_id = $1 and ($2::text is null or e.merchant_id = $2)`,
     [eventId, merchantId],
   );
-  return rows.length > 0;
+  const [row] = rows;
+  if (row === undefined) return { outcome: 'unknown_event' };
+  return { outcome: row.status === 'failed' ? ofFailed : 'refused' };
 }
