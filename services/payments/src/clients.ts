@@ -12,6 +12,7 @@ import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoi
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import { byOurClock, type ClockDifference } from './loops/compare-clocks.ts';
 import { LOOK_UP_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 
 /* What payments asks other services. Every method throws ServiceUnavailable when there is no usable answer. */
@@ -42,7 +43,7 @@ const toPosition = ({ block_number, transaction_id, transaction_event_index }: T
 
 export type Chain = ReturnType<typeof createChain>;
 
-const createChain = (watcher: ServiceClient) => ({
+const createChain = (watcher: ServiceClient, clocks: ClockDifference) => ({
   /**
    * @param windows at most 100; none asks how far the whole network is scanned.
    * @param after where the page before ended; left out for the first one.
@@ -58,12 +59,22 @@ const createChain = (watcher: ServiceClient) => ({
       body: {
         network,
         page: { limit: TRANSFERS_A_PAGE, ...(after && { after }) },
-        windows: windows.map(({ from, to, ...slot }) => ({ ...slot, from: rfc3339(from), to: rfc3339(to) })),
+        windows: windows.map(({ from, to, ...slot }) => ({ ...slot, ...widened(from, to, clocks) })),
       },
     });
     const next = transfers.length === TRANSFERS_A_PAGE ? transfers.map(toPosition).at(-1) : undefined;
-    return { scannedThrough: through === null ? null : new Date(through), transfers, next };
+    return {
+      scannedThrough: through === null ? null : new Date(through),
+      transfers: transfers.map((transfer) => byOurClock(transfer, clocks)),
+      next,
+    };
   },
+});
+
+/** chain-watcher compares them with its own database's clock. */
+const widened = (from: Date, to: Date, { ms }: ClockDifference) => ({
+  from: rfc3339(new Date(from.getTime() - ms)),
+  to: rfc3339(new Date(to.getTime() + ms)),
 });
 
 /**
@@ -73,11 +84,12 @@ const createChain = (watcher: ServiceClient) => ({
 export function createWatcherClients(
   clientOf: (name: string, url: string, timeoutMs?: number) => ServiceClient,
   url: string,
+  clocks: ClockDifference,
 ) {
   const client = (name: string, timeoutMs?: number) => clientOf(name, url, timeoutMs);
   const finder = (name: string) => createTransactionFinder(client(name, LOOK_UP_TIMEOUT_MS));
   return {
-    chain: createChain(client('chain-watcher')),
+    chain: createChain(client('chain-watcher'), clocks),
     tipReader: createTipReader(client('chain-watcher tips', TIPS_TIMEOUT_MS)),
     verifiers: {
       operators: client('chain-watcher verify', VERIFY_TIMEOUT_MS),
@@ -113,5 +125,10 @@ const createTipReader = (watcher: ServiceClient) => ({
   async tips(): Promise<ReadonlyMap<string, NetworkTip>> {
     const { tips } = await watcher.call(ReadTips);
     return new Map(tips.map((tip) => [tip.network, tip]));
+  },
+  /** The time of its database; null from an older release. */
+  async clock(): Promise<Date | null> {
+    const { clock } = await watcher.call(ReadTips);
+    return clock === undefined ? null : new Date(clock);
   },
 });

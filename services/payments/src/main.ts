@@ -15,6 +15,8 @@ import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
 import { createAccessRefresh } from './limits/refresh-access.ts';
 import { startCountIncidentsLoop } from './loops/count-incidents.ts';
+import { startCompareClocksLoop } from './loops/compare-clocks.ts';
+import { startExpireUnreadLoop } from './loops/expire-unread.ts';
 import { startExpireLoop } from './loops/expire.ts';
 import { startKeepRepliesLoop } from './loops/keep-replies.ts';
 import { schema } from './migrations.ts';
@@ -38,6 +40,7 @@ import { walletRoutes } from './routes/wallets.ts';
 import { keepReplyPartitions } from './store/reply.ts';
 import { createChainTips } from './views/chain-tips.ts';
 import { createConfirmationPolicy } from './views/confirmation-policy.ts';
+import { createWarnings } from './views/warnings.ts';
 
 const name = 'payments';
 
@@ -60,17 +63,20 @@ await startService({
       quota: client('quota', config.quotaUrl),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
     });
-    const { chain, tipReader, verifiers, finders } = createWatcherClients(client, config.chainWatcherUrl);
+    const clocks = { ms: 0 };
+    const { chain, tipReader, verifiers, finders } = createWatcherClients(client, config.chainWatcherUrl, clocks);
 
     const transact = transactOn(pool);
     const messages = createPaymentMessages({ outbox, metrics });
     const transactAdmitted = createAdmission(pool);
     const refresh = createAccessRefresh({ owners, transact: transactAdmitted });
 
-    const handlers = [transferObserved(messages), accessChanged(), webhookConfigured()];
+    const comparing = { db: pool, readClock: () => tipReader.clock(), logger, metrics };
+    lifecycle.closing('compare clocks', startCompareClocksLoop(comparing, clocks));
+    const handlers = [transferObserved(messages, clocks), accessChanged(), webhookConfigured()];
     lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
     const looping = { db: pool, transact, chain, messages, networks, logger, metrics };
-    for (const start of [startExpireLoop, startCountIncidentsLoop, startKeepRepliesLoop]) {
+    for (const start of [startExpireLoop, startExpireUnreadLoop, startCountIncidentsLoop, startKeepRepliesLoop]) {
       lifecycle.closing(start.name, start(looping));
     }
 
@@ -79,6 +85,7 @@ await startService({
       readTips: createChainTips({ reader: tipReader, logger }),
       policy: createConfirmationPolicy(networks),
     };
+    const readWarnings = createWarnings({ readTips: progress.readTips, isBlacklisted: () => false });
     const shown = { publicBaseUrl, progress };
     const telling = { messages, logger };
     const operating = { db: operators, transact: transactOn(operators) };
@@ -95,15 +102,22 @@ await startService({
       }),
       webhookChoiceRoute({ transact: transactAdmitted }),
       ...findingRoutes({ db: pool, operators, networks, publicBaseUrl, progress, logger }),
-      ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
+      ...paymentViewsRoutes({ db: pool, readWarnings, ...shown }),
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({
         acceptance: { ...operating, verifier: verifiers.operators, ...telling },
         queries: createQueries({ pool, schema }),
+        readWarnings,
         ...shown,
       }),
       ...lookUpRoutes({
-        finding: { db: pool, finder: finders.merchants, networks: networks.map(({ id }) => id), ...progress },
+        finding: {
+          db: pool,
+          finder: finders.merchants,
+          networks: networks.map(({ id }) => id),
+          readWarnings,
+          ...progress,
+        },
         operators: { db: operators, finder: finders.operators },
       }),
       ...paymentIncidentRoutes(operators),

@@ -7,10 +7,14 @@ import type { MovedPayment, PaymentRow } from './store/payment.ts';
 
 type Transfer = { transaction_id: string; transaction_event_index: number };
 
-/** A transfer that pays nothing, the one payment that it fits, if there is one, and the merchant who is told. */
+/** A transfer that pays nothing, and the merchant who is notified of it. */
 export type UnmatchedNotice = {
   merchantId: string;
+  /** The only payment that it may be for; null where there are several or none. */
   payment: PaymentRow | null;
+  /** The merchant's own payments that it may be for, and whether another merchant has one. */
+  candidates: readonly string[];
+  elsewhere: boolean;
   transfer: Transfer;
   money: UnmatchedMoney;
 };
@@ -49,11 +53,20 @@ export const paymentNotice = (
   transfer: Transfer | null,
 ): NoticeRaised => ({ merchant_id: payment.merchant_id, event_type: type, ...about(payment, transfer) });
 
-const unmatchedNotice = ({ merchantId, payment, transfer, money }: UnmatchedNotice): NoticeRaised => ({
+const unmatchedNotice = ({
+  merchantId,
+  payment,
+  candidates,
+  elsewhere,
+  transfer,
+  money,
+}: UnmatchedNotice): NoticeRaised => ({
   merchant_id: merchantId,
   event_type: 'transfer.unmatched',
   ...about(payment, transfer),
   transfer: money,
+  candidates: [...candidates],
+  ...(elsewhere && { candidates_elsewhere: true }),
 });
 
 function about(payment: PaymentRow | null, transfer: Transfer | null) {

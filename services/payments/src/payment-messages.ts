@@ -3,6 +3,7 @@ import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { UnmatchedMoney } from '@quittance/contracts/webhook.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { NewOutboxRow } from '@quittance/messaging/outbox/store.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
@@ -11,6 +12,7 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { extrasOf, noticeSender, paymentNotice } from './notice-messages.ts';
 import { isUnfinished, transitions } from './state.ts';
 import type { MovedPayment, PaymentRow } from './store/payment.ts';
+import type { TransferRow } from './store/transfer.ts';
 
 /** A payment that has become PAID. */
 export type Paid = {
@@ -18,9 +20,14 @@ export type Paid = {
   /** Its status until then. */
   before: PaymentStatus;
   transfer: { transaction_id: string; transaction_event_index: number };
+  /** Where it pays because somebody accepted it. */
+  accepted?: AcceptedTransfer | undefined;
   /** Of the span that the change belongs to, where that is not the current one. */
   traceparent?: string | undefined;
 };
+
+/** A transfer that somebody accepted, and why it did not pay by itself. */
+export type AcceptedTransfer = { transfer: TransferRow; money: UnmatchedMoney };
 
 export type PaymentMessages = ReturnType<typeof createPaymentMessages>;
 
@@ -52,7 +59,7 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
       await outbox.sendAll(
         tx,
         PaymentPaid,
-        paid.map(({ payment, transfer, traceparent }) => ({ payload: paidMessage(payment, transfer), traceparent })),
+        paid.map(({ traceparent, ...one }) => ({ payload: paidMessage(one), traceparent })),
       );
       // PaymentClosed was sent for an expired or cancelled payment when it closed.
       const closed = paid.filter(({ before }) => isUnfinished(before));
@@ -71,17 +78,23 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
       payment: MovedPayment,
       status: 'EXPIRED' | 'CANCELLED',
       closedAt: Date,
+      /** How many transfers may be for it and pay nothing. */
+      candidateTransfers = 0,
     ): Promise<void> {
       await outbox.send(tx, PaymentClosed, closedMessage(payment, status, closedAt));
       const type = status === 'EXPIRED' ? 'payment.expired' : 'payment.cancelled';
-      if (payment.is_chosen) await outbox.send(tx, NoticeRaised, paymentNotice(type, payment, null));
+      if (payment.is_chosen) {
+        const notice = paymentNotice(type, payment, null);
+        const counted = candidateTransfers === 0 ? {} : { candidate_transfers: candidateTransfers };
+        await outbox.send(tx, NoticeRaised, { ...notice, ...counted });
+      }
       countTransition(tx, 'PENDING', status);
     },
     ...noticeSender(outbox),
   };
 }
 
-const paidMessage = (payment: PaymentRow, transfer: Paid['transfer']): PaymentPaid => ({
+const paidMessage = ({ payment, transfer, accepted }: Paid): PaymentPaid => ({
   payment_id: payment.payment_id,
   merchant_id: payment.merchant_id,
   expected_amount: payment.amount,
@@ -90,6 +103,7 @@ const paidMessage = (payment: PaymentRow, transfer: Paid['transfer']): PaymentPa
   description: payment.description,
   paid_at: rfc3339(paidAtOf(payment)),
   ...extrasOf(payment),
+  ...(accepted && { accepted: true, transfer: accepted.money }),
 });
 
 const closedMessage = (payment: PaymentRow, status: PaymentClosed['status'], closedAt: Date): PaymentClosed => ({

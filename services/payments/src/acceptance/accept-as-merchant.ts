@@ -1,8 +1,10 @@
-import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { conflict, HttpError } from '@quittance/http/errors.ts';
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { AcceptedTransfer } from '@quittance/contracts/http/payments/acceptance.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import { tokenUnitsOf } from '../settlement/decision.ts';
 import { findPayment } from '../store/payment.ts';
-import { findTransfer, type TransferId } from '../store/transfer.ts';
 import { type AcceptanceContext, acceptTransfer, type Pair } from './accept-transfer.ts';
+import type { Standing } from './standing.ts';
 
 /** As the audit of webhooks names a merchant that did something itself. */
 const author = { actor: 'merchant', reason: 'accepted through the API' };
@@ -16,25 +18,29 @@ const author = { actor: 'merchant', reason: 'accepted through the API' };
  */
 export async function acceptAsMerchant(
   context: AcceptanceContext,
-  { merchantId, paymentId, event }: { merchantId: string; paymentId: string; event: Omit<TransferId, 'network'> },
+  { merchantId, paymentId, event }: { merchantId: string; paymentId: string; event: AcceptedTransfer },
   leastPercent: number,
 ): Promise<void> {
   const payment = await findPayment(context.db, paymentId);
   if (payment?.merchant_id !== merchantId) throw new HttpError(404, 'Payment not found');
-  const transfer = await findTransfer(context.db, { network: payment.network, ...event });
-  if (transfer === null)
-    throw conflict('transfer_not_acceptable', 'No such transfer is known on the network of this payment');
-  const refusal = (pair: Pair, concerned: string) => merchantRefusal(pair, concerned, leastPercent);
+  const refusal = (pair: Pair, standing: Standing) => merchantRefusal(pair, standing, leastPercent);
   await acceptTransfer(context, { paymentId, event, author, refusal });
 }
 
 /** @returns why a merchant may not accept this transfer, whatever an operator could; null where nothing speaks against it. */
-function merchantRefusal({ payment, transfer }: Pair, concerned: string, leastPercent: number): string | null {
+function merchantRefusal(
+  { payment, transfer }: Pair,
+  { concerned, exactFor }: Standing,
+  leastPercent: number,
+): string | null {
   if (transfer.payment_id !== null && transfer.payment_id !== payment.payment_id)
     return 'This transfer pays another payment';
-  if (concerned !== payment.merchant_id) return 'This transfer is not meant for this payment';
-  const expected = toTokenUnits(payment.amount_units, transfer.decimals);
-  if (BigInt(transfer.amount_units) * 100n < expected * BigInt(leastPercent)) {
+  if (!concerned.includes(payment.merchant_id)) return 'This transfer is not meant for this payment';
+  if (concerned.length > 1)
+    return 'This transfer may be for a payment of another merchant: only an operator can accept it';
+  if (exactFor !== null && exactFor.merchant_id !== payment.merchant_id)
+    return 'This transfer has exactly the amount of another payment';
+  if (BigInt(transfer.amount_units) * 100n < tokenUnitsOf(payment, transfer) * BigInt(leastPercent)) {
     const amount = formatUnits(BigInt(transfer.amount_units), transfer.decimals);
     return `This transfer carries ${amount} USDT, less than ${leastPercent} % of the amount: only an operator can accept it`;
   }

@@ -1,23 +1,21 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import { type Finding, VerifyTransfer } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import type { AcceptedTransfer } from '@quittance/contracts/http/payments/acceptance.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { conflict, HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact, Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
-import { pay } from '../settlement/settlement.ts';
-import { unmatchedReasonFor } from '../settlement/payment-window.ts';
+import { reasonShown } from '../settlement/payment-window.ts';
+import { pay, reviewTransfers } from '../settlement/settlement.ts';
+import { moneyOf } from '../settlement/unmatched-notices.ts';
 import { type AcceptanceRow, type ChainProof, findAcceptance, insertAcceptance } from '../store/acceptance.ts';
 import { findPayment, type PaymentRow } from '../store/payment.ts';
-import {
-  findMerchantConcerned,
-  findTransfer,
-  lockWallets,
-  type TransferId,
-  type TransferRow,
-} from '../store/transfer.ts';
+import { findTransfer, lockWallets, type TransferId, type TransferRow, unrecorded } from '../store/transfer.ts';
 import { proveTransfer, refusalReason } from './acceptance-rules.ts';
+import { findStanding, type Standing } from './standing.ts';
 
 export type AcceptanceContext = {
   db: Queryable;
@@ -31,75 +29,133 @@ export type AcceptanceContext = {
 /** The transfer is on the payment's network. */
 export type AcceptanceRequest = {
   paymentId: string;
-  event: Omit<TransferId, 'network'>;
+  event: AcceptedTransfer;
   author: Author;
   /** What this author may not accept although an operator could: a sentence that says why, or null. */
-  refusal?: (pair: Pair, concerned: string) => string | null;
+  refusal?: (pair: Pair, standing: Standing) => string | null;
 };
 
-/** A payment, and a transfer of the ledger that may be accepted for it. */
+/** A payment, and a transfer that may be accepted for it. */
 export type Pair = { payment: PaymentRow; transfer: TransferRow };
 
 /**
- * Makes a transfer that pays nothing pay this payment, because an operator or its merchant decides so. The chain is asked again, before and outside
- * the transaction: the stored ledger is not enough to override a rule. The payment is then PAID like any other, its messages carry
- * its own amount, and the decision is stored beside it. Repeating it changes nothing and answers the same.
- * @throws HttpError 404 for an unknown payment or transfer, 409 with a sentence when it cannot be accepted.
+ * Makes a transfer that pays nothing pay this payment, because an operator or its merchant decides so. The chain is asked again, before and
+ * outside the transaction: the stored ledger is not enough to override a rule, and not needed either, because money may come after the wallet
+ * is no longer watched. The payment is then PAID like any other, its messages carry its own amount, and the decision is stored beside it.
+ * Repeating it changes nothing and answers the same.
+ * @returns null when the ledger did not have the transfer, and it pays the payment by itself now.
+ * @throws HttpError 404 for an unknown payment, 409 with a sentence when the transfer cannot be accepted.
  * @throws ServiceUnavailable when the chain could not be asked.
  */
-export async function acceptTransfer(context: AcceptanceContext, request: AcceptanceRequest): Promise<AcceptanceRow> {
+export async function acceptTransfer(
+  context: AcceptanceContext,
+  request: AcceptanceRequest,
+): Promise<AcceptanceRow | null> {
   const { db, transact, verifier } = context;
-  const pair = await findPair(db, request);
-  const accepted = await findAcceptanceFor(db, pair);
+  const payment = await findPayment(db, request.paymentId);
+  if (payment === null) throw new HttpError(404, 'Payment not found');
+  const id = transferIdOf(payment, request.event);
+  const accepted = await findAcceptanceFor(db, id, payment);
   if (accepted !== null) return accepted;
+  const known = await findTransfer(db, id);
   // Decided again under locks; here it saves the question to the chain, and the transaction.
-  await requireAcceptable(db, pair, request);
-  const { network, transaction_id, transaction_event_index } = pair.transfer;
-  const finding = await verifier.call(VerifyTransfer, { body: { network, transaction_id, transaction_event_index } });
-  requireProof(pair.transfer, finding);
-  return transact((tx) => acceptLocked({ ...context, tx }, pair, finding, request));
+  if (known !== null) await requireAcceptable(db, { payment, transfer: known }, request);
+  const finding = await verifier.call(VerifyTransfer, { body: id });
+  requireProof(known, finding);
+  if (known === null && (await recordFound(context, id, finding, payment)).payment_id === payment.payment_id)
+    return null;
+  return transact((tx) => acceptLocked({ ...context, tx }, payment, id, finding, request));
 }
 
-/** @throws HttpError 404 naming what is missing. */
+const transferIdOf = ({ network }: PaymentRow, { transaction_id, transaction_event_index }: AcceptedTransfer) => ({
+  network,
+  transaction_id,
+  transaction_event_index,
+});
+
+/**
+ * A transfer beside a payment, for an operator to compare; what the ledger does not have is read from the chain.
+ * @throws HttpError 404 naming what is missing.
+ */
 export async function findPair(
-  db: Queryable,
+  { db, verifier }: Pick<AcceptanceContext, 'db' | 'verifier'>,
   { paymentId, event }: Pick<AcceptanceRequest, 'paymentId' | 'event'>,
-): Promise<Pair> {
+): Promise<Pair & { standing: Standing }> {
   const payment = await findPayment(db, paymentId);
   if (payment === null) throw new HttpError(404, 'Payment not found');
-  const transfer = await findTransfer(db, { network: payment.network, ...event });
-  if (transfer === null) throw new HttpError(404, `The ledger has no such transfer on ${payment.network}`);
-  return { payment, transfer };
+  const id = transferIdOf(payment, event);
+  const transfer = (await findTransfer(db, id)) ?? (await readFromChain(verifier, id, payment));
+  if (transfer === null)
+    throw new HttpError(404, `Neither the ledger nor the chain has such a transfer on ${id.network}`);
+  return { payment, transfer, standing: await findStanding(db, { payment, transfer }) };
 }
+
+async function readFromChain(
+  verifier: ServiceClient,
+  id: TransferId,
+  payment: PaymentRow,
+): Promise<TransferRow | null> {
+  const finding = await verifier.call(VerifyTransfer, { body: id });
+  return finding.finding === 'present' ? unrecorded(observedOf(id, finding, payment)) : null;
+}
+
+/** Writes a transfer that the chain shows and nobody has published into the ledger, by the rules for all. */
+async function recordFound(
+  context: AcceptanceContext,
+  id: TransferId,
+  finding: Finding,
+  payment: PaymentRow,
+): Promise<TransferRow> {
+  if (finding.finding !== 'present' || finding.to !== payment.recipient)
+    throw conflict(
+      'transfer_not_acceptable',
+      `This transfer went to another wallet than ${payment.payment_id} asks for`,
+    );
+  return context.transact(async (tx) => {
+    await reviewTransfers({ ...context, tx }, [observedOf(id, finding, payment)]);
+    const recorded = await findTransfer(tx, id);
+    if (recorded === null) throw new Error(`transfer ${id.transaction_id} was not written into the ledger`);
+    return recorded;
+  });
+}
+
+/** As chain-watcher would publish it first; what it publishes later is newer. */
+const observedOf = (
+  { network, transaction_id, transaction_event_index }: TransferId,
+  { finding: _, is_final: isFinal, ...shown }: Extract<Finding, { finding: 'present' }>,
+  { merchant_id }: PaymentRow,
+): TransferObserved => ({
+  ...{ network, transaction_id, transaction_event_index, merchant_id },
+  ...shown,
+  phase: isFinal ? 'confirmed' : 'seen',
+  version: 1,
+});
 
 type LockedContext = Pick<AcceptanceContext, 'messages' | 'logger'> & { tx: Transaction };
 
 /** Decides with everything of the wallet locked, in the order in which settling locks it: wallet, transfer, payment. */
 async function acceptLocked(
   context: LockedContext,
-  { payment: { payment_id: paymentId, network, recipient }, transfer: id }: Pair,
+  wallet: { network: string; recipient: string },
+  id: TransferId,
   finding: Finding,
   request: AcceptanceRequest,
 ): Promise<AcceptanceRow> {
   const { tx } = context;
-  await lockWallets(tx, [{ network, recipient }]);
+  await lockWallets(tx, [wallet]);
   const transfer = await findTransfer(tx, id, 'for update');
-  const payment = await findPayment(tx, paymentId, 'for update');
+  const payment = await findPayment(tx, request.paymentId, 'for update');
   // It has gone to the archive meanwhile.
   if (payment === null) throw new HttpError(404, 'Payment not found');
   if (transfer === null) throw new Error(`transfer ${id.transaction_id} was deleted from the ledger`);
   const pair = { payment, transfer };
-  const accepted = await findAcceptanceFor(tx, pair);
+  const accepted = await findAcceptanceFor(tx, id, payment);
   if (accepted !== null) return accepted;
   await requireAcceptable(tx, pair, request);
   const proof = requireProof(transfer, finding);
-  await pay(context, payment, transfer);
-  await insertAcceptance(tx, {
-    ...pair,
-    proof,
-    unmatchedReason: unmatchedReasonFor(payment, transfer),
-    author: request.author,
-  });
+  const unmatchedReason = reasonShown(payment, transfer);
+  await pay(context, payment, { transfer, money: moneyOf(transfer, unmatchedReason) });
+  await insertAcceptance(tx, { ...pair, proof, unmatchedReason, author: request.author });
   const written = await findAcceptance(tx, transfer);
   if (written === null) throw new Error(`the acceptance of transfer ${id.transaction_id} was not written`);
   logAccepted(context, written);
@@ -107,21 +163,22 @@ async function acceptLocked(
 }
 
 /** @returns null where the transfer was accepted for another payment: that makes refusalReason() refuse it. */
-async function findAcceptanceFor(db: Queryable, { payment, transfer }: Pair): Promise<AcceptanceRow | null> {
-  const acceptance = await findAcceptance(db, transfer);
+async function findAcceptanceFor(db: Queryable, id: TransferId, payment: PaymentRow): Promise<AcceptanceRow | null> {
+  const acceptance = await findAcceptance(db, id);
   return acceptance?.payment_id === payment.payment_id ? acceptance : null;
 }
 
 /** @throws HttpError 409 with a sentence. */
-async function requireAcceptable(db: Queryable, pair: Pair, { refusal }: AcceptanceRequest): Promise<void> {
-  const concerned = await findMerchantConcerned(db, pair.transfer);
+async function requireAcceptable(db: Queryable, pair: Pair, { refusal, event }: AcceptanceRequest): Promise<void> {
+  const standing = await findStanding(db, pair);
   // What is refused to this author comes first: the other sentences may name payments that are none of the author's business.
-  const reason = refusal?.(pair, concerned) ?? refusalReason(pair.payment, pair.transfer, concerned);
+  const reason = refusal?.(pair, standing) ?? refusalReason(pair, standing, event.confirm_candidates ?? null);
   if (reason !== null) throw conflict('transfer_not_acceptable', reason);
 }
 
-function requireProof(transfer: TransferRow, finding: Finding): ChainProof {
-  const proof = proveTransfer(transfer, finding);
+/** @param known what the ledger has of the transfer; null for nothing. */
+function requireProof(known: TransferRow | null, finding: Finding): ChainProof {
+  const proof = proveTransfer(known, finding);
   if (typeof proof === 'string') throw conflict('transfer_not_acceptable', proof);
   return proof;
 }

@@ -1,13 +1,21 @@
 import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { tokenUnitsOf } from '../settlement/decision.ts';
 import type { ChainProof } from '../store/acceptance.ts';
 import type { PaymentRow } from '../store/payment.ts';
 import type { TransferRow } from '../store/transfer.ts';
+import type { Standing } from './standing.ts';
+
+type Pair = { payment: PaymentRow; transfer: TransferRow };
 
 /**
- * @param concerned the merchant whose payment the transfer is nearest to; nobody else's may take it where merchants share a wallet.
+ * @param confirmed how many candidates the author says that there are; null where it says nothing.
  * @returns why this transfer cannot be accepted for this payment, in a sentence for the operator; null when it can.
  */
-export function refusalReason(payment: PaymentRow, transfer: TransferRow, concerned: string): string | null {
+export function refusalReason(
+  { payment, transfer }: Pair,
+  standing: Standing,
+  confirmed: number | null,
+): string | null {
   const { payment_id: paymentId, status } = payment;
   if (transfer.payment_id === paymentId) return `This transfer pays ${paymentId} by itself: there is nothing to accept`;
   if (transfer.payment_id !== null) return `This transfer pays another payment, ${transfer.payment_id}`;
@@ -16,20 +24,41 @@ export function refusalReason(payment: PaymentRow, transfer: TransferRow, concer
   if (transfer.phase === 'retracted') return 'This transfer is gone from the chain';
   if (transfer.network !== payment.network || transfer.recipient !== payment.recipient)
     return `This transfer went to another wallet than ${paymentId} asks for`;
-  const { related_payment_id: relatedId } = transfer;
-  if (concerned !== payment.merchant_id)
-    return relatedId === null
-      ? `This transfer came while its wallet belonged to another merchant, ${concerned}`
-      : `This transfer is nearest to a payment of another merchant: ${relatedId} of ${concerned}`;
-  if (transfer.match_status === 'pending' && relatedId !== paymentId)
-    return `This transfer came in time for another payment, ${relatedId}, and pays it once it is confirmed`;
-  return null;
+  if (transfer.sender === transfer.recipient) return 'This transfer went from the wallet to itself and brought nothing';
+  return refusalOfOthers({ payment, transfer }, standing) ?? unconfirmed(standing, confirmed);
 }
 
-/** @returns what the chain shows in support of the ledger's row, or in a sentence why that is not enough. */
-export function proveTransfer(transfer: TransferRow, finding: Finding): ChainProof | string {
+/** Money that is probably another payment's. */
+function refusalOfOthers({ payment, transfer }: Pair, { candidates, concerned, exactFor }: Standing): string | null {
+  const { payment_id: paymentId, merchant_id: merchantId } = payment;
+  const ids = candidates.map(({ payment_id: id }) => id);
+  if (!concerned.includes(merchantId))
+    return ids.length === 0
+      ? `This transfer came while its wallet belonged to another merchant, ${concerned.join(', ')}`
+      : `This transfer may be for payments of another merchant: ${ids.join(', ')}`;
+  if (exactFor !== null) return `This transfer has exactly the amount of another payment, ${exactFor.payment_id}`;
+  if (ids.length === 0 || ids.includes(paymentId)) return null;
+  if (transfer.match_status === 'pending')
+    return `This transfer came in time for another payment, ${ids.join(', ')}, and pays it once it is confirmed`;
+  const isExact = BigInt(transfer.amount_units) === tokenUnitsOf(payment, transfer);
+  return isExact ? `This transfer came in the time of another payment of this amount: ${ids.join(', ')}` : null;
+}
+
+/** Who accepts money for one of several payments says that they know of the others. */
+function unconfirmed({ candidates: { length: count } }: Standing, confirmed: number | null): string | null {
+  if (count <= 1 ? confirmed === null || confirmed === 1 : confirmed === count) return null;
+  return confirmed === null
+    ? `This transfer may be for any of ${count} payments: find out whose it is, and repeat this with confirm_candidates ${count}`
+    : `This transfer may be for ${count} ${count === 1 ? 'payment' : 'payments'} now, not ${confirmed}: look at it again`;
+}
+
+/**
+ * @param known what the ledger has of the transfer; null for nothing.
+ * @returns what the chain shows of it, or in a sentence why that is not enough.
+ */
+export function proveTransfer(known: TransferRow | null, finding: Finding): ChainProof | string {
   if (finding.finding !== 'present') return findingReasons[finding.reason];
-  const different = differences(transfer, finding);
+  const different = known === null ? [] : differences(known, finding);
   if (different.length > 0) return `The chain has another transfer there than the ledger: ${different.join('; ')}`;
   if (!finding.is_final) {
     const { confirmations, confirmations_required: required } = finding;

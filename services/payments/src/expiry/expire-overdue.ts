@@ -6,8 +6,7 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Chain } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
-import { LAG_ALLOWANCE_MS } from '../settlement/payment-window.ts';
-import { reviewTransfers } from '../settlement/settlement.ts';
+import { reviewTransfers, settleOpen } from '../settlement/settlement.ts';
 import {
   claimOverdue,
   expirePayments,
@@ -16,6 +15,7 @@ import {
   type UnfinishedBound,
 } from '../store/expiry.ts';
 import type { PaymentRow } from '../store/payment.ts';
+import { countCandidates, lockWallets } from '../store/transfer.ts';
 
 /** As many payment windows as chain-watcher accepts in one question. */
 const BATCH = 100;
@@ -176,22 +176,28 @@ async function review(round: Round, transfers: readonly TransferObserved[]): Pro
   return wallets;
 }
 
-async function expire({ transact, messages }: ExpiryContext, payments: PaymentRow[]): Promise<void> {
+/** Transfers that came after the end can be explained from now on, and are counted for the notice. */
+async function expire(context: ExpiryContext, payments: PaymentRow[]): Promise<void> {
+  const { transact, messages } = context;
   await transact(async (tx) => {
-    for (const expired of await expirePayments(tx, idsOf(payments))) {
-      await messages.sendClosed(tx, expired, 'EXPIRED', expired.closed_at);
+    await lockWallets(tx, payments);
+    const expired = await expirePayments(tx, idsOf(payments));
+    await settleOpen({ ...context, tx }, expired);
+    const counted = await countCandidates(tx, idsOf(expired.filter((payment) => payment.is_chosen)));
+    for (const payment of expired) {
+      await messages.sendClosed(tx, payment, 'EXPIRED', payment.closed_at, counted.get(payment.payment_id));
     }
   });
 }
 
 /**
- * A block may lag behind the payment's creation, and its transfer then still counts. Only transfers of the exact amount are asked
- * for: dust costs its sender next to nothing, and must not make the answer too long to read.
+ * chain-watcher answers every transfer whose interval may meet the window, however much the chain's clock differs from ours. Only transfers
+ * of the exact amount are asked for: dust costs its sender next to nothing, and must not make the answer too long to read.
  */
 const toChainWindow = (payment: PaymentRow) => ({
   recipient: payment.recipient,
   amount: payment.amount,
-  from: new Date(payment.created_at.getTime() - LAG_ALLOWANCE_MS),
+  from: payment.created_at,
   to: payment.expires_at,
 });
 

@@ -1,5 +1,6 @@
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { type Handler, onBatch } from '@quittance/messaging/consumer/handler.ts';
+import { byOurClock, type ClockDifference } from '../loops/compare-clocks.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { observeTransfers, transferKey } from '../settlement/settlement.ts';
 
@@ -8,8 +9,9 @@ import { observeTransfers, transferKey } from '../settlement/settlement.ts';
  * In batches, because anybody can send transfers to a wallet by the thousand, and each of them alone would hold a connection while it
  * waits for the wallet.
  */
-export const transferObserved = (messages: PaymentMessages): Handler =>
-  onBatch(TransferObserved, 'transfer-observed', (transfers, { tx, logger, traceparents }) => {
+export const transferObserved = (messages: PaymentMessages, clocks: ClockDifference): Handler =>
+  onBatch(TransferObserved, 'transfer-observed', (observed, { tx, logger, traceparents }) => {
+    const transfers = observed.map((transfer) => byOurClock(transfer, clocks));
     const traces = new Map(
       transfers.map((transfer, index) => [transferKey(transfer), traceparents[index] ?? undefined]),
     );

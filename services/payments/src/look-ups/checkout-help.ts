@@ -5,9 +5,10 @@ import { findTransfersOf } from '../queries/found-transfers.ts';
 import type { PaymentRow } from '../store/payment.ts';
 import { findArrived } from './arrived.ts';
 import { judgeLookedUp, judgeTransfers } from './checkout-lookup.ts';
+import type { ReadWarnings } from '../views/warnings.ts';
 import type { FindingContext } from './find-transfers.ts';
 
-type HelpContext = Pick<FindingContext, 'db' | 'finder'>;
+type HelpContext = Pick<FindingContext, 'db' | 'finder'> & { readWarnings: ReadWarnings };
 
 /** @returns null for an unknown token. */
 export async function readCheckoutHelp(
@@ -18,11 +19,12 @@ export async function readCheckoutHelp(
   const payment = await findPaymentByToken(context.db, tokenSha256);
   if (payment === null) return null;
   const lookup = transactionId === null ? null : await lookUp(context, payment, transactionId);
-  return { arrived: await findArrived(context.db, payment), lookup };
+  const [warnings = []] = await context.readWarnings([payment]);
+  return { arrived: await findArrived(context.db, payment), lookup, warnings };
 }
 
 async function lookUp(
-  { db, finder }: HelpContext,
+  { db, finder }: Pick<HelpContext, 'db' | 'finder'>,
   payment: PaymentRow,
   transactionId: string,
 ): Promise<CheckoutLookup> {

@@ -2,7 +2,7 @@ import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { CheckoutLookup } from '@quittance/contracts/payment.ts';
 import type { FoundTransferRow } from '../queries/found-transfers.ts';
-import { LAG_ALLOWANCE_MS, paymentWindow } from '../settlement/payment-window.ts';
+import { intervalOf, type Sighting, wasKnownBefore, windowOf } from '../settlement/payment-window.ts';
 import type { PaymentRow } from '../store/payment.ts';
 
 /** Of what a transaction has to do with a payment, without the transaction. */
@@ -14,7 +14,7 @@ type Payment = Pick<
 >;
 
 /** A transfer to the payment's address. */
-type Reaching = { network: string; amount_units: string; decimals: number; block_timestamp: Date };
+type Reaching = Sighting & { network: string; amount_units: string; decimals: number };
 
 /** The first that holds of any transfer to the address is said. */
 const PRECEDENCE = [
@@ -37,7 +37,7 @@ export function judgeTransfers(payment: Payment, rows: readonly FoundTransferRow
   return first(
     reaching.map((row) => {
       if (row.phase === 'retracted') return verdict('pending');
-      const meant = row.payment_id ?? (row.match_status === 'pending' ? row.related_payment_id : null);
+      const meant = row.payment_id ?? (row.match_status === 'pending' ? row.candidates[0]?.payment_id : null);
       return meant === payment.payment_id ? verdict('pays_this_payment') : judgeByChain(payment, row, 'read');
     }),
   );
@@ -50,7 +50,9 @@ export function judgeLookedUp(payment: Payment, lookedUp: LookedUp): Verdict {
   const blockTime = new Date(lookedUp.block_timestamp);
   const reaching = transfers
     .filter(({ to }) => to === payment.recipient)
-    .map((transfer) => judgeByChain(payment, { ...transfer, network, block_timestamp: blockTime }, 'unread'));
+    .map((transfer) =>
+      judgeByChain(payment, { ...transfer, ...seenNow, network, block_timestamp: blockTime }, 'unread'),
+    );
   const best = first(reaching);
   if (best !== null) return best;
   if (!others.includes(payment.recipient)) return verdict('other_address');
@@ -65,13 +67,17 @@ export function judgeLookedUp(payment: Payment, lookedUp: LookedUp): Verdict {
 function judgeByChain(payment: Payment, transfer: Reaching, standing: 'read' | 'unread'): Verdict {
   const amount = formatUnits(BigInt(transfer.amount_units), transfer.decimals);
   if (transfer.network !== payment.network) return { outcome: 'other_network', amount, network: transfer.network };
-  const { start, end } = paymentWindow(payment);
-  if (transfer.block_timestamp.getTime() <= start.getTime() - LAG_ALLOWANCE_MS) return verdict('not_for_this_payment');
+  const { start, end } = windowOf(payment);
+  const { from, to } = intervalOf(transfer);
+  if (to < start || wasKnownBefore(payment, transfer)) return verdict('not_for_this_payment');
   if (BigInt(transfer.amount_units) !== toTokenUnits(payment.amount_units, transfer.decimals))
     return { ...verdict('other_amount'), amount };
-  if (transfer.block_timestamp >= end) return { ...verdict('too_late'), amount };
+  if (from >= end) return { ...verdict('too_late'), amount };
   return verdict(standing === 'read' ? 'not_for_this_payment' : 'pending');
 }
+
+/** What the ledger does not have was never read without a gap. */
+const seenNow = { first_seen_at: null, live: false };
 
 function first(verdicts: readonly Verdict[]): Verdict | null {
   for (const outcome of PRECEDENCE) {

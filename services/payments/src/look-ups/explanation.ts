@@ -7,6 +7,7 @@ export type Explanation = { explanation: string; explanation_code: ExplanationCo
 /** Of the transfers of one transaction that the ledger has, at least one. The best that became of any of them is said. */
 export function explainTransfers(transfers: readonly FoundTransfer[]): Explanation {
   const standing = transfers.filter(({ state }) => state !== 'retracted');
+  // A closed payment is a candidate of the transfer that pays it as soon as that is confirmed.
   const paying = standing.filter(({ payment_id: id, reason }) => id !== null && reason === null);
   if (paying.length > 0) return say('pays_payment', paying.map(payingText).join(' '));
   if (standing.length > 0) return say('unmatched', standing.map(unmatchedText).join(' '));
@@ -31,12 +32,18 @@ const reasonTexts: Record<UnmatchedReason, string> = {
   late: 'it did not come in the time of the payment',
   after_cancel: 'it came after the payment was cancelled',
   duplicate: 'the payment is paid by another transfer',
+  ambiguous: 'it may be for another payment as well',
 };
 
-function unmatchedText({ amount, network, payment_id: id, reason }: FoundTransfer): string {
-  const reached = `${amount} USDT reached your wallet on ${network} and pay nothing`;
-  if (id === null || reason === null) return `${reached}: no payment was waiting there.`;
-  return `${reached}: meant for ${id}, ${reasonTexts[reason]}. You may accept it for that payment if it carries enough.`;
+function unmatchedText(transfer: FoundTransfer): string {
+  const { amount, network, payment_id: id, reason, candidates, candidates_elsewhere: elsewhere } = transfer;
+  const reached = `${amount} USDT reached your wallet on ${network} and paid no payment`;
+  if (elsewhere)
+    return `${reached}: it may be for a payment of another merchant who uses this wallet. Only an operator can accept it.`;
+  if (candidates.length > 1)
+    return `${reached}: it may be for any of ${candidates.length} payments. Find out whose it is before you accept it for one.`;
+  if (id === null || reason === null) return `${reached}: no payment was waiting for it.`;
+  return `${reached}: it may be for ${id}, but ${reasonTexts[reason]}. You can accept it for that payment if it carries enough.`;
 }
 
 /**
@@ -48,7 +55,7 @@ export function explainLookedUp(lookedUp: LookedUp, own: readonly string[]): Exp
     case 'unknown':
       return say(
         'unknown',
-        'No network that is on has this transaction now. Look whether the id is whole, or ask again.',
+        'It was not found on any enabled network. Check that the id is complete, or ask again later.',
       );
     case 'not_read_yet':
       return say('not_read_yet', notReadTexts[lookedUp.reason]);

@@ -4,6 +4,7 @@ import type { FoundTransfer, FoundTransfers, LocatedTransfers } from '@quittance
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { TransactionFinder } from '../clients.ts';
+import { shownCandidates } from '../queries/candidates.ts';
 import {
   findLikeliestNetwork,
   findOwnWallets,
@@ -32,7 +33,8 @@ export async function findMerchantTransfers(
   const rows = await findTransfersOf(context.db, transactionId);
   const transfers = await toFound(
     context,
-    rows.filter((row) => row.merchant_id === merchantId),
+    rows.filter((row) => row.merchant_ids.includes(merchantId)),
+    merchantId,
   );
   if (transfers.length > 0)
     return { transfers: transfers.map(({ merchant_id: _, ...own }) => own), ...explainTransfers(transfers) };
@@ -44,7 +46,7 @@ export async function findMerchantTransfers(
 /** The same for operators, of all merchants. */
 export async function locateTransfers(context: FindingContext, transactionId: string): Promise<LocatedTransfers> {
   const rows = await findTransfersOf(context.db, transactionId);
-  const transfers = await toFound(context, rows);
+  const transfers = await toFound(context, rows, null);
   if (transfers.length > 0)
     return { transaction_id: transactionId, transfers, ...explainTransfers(transfers), chain: null };
   const chain = await context.finder.lookUp(transactionId, null, null);
@@ -65,6 +67,7 @@ async function ownWallets(
 async function toFound(
   progress: ProgressSources,
   rows: readonly FoundTransferRow[],
+  merchantId: string | null,
 ): Promise<(FoundTransfer & { merchant_id: string })[]> {
   // What a transfer waits for is said of the payment that it pays; here it is said of the transfer itself.
   const seen = await withProgress(
@@ -75,21 +78,25 @@ async function toFound(
     })),
     progress,
   );
-  return rows.map((row, position) => ({
-    network: row.network,
-    transaction_id: row.transaction_id,
-    transaction_event_index: row.transaction_event_index,
-    amount: formatUnits(BigInt(row.amount_units), row.decimals),
-    merchant_wallet: row.recipient,
-    sender: row.sender,
-    block_number: Number(row.block_number),
-    block_timestamp: rfc3339(row.block_timestamp),
-    state: row.phase,
-    waiting_for: seen[position]?.waiting_for ?? null,
-    payment_id: row.payment_id ?? row.related_payment_id,
-    reason: row.reason,
-    merchant_id: row.merchant_id,
-  }));
+  return rows.map((row, position) => {
+    const { only, ...shown } = shownCandidates(row.candidates, merchantId);
+    return {
+      network: row.network,
+      transaction_id: row.transaction_id,
+      transaction_event_index: row.transaction_event_index,
+      amount: formatUnits(BigInt(row.amount_units), row.decimals),
+      merchant_wallet: row.recipient,
+      sender: row.sender,
+      block_number: Number(row.block_number),
+      block_timestamp: rfc3339(row.block_timestamp),
+      state: row.phase,
+      waiting_for: seen[position]?.waiting_for ?? null,
+      payment_id: row.payment_id ?? only,
+      reason: row.reason,
+      ...shown,
+      merchant_id: merchantId ?? row.merchant_ids[0] ?? '',
+    };
+  });
 }
 
 const millionthsOf = ({ amount_units: units, decimals }: FoundTransferRow): bigint =>

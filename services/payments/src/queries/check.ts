@@ -31,19 +31,28 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
   'I3 nobody creates uncounted': `
     select format('%s of %s, which has no gate', payment_id, merchant_id) as what
       from payment p where ${inScope('p')} and not exists (select from gate where merchant_id = p.merchant_id)`,
+  'I18 money that was known before the payment does not pay it': `
+    select format('%s of %s is PAID with %s, known since %s', p.payment_id, p.created_at, t.transaction_id, t.first_seen_at) as what
+      from payment p join transfer t on t.payment_id = p.payment_id
+     where ${inScope('p')} and p.status = 'PAID' and t.first_seen_at < p.created_at
+       and not exists (select from transfer_acceptance a where a.payment_id = p.payment_id)`,
   // Only what is long known counts: whether a transfer pays is decided when its message is handled, and again before the payment expires,
   // which is the first time for a payment that did not exist then: with clocks apart, it may yet have come in its time. When money at the
-  // edge of the window pays is decided in TypeScript; the inner part of the window leaves no doubt.
+  // edge of the window pays, or that may be for several, is decided in TypeScript; the inner part of the window leaves no doubt.
   'money of the exact amount that came in time pays': `
     select format('%s is %s, and %s of %s pays nothing', p.payment_id, p.status, t.transaction_id, t.block_timestamp) as what
       from payment p join transfer t
         on t.network = p.network and t.recipient = p.recipient and t.match_status in ('pending', 'unmatched')
        and t.block_timestamp >= p.created_at
        and t.block_timestamp < least(p.expires_at, p.cancelled_at - interval '1 second')
+       and t.reason is distinct from 'ambiguous' and t.sender <> t.recipient
+       -- A chain's clock that is ahead puts the transfer before the time of its block.
+       and coalesce(t.first_seen_at, t.observed_at) >= t.block_timestamp
      where ${inScope('p')} and p.status in ('PENDING', 'EXPIRED', 'CANCELLED') and t.phase = 'confirmed'
        and t.amount_units = p.amount_units * ('1e' || t.decimals - 6)::numeric
        and t.observed_at < now() - interval '${CHECK_GRACE_SECONDS} seconds'
        and (p.status <> 'PENDING' or t.observed_at >= p.created_at)
+       and coalesce(t.first_seen_at, t.observed_at) >= p.created_at
        and coalesce(t.block_timestamp < ${lostFromSql('p')}, true)
        and not exists (select from payment newer
                         where newer.network = p.network and newer.recipient = p.recipient and newer.amount_units = p.amount_units

@@ -1,8 +1,9 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { TransferRow } from '../store/transfer.ts';
-import { merchantConcernedSql } from '../store/transfer.ts';
+import { merchantsConcernedSql } from '../store/transfer.ts';
+import { type Candidate, candidateListSql } from './candidates.ts';
 
-/** A transfer of the ledger, with whom it concerns. */
+/** A transfer of the ledger, with those whom it concerns. */
 export type FoundTransferRow = Pick<
   TransferRow,
   | 'network'
@@ -15,12 +16,15 @@ export type FoundTransferRow = Pick<
   | 'amount_units'
   | 'decimals'
   | 'match_status'
+  | 'first_seen_at'
+  | 'live'
   | 'payment_id'
-  | 'related_payment_id'
   | 'reason'
 > & {
-  /** Whose payment it pays or was meant for; where there is none, for whom its wallet is watched. */
-  merchant_id: string;
+  /** Whose payment it pays or may be for; where there is none, for whom its wallet is watched. At least one. */
+  merchant_ids: string[];
+  /** The payments that it may be for. */
+  candidates: Candidate[];
   block_number: bigint;
   confirmations: number;
   confirmations_required: number;
@@ -44,10 +48,10 @@ export async function findTransfersOf(db: Queryable, transactionId: string): Pro
         select (select t.network from transfer t where t.network > network.id order by t.network limit 1)
           from network where network.id is not null)
       select t.network, t.transaction_id, t.transaction_event_index, t.phase, t.block_timestamp, t.sender, t.recipient,
-             t.amount_units, t.decimals, t.match_status, t.payment_id, t.related_payment_id, t.reason, t.block_number,
-             t.confirmations, t.confirmations_required, t.observed_at, now() as read_at,
-             coalesce((select p.merchant_id from payment p where p.payment_id = t.payment_id),
-                      ${merchantConcernedSql('t')}) as merchant_id
+             t.amount_units, t.decimals, t.match_status, t.first_seen_at, t.live, t.payment_id, t.reason, t.block_number,
+             t.confirmations, t.confirmations_required, t.observed_at, now() as read_at, ${candidateListSql('t')} as candidates,
+             coalesce((select array[p.merchant_id] from payment p where p.payment_id = t.payment_id),
+                      ${merchantsConcernedSql('t')}) as merchant_ids
         from network join transfer t on t.network = network.id and t.transaction_id = $1
        order by t.network, t.transaction_event_index
        limit ${MAX_ROWS}`,

@@ -2,7 +2,8 @@ import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { PaymentRow } from '../store/payment.ts';
-import { merchantConcernedSql, paysNothingSql, type TransferId } from '../store/transfer.ts';
+import { merchantsConcernedSql, paysNothingSql, type TransferId } from '../store/transfer.ts';
+import { type Candidate, candidateListSql } from './candidates.ts';
 
 /*
  * The reads that customers' browsers and merchants' backends repeat all the time. Many go together into one statement, which
@@ -39,6 +40,7 @@ export type PaidTransfer = {
   /** Base units of the token, decimal integer text, and how many decimals the token has. */
   transfer_units: string;
   transfer_decimals: number;
+  block_timestamp: Date;
   /** Whether it was accepted by hand. */
   accepted: boolean;
 };
@@ -51,7 +53,7 @@ const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.ne
 
 /** What a payment's merchant reads, from a payment `p` and its transfer `t`. */
 export const detailColumns = `${viewColumns}, p.order_id, p.metadata, p.requested_amount,
-  t.amount_units as transfer_units, t.decimals as transfer_decimals,
+  t.amount_units as transfer_units, t.decimals as transfer_decimals, t.block_timestamp,
   p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted`;
 
 /** @returns those of the payments that exist and are that merchant's, in no particular order. */
@@ -101,54 +103,52 @@ export type UnmatchedRow = {
   amount_units: string;
   decimals: number;
   block_timestamp: Date;
-  related_payment_id: string | null;
-  reason: UnmatchedReason | null;
-};
-
-type UnmatchedQuery = {
-  payment: { payment_id: string; merchant_id: string; network: string; recipient: string };
-  window: { start: Date; end: Date };
+  /** As the ledger has it, whichever payment it may be for; for one that pays another payment 'paid_another'. */
+  reason: UnmatchedReason | 'paid_another' | null;
+  candidate_count: number;
 };
 
 /**
- * Transfers that pay nothing: those meant for a payment, and all that reached its wallet in its window, except those meant for a
- * payment of another merchant, with whom the wallet may be shared. By payment, newest first.
- * Each of the two kinds is read from an index that has it in this order, so that a wallet with thousands of small transfers costs
- * no more than one with a hundred.
+ * Transfers that may be for payments and do not pay them, and those that paid a later payment of the same amount within an hour after these
+ * had ended unpaid. By payment, newest first. Each kind is read from an index that has it by payment, so that other money on the wallet costs
+ * nothing.
  */
-export async function findUnmatched(db: Queryable, queries: readonly UnmatchedQuery[]): Promise<UnmatchedRow[]> {
-  if (queries.length === 0) return [];
+export async function findUnmatched(db: Queryable, paymentIds: readonly string[]): Promise<UnmatchedRow[]> {
+  if (paymentIds.length === 0) return [];
   const { rows } = await db.query<UnmatchedRow>({
     name: 'read-unmatched',
     text: `
-      select q.payment_id as shown_with, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals,
-             t.block_timestamp, t.related_payment_id, t.reason
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
-          as q (payment_id, merchant_id, network, recipient, window_start, window_end)
+      select p.payment_id as shown_with, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals,
+             t.block_timestamp, t.reason, t.candidate_count
+      from unnest($1::text[]) as asked (payment_id)
+        join payment p using (payment_id)
         cross join lateral (
           select * from (
-            (select * from transfer
-              where related_payment_id = q.payment_id and ${paysNothingSql}
+            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, reason, 1 as candidate_count
+               from transfer
+              where related_payment_id = p.payment_id and ${paysNothingSql}
               order by block_timestamp desc limit ${MAX_UNMATCHED})
-            union
-            (select * from (
-              select * from transfer
-               where network = q.network and recipient = q.recipient and ${paysNothingSql}
-                 and block_timestamp >= q.window_start and block_timestamp < q.window_end
-               order by block_timestamp desc limit ${MAX_UNMATCHED}) on_wallet
-              where ${merchantConcernedSql('on_wallet')} = q.merchant_id)
+            union all
+            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, reason, cardinality(candidates)
+               from transfer
+              where candidates @> array[p.payment_id] and ${paysNothingSql})
+            union all
+            (select paying.transaction_id, paying.transaction_event_index, paying.amount_units, paying.decimals,
+                    paying.block_timestamp, 'paid_another', 2
+               from least(p.expires_at, p.cancelled_at) as ended (at)
+               join payment later on later.network = p.network and later.recipient = p.recipient
+                and later.amount_units = p.amount_units and later.created_at >= p.created_at
+                and later.created_at < ended.at + interval '1 hour' and later.payment_id <> p.payment_id
+               join transfer paying on paying.payment_id = later.payment_id
+              where p.status in ('EXPIRED', 'CANCELLED')
+                and paying.amount_units = p.amount_units * ('1e' || paying.decimals - 6)::numeric
+                and paying.block_timestamp >= date_trunc('second', ended.at)
+                and paying.block_timestamp < ended.at + interval '1 hour')
           ) either
           order by block_timestamp desc, transaction_id, transaction_event_index
           limit ${MAX_UNMATCHED}
         ) t`,
-    values: [
-      queries.map(({ payment }) => payment.payment_id),
-      queries.map(({ payment }) => payment.merchant_id),
-      queries.map(({ payment }) => payment.network),
-      queries.map(({ payment }) => payment.recipient),
-      queries.map(({ window }) => window.start),
-      queries.map(({ window }) => window.end),
-    ],
+    values: [paymentIds],
   });
   return rows;
 }
@@ -158,10 +158,16 @@ export type UnmatchedOnWalletRow = TransferId & {
   decimals: number;
   block_timestamp: Date;
   phase: string;
+  /** The first of those whom it concerns. */
   merchant_id: string;
-  related_payment_id: string | null;
+  candidates: Candidate[];
   reason: UnmatchedReason | null;
 };
+
+export const unmatchedOnWalletColumns = (
+  t: string,
+): string => `${t}.network, ${t}.transaction_id, ${t}.transaction_event_index, ${t}.amount_units, ${t}.decimals, ${t}.block_timestamp,
+  ${t}.phase, (${merchantsConcernedSql(t)})[1] as merchant_id, ${candidateListSql(t)} as candidates, ${t}.reason`;
 
 /** Transfers to a wallet that pay nothing, the newest hundred of each network, newest first. */
 export async function findUnmatchedOnWallet(
@@ -170,8 +176,7 @@ export async function findUnmatchedOnWallet(
   networks: readonly string[],
 ): Promise<UnmatchedOnWalletRow[]> {
   const { rows } = await db.query<UnmatchedOnWalletRow>(
-    `select t.network, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals, t.block_timestamp, t.phase,
-            ${merchantConcernedSql('t')} as merchant_id, t.related_payment_id, t.reason
+    `select ${unmatchedOnWalletColumns('t')}
        from unnest($2::text[]) as on_network (id)
       cross join lateral (
         select * from transfer where network = on_network.id and recipient = $1 and ${paysNothingSql}

@@ -21,23 +21,12 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }) 
         where: { payment_id: paymentId },
         include: { transfer: true, incidents: { orderBy: { opened_at: 'desc' }, take: MAX_ROWS } },
       }),
-    /** Transfers that pay nothing, as findUnmatched() of payment-views.ts finds them for the merchant; newest first. */
-    listUnmatched: async (
-      { payment_id, merchant_id, network, recipient }: Payment,
-      { start, end }: { start: Date; end: Date },
-    ) =>
+    /** Transfers that may be for a payment and pay nothing, newest first. */
+    listUnmatched: async ({ payment_id }: Payment) =>
       (await prisma()).transfer.findMany({
         where: {
           match_status: { in: ['pending', 'unmatched'] },
-          OR: [
-            { related_payment_id: payment_id },
-            {
-              network,
-              recipient,
-              block_timestamp: { gte: start, lt: end },
-              OR: [{ related_payment: { merchant_id } }, { related_payment_id: null, merchant_id }],
-            },
-          ],
+          OR: [{ related_payment_id: payment_id }, { candidates: { has: payment_id } }],
         },
         orderBy: [{ block_timestamp: 'desc' }, { transaction_id: 'asc' }, { transaction_event_index: 'asc' }],
         take: MAX_ROWS,

@@ -1,4 +1,4 @@
-import type { ReportGroup } from '@quittance/contracts/http/payments/report.ts';
+import type { ReportGroup, ReportTime } from '@quittance/contracts/http/payments/report.ts';
 import { earliestId } from '@quittance/contracts/ids.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { closedLateSql, CLOSED_IN_TIME } from './payment-lists.ts';
@@ -36,6 +36,20 @@ const idsOf = ({ from, to }: { from: Date; to: Date }): [string, string] => [
   earliestId('pay', new Date(to.getTime() + DAY_MS)),
 ];
 
+/** When a payment was paid, of a row of `payment` and of its acceptance, and which acceptances can belong to the span. */
+const times: Record<ReportTime, { paid: string; accepted: string; inSpan: string }> = {
+  payment: {
+    paid: 'paid_at',
+    accepted: 'p.paid_at',
+    inSpan: `a.accepted_at >= $2::timestamptz - interval '1 day' and a.accepted_at < $3::timestamptz + interval '1 day'`,
+  },
+  chain: {
+    paid: 'coalesce((select t.block_timestamp from transfer t where t.payment_id = payment.payment_id), paid_at)',
+    accepted: 'a.block_timestamp',
+    inSpan: 'a.accepted_at >= $2 and a.block_timestamp >= $2 and a.block_timestamp < $3',
+  },
+};
+
 const formats: Record<ReportGroup, string> = { day: 'YYYY-MM-DD', month: 'YYYY-MM' };
 
 /**
@@ -43,22 +57,26 @@ const formats: Record<ReportGroup, string> = { day: 'YYYY-MM-DD', month: 'YYYY-M
  * transfers carried stands in the acceptances, and what is in the archive in its days.
  * @param merchantId null for those of all merchants.
  * @param span from the beginning of the first day to the end of the last one.
+ * @param by when a payment counts as paid. With `chain` each paid one is looked up in the ledger, but for those in the archive, which
+ *   keeps only the day of `paid_at`.
  * @param limit most rows.
  */
 export async function countPayments(
   db: Queryable,
   merchantId: string | null,
-  { from, to, group, limit }: { from: Date; to: Date; group: ReportGroup; limit: number },
+  { from, to, group, by, limit }: { from: Date; to: Date; group: ReportGroup; by: ReportTime; limit: number },
 ): Promise<CountedRow[]> {
   const { payments, closedLate, own } = merchantId === null ? ofAll : ofMerchant;
+  const { paid, accepted, inSpan } = times[by];
   const period = (time: string) => `to_char(${time}, '${formats[group]}')`;
   const { rows } = await db.query<CountedRow>(
     `with touched as (
        select * from (
-         select created_at, status, network, amount_units, expires_at, paid_at, cancelled_at from ${payments}
-            and created_at >= $2::timestamptz - interval '${CLOSED_IN_TIME}' and created_at < $3
+         select created_at, status, network, amount_units, expires_at, ${paid} as paid_at, cancelled_at from ${payments}
+            -- A block's clock may lag: its payment was created up to so much later.
+            and created_at >= $2::timestamptz - interval '${CLOSED_IN_TIME}' and created_at < $3::timestamptz + interval '150 seconds'
          union all
-         select created_at, status, network, amount_units, expires_at, paid_at, cancelled_at from ${closedLate}
+         select created_at, status, network, amount_units, expires_at, ${paid} as paid_at, cancelled_at from ${closedLate}
             and created_at < $2::timestamptz - interval '${CLOSED_IN_TIME}' and ${closedLateSql}
        ) either),
      grouped as (
@@ -79,9 +97,9 @@ export async function countPayments(
         where ${own('archived_day')} and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')::date
        union all
        -- The difference between what was asked and what the accepted transfer carried, in millionths.
-       select p.network, date_bin('1 day', p.paid_at, 'epoch'), 0, 0, a.amount_units * ('1e' || 6 - a.decimals)::numeric - p.amount_units, 0, 0
+       select p.network, date_bin('1 day', ${accepted}, 'epoch'), 0, 0, a.amount_units * ('1e' || 6 - a.decimals)::numeric - p.amount_units, 0, 0
          from transfer_acceptance a join payment p using (payment_id)
-        where ${own('a')} and a.accepted_at >= $2::timestamptz - interval '1 day' and a.accepted_at < $3::timestamptz + interval '1 day')
+        where ${own('a')} and ${inSpan})
      select ${period('day')} as period, network, sum(created)::integer as created, sum(paid)::integer as paid,
             trim_scale(sum(paid_units) * 0.000001)::text as paid_amount, sum(expired)::integer as expired, sum(cancelled)::integer as cancelled
        from happened where day >= $2 and day < $3

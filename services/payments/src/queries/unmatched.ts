@@ -1,8 +1,8 @@
 import type { UnmatchedPlace } from '@quittance/contracts/http/payments/unmatched.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { merchantConcernedSql, paysNothingSql } from '../store/transfer.ts';
-import type { UnmatchedOnWalletRow } from './payment-views.ts';
+import { merchantsConcernedSql, paysNothingSql } from '../store/transfer.ts';
+import { type UnmatchedOnWalletRow, unmatchedOnWalletColumns } from './payment-views.ts';
 
 export type UnmatchedRow = UnmatchedOnWalletRow & {
   recipient: string;
@@ -36,11 +36,10 @@ export async function listUnmatched(
     paysNothingSql,
     ...(after === null ? [] : [`(${key}) < (${placeOf(after).map(value).join(', ')})`]),
     ...(end === null ? [] : [`(${key}) >= (${placeOf(end).map(value).join(', ')})`]),
-    ...(merchantId === null ? [] : [`${merchantConcernedSql('t')} = ${value(merchantId)}`]),
+    ...(merchantId === null ? [] : [`${value(merchantId)} = any (${merchantsConcernedSql('t')})`]),
   ];
   const { rows } = await db.query<UnmatchedRow>(
-    `select t.network, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals, t.block_timestamp, t.phase,
-            ${merchantConcernedSql('t')} as merchant_id, t.related_payment_id, t.reason, t.recipient,
+    `select ${unmatchedOnWalletColumns('t')}, t.recipient,
             (select jsonb_build_object('payment_id', p.payment_id, 'status', p.status, 'amount', p.amount, 'order_id', p.order_id)
                from payment p where p.payment_id = t.related_payment_id) as related_payment
        from (select t.* from transfer t where ${conditions.join(' and ')} order by ${newestFirst} limit ${PAGE + 1}) t

@@ -14,11 +14,15 @@ import { sumOfAmounts } from './sum-of-amounts.ts';
 const DAY_MS = 86_400_000;
 
 /** @throws HttpError 422 for a span that ends before it begins, or that leaves too many rows. */
-export async function readReport(db: Queryable, merchantId: string, { from, to, group }: ReportSpan): Promise<Report> {
+export async function readReport(
+  db: Queryable,
+  merchantId: string,
+  { from, to, group, by }: ReportSpan,
+): Promise<Report> {
   const problem = reportSpanProblem({ from, to, group });
   if (problem !== null) throw invalid(problem);
   const end = new Date(to.getTime() + DAY_MS);
-  const rows = await countPayments(db, merchantId, { from, to: end, group, limit: REPORT_ROWS_MAX + 1 });
+  const rows = await countPayments(db, merchantId, { from, to: end, group, by, limit: REPORT_ROWS_MAX + 1 });
   if (rows.length > REPORT_ROWS_MAX) throw invalid(tooManyRows);
   return { rows, totals: totalsOf(rows) };
 }

@@ -32,7 +32,7 @@ export function createTotals(
   async function count(days: readonly Date[]): Promise<Map<string, Counted>> {
     const [from, last] = [days.at(0), days.at(-1)];
     if (from === undefined || last === undefined) return new Map();
-    const rows = await countPayments(db, null, { from, to: endOf(last), group: 'day', limit: ROWS_MAX });
+    const rows = await countPayments(db, null, { from, to: endOf(last), group: 'day', by: 'payment', limit: ROWS_MAX });
     return new Map(
       days.map(dayText).map((day) => {
         const own = rows.filter(({ period }) => period === day);

@@ -9,10 +9,11 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { readCheckoutHelp } from '../look-ups/checkout-help.ts';
+import type { ReadWarnings } from '../views/warnings.ts';
 import { findMerchantTransfers, type FindingContext, locateTransfers } from '../look-ups/find-transfers.ts';
 
 type Dependencies = {
-  finding: FindingContext;
+  finding: FindingContext & { readWarnings: ReadWarnings };
   /** The operators' own connections, and their own client. */
   operators: Pick<FindingContext, 'finder'> & { db: Queryable };
 };

@@ -1,7 +1,7 @@
 import { EVENT_INDEX_MAX } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { ReadPayment } from '@quittance/contracts/http/payments/payments.ts';
-import { HttpError, invalid } from '@quittance/http/errors.ts';
+import { conflict, HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { type AcceptanceContext, acceptTransfer, findPair } from '../acceptance/accept-transfer.ts';
@@ -12,6 +12,7 @@ import { findAcceptanceOfPayment } from '../store/acceptance.ts';
 import { findCancellation } from '../store/cancellation.ts';
 import type { ProgressSources } from '../views/confirmations.ts';
 import { readOperatorPayment } from '../views/operator-payment.ts';
+import type { ReadWarnings } from '../views/warnings.ts';
 import { operatorCancelRoute } from './cancel-payment.ts';
 
 /** A payment as operators see it, and what can be done to it by hand: accepting a transfer for it, and cancelling it. */
@@ -20,14 +21,20 @@ export const operatorRoutes = ({
   queries,
   publicBaseUrl,
   progress,
+  readWarnings,
 }: {
   acceptance: AcceptanceContext;
   queries: Queries;
   publicBaseUrl: string;
   progress: ProgressSources;
+  readWarnings: ReadWarnings;
 }): Route[] => [
   callRoute(ReadPayment, async ({ params: { payment_id: paymentId } }) => {
-    const payment = await readOperatorPayment({ db: acceptance.db, queries, ...progress }, paymentId, publicBaseUrl);
+    const payment = await readOperatorPayment(
+      { db: acceptance.db, queries, readWarnings, ...progress },
+      paymentId,
+      publicBaseUrl,
+    );
     if (payment === null) throw new HttpError(404, 'Payment not found');
     const [accepted, cancelled] = await Promise.all([
       findAcceptanceOfPayment(acceptance.db, paymentId),
@@ -44,11 +51,17 @@ export const operatorRoutes = ({
       transaction_id: params.transaction_id,
       transaction_event_index: toEventIndex(params.transaction_event_index),
     };
-    return toCandidate(await findPair(acceptance.db, { paymentId: params.payment_id, event }));
+    return toCandidate(await findPair(acceptance, { paymentId: params.payment_id, event }));
   }),
-  callRoute(AcceptTransfer, async ({ params, body: event, author }) =>
-    toAcceptance(await acceptTransfer(acceptance, { paymentId: params.payment_id, event, author })),
-  ),
+  callRoute(AcceptTransfer, async ({ params: { payment_id: paymentId }, body: event, author }) => {
+    const accepted = await acceptTransfer(acceptance, { paymentId, event, author });
+    if (accepted === null)
+      throw conflict(
+        'transfer_not_acceptable',
+        `This transfer pays ${paymentId} by itself now: there is nothing to accept`,
+      );
+    return toAcceptance(accepted);
+  }),
   operatorCancelRoute({ ...acceptance, publicBaseUrl }),
 ];
 

@@ -13,14 +13,14 @@ const AT_ONCE = 2;
 export function reportRoute(db: Queryable): Route {
   const ofMerchant = createKeyedQueue({ perKey: 1 });
   const ofAll = createKeyedQueue({ perKey: AT_ONCE });
-  return callRoute(ReadReport, ({ params: { merchant_id: merchantId }, query: { from, to, group } }) => {
+  return callRoute(ReadReport, ({ params: { merchant_id: merchantId }, query: { from, to, group, by } }) => {
     if (from === null || to === null) {
       throw invalid(
         ...[!from && 'from', !to && 'to'].flatMap((field) => (field ? [{ field, reason: 'is required' }] : [])),
       );
     }
     return ofMerchant(merchantId, () =>
-      ofAll('', () => readReport(db, merchantId, { from, to, group: group ?? 'day' })),
+      ofAll('', () => readReport(db, merchantId, { from, to, group: group ?? 'day', by: by ?? 'payment' })),
     );
   });
 }

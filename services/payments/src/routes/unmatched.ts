@@ -21,7 +21,7 @@ export function unmatchedRoutes({ db, operators }: { db: Queryable; operators: Q
   ): Promise<UnmatchedPage> => {
     const { rows, next } = await listUnmatched(from, merchantId, cursor);
     return {
-      transfers: rows.map(toListed),
+      transfers: rows.map((row) => toListed(row, merchantId)),
       next_cursor: next && writePlace(next),
       looked_through: next && rfc3339(next.blockTimestamp),
     };
@@ -32,8 +32,7 @@ export function unmatchedRoutes({ db, operators }: { db: Queryable; operators: Q
   ];
 }
 
-const toListed = ({ recipient, related_payment, ...row }: UnmatchedRow) => ({
-  ...toUnmatched(row),
-  merchant_wallet: recipient,
-  related_payment,
-});
+function toListed({ recipient, related_payment: related, ...row }: UnmatchedRow, merchantId: string | null) {
+  const shown = toUnmatched(row, merchantId);
+  return { ...shown, merchant_wallet: recipient, related_payment: shown.related_payment_id === null ? null : related };
+}

@@ -31,7 +31,7 @@ export const walletRoutes = (context: ProvingContext): Route[] => [
       proven_at: proven_at && rfc3339(proven_at),
       releases: releases.map(withTextTimes),
       proofs: proofs.map(withTextTimes),
-      unmatched_transfers: unmatched.map(toUnmatched),
+      unmatched_transfers: unmatched.map((transfer) => toUnmatched(transfer, null)),
     };
   }),
   callRoute(ListWallets, async ({ params }) => ({

@@ -1,56 +1,77 @@
-import { MAX_AMOUNT_UNITS, parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { CANDIDATES_MAX, type UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { isUnfinished } from '../state.ts';
 import type { PaymentRow, SlotSearch } from '../store/payment.ts';
 import type { Assignment, TransferRow } from '../store/transfer.ts';
-import { LAG_ALLOWANCE_MS, matchPayment, startOfNextSecond, unmatchedReason, waitedAt } from './payment-window.ts';
-
-/** What a transfer pays, and the payment that changes its status for it. */
-export type Decision = { assignment: Assignment; move: { payment: PaymentRow; to: 'CHECKING' | 'PAID' } | null };
+import { areOneOrder, type Claim, claimOf, endedUnpaidBefore } from './claim.ts';
+import {
+  intervalOf,
+  isCloseAmount,
+  isDust,
+  startOf,
+  startOfNextSecond,
+  unmatchedReason,
+  waitedOrRested,
+  wasKnownBefore,
+} from './payment-window.ts';
 
 /**
- * Decides what a transfer pays. It pays nothing yet, or the payment that it matches.
- * @param slot the payments of its slot that its block can concern, oldest first.
- * @param findOnWallet payments of any amount on its wallet, for a transfer that fits none of its slot.
+ * What a transfer pays, and the payment that changes its status for it. `isOpen`: why it does not pay cannot be said before a payment
+ * ends, and nobody is notified until then.
+ */
+export type Decision = {
+  assignment: Assignment;
+  move: { payment: PaymentRow; to: 'CHECKING' | 'PAID' } | null;
+  isOpen?: true;
+};
+
+/**
+ * Decides what a transfer pays: the payment that claims it, or nothing.
+ * @param slot see claimOf().
+ * @param findOnWallet payments of any amount on its wallet, for a transfer that no payment of its slot claims.
  */
 export async function decide(
   transfer: TransferRow,
   slot: readonly PaymentRow[],
   findOnWallet: (transfer: TransferRow) => Promise<readonly PaymentRow[]>,
 ): Promise<Decision> {
-  if (transfer.phase === 'retracted') return unchanged(unrelated);
-  const match = matchOf(transfer, slot);
-  if (match === null) return unchanged(await assignUnmatched(transfer, slot, findOnWallet));
-  const isTaken = match.status === 'CHECKING' && transfer.payment_id !== match.payment_id;
-  if (match.status === 'PAID' || isTaken) return unchanged(unmatched(match, transfer));
-  const assignment = { payment_id: match.payment_id };
-  if (transfer.phase === 'confirmed') return { assignment, move: { payment: match, to: 'PAID' } };
+  const claim = claimIn(transfer, slot);
+  if (claim.kind === 'none') return assignUnclaimed(transfer, slot, findOnWallet);
+  if (claim.kind === 'ambiguous') return unchanged(mayBeFor(claim.candidates, 'ambiguous'));
+  const { payment } = claim;
+  const isTaken = payment.status === 'CHECKING' && transfer.payment_id !== payment.payment_id;
+  if (payment.status === 'PAID' || isTaken) return unchanged(mayBeFor([payment], 'duplicate'));
+  const assignment = { payment_id: payment.payment_id };
+  if (transfer.phase === 'confirmed') return { assignment, move: { payment, to: 'PAID' } };
   // The money came in time but the payment is closed: nothing changes before the transfer is confirmed.
-  if (match.status === 'EXPIRED' || match.status === 'CANCELLED') {
-    return unchanged({ payment_id: null, related_payment_id: match.payment_id, reason: null });
-  }
-  return { assignment, move: match.status === 'PENDING' ? { payment: match, to: 'CHECKING' } : null };
+  if (!isUnfinished(payment.status)) return unchanged(mayBeFor([payment], null));
+  return { assignment, move: payment.status === 'PENDING' ? { payment, to: 'CHECKING' } : null };
 }
 
-/** The payment of its slot that a transfer matches by the time of its block. */
-export const matchOf = (transfer: TransferRow, slot: readonly PaymentRow[]): PaymentRow | null =>
-  transfer.phase === 'retracted' ? null : matchPayment(slot, transfer.block_timestamp);
+/** As claimOf(). A transfer that is not on the chain, or from the wallet to itself, brings nothing. */
+export const claimIn = (transfer: TransferRow, slot: readonly PaymentRow[]): Claim<PaymentRow> =>
+  bringsMoney(transfer) ? claimOf(slot, transfer) : { kind: 'none' };
 
-/** Where a transfer looks for its payment; null when it can pay none: retracted, a fraction of a millionth, or more than a payment may ask. */
+/** Whether a transfer is this payment's, and nothing but its status is left to decide. */
+export function isClaimedBy(payment: PaymentRow, transfer: TransferRow, slot: readonly PaymentRow[]): boolean {
+  const claim = claimIn(transfer, slot);
+  return claim.kind === 'one' && claim.payment.payment_id === payment.payment_id;
+}
+
+/** Where a transfer looks for its payment; null when it can pay none: it brings nothing, a fraction of a millionth, or more than a payment may ask. */
 export function slotSearchOf(transfer: TransferRow): SlotSearch | null {
   const unit = toTokenUnits(1n, transfer.decimals);
   const units = BigInt(transfer.amount_units);
-  if (transfer.phase === 'retracted' || units % unit !== 0n || units / unit > MAX_AMOUNT_UNITS) return null;
+  if (!bringsMoney(transfer) || units % unit !== 0n || units / unit > MAX_AMOUNT_UNITS) return null;
+  const { from, to } = intervalOf(transfer);
   return {
     network: transfer.network,
     recipient: transfer.recipient,
     amountUnits: units / unit,
-    startedBefore: startOfNextSecond(transfer.block_timestamp),
-    createdBefore: endOfLag(transfer),
+    startedBefore: startOfNextSecond(from),
+    createdBefore: startOfNextSecond(to),
   };
 }
-
-/** Payments created from then on are of no concern to a transfer. */
-export const endOfLag = ({ block_timestamp: blockTime }: TransferRow): Date =>
-  new Date(blockTime.getTime() + LAG_ALLOWANCE_MS);
 
 /** Whether the transfer is on the chain with what this payment asks for. */
 export const paysInFull = (transfer: TransferRow, payment: PaymentRow): boolean =>
@@ -63,56 +84,72 @@ export const tokenUnitsOf = (
   transfer: Pick<TransferRow, 'decimals'>,
 ): bigint => toTokenUnits(payment.amount_units, transfer.decimals);
 
+const bringsMoney = ({ phase, sender, recipient }: TransferRow): boolean =>
+  phase !== 'retracted' && sender !== recipient;
+
 const unchanged = (assignment: Assignment): Decision => ({ assignment, move: null });
 
-const unrelated: Assignment = { payment_id: null, related_payment_id: null, reason: null };
+/** @param payments the most probable one first. One is named; several are candidates, and nobody says which. */
+function mayBeFor(payments: readonly PaymentRow[], reason: UnmatchedReason | null): Assignment {
+  const ids = payments.slice(0, CANDIDATES_MAX).map(({ payment_id: id }) => id);
+  const [only = null] = ids;
+  return ids.length > 1
+    ? { payment_id: null, related_payment_id: null, candidates: ids, reason }
+    : { payment_id: null, related_payment_id: only, candidates: null, reason };
+}
 
-async function assignUnmatched(
+/** No payment of its slot claims it: it came too late for one, or has another amount than it should have. */
+async function assignUnclaimed(
   transfer: TransferRow,
   slot: readonly PaymentRow[],
   findOnWallet: (transfer: TransferRow) => Promise<readonly PaymentRow[]>,
-): Promise<Assignment> {
-  // The last payment started before the block: the money was meant for it, but did not come in time.
-  const started = startOfNextSecond(transfer.block_timestamp);
-  const late = slot.findLast((payment) => payment.created_at < started);
-  const candidates = await findOnWallet(transfer);
-  const intended = withoutAddedDigits(candidates, transfer) ?? late ?? closestAmount(candidates, transfer);
-  return intended === null ? unrelated : unmatched(intended, transfer);
+): Promise<Decision> {
+  const nothing = mayBeFor([], null);
+  if (!bringsMoney(transfer)) return unchanged(nothing);
+  const late = latePayments(transfer, slot);
+  const [latest] = late;
+  if (latest?.status === 'PENDING') return { ...unchanged(nothing), isOpen: true };
+  const asLate = () => (latest === undefined ? nothing : mayBeFor(late, reasonFor(latest, transfer)));
+  // An amount that was asked for so recently is that payment's, and nobody else's inexact one.
+  if (latest !== undefined && waitedOrRested(latest, transfer)) return unchanged(asLate());
+  const candidates = inexactCandidates(await findOnWallet(transfer), transfer);
+  const [nearest] = candidates;
+  return unchanged(nearest === undefined ? asLate() : mayBeFor(candidates, reasonFor(nearest, transfer)));
 }
 
-function unmatched(payment: PaymentRow, transfer: TransferRow): Assignment {
-  const reason = unmatchedReason(
-    { ...payment, tokenUnits: tokenUnitsOf(payment, transfer) },
-    { tokenUnits: BigInt(transfer.amount_units), blockTime: transfer.block_timestamp },
-  );
-  return { payment_id: null, related_payment_id: payment.payment_id, reason };
-}
-
-/** The payment that waits for this price and a little more, which its payer has left out: an older one of the bare price is not meant. */
-function withoutAddedDigits(candidates: readonly PaymentRow[], transfer: TransferRow): PaymentRow | null {
-  const units = slotSearchOf(transfer)?.amountUnits;
-  const asks = ({ requested_amount: requested }: PaymentRow) => requested !== null && parseAmount(requested) === units;
-  const waits = (payment: PaymentRow) => payment.status !== 'PAID' && waitedAt(payment, transfer.block_timestamp);
-  return closestAmount(
-    candidates.filter((payment) => asks(payment) && waits(payment)),
-    transfer,
-  );
+/** The last payment of the slot that the transfer came after, and the one before if its customer may still have paid. */
+function latePayments(transfer: TransferRow, slot: readonly PaymentRow[]): PaymentRow[] {
+  const { from, to } = intervalOf(transfer);
+  const began = slot.filter((payment) => startOf(payment) <= to && !wasKnownBefore(payment, transfer));
+  const [latest, before] = began.toReversed();
+  if (latest === undefined) return [];
+  const isOneOrder = before !== undefined && areOneOrder([latest, before]);
+  const isAlone = before === undefined || isOneOrder || latest.status === 'PAID' || !endedUnpaidBefore(before, from);
+  return isAlone ? [latest] : [latest, before];
 }
 
 /**
- * The payment waiting at the time with the nearest amount; if none was waiting then, the last one created before, and if there is none
- * either, as when the chain's clock is far behind ours, the first one created after. Merchants may share a wallet: then this decides
- * which of them sees the transfer.
+ * The payments that a transfer of another amount may be for: those that waited when it came, or had ended less than 24 hours before.
+ * Amounts from half to twice as much, or where there are none, all for which it is no dust; what is PAID only where nothing else fits.
  */
-function closestAmount(candidates: readonly PaymentRow[], transfer: TransferRow): PaymentRow | null {
-  const waiting = candidates.filter((payment) => waitedAt(payment, transfer.block_timestamp));
+export function inexactCandidates(onWallet: readonly PaymentRow[], transfer: TransferRow): PaymentRow[] {
+  const units = BigInt(transfer.amount_units);
   const distance = (payment: PaymentRow): bigint => {
-    const difference = tokenUnitsOf(payment, transfer) - BigInt(transfer.amount_units);
+    const difference = tokenUnitsOf(payment, transfer) - units;
     return difference < 0n ? -difference : difference;
   };
-  const nearest = waiting.reduce<PaymentRow | null>(
-    (best, one) => (best === null || distance(one) < distance(best) ? one : best),
-    null,
-  );
-  return nearest ?? candidates[0] ?? null;
+  const possible = onWallet
+    .filter((payment) => distance(payment) > 0n && waitedOrRested(payment, transfer))
+    .filter((payment) => !isDust(units, tokenUnitsOf(payment, transfer)))
+    .toSorted((a, b) => Number(distance(a) > distance(b)) - Number(distance(a) < distance(b)));
+  const close = possible.filter((payment) => isCloseAmount(units, tokenUnitsOf(payment, transfer)));
+  const unpaid = ({ status }: PaymentRow) => status !== 'PAID';
+  return [close.filter(unpaid), possible.filter(unpaid), close, possible].find(({ length }) => length > 0) ?? [];
 }
+
+/** Why the transfer does not pay this payment, which does not claim it. */
+const reasonFor = (payment: PaymentRow, transfer: TransferRow): UnmatchedReason =>
+  unmatchedReason(
+    { ...payment, tokenUnits: tokenUnitsOf(payment, transfer) },
+    { ...transfer, tokenUnits: BigInt(transfer.amount_units) },
+  );

@@ -8,99 +8,117 @@ export type PaymentTimes = {
   cancelled_at: Date | null;
 };
 
-/** A payment created less than this after a block may still be paid in it: block timestamps lag behind the time of the payment. */
-export const LAG_ALLOWANCE_MS = 15_000;
+/** What is known of the moment of a transfer. */
+export type Sighting = {
+  block_timestamp: Date;
+  /** When chain-watcher first read any block with it; null where that is not known. */
+  first_seen_at: Date | null;
+  /** Whether chain-watcher read the network without a gap then, so that the transfer cannot have been there long before. */
+  live: boolean;
+};
+
+/** Milliseconds since 1970. Both ends are included. */
+export type Interval = { from: number; to: number };
+
+/** Block timestamps lag behind the moment of the transfer: by up to this where nothing better is known. */
+export const UNSEEN_LAG_MS = 15_000;
 
 const SECOND_MS = 1000;
 
+/** Chains' clocks have been seen to lag by less than this; who asks for a payment's transfers by time asks for so much more. */
+export const CLOCK_REACH_MS = 150_000;
+
 /**
- * Finds the payment that a transfer pays by the time of its block, not by when we notice it, so that downtime changes nothing.
- * A payment window is [created_at, closed_at) and also ends where the next payment of the slot starts. When no window holds the
- * block, the transfer matches the first payment created less than 15 s after it.
- * @param slot payments of one slot, oldest first. The last one started by then and the first one created after are enough.
- * @returns null when the transfer matches none of them.
+ * When a transfer was made: between the time that its block says and the moment at which we first saw it. Where the chain's clock is ahead
+ * of ours, the two change places.
  */
-export function matchPayment<P extends PaymentTimes>(slot: readonly P[], blockTime: Date): P | null {
-  const time = blockTime.getTime();
-  // The first whose window has not ended by then: its window holds the block, or begins after it.
-  const match = slot.find((payment, position) => {
-    const next = slot[position + 1];
-    const end = Math.min(endOf(payment), next === undefined ? Infinity : startOf(next));
-    return time < end && payment.created_at.getTime() - time < LAG_ALLOWANCE_MS;
-  });
-  return match ?? null;
+export function intervalOf({ block_timestamp: block, first_seen_at: seen, live }: Sighting): Interval {
+  const from = block.getTime();
+  const to = live && seen !== null ? seen.getTime() : from + UNSEEN_LAG_MS;
+  return to < from ? { from: to, to: from } : { from, to };
 }
 
-/** Whether a transfer in this block could pay the payment, regardless of other payments in the slot. */
-export const waitedAt = (payment: PaymentTimes, blockTime: Date): boolean =>
-  matchPayment([payment], blockTime) !== null;
+/** Whether we knew this transfer before the payment existed: then the money cannot be for it. */
+export const wasKnownBefore = (payment: Pick<PaymentTimes, 'created_at'>, { first_seen_at: seen }: Sighting): boolean =>
+  seen !== null && seen < payment.created_at;
+
+/** The payment window in milliseconds, without regard to other payments of the slot: from `start` up to but excluding `end`. */
+export const windowOf = (payment: PaymentTimes): { start: number; end: number } => ({
+  start: startOf(payment),
+  end: endOf(payment),
+});
+
+export const meets = ({ from, to }: Interval, { start, end }: { start: number; end: number }): boolean =>
+  start < end && start <= to && from < end;
+
+/** Whether the start of a transfer's interval is in the payment's window, without regard to other payments of the slot. */
+export const isInsideWindow = (payment: PaymentTimes, transfer: Sighting): boolean => {
+  const { from } = intervalOf(transfer);
+  return meets({ from, to: from }, windowOf(payment));
+};
+
+/** An amount that was given is not given again for so long after its payment's end; money that comes until then may be for it. */
+export const REST_MS = 24 * 60 * 60 * SECOND_MS;
+
+/** Whether a transfer came while the payment waited, or rested after its end. */
+export const waitedOrRested = (payment: PaymentTimes, transfer: Sighting): boolean => {
+  const { start, end } = windowOf(payment);
+  return !wasKnownBefore(payment, transfer) && meets(intervalOf(transfer), { start, end: end + REST_MS });
+};
 
 /** Whether an amount is near enough to what was asked to have been meant for it: from half to twice as much, in the same units. */
 export const isCloseAmount = (units: bigint, asked: bigint): boolean => 2n * units >= asked && units <= 2n * asked;
 
-/** The payment window regardless of other payments in the slot: from `start` up to but excluding `end`. */
-export function paymentWindow(payment: PaymentTimes): { start: Date; end: Date } {
-  return { start: new Date(startOf(payment)), end: new Date(endOf(payment)) };
-}
+/** Less than this part of what was asked is dust, which anybody can send at next to no cost. */
+const DUST_PART = 100n;
+
+export const isDust = (units: bigint, asked: bigint): boolean => units * DUST_PART < asked;
 
 /**
- * Why a transfer does not pay the payment it was probably meant for.
+ * Why a transfer does not pay the payment that it may be meant for.
  * @param payment with its amount in base units of the token.
  * @param transfer with its amount in the same units.
  */
 export function unmatchedReason(
   payment: PaymentTimes & { status: string; tokenUnits: bigint },
-  transfer: { tokenUnits: bigint; blockTime: Date },
+  transfer: Sighting & { tokenUnits: bigint },
 ): UnmatchedReason {
   if (transfer.tokenUnits < payment.tokenUnits) return 'underpaid';
   if (transfer.tokenUnits > payment.tokenUnits) return 'overpaid';
   if (payment.status === 'PAID' || payment.status === 'CHECKING') return 'duplicate';
-  const cancelled = payment.cancelled_at !== null && transfer.blockTime.getTime() >= floorSecond(payment.cancelled_at);
-  return cancelled ? 'after_cancel' : 'late';
+  return cameAfterCancel(payment, intervalOf(transfer).from) ? 'after_cancel' : 'late';
 }
 
 /**
- * Why a transfer that pays nothing does not pay this payment. The names are those of the public contract, which has none of its own
- * for money from before the payment's time: it is `late` as well.
- * @returns null when it may still pay this payment, and when the right amount is related to another payment.
+ * The reason of the ledger, in which a transfer may be for several payments, as it is for one of them.
+ * @returns null when it may still pay the payment.
  */
-export function unmatchedReasonFor(
-  payment: PaymentTimes & { payment_id: string; status: string; amount_units: bigint },
-  transfer: {
-    amount_units: string;
-    decimals: number;
-    block_timestamp: Date;
-    related_payment_id: string | null;
-    reason: UnmatchedReason | null;
-  },
-): UnmatchedReason | null {
-  if (transfer.related_payment_id === payment.payment_id) return transfer.reason;
-  const expectedUnits = toTokenUnits(payment.amount_units, transfer.decimals);
-  const transferUnits = BigInt(transfer.amount_units);
-  const isRelated = transfer.related_payment_id !== null;
-  // The right amount is another payment's business, or is yet to be decided about.
-  if (expectedUnits === transferUnits && (isRelated || waitedAt(payment, transfer.block_timestamp))) return null;
-  return unmatchedReason(
-    { ...payment, tokenUnits: expectedUnits },
-    { tokenUnits: transferUnits, blockTime: transfer.block_timestamp },
-  );
+export function reasonShown<R extends string>(
+  payment: Pick<PaymentTimes, 'cancelled_at'> & { amount_units: bigint },
+  transfer: { amount_units: string; decimals: number; block_timestamp: Date; reason: R | null },
+): R | UnmatchedReason | null {
+  const difference = BigInt(transfer.amount_units) - toTokenUnits(payment.amount_units, transfer.decimals);
+  if (difference !== 0n) return difference < 0n ? 'underpaid' : 'overpaid';
+  if (transfer.reason !== 'late' && transfer.reason !== 'after_cancel') return transfer.reason;
+  return cameAfterCancel(payment, transfer.block_timestamp.getTime()) ? 'after_cancel' : 'late';
 }
 
-/** The end of the second of this block: every payment created before it had started when the block was made. */
-export function startOfNextSecond(blockTime: Date): Date {
-  return new Date(floorSecond(blockTime) + SECOND_MS);
-}
+const cameAfterCancel = ({ cancelled_at: cancelled }: Pick<PaymentTimes, 'cancelled_at'>, from: number): boolean =>
+  cancelled !== null && from >= floorSecond(cancelled);
 
 /**
  * Blocks carry whole seconds, so a payment owns the whole second in which it is created: money sent at once, in a block of the
  * same second, must not go to the payment that held the slot before.
  */
-const startOf = (payment: PaymentTimes): number => floorSecond(payment.created_at);
+export const startOf = (payment: Pick<PaymentTimes, 'created_at'>): number => floorSecond(payment.created_at);
 
 /** The end is not part of the window. A transfer in the second of the cancellation counts as coming after it. */
 function endOf(payment: PaymentTimes): number {
   const expires = payment.expires_at.getTime();
   return payment.cancelled_at === null ? expires : Math.min(expires, floorSecond(payment.cancelled_at));
 }
+
+/** The end of a moment's second: every payment created before it had started by then. */
+export const startOfNextSecond = (time: number): Date => new Date(floorSecond(new Date(time)) + SECOND_MS);
 
 const floorSecond = (date: Date): number => Math.floor(date.getTime() / SECOND_MS) * SECOND_MS;

@@ -3,15 +3,19 @@ import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Checking } from '../notice-messages.ts';
-import type { Paid, PaymentMessages } from '../payment-messages.ts';
+import type { AcceptedTransfer, Paid, PaymentMessages } from '../payment-messages.ts';
+import { isUnfinished } from '../state.ts';
 import { isAcceptedUnchanged } from '../store/acceptance.ts';
 import { openIncident } from '../store/incident.ts';
 import { movePayments, type PaymentRow } from '../store/payment.ts';
 import {
   assignTransfers,
   type Assignment,
+  dropCandidates,
   insertTransfers,
   lockCompetingTransfers,
+  lockOpen,
+  lockPaying,
   lockRecorded,
   lockWallets,
   recordTransfers,
@@ -20,10 +24,10 @@ import {
   tryLockWallets,
   unrecorded,
 } from '../store/transfer.ts';
-import { decide, matchOf, paysInFull, tokenUnitsOf } from './decision.ts';
-import { LAG_ALLOWANCE_MS } from './payment-window.ts';
+import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf } from './decision.ts';
+import { CLOCK_REACH_MS, isInsideWindow } from './payment-window.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
-import { type Decided, raiseUnmatched } from './unmatched-notices.ts';
+import { type Decided, isExplained, raiseUnmatched } from './unmatched-notices.ts';
 
 export type SettlementContext = {
   tx: Transaction;
@@ -103,23 +107,36 @@ export async function reviewTransfers(
     if (transfer.phase === 'retracted' && message.phase !== 'retracted') contradicted.push(message);
     else if (recorded.has(key) || transfer.payment_id === null) undecided.push(transfer);
   }
-  const decided = await settleWaiting(context, undecided);
-  await raiseUnmatched(
-    context,
-    decided.filter(({ transfer }) => recorded.has(transferKey(transfer))),
-  );
+  await raiseUnmatched(context, await settleWaiting(context, undecided));
   return contradicted;
 }
 
-/** Makes a transfer pay a payment, except for the ledger's own row. The payment must be locked, and its status allow it. */
-export async function pay(context: SettlementContext, payment: PaymentRow, transfer: TransferRow): Promise<void> {
-  await moveAll(context, [{ transfer, move: { payment, to: 'PAID' } }]);
+/**
+ * Makes a transfer pay a payment because somebody accepted it, except for the ledger's own row. The payment must be locked, and its status
+ * allow it.
+ */
+export async function pay(context: SettlementContext, payment: PaymentRow, accepted: AcceptedTransfer): Promise<void> {
+  await afterPaid(
+    context,
+    await moveAll(context, [{ transfer: accepted.transfer, move: { payment, to: 'PAID' }, accepted }]),
+  );
+}
+
+/** Decides about transfers that could not be explained while these payments waited. Call it when they have ended. */
+export async function settleOpen(context: SettlementContext, ended: readonly PaymentRow[]): Promise<void> {
+  for (const payment of ended) {
+    const open = await lockOpen(context.tx, payment, new Date(payment.expires_at.getTime() - CLOCK_REACH_MS));
+    if (open.length > 0) await raiseUnmatched(context, await settleWaiting(context, open));
+  }
 }
 
 async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<Decided[]> {
   const { payments } = await lockPaymentsOf(context.tx, transfers, 'wait');
   return settle(context, transfers, payments);
 }
+
+/** A payment that was CHECKING, and the transfer that no longer pays it. */
+type Freed = { payment: PaymentRow; transfer: TransferRow };
 
 /** Decides about transfers one after the other, then writes everything in a few statements. What is rare goes one by one. */
 async function settle(
@@ -131,25 +148,66 @@ async function settle(
   // What is decided here is not written yet, and a payment that was just paid waits for nothing any more.
   const findOnWallet = async (transfer: TransferRow): Promise<readonly PaymentRow[]> =>
     (await searchWallet(transfer)).map((payment) => payments.find(payment.payment_id) ?? payment);
-  const decided: Decided[] = [];
-  const uprooted: { transfer: TransferRow; assigned: PaymentRow }[] = [];
+  const decided = new Map<string, Decided>();
+  const freed: Freed[] = [];
+  const free = (payment: PaymentRow, transfer: TransferRow): TransferRow => {
+    const isMovedHere = [...decided.values()].some(
+      ({ decision: { move } }) => move?.payment.payment_id === payment.payment_id,
+    );
+    if (!isMovedHere) freed.push({ payment, transfer });
+    payments.replace({ ...payment, status: 'PENDING' });
+    return { ...transfer, payment_id: null };
+  };
+  // First what no longer pays: another transfer of the same batch may take its place.
+  const queue = new Map<string, TransferRow>();
   for (const transfer of transfers) {
-    const slot = payments.slotOf(transfer);
+    const key = transferKey(transfer);
     const assigned = transfer.payment_id === null ? null : payments.find(transfer.payment_id);
-    if (assigned === null && transfer.payment_id !== null) {
-      reportArchived(context, transfer);
-      continue;
-    }
-    const matches = assigned?.payment_id === matchOf(transfer, slot)?.payment_id;
-    if (assigned === null || (assigned.status !== 'PAID' && matches)) {
-      const decision = await decide(transfer, slot, findOnWallet);
-      if (decision.move !== null) payments.replace({ ...decision.move.payment, status: decision.move.to });
-      decided.push({ transfer, decision });
-    } else uprooted.push({ transfer, assigned });
+    if (assigned?.status === 'PAID') await requireStanding(context, assigned, transfer);
+    else if (assigned === null && transfer.payment_id !== null) reportArchived(context, transfer);
+    else if (assigned === null || isClaimedBy(assigned, transfer, payments.slotOf(transfer))) queue.set(key, transfer);
+    else queue.set(key, free(assigned, transfer));
   }
-  await write(context, decided);
-  for (const { transfer, assigned } of uprooted) decided.push(...(await settleUprooted(context, transfer, assigned)));
-  return decided;
+  for (const [key, transfer] of queue) {
+    const slot = payments.slotOf(transfer);
+    const weaker = await findWeaker(context, transfer, slot, decided);
+    if (weaker !== null) {
+      const weakerKey = transferKey(weaker.transfer);
+      const released = free(weaker.payment, queue.get(weakerKey) ?? weaker.transfer);
+      decided.delete(weakerKey);
+      // It is decided after this one.
+      queue.delete(weakerKey);
+      queue.set(weakerKey, released);
+    }
+    const decision = await decide(transfer, payments.slotOf(transfer), findOnWallet);
+    if (decision.move !== null) payments.replace({ ...decision.move.payment, status: decision.move.to });
+    decided.set(key, { transfer, decision });
+  }
+  const written = [...decided.values()];
+  await write(context, written, freed);
+  for (const one of freed) {
+    if (payments.find(one.payment.payment_id)?.status === 'PENDING') written.push(...(await reassign(context, one)));
+  }
+  return written;
+}
+
+/**
+ * The transfer that a CHECKING payment waits for, where only the end of its interval let it in: one from inside the payment's window goes
+ * before it.
+ */
+async function findWeaker(
+  { tx }: SettlementContext,
+  transfer: TransferRow,
+  slot: readonly PaymentRow[],
+  decided: ReadonlyMap<string, Decided>,
+): Promise<Freed | null> {
+  const claim = claimIn(transfer, slot);
+  if (claim.kind !== 'one' || !claim.isInside || claim.payment.status !== 'CHECKING') return null;
+  const { payment } = claim;
+  if (transfer.payment_id === payment.payment_id) return null;
+  const here = [...decided.values()].find(({ decision }) => decision.assignment.payment_id === payment.payment_id);
+  const paying = here?.transfer ?? (await lockPaying(tx, payment.payment_id));
+  return paying === null || isInsideWindow(payment, paying) ? null : { payment, transfer: paying };
 }
 
 /** It has paid that payment and pays no other one, whatever the chain shows of it months later. That is for a person to judge. */
@@ -163,77 +221,102 @@ function reportArchived({ tx, logger }: SettlementContext, transfer: TransferRow
   );
 }
 
-/** A transfer that no longer matches the payment it is to pay, or is observed again after that is PAID. */
-async function settleUprooted(
-  context: SettlementContext,
-  transfer: TransferRow,
-  assigned: PaymentRow,
-): Promise<Decided[]> {
-  if (assigned.status === 'PAID') {
-    const stands = paysInFull(transfer, assigned) || (await isAcceptedUnchanged(context.tx, transfer));
-    if (!stands) await reportMissingTransfer(context, assigned, transfer);
-    return [];
-  }
-  // A reorg removed the transfer, or brought it back later or with another amount.
-  await moveAll(context, [{ transfer, move: { payment: assigned, to: 'PENDING' } }]);
-  const free = { ...transfer, payment_id: null };
-  const { payments } = await lockPaymentsOf(context.tx, [free], 'wait');
-  const decision = await decide(free, payments.slotOf(free), createWalletSearch(context.tx, [free]));
-  await write(context, [{ transfer, decision }]);
-  await reassign(context, assigned, transfer);
-  return [{ transfer, decision }];
+/** The transfer of a payment that is PAID was observed again: it has to be what paid it. */
+async function requireStanding(context: SettlementContext, paid: PaymentRow, transfer: TransferRow): Promise<void> {
+  const stands = paysInFull(transfer, paid) || (await isAcceptedUnchanged(context.tx, transfer));
+  if (!stands) await reportMissingTransfer(context, paid, transfer);
 }
 
 /** A payment that lost its transfer may have been paid by another one, which until now counted as a duplicate. */
-async function reassign(context: SettlementContext, payment: PaymentRow, transfer: TransferRow): Promise<void> {
-  const competing = await lockCompetingTransfers(context.tx, payment, {
-    amountUnits: tokenUnitsOf(payment, transfer),
-    minedAfter: new Date(payment.created_at.getTime() - LAG_ALLOWANCE_MS),
+async function reassign(context: SettlementContext, { payment, transfer }: Freed): Promise<Decided[]> {
+  const competing = await lockCompetingTransfers(context.tx, payment, tokenUnitsOf(payment, transfer), {
+    from: new Date(payment.created_at.getTime() - CLOCK_REACH_MS),
+    to: new Date(payment.expires_at.getTime() + CLOCK_REACH_MS),
   });
-  for (const competitor of competing) await settleWaiting(context, [competitor]);
+  const decided: Decided[] = [];
+  // One from inside the window goes before one that only its interval's end lets in, whether or not it is confirmed.
+  const inside = (one: TransferRow) => Number(isInsideWindow(payment, one));
+  for (const competitor of competing.toSorted((a, b) => inside(b) - inside(a)))
+    decided.push(...(await settleWaiting(context, [competitor])));
+  return decided;
 }
 
 /** @throws Busy with transfers that another transaction, for another wallet, has added to the ledger meanwhile. */
-async function write(context: WritingContext, decided: readonly Decided[]): Promise<void> {
+async function write(context: WritingContext, decided: readonly Decided[], freed: readonly Freed[]): Promise<void> {
+  const { tx } = context;
   await moveAll(
+    context,
+    freed.map(({ payment, transfer }) => ({ transfer, move: { payment, to: 'PENDING' } })),
+  );
+  const paid = await moveAll(
     context,
     decided.map(({ transfer, decision }) => ({ transfer, move: decision.move })),
   );
-  const assigned = decided.map(({ transfer, decision: { assignment } }) => {
-    return { transfer, assignment, message: context.added?.get(transferKey(transfer))?.message };
-  });
-  const added = assigned.flatMap(({ message, assignment }) => (message === undefined ? [] : { message, assignment }));
+  const assigned = decided.map(({ transfer, decision }) => ({
+    transfer,
+    assignment: decision.assignment,
+    notified: transfer.notified || isExplained({ transfer, decision }),
+    message: context.added?.get(transferKey(transfer))?.message,
+  }));
+  const changed = assigned.filter(
+    ({ transfer, message, ...next }) => message === undefined && !hasAssignment(transfer, next),
+  );
+  // A payment has one transfer, so the one that leaves it is written before the one that takes its place.
+  const [leaving, paying] = [changed.filter(paysNothing), changed.filter((one) => !paysNothing(one))];
+  if (leaving.length > 0) await assignTransfers(tx, leaving);
+  const added = assigned.flatMap(({ message, ...one }) => (message === undefined ? [] : { ...one, message }));
   if (added.length > 0) {
-    const written = new Set((await insertTransfers(context.tx, added)).map(transferKey));
+    const written = new Set((await insertTransfers(tx, added)).map(transferKey));
     throwBusy(added.flatMap(({ message }) => (written.has(transferKey(message)) ? [] : message)));
   }
-  const changed = assigned.filter(
-    ({ transfer, assignment, message }) => message === undefined && !hasAssignment(transfer, assignment),
-  );
-  if (changed.length > 0) await assignTransfers(context.tx, changed);
+  if (paying.length > 0) await assignTransfers(tx, paying);
+  await afterPaid(context, paid);
 }
+
+/** Other money may have been for these payments; and what came after their end can be explained now. */
+async function afterPaid(context: SettlementContext, paid: readonly Paid[]): Promise<void> {
+  if (paid.length === 0) return;
+  await dropCandidates(
+    context.tx,
+    paid.map(({ payment }) => payment.payment_id),
+  );
+  const overdue = paid.filter(({ before, payment: { paid_at: paidAt, expires_at: expiresAt } }) => {
+    return isUnfinished(before) && paidAt !== null && paidAt >= expiresAt;
+  });
+  await settleOpen(
+    context,
+    overdue.map(({ payment }) => payment),
+  );
+}
+
+const paysNothing = ({ assignment }: { assignment: Assignment }): boolean => assignment.payment_id === null;
 
 type Move = { payment: PaymentRow; to: 'PENDING' | 'CHECKING' | 'PAID' };
 
-/** Moves payments, each at most once, and writes the messages about those that are PAID. */
+/** Moves payments, each at most once, and writes the messages about it. @returns those that are PAID now. */
 async function moveAll(
   { tx, messages, traceparentOf }: SettlementContext,
-  all: readonly { transfer: TransferRow; move: Move | null }[],
-): Promise<void> {
-  const moves = all.flatMap(({ transfer, move }) => (move === null ? [] : [{ transfer, ...move }]));
+  all: readonly { transfer: TransferRow; move: Move | null; accepted?: AcceptedTransfer }[],
+): Promise<Paid[]> {
+  const paid: Paid[] = [];
+  const moves = all.flatMap(({ move, ...one }) => (move === null ? [] : [{ ...one, ...move }]));
   for (const [to, group] of Map.groupBy(moves, (move) => move.to)) {
     const ids = group.map(({ payment }) => payment.payment_id);
     const moved = new Map((await movePayments(tx, ids, to)).map((payment) => [payment.payment_id, payment]));
-    const done = group.map(({ payment: before, transfer }): Paid & Checking => {
+    const done = group.map(({ payment: before, transfer, accepted }): Paid & Checking => {
       const payment = moved.get(before.payment_id);
       // The payment is locked, so matching no row means that decide() and the state machine disagree.
       if (payment === undefined) throw new Error(`${before.payment_id} is ${before.status} and cannot become ${to}`);
       messages.countTransition(tx, before.status, to);
-      return { payment, before: before.status, transfer, traceparent: traceparentOf?.(transfer) };
+      return { payment, before: before.status, transfer, accepted, traceparent: traceparentOf?.(transfer) };
     });
-    if (to === 'PAID') await messages.sendPaid(tx, done);
+    if (to === 'PAID') {
+      await messages.sendPaid(tx, done);
+      paid.push(...done);
+    }
     if (to === 'CHECKING') await messages.sendChecking(tx, done);
   }
+  return paid;
 }
 
 /** PAID stays PAID, because the merchant was notified. Whether the money is really gone is for a person to find out. */
@@ -265,10 +348,18 @@ function newestVersions(messages: readonly TransferObserved[]): Map<string, Tran
   return newest;
 }
 
-const hasAssignment = (transfer: TransferRow, assignment: Assignment): boolean =>
-  transfer.payment_id === assignment.payment_id &&
-  (assignment.payment_id !== null ||
-    (transfer.related_payment_id === assignment.related_payment_id && transfer.reason === assignment.reason));
+function hasAssignment(
+  transfer: TransferRow,
+  { assignment, notified }: { assignment: Assignment; notified: boolean },
+): boolean {
+  if (transfer.payment_id !== assignment.payment_id || transfer.notified !== notified) return false;
+  if (assignment.payment_id !== null) return true;
+  return (
+    transfer.related_payment_id === assignment.related_payment_id &&
+    transfer.reason === assignment.reason &&
+    transfer.candidates?.join() === assignment.candidates?.join()
+  );
+}
 
 export const transferKey = ({ network, transaction_id, transaction_event_index }: TransferId): string =>
   `${network} ${transaction_id} ${transaction_event_index}`;

@@ -1,6 +1,7 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import {
-  findPaymentsOnWallet,
+  findNearestUnfinished,
+  findNewestOnWallet,
   findPresent,
   findSlotPayments,
   lockPayments,
@@ -9,14 +10,16 @@ import {
   type Slot,
   type SlotSearch,
 } from '../store/payment.ts';
+import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { TransferRow } from '../store/transfer.ts';
-import { endOfLag, slotSearchOf } from './decision.ts';
+import { slotSearchOf } from './decision.ts';
+import { intervalOf, startOfNextSecond } from './payment-window.ts';
 
 /** Payments that are locked, as they are now; what is decided about them is kept here until it is written. */
 export type LockedPayments = {
   /** Null for one that is only in the archive. */
   find: (paymentId: string) => PaymentRow | null;
-  /** Those of the transfer's slot that its block can concern, oldest first; at most two. See concerns(). */
+  /** Those of the transfer's slot that it can concern, oldest first; see SlotSearch and concerns(). */
   slotOf: (transfer: TransferRow) => PaymentRow[];
   replace: (payment: PaymentRow) => void;
 };
@@ -35,7 +38,7 @@ export async function lockPaymentsOf(
   const searches = new Map<string, SlotSearch>();
   for (const transfer of transfers) {
     const search = slotSearchOf(transfer);
-    if (search !== null) searches.set(`${slotKey(search)} ${search.startedBefore.getTime()}`, search);
+    if (search !== null) searches.set(searchKey(search), search);
   }
   const found = searches.size === 0 ? [] : await findSlotPayments(tx, [...searches.values()]);
   const foundIn = Map.groupBy(found, ({ amount_units: amountUnits, ...slot }) => slotKey({ ...slot, amountUnits }));
@@ -71,44 +74,71 @@ export async function lockPaymentsOf(
  * and nobody else's; but what another payment waits for already stays that one's.
  */
 const concerns = (transfer: TransferRow, { payment_id: paymentId, lost_from: lostFrom }: Ownership): boolean =>
-  lostFrom === null || transfer.block_timestamp < lostFrom || transfer.payment_id === paymentId;
+  lostFrom === null || intervalOf(transfer).from < lostFrom.getTime() || transfer.payment_id === paymentId;
 
 /** What findSlotPayments() finds for one search, among what it found for several in the slot. */
 function concernedBy({ startedBefore, createdBefore }: SlotSearch, slot: readonly PaymentRow[]): PaymentRow[] {
-  const sorted = slot.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime());
-  const started = sorted.findLast((payment) => payment.created_at < startedBefore);
-  const next = sorted.find((payment) => payment.created_at >= startedBefore && payment.created_at < createdBefore);
-  return [started, next].filter((payment) => payment !== undefined);
+  const begun = slot.filter((payment) => payment.created_at < createdBefore).toSorted(inOrder);
+  const meanwhile = begun.findIndex((payment) => payment.created_at >= startedBefore);
+  const earlier = meanwhile === -1 ? begun.length : meanwhile;
+  return begun.slice(Math.max(0, earlier - 2));
 }
+
+/** The order of a slot. */
+const inOrder = (a: PaymentRow, b: PaymentRow): number =>
+  a.created_at.getTime() - b.created_at.getTime() || (a.payment_id < b.payment_id ? -1 : 1);
+
+const searchKey = (search: SlotSearch): string =>
+  `${slotKey(search)} ${search.startedBefore.getTime()} ${search.createdBefore.getTime()}`;
 
 const slotKey = ({ network, recipient, amountUnits }: Slot): string => `${network} ${recipient} ${amountUnits}`;
 
 /**
- * Looks for the payments on a transfer's wallet, once for all transfers on it where that gives the same answer. It reads many rows,
- * and whoever sends dust to a wallet must not have them read for each grain.
+ * Looks for the payments on a transfer's wallet that it may be for: the newest, and the unfinished ones of the nearest amounts. Asked once
+ * for all transfers where that gives the same answer: anybody can send dust to a wallet, and it must not be read for each grain.
  */
 export function createWalletSearch(
   tx: Transaction,
   transfers: readonly TransferRow[],
 ): (transfer: TransferRow) => Promise<readonly PaymentRow[]> {
-  const key = ({ network, recipient }: TransferRow) => `${network} ${recipient}`;
+  const key = ({ network, recipient }: { network: string; recipient: string }) => `${network} ${recipient}`;
+  const endOf = (transfer: TransferRow) => startOfNextSecond(intervalOf(transfer).to);
   const latest = new Map<string, Date>();
   for (const transfer of transfers) {
-    const end = endOfLag(transfer);
-    if (end > (latest.get(key(transfer)) ?? new Date(0))) latest.set(key(transfer), end);
+    if (endOf(transfer) > (latest.get(key(transfer)) ?? new Date(0))) latest.set(key(transfer), endOf(transfer));
   }
-  const searches = new Map<string, Promise<(PaymentRow & Ownership)[]>>();
-  const search = (transfer: TransferRow, createdBefore: Date): Promise<(PaymentRow & Ownership)[]> => {
+  const newest = new Map<string, Promise<OnWallet[]>>();
+  const findNewest = (transfer: TransferRow, createdBefore: Date): Promise<OnWallet[]> => {
     const id = `${key(transfer)} ${createdBefore.getTime()}`;
-    const known = searches.get(id) ?? findPaymentsOnWallet(tx, transfer, createdBefore);
-    searches.set(id, known);
+    const known = newest.get(id) ?? findNewestOnWallet(tx, transfer, createdBefore);
+    newest.set(id, known);
     return known;
   };
+  let nearest: Promise<OnWallet[]> | null = null;
+  const findNearest = () => {
+    const asked = new Map(transfers.map((transfer) => [`${key(transfer)} ${millionthsOf(transfer)}`, transfer]));
+    return findNearestUnfinished(
+      tx,
+      [...asked.values()].map((transfer) => ({ ...transfer, amountUnits: millionthsOf(transfer) })),
+    );
+  };
   return async (transfer) => {
-    const end = endOfLag(transfer);
-    const newest = await search(transfer, latest.get(key(transfer)) ?? end);
-    // Payments created after its block push older ones out of the answer.
-    const found = newest.every((payment) => payment.created_at < end) ? newest : await search(transfer, end);
-    return found.filter((payment) => concerns(transfer, payment));
+    const end = endOf(transfer);
+    const all = await findNewest(transfer, latest.get(key(transfer)) ?? end);
+    // Payments created after its interval push older ones out of the answer.
+    const begun = all.every((payment) => payment.created_at < end) ? all : await findNewest(transfer, end);
+    const unfinished = (await (nearest ??= findNearest())).filter(
+      (payment) => key(payment) === key(transfer) && payment.created_at < end,
+    );
+    const found = new Map([...begun, ...unfinished].map((payment) => [payment.payment_id, payment]));
+    return [...found.values()].filter((payment) => concerns(transfer, payment));
   };
 }
+
+type OnWallet = PaymentRow & Ownership;
+
+/** Rounded down: it only says where to look. */
+const millionthsOf = ({ amount_units: units, decimals }: TransferRow): bigint => {
+  const millionths = BigInt(units) / toTokenUnits(1n, decimals);
+  return millionths < MAX_AMOUNT_UNITS ? millionths : MAX_AMOUNT_UNITS;
+};

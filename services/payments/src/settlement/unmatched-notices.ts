@@ -1,13 +1,14 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { UnmatchedMoney } from '@quittance/contracts/webhook.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { UnmatchedNotice } from '../notice-messages.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { findPayment, type PaymentRow } from '../store/payment.ts';
-import type { TransferId, TransferRow } from '../store/transfer.ts';
-import { findToldMerchants, takeNotices } from '../store/unmatched-notice.ts';
+import { type Assignment, type TransferId, type TransferRow } from '../store/transfer.ts';
+import { findNotified, takeNotices } from '../store/unmatched-notice.ts';
 import { type Decision, tokenUnitsOf } from './decision.ts';
-import { isCloseAmount, waitedAt } from './payment-window.ts';
+import { isDust } from './payment-window.ts';
 import { createWalletSearch } from './slots.ts';
 
 type Context = {
@@ -16,40 +17,42 @@ type Context = {
   traceparentOf?: (transfer: TransferId) => string | undefined;
 };
 
-/** A transfer, and what was decided about it. */
+/** A transfer as it was before, and what was decided about it. */
 export type Decided = { transfer: TransferRow; decision: Decision };
 
-/** A transfer that carries less than this part of every amount that its wallet was asked for is dust. */
-const DUST_PART = 100n;
+/** Whether it is certain, for now, that a transfer pays nothing, and why. */
+export const isExplained = ({ transfer, decision: { assignment, isOpen } }: Decided): boolean =>
+  transfer.phase === 'confirmed' && assignment.payment_id === null && isOpen === undefined;
 
 /**
- * Has merchants who chose it told of transfers that are confirmed and pay nothing. Dust is told to nobody, and of each wallet only so
- * much an hour: anybody can send transfers to it. Nothing but one look-up happens where no merchant chose it.
- * @param decided transfers as they were observed for the first time in this version.
+ * Notifies merchants who subscribed to it of transfers that are confirmed and pay nothing, once for each transfer. Nobody is notified of dust,
+ * and of each wallet only so often an hour: anybody can send transfers to it. Costs one look-up where no merchant subscribed.
  */
 export async function raiseUnmatched(context: Context, decided: readonly Decided[]): Promise<void> {
-  const unmatched = decided.filter(isUnmatched);
+  const unmatched = decided.filter((one) => isExplained(one) && !one.transfer.notified);
   if (unmatched.length === 0) return;
   const { tx, messages, traceparentOf } = context;
-  const told = await findToldMerchants(
-    tx,
-    unmatched.map(({ transfer }) => transfer),
-  );
-  const chosen = unmatched.flatMap((one, index) => {
-    const merchantId = told[index] ?? null;
-    return merchantId === null ? [] : [{ ...one, merchantId }];
-  });
-  const searchWallet = createWalletSearch(
-    tx,
-    chosen.map(({ transfer }) => transfer),
-  );
+  const transfers = unmatched.map(({ transfer }) => transfer);
+  const subscribed = await findNotified(tx, transfers);
+  const searchWallet = createWalletSearch(tx, transfers);
   const notices: Noticed[] = [];
-  for (const { transfer, decision, merchantId } of chosen) {
-    const onWallet = await searchWallet(transfer);
-    if (isDust(transfer, onWallet)) continue;
-    const fits = await findFitting(context, { transfer, decision }, onWallet);
-    const payment = fits?.merchant_id === merchantId ? fits : null;
-    notices.push({ merchantId, payment, transfer, money: moneyOf(transfer, decision) });
+  for (const { place, merchant_id: merchantId, candidates, elsewhere } of subscribed) {
+    const one = unmatched[place];
+    if (one === undefined) throw new Error('a notice is about a transfer that was not asked for');
+    const { transfer, decision } = one;
+    const isMeant = candidates.length > 0 || elsewhere;
+    if (!isMeant && isDustOnWallet(transfer, await searchWallet(transfer))) continue;
+    const [only] = candidates;
+    const isOnly = candidates.length === 1 && !elsewhere;
+    const payment = isOnly && only !== undefined ? await findPayment(tx, only) : null;
+    notices.push({
+      merchantId,
+      payment,
+      candidates,
+      elsewhere,
+      transfer,
+      money: moneyOf(transfer, reasonOf(decision)),
+    });
   }
   const allowed: Noticed[] = [];
   for (const group of Map.groupBy(notices, ({ transfer }) => `${transfer.network} ${transfer.recipient}`).values()) {
@@ -61,41 +64,18 @@ export async function raiseUnmatched(context: Context, decided: readonly Decided
 
 type Noticed = UnmatchedNotice & { transfer: TransferRow };
 
-const isUnmatched = ({ transfer, decision: { assignment } }: Decided): boolean =>
-  transfer.phase === 'confirmed' && assignment.payment_id === null;
+const isDustOnWallet = (transfer: TransferRow, onWallet: readonly PaymentRow[]): boolean =>
+  onWallet.length > 0 &&
+  onWallet.every((payment) => isDust(BigInt(transfer.amount_units), tokenUnitsOf(payment, transfer)));
 
-function isDust(transfer: TransferRow, onWallet: readonly PaymentRow[]): boolean {
-  const units = BigInt(transfer.amount_units);
-  return onWallet.length > 0 && onWallet.every((payment) => units * DUST_PART < tokenUnitsOf(payment, transfer));
-}
+const reasonOf = ({ assignment }: { assignment: Assignment }): UnmatchedMoney['reason'] =>
+  assignment.payment_id === null ? assignment.reason : null;
 
-/**
- * The one payment that the transfer seems to be meant for: the one whose amount it carries, or the only one that waited when it came
- * and asked for between half and twice as much.
- */
-async function findFitting(
-  { tx }: Context,
-  { transfer, decision: { assignment } }: Decided,
-  onWallet: readonly PaymentRow[],
-): Promise<PaymentRow | null> {
-  if (assignment.payment_id !== null) return null;
-  const { related_payment_id: relatedId, reason } = assignment;
-  if (relatedId !== null && reason !== 'underpaid' && reason !== 'overpaid') {
-    return onWallet.find((payment) => payment.payment_id === relatedId) ?? (await findPayment(tx, relatedId));
-  }
-  const units = BigInt(transfer.amount_units);
-  const [only = null, ...others] = onWallet.filter((payment) => {
-    return waitedAt(payment, transfer.block_timestamp) && isCloseAmount(units, tokenUnitsOf(payment, transfer));
-  });
-  return others.length === 0 ? only : null;
-}
-
-function moneyOf(transfer: TransferRow, { assignment }: Decision): UnmatchedNotice['money'] {
-  return {
-    amount: formatUnits(BigInt(transfer.amount_units), transfer.decimals),
-    reason: assignment.payment_id === null ? assignment.reason : null,
-    network: transfer.network,
-    merchant_wallet: transfer.recipient,
-    block_timestamp: rfc3339(transfer.block_timestamp),
-  };
-}
+/** What a transfer brought, as webhooks say it. */
+export const moneyOf = (transfer: TransferRow, reason: UnmatchedMoney['reason']): UnmatchedMoney => ({
+  amount: formatUnits(BigInt(transfer.amount_units), transfer.decimals),
+  reason,
+  network: transfer.network,
+  merchant_wallet: transfer.recipient,
+  block_timestamp: rfc3339(transfer.block_timestamp),
+});

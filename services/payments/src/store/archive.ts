@@ -19,7 +19,8 @@ const isOverSql = (before: string): string => `
   and not exists (select from incident where payment_id = p.payment_id)
   and not exists (select from transfer where payment_id = p.payment_id and (phase <> 'confirmed' or observed_at >= ${before}))
   and not exists (select from transfer where related_payment_id = p.payment_id
-                     and (phase = 'seen' or match_status = 'pending' or observed_at >= ${before}))`;
+                     and (phase = 'seen' or match_status = 'pending' or observed_at >= ${before}))
+  and not exists (select from transfer where candidates @> array[p.payment_id] and (phase = 'seen' or observed_at >= ${before}))`;
 
 /** The record of a payment `p` and its hash. The link's token is a secret, and what only the expiry loop looks at is over. */
 const recordSql = `
@@ -32,7 +33,9 @@ const recordSql = `
                                         order by t.network, t.transaction_id, t.transaction_event_index), '[]')
                 from (select * from transfer where payment_id = p.payment_id
                       union all
-                      select * from transfer where related_payment_id = p.payment_id) t)) as record) written`;
+                      select * from transfer where related_payment_id = p.payment_id
+                      union all
+                      select * from transfer where candidates @> array[p.payment_id]) t)) as record) written`;
 
 /**
  * @param after the id after which the page begins; '' for the first page.

@@ -124,3 +124,38 @@ export async function measureExpiryLag(
   const { since, overdue, ...rest } = measured;
   return { ...rest, bound: { since, overdue } };
 }
+
+/** @returns the networks other than these on which payments are unfinished: a step in the index for each network. */
+export async function findUnreadNetworks(db: Queryable, enabled: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `with recursive network (id) as (
+       (select network from payment where ${isUnfinishedSql} order by network limit 1)
+       union all
+       select (select p.network from payment p where ${isUnfinishedSql} and p.network > network.id order by p.network limit 1)
+         from network where network.id is not null)
+     select id from network where id <> all ($1)`,
+    [enabled],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** For so long after its time a payment on a network that nobody reads may still be meant to be read: the networks file may be wrong. */
+const UNREAD_GRACE = '24 hours';
+const UNREAD_AT_ONCE = 100;
+
+/** Expires payments on networks that nobody reads. @returns those that are EXPIRED now, and when that was. */
+export async function expireUnread(
+  tx: Transaction,
+  networks: readonly string[],
+): Promise<(MovedPayment & { closed_at: Date })[]> {
+  const { rows } = await tx.query<MovedPayment & { closed_at: Date }>(
+    `update payment set status = 'EXPIRED'
+      where payment_id = any (array(
+              select payment_id from payment
+               where network = any($1) and ${isUnfinishedSql} and status = any($2) and expires_at < now() - interval '${UNREAD_GRACE}'
+               order by expires_at limit ${UNREAD_AT_ONCE} for update skip locked))
+      returning ${paymentColumns}, clock_timestamp() as closed_at, ${isChosenSql('EXPIRED')} as is_chosen`,
+    [networks, statusesBefore('EXPIRED')],
+  );
+  return rows;
+}

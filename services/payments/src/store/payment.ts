@@ -52,7 +52,7 @@ export async function cancelPayment(
   paymentId: string,
 ): Promise<MovedPayment | null> {
   const { rows } = await db.query<MovedPayment>(
-    `update payment set status = 'CANCELLED', cancelled_at = date_trunc('milliseconds', clock_timestamp())
+    `update payment set status = 'CANCELLED', cancelled_at = greatest(created_at, date_trunc('milliseconds', clock_timestamp()))
       where payment_id = $1 and merchant_id = $2 and status = any($3)
       returning ${paymentColumns}, ${isChosenSql('CANCELLED')} as is_chosen`,
     [paymentId, merchantId, statusesBefore('CANCELLED')],
@@ -96,13 +96,16 @@ export type Ownership = { payment_id: string; lost_from: Date | null };
 /** A payment that a slot's search found. */
 export type FoundInSlot = Ownership & Pick<PaymentRow, 'network' | 'recipient' | 'amount_units'>;
 
-/** Where a block looks for its payments: in a slot, the last one started by then, and the first one created soon after. */
+/**
+ * Where a transfer looks for its payments: in a slot, those that can have begun before its interval ended (`createdBefore`). Those begun
+ * before it started (`startedBefore`) end where the next one begins, so of these the last one and its predecessor are enough.
+ */
 export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
 
-/**
- * Finds the payments that blocks can concern, at most two for each search. Older ones ended where a newer one started. Two index
- * look-ups a search, however many payments the slot has had.
- */
+/** More payments of one slot cannot begin within an interval unless somebody creates and cancels them without a pause. */
+const BEGUN_MEANWHILE_MAX = 20;
+
+/** Finds the payments that transfers can concern: two index look-ups a search, however many payments the slot has had. */
 export async function findSlotPayments(db: Queryable, searches: readonly SlotSearch[]): Promise<FoundInSlot[]> {
   const { rows } = await db.query<FoundInSlot>({
     name: 'find-slot-payments',
@@ -114,12 +117,12 @@ export async function findSlotPayments(db: Queryable, searches: readonly SlotSea
          (select payment_id, merchant_id, recipient from payment
            where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
              and created_at < slot.started_before
-           order by created_at desc limit 1)
+           order by created_at desc, payment_id desc limit 2)
          union all
          (select payment_id, merchant_id, recipient from payment
            where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
              and created_at >= slot.started_before and created_at < slot.created_before
-           order by created_at limit 1)) as found`,
+           order by created_at desc, payment_id desc limit ${BEGUN_MEANWHILE_MAX})) as found`,
     values: [
       searches.map(({ network }) => network),
       searches.map(({ recipient }) => recipient),
@@ -160,29 +163,73 @@ export async function findPresent(tx: Transaction, paymentIds: readonly string[]
   return new Set(rows.map((row) => row.payment_id));
 }
 
-/** Among this many payments on its wallet a transfer that fits none exactly finds the one that it was probably meant for. */
-const PAYMENTS_SEARCHED = 50;
+/** So many of the newest payments on a wallet, and so many unfinished ones on each side of an amount, are looked at. */
+const NEWEST_ON_WALLET = 100;
+const NEAREST_ON_EACH_SIDE = 20;
+
+type OnWallet = PaymentRow & Ownership;
+
+const ownedColumns = `${paymentColumns}, ${lostFromSql('payment')} as lost_from`;
 
 /**
- * Looks for the payments that a transfer may have been meant for, of any amount and, where merchants share a wallet, of any merchant.
- * @returns the newest on its wallet created before the given time, newest first; where there is none, the first one created after.
+ * The newest payments on a wallet, of any amount and, where merchants share it, of any merchant.
+ * @returns those created before the given time, newest first.
  */
-export async function findPaymentsOnWallet(
+export async function findNewestOnWallet(
   db: Queryable,
   wallet: { network: string; recipient: string },
   createdBefore: Date,
-): Promise<(PaymentRow & Ownership)[]> {
-  const { rows } = await db.query<PaymentRow & Ownership>(
-    `with earlier as (
-       select ${paymentColumns}, ${lostFromSql('payment')} as lost_from from payment
-        where network = $1 and recipient = $2 and created_at < $3
-        order by created_at desc, payment_id desc limit ${PAYMENTS_SEARCHED})
-     select * from earlier
-     union all
-     (select ${paymentColumns}, ${lostFromSql('payment')} as lost_from from payment
-       where network = $1 and recipient = $2 and created_at >= $3 and not exists (select from earlier)
-       order by created_at, payment_id limit 1)`,
+): Promise<OnWallet[]> {
+  const { rows } = await db.query<OnWallet>(
+    `select ${ownedColumns} from payment where network = $1 and recipient = $2 and created_at < $3
+      order by created_at desc, payment_id desc limit ${NEWEST_ON_WALLET}`,
     [wallet.network, wallet.recipient, createdBefore],
   );
   return rows;
+}
+
+/**
+ * The unfinished payments on wallets that ask for the amounts nearest to given ones: on a busy wallet they need not be among the newest.
+ * @param amounts in millionths of a USDT.
+ */
+export async function findNearestUnfinished(
+  db: Queryable,
+  amounts: readonly { network: string; recipient: string; amountUnits: bigint }[],
+): Promise<OnWallet[]> {
+  const { rows } = await db.query<OnWallet>({
+    name: 'find-nearest-unfinished',
+    text: `
+      select ${ownedColumns} from payment where payment_id = any (array(
+        select found.payment_id
+          from unnest($1::text[], $2::text[], $3::bigint[]) as asked (network, recipient, units), lateral (
+           (select payment_id from payment
+             where network = asked.network and recipient = asked.recipient and amount_units >= asked.units and ${isUnfinishedSql}
+             order by amount_units limit ${NEAREST_ON_EACH_SIDE})
+           union all
+           (select payment_id from payment
+             where network = asked.network and recipient = asked.recipient and amount_units < asked.units and ${isUnfinishedSql}
+             order by amount_units desc limit ${NEAREST_ON_EACH_SIDE})) found))`,
+    values: [
+      amounts.map(({ network }) => network),
+      amounts.map(({ recipient }) => recipient),
+      amounts.map(({ amountUnits }) => amountUnits),
+    ],
+  });
+  return rows;
+}
+
+/** @returns the newest payment of a slot that was created and had not ended within a span; null for none. */
+export async function findNewestOfSlot(
+  db: Queryable,
+  slot: Slot,
+  { createdBefore, endedAfter }: { createdBefore: Date; endedAfter: Date },
+): Promise<PaymentRow | null> {
+  const { rows } = await db.query<PaymentRow>(
+    `select ${paymentColumns} from payment
+      where network = $1 and recipient = $2 and amount_units = $3 and created_at < $4
+        and least(expires_at, cancelled_at) > $5
+      order by created_at desc, payment_id desc limit 1`,
+    [slot.network, slot.recipient, slot.amountUnits, createdBefore, endedAfter],
+  );
+  return rows[0] ?? null;
 }

@@ -15,6 +15,9 @@ export type TransferRow = {
   merchant_id: string;
   block_hash: string;
   block_timestamp: Date;
+  /** The earliest first reading that chain-watcher has published, and whether it read without a gap then. Null: not known. */
+  first_seen_at: Date | null;
+  live: boolean;
   /** Canonical addresses. */
   sender: string;
   recipient: string;
@@ -25,24 +28,32 @@ export type TransferRow = {
   match_status: 'matched' | 'pending' | 'unmatched' | 'retracted';
   /** The payment it pays, or is about to. */
   payment_id: string | null;
+  /** Of a transfer that pays nothing, the only payment that it may be for; or else `candidates`, when there are several. */
   related_payment_id: string | null;
+  candidates: string[] | null;
   reason: UnmatchedReason | null;
+  /** Whether everybody who is notified of money that pays nothing has been, or need not be. */
+  notified: boolean;
 };
 
 export type TransferId = Pick<TransferRow, 'network' | 'transaction_id' | 'transaction_event_index'>;
 
-/** The payment a transfer pays; or the payment it was meant for and why it does not pay it (null: not yet). */
+/** The payment a transfer pays; or the payments it may be for and why it does not pay (null: not yet, or there are none). */
 export type Assignment =
   | { payment_id: string }
-  | { payment_id: null; related_payment_id: string | null; reason: UnmatchedReason | null };
+  | ({ payment_id: null } & Pick<TransferRow, 'related_payment_id' | 'candidates' | 'reason'>);
 
 const idColumns = 'network, transaction_id, transaction_event_index';
 /** What a message holds about a transfer, in columns named as its fields, except sender and recipient. */
 const observedColumns = `version, phase, merchant_id, block_number, block_hash, block_timestamp, sender, recipient, amount_units,
   decimals, confirmations, confirmations_required, observed_at`;
-const assignmentColumns = 'payment_id, related_payment_id, reason';
-const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, sender, recipient, amount_units, decimals,
-  match_status, ${assignmentColumns}`;
+/** Of the first reading the earliest that was published counts, whichever version said so. Earlier releases knew when they stored it. */
+const readingColumns = 'first_seen_at, live';
+const newReading = 'coalesce(first_seen_at, clock_timestamp()), live';
+const readingOf = (row: string) => `coalesce(${row}first_seen_at, ${row}observed_at)`;
+const assignmentColumns = 'payment_id, related_payment_id, candidates, reason, notified';
+const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, ${readingOf('')} as first_seen_at, live, sender, recipient,
+  amount_units, decimals, match_status, ${assignmentColumns}`;
 
 /** Transfers on the chain that pay nothing, spelled as in the partial index, which serves no other spelling. */
 export const paysNothingSql = `match_status in ('pending', 'unmatched')`;
@@ -108,12 +119,14 @@ export async function recordTransfers(tx: Transaction, messages: readonly Transf
   const { rows } = await tx.query<TransferRow>({
     name: 'record-transfers',
     text: `
-      insert into transfer (${idColumns}, ${observedColumns})
-      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}
+      insert into transfer (${idColumns}, ${observedColumns}, ${readingColumns})
+      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}, ${newReading}
         from jsonb_populate_recordset(null::transfer, $1)
        order by ${idColumns}
       on conflict (${idColumns}) do update
-         set (${observedColumns}) = row(${observedColumns.replace(/\w+/g, 'excluded.$&')})
+         set (${observedColumns}) = row(${observedColumns.replace(/\w+/g, 'excluded.$&')}),
+             first_seen_at = least(${readingOf('transfer.')}, excluded.first_seen_at),
+             live = case when excluded.first_seen_at < ${readingOf('transfer.')} then excluded.live else transfer.live end
        where transfer.version < excluded.version
       returning ${transferColumns}`,
     values: [JSON.stringify(messages.map(toColumns))],
@@ -121,7 +134,12 @@ export async function recordTransfers(tx: Transaction, messages: readonly Transf
   return rows;
 }
 
-const toColumns = ({ from: sender, to: recipient, ...rest }: TransferObserved) => ({ ...rest, sender, recipient });
+const toColumns = ({ from: sender, to: recipient, live = false, ...rest }: TransferObserved) => ({
+  ...rest,
+  sender,
+  recipient,
+  live,
+});
 
 /** The row of a transfer that the ledger does not have yet. */
 export const unrecorded = (message: TransferObserved): TransferRow => ({
@@ -132,15 +150,19 @@ export const unrecorded = (message: TransferObserved): TransferRow => ({
   merchant_id: message.merchant_id,
   block_hash: message.block_hash,
   block_timestamp: new Date(message.block_timestamp),
+  first_seen_at: message.first_seen_at === undefined ? null : new Date(message.first_seen_at),
+  live: message.live ?? false,
   sender: message.from,
   recipient: message.to,
   amount_units: message.amount_units,
   decimals: message.decimals,
   match_status: message.phase === 'retracted' ? 'retracted' : 'unmatched',
   payment_id: null,
-  related_payment_id: null,
-  reason: null,
+  ...nothing,
+  notified: false,
 });
+
+const nothing = { related_payment_id: null, candidates: null, reason: null };
 
 /**
  * Writes transfers that the ledger does not have with what they pay: once, where to record and then to assign them would write each of
@@ -149,18 +171,22 @@ export const unrecorded = (message: TransferObserved): TransferRow => ({
  */
 export async function insertTransfers(
   tx: Transaction,
-  transfers: readonly { message: TransferObserved; assignment: Assignment }[],
+  transfers: readonly { message: TransferObserved; assignment: Assignment; notified: boolean }[],
 ): Promise<TransferId[]> {
   const { rows } = await tx.query<TransferId>({
     name: 'insert-transfers',
     text: `
-      insert into transfer (${idColumns}, ${observedColumns}, ${assignmentColumns})
-      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}, ${assignmentColumns}
+      insert into transfer (${idColumns}, ${observedColumns}, ${readingColumns}, ${assignmentColumns})
+      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}, ${newReading}, ${assignmentColumns}
         from jsonb_populate_recordset(null::transfer, $1)
        order by ${idColumns}
       on conflict (${idColumns}) do nothing
       returning ${idColumns}`,
-    values: [JSON.stringify(transfers.map(({ message, assignment }) => ({ ...toColumns(message), ...assignment })))],
+    values: [
+      JSON.stringify(
+        transfers.map(({ message, assignment, notified }) => ({ ...toColumns(message), ...assignment, notified })),
+      ),
+    ],
   });
   return rows;
 }
@@ -183,48 +209,87 @@ export async function findTransfer(
 }
 
 /**
- * The merchant whom a transfer that pays nothing concerns: whose payment the ledger relates it to. Only of a transfer that is related
- * to none it is the one who had proven its wallet by then, or else the one for whom the wallet is watched; merchants may share a wallet,
- * and then that is whoever used it last.
+ * The payments that a transfer that pays nothing may be for.
  * @param transfer alias of the transfer's row.
  */
-export const merchantConcernedSql = (transfer: string): string =>
-  `coalesce((select related.merchant_id from payment related where related.payment_id = ${transfer}.related_payment_id),
-            ${provenOwnerSql(transfer)},
-            ${transfer}.merchant_id)`;
+export const candidatesSql = (transfer: string): string =>
+  `coalesce(${transfer}.candidates, array_remove(array[${transfer}.related_payment_id], null))`;
 
-/** See merchantConcernedSql(). */
-export async function findMerchantConcerned(db: Queryable, id: TransferId): Promise<string> {
-  const { rows } = await db.query<{ merchant_id: string }>(
-    `select ${merchantConcernedSql('t')} as merchant_id from transfer t
-      where network = $1 and transaction_id = $2 and transaction_event_index = $3`,
-    [id.network, id.transaction_id, id.transaction_event_index],
-  );
-  if (rows[0] === undefined) throw new Error(`transfer ${id.transaction_id} is missing from the ledger`);
-  return rows[0].merchant_id;
-}
+/**
+ * The merchants whom a transfer that pays nothing concerns, as an array: those whose payments it may be for. Where there are none it is the
+ * one who had proven its wallet by then, or else the one for whom the wallet is watched; merchants may share a wallet, and then that is the
+ * one who used it last.
+ * @param transfer alias of the transfer's row.
+ */
+export const merchantsConcernedSql = (transfer: string): string =>
+  `coalesce(nullif(array(select distinct candidate.merchant_id from payment candidate
+                          where candidate.payment_id = any (${candidatesSql(transfer)}) order by 1), '{}'),
+            array[coalesce(${provenOwnerSql(transfer)}, ${transfer}.merchant_id)])`;
 
 export async function assignTransfers(
   tx: Transaction,
-  assigned: readonly { transfer: TransferId; assignment: Assignment }[],
+  assigned: readonly { transfer: TransferId; assignment: Assignment; notified: boolean }[],
 ): Promise<void> {
-  const rows = assigned.map(({ transfer: { network, transaction_id, transaction_event_index }, assignment }) => ({
-    network,
-    transaction_id,
-    transaction_event_index,
-    related_payment_id: null,
-    reason: null,
+  const rows = assigned.map(({ transfer, assignment, notified }) => ({
+    network: transfer.network,
+    transaction_id: transfer.transaction_id,
+    transaction_event_index: transfer.transaction_event_index,
+    ...nothing,
     ...assignment,
+    notified,
   }));
   await tx.query({
     name: 'assign-transfers',
     text: `
       update transfer as t
-         set payment_id = a.payment_id, related_payment_id = a.related_payment_id, reason = a.reason
+         set (${assignmentColumns}) = row(${assignmentColumns.replace(/\w+/g, 'a.$&')})
         from jsonb_populate_recordset(null::transfer, $1) as a
        where t.network = a.network and t.transaction_id = a.transaction_id
          and t.transaction_event_index = a.transaction_event_index`,
     values: [JSON.stringify(rows)],
+  });
+}
+
+/** @returns how many transfers may be for each of these payments and pay nothing, where there are any. */
+export async function countCandidates(tx: Transaction, paymentIds: readonly string[]): Promise<Map<string, number>> {
+  if (paymentIds.length === 0) return new Map();
+  const { rows } = await tx.query<{ payment_id: string; transfers: number }>(
+    `select asked.payment_id, count(*)::integer as transfers
+       from unnest($1::text[]) as asked (payment_id), lateral (
+        select from transfer where related_payment_id = asked.payment_id and match_status = 'unmatched'
+        union all
+        select from transfer where candidates @> array[asked.payment_id] and match_status = 'unmatched') as t
+      group by asked.payment_id`,
+    [paymentIds],
+  );
+  return new Map(rows.map(({ payment_id: id, transfers }) => [id, transfers]));
+}
+
+/** @returns the transfer that pays a payment, or is about to; locked. */
+export async function lockPaying(tx: Transaction, paymentId: string): Promise<TransferRow | null> {
+  const { rows } = await tx.query<TransferRow>(
+    `select ${transferColumns} from transfer where payment_id = $1 for update`,
+    [paymentId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Payments that are PAID need no money any more: they are candidates of no other transfer. Where one candidate is left, that one is named.
+ */
+export async function dropCandidates(tx: Transaction, paymentIds: readonly string[]): Promise<void> {
+  await tx.query({
+    name: 'drop-candidates',
+    text: `
+      update transfer
+         set candidates = case when cardinality(remaining) > 1 then remaining end,
+             related_payment_id = case when cardinality(remaining) = 1 then remaining[1] end
+        from (select network as n, transaction_id as id, transaction_event_index as index,
+                     array(select candidate from unnest(candidates) with ordinality as c (candidate, place)
+                            where candidate <> all ($1) order by place) as remaining
+                from transfer where candidates && $1::text[]) as counted
+       where network = n and transaction_id = id and transaction_event_index = index and cardinality(remaining) > 0`,
+    values: [paymentIds],
   });
 }
 
@@ -237,16 +302,31 @@ export async function assignTransfers(
 export async function lockCompetingTransfers(
   tx: Transaction,
   payment: PaymentRow,
-  { amountUnits, minedAfter }: { amountUnits: bigint; minedAfter: Date },
+  amountUnits: bigint,
+  span: { from: Date; to: Date },
 ): Promise<TransferRow[]> {
   const { rows } = await tx.query<TransferRow>(
     `select ${transferColumns} from transfer
       where network = $1 and recipient = $2 and amount_units = $3 and ${paysNothingSql}
-        and block_timestamp > $4 and block_timestamp < $5
+        and block_timestamp >= $4 and block_timestamp < $5
       order by phase = 'seen', block_number, transaction_event_index
       limit 10
         for update`,
-    [payment.network, payment.recipient, amountUnits, minedAfter, payment.expires_at],
+    [payment.network, payment.recipient, amountUnits, span.from, span.to],
+  );
+  return rows;
+}
+
+/** Locks transfers of a payment's exact amount of which nobody could be notified while it waited. */
+export async function lockOpen(tx: Transaction, payment: PaymentRow, minedFrom: Date): Promise<TransferRow[]> {
+  const { rows } = await tx.query<TransferRow>(
+    `select ${transferColumns} from transfer
+      where network = $1 and recipient = $2 and amount_units = $3 * ('1e' || decimals - 6)::numeric and ${paysNothingSql}
+        and block_timestamp >= $4 and phase = 'confirmed' and not notified and related_payment_id is null and candidates is null
+      order by block_number, transaction_event_index
+      limit 10
+        for update`,
+    [payment.network, payment.recipient, payment.amount_units, minedFrom],
   );
   return rows;
 }

@@ -1,27 +1,41 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { merchantConcernedSql, type TransferId } from './transfer.ts';
+import { candidatesSql, merchantsConcernedSql, type TransferId } from './transfer.ts';
 
 /** Notices of transfers that pay nothing which one wallet may cause in an hour. */
 const NOTICES_AN_HOUR = 60;
 
-/** @returns for each transfer the merchant whom it concerns, if that one chose to be told of transfers that pay nothing, else null. */
-export async function findToldMerchants(tx: Transaction, transfers: readonly TransferId[]): Promise<(string | null)[]> {
-  const { rows } = await tx.query<{ merchant_id: string | null }>({
-    name: 'find-told-merchants',
+/** Who is notified of a transfer; `place` says which. */
+type Notified = {
+  place: number;
+  merchant_id: string;
+  /** The merchant's own payments that the transfer may be for, the most probable one first. */
+  candidates: string[];
+  /** Whether another merchant has one. */
+  elsewhere: boolean;
+};
+
+/** @returns of each transfer the merchants whom it concerns and who subscribed to transfers that pay nothing. */
+export async function findNotified(tx: Transaction, transfers: readonly TransferId[]): Promise<Notified[]> {
+  const { rows } = await tx.query<Notified>({
+    name: 'find-notified',
     text: `
-      select gate.merchant_id
+      select (wanted.place - 1)::integer as place, gate.merchant_id,
+             array(select p.payment_id from unnest(${candidatesSql('t')}) with ordinality as c (id, nearness)
+                     join payment p on p.payment_id = c.id and p.merchant_id = gate.merchant_id order by nearness) as candidates,
+             exists (select from payment p where p.payment_id = any (${candidatesSql('t')}) and p.merchant_id <> gate.merchant_id)
+               as elsewhere
         from unnest($1::text[], $2::text[], $3::integer[]) with ordinality
                as wanted (network, transaction_id, transaction_event_index, place)
         join transfer t using (network, transaction_id, transaction_event_index)
-        left join gate on gate.merchant_id = ${merchantConcernedSql('t')} and 'TRANSFER_UNMATCHED' = any(gate.webhook_events)
-       order by wanted.place`,
+        join gate on gate.merchant_id = any (${merchantsConcernedSql('t')}) and 'TRANSFER_UNMATCHED' = any(gate.webhook_events)
+       order by wanted.place, gate.merchant_id`,
     values: [
       transfers.map(({ network }) => network),
       transfers.map(({ transaction_id: id }) => id),
       transfers.map(({ transaction_event_index: index }) => index),
     ],
   });
-  return rows.map(({ merchant_id: merchantId }) => merchantId);
+  return rows;
 }
 
 /**

@@ -61,21 +61,19 @@ export async function listWallets(
 }
 
 /**
- * Blocks from this time on are the proven owner's. Block timestamps lag behind the time of a payment, as in payment-window.ts: who pays the
- * owner right after the proof may be in a block that calls itself older.
- */
-const provenFromSql = `w.proven_at - interval '15 seconds'`;
-
-/**
- * From which block's time on nothing pays a payment, because its wallet was proven to be another merchant's; null where it was not.
+ * From when on nothing pays a payment, because its wallet was proven to be another merchant's; null where it was not.
  * @param payment alias of the payment's row.
  */
 export const lostFromSql = (payment: string): string =>
-  `(select ${provenFromSql} from wallet w where w.address = ${payment}.recipient and w.merchant_id <> ${payment}.merchant_id)`;
+  `(select date_trunc('second', w.proven_at) from wallet w
+     where w.address = ${payment}.recipient and w.merchant_id <> ${payment}.merchant_id)`;
 
 /**
- * The merchant who had proven a transfer's wallet when its block was made, or null.
+ * The merchant who had proven a transfer's wallet when it was made, or null. As intervalOf() has it, in SQL: it may have been made as late as
+ * it was first seen.
  * @param transfer alias of the transfer's row.
  */
 export const provenOwnerSql = (transfer: string): string =>
-  `(select w.merchant_id from wallet w where w.address = ${transfer}.recipient and ${provenFromSql} <= ${transfer}.block_timestamp)`;
+  `(select w.merchant_id from wallet w where w.address = ${transfer}.recipient
+      and date_trunc('second', w.proven_at) <= greatest(${transfer}.block_timestamp,
+            case when ${transfer}.live then ${transfer}.first_seen_at else ${transfer}.block_timestamp + interval '15 seconds' end))`;

@@ -4,19 +4,29 @@ import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { findDetails } from '../queries/payment-views.ts';
 import type { Queries, Transfer } from '../queries/payments.ts';
-import { paymentWindow, unmatchedReasonFor } from '../settlement/payment-window.ts';
+import { reasonShown } from '../settlement/payment-window.ts';
 import type { ProgressSources } from './confirmations.ts';
 import { toPayments } from './listed-payments.ts';
+import type { ReadWarnings } from './warnings.ts';
 
 /** All there is of a payment, whichever merchant's it is: its transfers, matched or not, and its incidents. */
 export async function readOperatorPayment(
-  { db, queries, ...progress }: ProgressSources & { db: Queryable; queries: Queries },
+  {
+    db,
+    queries,
+    readWarnings,
+    ...progress
+  }: ProgressSources & {
+    db: Queryable;
+    queries: Queries;
+    readWarnings: ReadWarnings;
+  },
   paymentId: string,
   publicBaseUrl: string,
 ): Promise<Omit<OperatorsPayment, 'acceptance'> | null> {
   const payment = await queries.find(paymentId);
   if (payment === null) return null;
-  const unmatched = await queries.listUnmatched(payment, paymentWindow(payment));
+  const unmatched = await queries.listUnmatched(payment);
   const [shown] = await toPayments(await findDetails(db, [payment]), progress, publicBaseUrl);
   if (shown === undefined) throw new Error('a payment is shown as nothing');
   const paying = payment.transfer && {
@@ -26,6 +36,7 @@ export async function readOperatorPayment(
   return {
     ...shown,
     merchant_id: payment.merchant_id,
+    warnings: (await readWarnings([payment]))[0] ?? [],
     transfers: [
       ...(paying === null ? [] : [paying]),
       ...unmatched.map((transfer) => ({ ...toLedgerEntry(transfer), reason: reasonFor(payment, transfer) })),
@@ -34,14 +45,13 @@ export async function readOperatorPayment(
   };
 }
 
-/**
- * As the merchant reads it in the details: about this payment, whichever payment the ledger relates the transfer to. What the details
- * leave out has the reason for which it does not pay the other payment.
- */
-function reasonFor(payment: Parameters<typeof unmatchedReasonFor>[0], transfer: Transfer): LedgerEntry['reason'] {
-  const reason = transfer.reason as LedgerEntry['reason'];
-  return unmatchedReasonFor(payment, { ...transfer, amount_units: transfer.amount_units.toFixed(), reason }) ?? reason;
-}
+/** As the merchant reads it in the details. */
+const reasonFor = (payment: Parameters<typeof reasonShown>[0], transfer: Transfer): LedgerEntry['reason'] =>
+  reasonShown(payment, {
+    ...transfer,
+    amount_units: transfer.amount_units.toFixed(),
+    reason: transfer.reason as LedgerEntry['reason'],
+  });
 
 /** The whole row in JSON's types, and the amount also for people. */
 function toLedgerEntry(transfer: Transfer): LedgerEntry {
@@ -54,6 +64,11 @@ function toLedgerEntry(transfer: Transfer): LedgerEntry {
     amount_units: transfer.amount_units.toFixed(),
     amount: formatUnits(BigInt(transfer.amount_units.toFixed()), transfer.decimals),
     reason: transfer.reason as LedgerEntry['reason'],
+    first_seen_at: transfer.first_seen_at && rfc3339(transfer.first_seen_at),
+    candidates: candidatesOf(transfer),
   };
   return entry;
 }
+
+const candidatesOf = ({ candidates, related_payment_id: only }: Transfer): string[] =>
+  candidates.length > 0 ? candidates : only === null ? [] : [only];

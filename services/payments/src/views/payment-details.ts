@@ -17,32 +17,35 @@ import {
   type UnmatchedRow,
   type ViewedTransfer,
 } from '../queries/payment-views.ts';
-import { paymentWindow, unmatchedReasonFor } from '../settlement/payment-window.ts';
+import { reasonShown } from '../settlement/payment-window.ts';
 import { type ProgressSources, withProgress } from './confirmations.ts';
 import { toPayment, toPublicPayment } from './payment-json.ts';
+import type { ReadWarnings } from './warnings.ts';
 
-type Sources = ProgressSources & { db: Queryable };
+type Sources = ProgressSources & { db: Queryable; readWarnings: ReadWarnings };
 
 /** @returns those of the payments that exist and are that merchant's, in no particular order. */
 export async function readDetails(
-  { db, ...progress }: Sources,
+  { db, readWarnings, ...progress }: Sources,
   requested: readonly OwnPayment[],
   publicBaseUrl: string,
 ): Promise<{ merchant_id: string; payment: PaymentDetails }[]> {
   const rows = await findDetails(db, requested);
-  const [current, unmatched] = await Promise.all([
+  const [current, unmatched, warnings] = await Promise.all([
     withProgress(rows, progress),
     findUnmatched(
       db,
-      rows.map((payment) => ({ payment, window: paymentWindow(payment) })),
+      rows.map(({ payment_id: id }) => id),
     ),
+    readWarnings(rows),
   ]);
   const transfersOf = Map.groupBy(unmatched, (transfer) => transfer.shown_with);
-  return current.map((row) => ({
+  return current.map((row, position) => ({
     merchant_id: row.merchant_id,
     payment: {
       ...toPayment(row, row.transaction_id === null ? null : row, publicBaseUrl),
       unmatched_transfers: (transfersOf.get(row.payment_id) ?? []).flatMap((transfer) => toUnmatched(row, transfer)),
+      warnings: warnings[position] ?? [],
     },
   }));
 }
@@ -52,7 +55,7 @@ export async function readDetails(
  * @returns those that exist, in no particular order.
  */
 export async function readPublicPayments(
-  { db, ...progress }: Sources,
+  { db, readWarnings: _, ...progress }: Sources,
   tokensSha256: readonly string[],
 ): Promise<({ token_sha256: string } & CheckoutPayment)[]> {
   const rows = await withProgress(await findByPublicTokens(db, tokensSha256), progress);
@@ -72,9 +75,9 @@ const toSeen = (transfer: ViewedTransfer): SeenConfirmations => ({
   required: transfer.confirmations_required,
 });
 
-/** @returns nothing for a transfer that may still pay this payment, or whose amount makes it another payment's business. */
+/** @returns nothing for a transfer that may still pay this payment. */
 function toUnmatched(payment: DetailsRow, transfer: UnmatchedRow): UnmatchedTransfer[] {
-  const reason = unmatchedReasonFor(payment, transfer);
+  const reason = transfer.reason === 'paid_another' ? transfer.reason : reasonShown(payment, transfer);
   if (reason === null) return [];
   return [
     {
@@ -83,6 +86,7 @@ function toUnmatched(payment: DetailsRow, transfer: UnmatchedRow): UnmatchedTran
       amount: formatUnits(BigInt(transfer.amount_units), transfer.decimals),
       block_timestamp: rfc3339(transfer.block_timestamp),
       reason,
+      candidate_count: transfer.candidate_count,
     },
   ];
 }

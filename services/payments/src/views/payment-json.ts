@@ -42,6 +42,7 @@ const toTransaction = (transfer: PayingTransfer): PaymentTransaction => ({
   transaction_id: transfer.transaction_id,
   transaction_event_index: transfer.transaction_event_index,
   block_number: Number(transfer.block_number),
+  block_timestamp: rfc3339(transfer.block_timestamp),
   amount: formatUnits(BigInt(transfer.transfer_units), transfer.transfer_decimals),
   accepted: transfer.accepted,
   confirmations: transfer.confirmations,

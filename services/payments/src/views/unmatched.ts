@@ -1,11 +1,24 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { UnmatchedOnWallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { withTextTimes } from '@quittance/runtime/time.ts';
+import { shownCandidates } from '../queries/candidates.ts';
 import type { UnmatchedOnWalletRow } from '../queries/payment-views.ts';
 
-/** A transfer that pays nothing, as operators read it. */
-export const toUnmatched = ({ amount_units, decimals, reason, ...row }: UnmatchedOnWalletRow): UnmatchedOnWallet => ({
-  ...withTextTimes(row),
-  amount: formatUnits(BigInt(amount_units), decimals),
-  reason: reason ?? (row.related_payment_id === null ? 'no_payment' : 'unconfirmed'),
-});
+/**
+ * A transfer that pays nothing, as a merchant reads it.
+ * @param merchantId null for operators.
+ */
+export function toUnmatched(
+  { amount_units, decimals, reason, candidates, ...row }: UnmatchedOnWalletRow,
+  merchantId: string | null,
+): UnmatchedOnWallet {
+  const { only, ...shown } = shownCandidates(candidates, merchantId);
+  return {
+    ...withTextTimes(row),
+    ...shown,
+    merchant_id: merchantId ?? row.merchant_id,
+    amount: formatUnits(BigInt(amount_units), decimals),
+    related_payment_id: only,
+    reason: reason ?? (candidates.length === 0 ? 'no_payment' : 'unconfirmed'),
+  };
+}
