@@ -85,7 +85,7 @@ const paymentsOf = ({ call }: Calls) => ({
     return call({ method: 'POST', path: '/payments', headers, json: creation, isIdempotent: true }, given);
   },
 
-  /** A payment as it is now, with the transfers that were probably meant for it. */
+  /** A payment as it is now, with the transfers that may be for it, and warnings. */
   getPaymentDetails(paymentId: string, given: CallOptions = {}): Promise<PaymentDetails> {
     return call(read(`/payments/${encodeURIComponent(paymentId)}/details`), given);
   },
@@ -98,18 +98,24 @@ const paymentsOf = ({ call }: Calls) => ({
     } catch (error) {
       // It may have been this call: an attempt whose answer was lost.
       if (!(error instanceof QuittanceError) || error.code !== 'cancel_unavailable') throw error;
-      const { unmatched_transfers: _ignored, ...payment } = await call<PaymentDetails>(read(`${path}/details`), given);
+      const details = await call<PaymentDetails>(read(`${path}/details`), given);
+      const { unmatched_transfers: _transfers, warnings: _warnings, ...payment } = details;
       if (payment.status !== 'CANCELLED') throw error;
       return payment;
     }
   },
 
-  /** Takes money of another amount as this payment's. It becomes PAID. @param transfer as details and `findTransfers` have them. */
+  /**
+   * Says that a transfer which does not pay by itself is for this payment. It becomes PAID. Let a person decide: the transfer may be
+   * somebody else's.
+   * @param transfer as details and `findTransfers` have them. When it may be for several payments, add `confirm_candidates`: the
+   * `candidate_count` that the person saw.
+   */
   acceptTransfer(paymentId: string, transfer: TransferChoice, given: CallOptions = {}): Promise<Payment> {
     const path = `/payments/${encodeURIComponent(paymentId)}/accept-transfer`;
     // The API refuses what else a transfer has.
-    const { transaction_id, transaction_event_index } = transfer;
-    const json = { transaction_id, transaction_event_index };
+    const { transaction_id, transaction_event_index, confirm_candidates } = transfer;
+    const json = { transaction_id, transaction_event_index, confirm_candidates };
     return call({ method: 'POST', path, json, isIdempotent: true }, given);
   },
 

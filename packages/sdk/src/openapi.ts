@@ -64,9 +64,10 @@ export interface paths {
         /**
          * Count payments by day or month
          * @description What became of your payments in each UTC day or month and on each network. Each is counted in the period in which it happened: as
-         *     created by `created_at`, as paid by `paid_at`, as cancelled by `cancelled_at`, as expired by `expires_at`. A payment that was paid after
-         *     all no longer counts as expired or cancelled. `paid_amount` is what the transfers carried, which differs from the amounts asked for where a
-         *     transfer was accepted. Periods without anything have no row.
+         *     created by `created_at`, as paid by `paid_at` or, with `by=chain`, by the time of the block that carries its transfer, as cancelled by
+         *     `cancelled_at`, as expired by `expires_at`. The two ways of counting differ when we noticed a transfer later than it was made, for
+         *     example after an outage. A payment that was paid after all no longer counts as expired or cancelled. `paid_amount` is what the
+         *     transfers carried, which differs from the amounts asked for where a transfer was accepted. Periods without anything have no row.
          *
          *     At most 400 rows; ask for less, or by month, where there would be more. Counting a million payments takes some seconds; when it takes too
          *     long the answer is 503, and a shorter span is answered. **Counts** toward *Reads* (120 / 60 s).
@@ -117,8 +118,10 @@ export interface paths {
         };
         /**
          * Find out where a transaction's money is
-         * @description What became of a transaction: the transfers of it that reached your wallets, and a sentence that you may show to your customer. What
-         *     we have not read ourselves is looked up on every network that is on, which may take some seconds. Nothing is paid by it.
+         * @description What became of a transaction: its transfers that reached your wallets, and a sentence that you may show to your customer. What we
+         *     have not read ourselves is looked up on every enabled network, which may take some seconds. No payment changes because of it.
+         *
+         *     A transfer that pays nothing names the payments it may be for in `candidates`. `payment_id` is set only when there is exactly one.
          *
          *     What is looked up is limited for each merchant and its customers together, and answers are kept for up to a minute. Beyond that,
          *     and while a network does not answer, it is `not_read_yet`: ask again later. `unknown` is said only when every network has answered.
@@ -192,8 +195,8 @@ export interface paths {
          * @description Starts a new cycle of attempts for an event that is `failed`. Its id and body stay the same; it goes to your present URL and is
          *     signed with your present key. No payment is created and no quota is taken. The request has no body.
          *
-         *     An event that is still `pending`, be it that an attempt is being made right now, or `delivered` already, is 409. One that is
-         *     another merchant's or does not exist is 404.
+         *     An event that is `pending`, also while an attempt is being made, or `delivered` is 409. So is one that failed as `superseded`:
+         *     its payment is `PAID`, and an older status must not follow. One that is another merchant's or does not exist is 404.
          *
          *     **Not idempotent**: repeating it is 409. After a 503, read the delivery records: the new cycle may have begun.
          *
@@ -292,7 +295,9 @@ export interface paths {
          *     then 403, in the order of its codes below; then 409 for a missing webhook, for a wallet of another merchant, and while an
          *     earlier payment that is `PENDING` or `CHECKING` waits for just this sum to reach this wallet over this network. Sums are
          *     compared by value (`10.5` equals `10.50`), for nobody could tell which of the two a transfer pays. Wait until the earlier
-         *     payment is over, cancel it, or ask for a slightly different amount, which `unique_amount` does for you.
+         *     payment is over, cancel it, or ask for a slightly different amount, which `unique_amount` does for you. A creation without
+         *     `unique_amount` is also 409 while a payment with it is unfinished for the same price on this wallet and network, and the other
+         *     way round: a customer who leaves out the last digits must not pay somebody else's order.
          *
          *     A wallet belongs to the first merchant who creates a payment on it.
          *
@@ -316,15 +321,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a transfer that pays nothing as the payment's
-         * @description Makes a transfer that reached this payment's wallet and pays nothing pay this payment, although it is of another amount, came too
-         *     late or after you cancelled. The payment becomes `PAID` for good, and you get its one `PAID` event with the amount that was asked
-         *     for. Which transfers there are, the payment's details say under `unmatched_transfers`, and `GET /api/v1/merchant/transfers`.
+         * Accept an unmatched transfer for a payment
+         * @description Takes a transfer that reached this payment's wallet and does not pay by itself, because its amount differs, it came late or
+         *     after you cancelled, or it may be for several payments. The payment becomes `PAID` for good, and you get its one `PAID` event,
+         *     with the amount that you asked for, `accepted: true` and what came. `unmatched_transfers` in the payment's details and
+         *     `GET /api/v1/merchant/transfers` show which transfers there are. This works for a payment that is `PENDING`, `EXPIRED` or
+         *     `CANCELLED`.
          *
-         *     The transfer must carry nine tenths of the payment's amount or more, unless the operator has set another share, so that a key that
-         *     was stolen turns no cent into goods; an operator can accept less for you. It must be final, and the chain is asked again before
-         *     anything changes, which may take some seconds. Everything that cannot be accepted is 409: a transfer that is unknown, not final,
-         *     too small, gone from the chain or meant for another payment, and a payment that is `CHECKING`, or `PAID` by another transfer.
+         *     **Acceptance is your word that this money is for this payment.** Let a person compare the transfer with what the customer says
+         *     (amount, time, transaction id) first; never accept automatically what may be somebody else's.
+         *
+         *     The chain is asked again before anything changes, which may take some seconds. A transfer can also be accepted when we have not
+         *     noticed it ourselves, for example after the wallet was no longer watched. The answer is 409 when
+         *
+         *     - the transfer is not found on the payment's network, its block has gone again, or it is not final yet: try again later;
+         *     - it went to another wallet, or carries another token;
+         *     - it carries less than 90 % of the payment's amount (the operator may have set another share): only an operator accepts less, so
+         *       that a stolen API key does not turn a cent into goods;
+         *     - it pays another payment, by itself or because somebody accepted it;
+         *     - it is exactly the amount of another payment of this wallet that was unfinished, or had ended at most 24 hours earlier, when the
+         *       transfer's block was made, and this payment asks for a different amount;
+         *     - it is exactly this payment's amount, but by its time it cannot be for this payment and may be for another one;
+         *     - it may be for several payments, and `confirm_candidates` is missing or is not their present number: read the details again;
+         *     - another merchant has a payment that it may be for (`candidates_elsewhere`): only an operator accepts it;
+         *     - this payment is `CHECKING`, or `PAID` by another transfer.
          *
          *     **Idempotent**: the same call again is the same 200.
          *
@@ -375,7 +395,12 @@ export interface paths {
         };
         /**
          * Read a payment
-         * @description The latest state of a payment, and the transfers that reached its wallet without paying it.
+         * @description The latest state of a payment, the transfers that may be for it and do not pay it, and warnings.
+         *
+         *     On a wallet that several payments share, nobody can know whose a transfer is when its amount is not exact or it came late. So
+         *     `unmatched_transfers` lists what **may** be for this payment, and `candidate_count` says how many payments each may be for. It
+         *     does not list a transfer that is exactly the amount of another payment that waited on this wallet. Look at each item together
+         *     with the customer before you accept it.
          *
          *     Another merchant's payment is 404, with the same bytes as one that does not exist. **Counts** toward *Reads* (120 / 60 s), the
          *     404 included.
@@ -511,15 +536,20 @@ export interface webhooks {
          *     | `payment.checking` | the money was seen and is being confirmed; once for each transfer that does so | `CHECKING` |
          *     | `payment.expired` | nobody paid in time; once | `EXPIRED` |
          *     | `payment.cancelled` | you cancelled it; once | `CANCELLED` |
-         *     | `transfer.unmatched` | money is confirmed that pays nothing; once for each transfer | `UNMATCHED` |
+         *     | `transfer.unmatched` | a transfer is confirmed that does not pay by itself; once for each transfer | `UNMATCHED` |
          *
-         *     None of them is a reason to deliver goods: only an event with `"status":"PAID"` is. `PAID` is sent before the others, so it may
-         *     arrive before `payment.checking`, and it may follow `payment.expired` and `payment.cancelled`: the money came in time and was
-         *     found late. The other way round does not happen: these two are not sent any more once the payment is `PAID`.
+         *     None of them is a reason to deliver goods: only an event with `"status":"PAID"` is. `PAID` may follow `payment.expired` and
+         *     `payment.cancelled`: the money came in time and was found late, or somebody accepted it. The other way round does not happen: once
+         *     a payment is `PAID`, none of the first three is sent for it any more, and one that was still waiting is `failed` with
+         *     `error_category` `superseded`.
          *
-         *     `transfer.unmatched` names the payment whose amount it has, or the only one that was waiting on the wallet and asked for between
-         *     half and twice as much; where no payment fits, or several do, `payment_id`, `expected_amount` and `description` are null. Money
-         *     below a hundredth of every amount that the wallet was asked for is not told, and of one wallet at most 60 transfers an hour.
+         *     `transfer.unmatched` has `candidates`, your payments that the transfer may be for, at most 20. With exactly one,
+         *     `payment_id`, `expected_amount` and `description` are those of that payment; with several or none they are null. `reason`
+         *     `ambiguous` means that the amount is exact and the time leaves it open which payment is meant. When another merchant has a payment
+         *     that it may be for, `candidates_elsewhere` is true. Transfers below a hundredth of every amount that the wallet was asked for are
+         *     left out, and a wallet has at most 60 such events an hour.
+         *
+         *     `payment.expired` has `candidate_transfers` when there are transfers that may be for the payment.
          */
         post: operations["receiveNotice"];
         delete?: never;
@@ -605,6 +635,8 @@ export interface components {
         };
         /** @description Decimal text above zero (`0` and `0.00` are no amounts), at most 12 digits before the point and 6 after it. */
         Amount: string;
+        /** @description Your payments that a transfer may be for; empty when it pays a payment, or none can be meant. */
+        Candidates: components["schemas"]["PaymentId"][];
         Counts: {
             cancelled: number;
             created: number;
@@ -689,11 +721,11 @@ export interface components {
              *     it was taken up.
              */
             next_attempt_at: components["schemas"]["Timestamp"] | null;
-            /** @description Null for money that fits no payment. */
+            /** @description Null for a transfer that may be for several payments or for none. */
             payment_id: components["schemas"]["PaymentId"] | null;
             /**
              * @description `pending`: an attempt is to come, or is being made right now. `delivered`: you answered 2xx. `failed`: the last retry failed,
-             *     or your endpoint was down for longer than all of them; you can start over.
+             *     or your endpoint was down for longer than all of them, and you can start over; or `PAID` took its place (`superseded`).
              * @enum {string}
              */
             status: "pending" | "delivered" | "failed";
@@ -743,10 +775,11 @@ export interface components {
          *     | `protocol_error` | the answer was no HTTP |
          *     | `redirect` | you answered 3xx |
          *     | `http_4xx`, `http_5xx` | you answered with an error |
-         *     | `interrupted` | the attempt was cut off on our side; it is repeated and not counted. Of a `failed` event: `PAID` overtook it |
+         *     | `interrupted` | the attempt was cut off on our side; it is repeated and not counted |
+         *     | `superseded` | taken back before it was sent, because the payment is `PAID`; it cannot be retried |
          * @enum {string}
          */
-        ErrorCategory: "dns_error" | "blocked_address" | "connect_refused" | "connect_timeout" | "connection_reset" | "network_unreachable" | "tls_error" | "response_timeout" | "protocol_error" | "redirect" | "http_4xx" | "http_5xx" | "interrupted";
+        ErrorCategory: "dns_error" | "blocked_address" | "connect_refused" | "connect_timeout" | "connection_reset" | "network_unreachable" | "tls_error" | "response_timeout" | "protocol_error" | "redirect" | "http_4xx" | "http_5xx" | "interrupted" | "superseded";
         /**
          * @description What programs go by; the table under *Errors* says which status has which. `AccessCode`, `invalid_request`, `rate_limited` and
          *     `unavailable` have schemas of their own.
@@ -764,19 +797,22 @@ export interface components {
             /** @description What it carries, in USDT. A token with more decimals than six may carry more of them. */
             amount: string;
             block_number: number;
-            /** @description The time of its block, which decides what it pays. */
+            /** @description The time of its block. */
             block_timestamp: components["schemas"]["Timestamp"];
+            candidates: components["schemas"]["Candidates"];
+            /** @description Whether another merchant has a payment that it may be for. Then only an operator can accept it. */
+            candidates_elsewhere: boolean;
             /** @description Your wallet, to which it went. */
             merchant_wallet: components["schemas"]["Wallet"];
             /** @description The network that it is on. */
             network: string;
-            /** @description The payment that it pays, or with a `reason` the one that it was probably meant for; null where there is none. */
+            /** @description The payment that it pays. With a `reason`, the only payment that it may be for; null when there are several or none. */
             payment_id: string | null;
             /**
-             * @description Why it does not pay that payment; null when it does.
+             * @description Why it does not pay, as in `unmatched_transfers`; null when it pays a payment, and when no payment can be meant.
              * @enum {unknown}
              */
-            reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | null;
+            reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | "ambiguous" | null;
             /** @description From where it came. */
             sender: components["schemas"]["Wallet"];
             /**
@@ -802,7 +838,7 @@ export interface components {
              *     - `other_token`: it brought something else to your wallet.
              *     - `failed`: it failed on chain and moved nothing.
              *     - `pending`: no block that stands has it.
-             *     - `unknown`: no network that is on has it.
+             *     - `unknown`: it was not found on any enabled network.
              *     - `not_read_yet`: it is not read, or could not be looked up, yet; ask again.
              * @enum {unknown}
              */
@@ -949,16 +985,21 @@ export interface components {
              */
             return_url?: string;
             /**
-             * @description Lets up to 99 customers pay the same price to the same address at the same time. The service adds 0.0001 to 0.0099 USDT, so that no
-             *     other unfinished payment waits for that amount: `amount` is then what your customer has to send, always with four decimals, and
-             *     `requested_amount` what you sent. `amount` may have at most two decimals. While a payment without `unique_amount` waits for the bare
-             *     price, and while all 99 are taken, the creation is 409; so do not mix both on one address, and let payments that nobody will pay
-             *     end soon, with a short `expires_in`. A customer who leaves out the last digits has paid too little, and pays no other payment.
+             * @description Lets many customers pay the same price to the same address at the same time. The service adds less than 0.01 USDT, never
+             *     nothing: `amount` is then what your customer has to send, with four decimals, or six when the 99 amounts with four are used
+             *     up, and `requested_amount` is what you sent. Your `amount` may have at most two decimals here.
+             *
+             *     An amount that was given rests for 24 hours after its payment has ended, without exception, so that late money does not pay
+             *     the next customer. Abandoned carts therefore use up amounts: keep `expires_in` short, cancel payments that nobody will pay,
+             *     or use more wallets. When no amount is free the creation is 409.
+             *
+             *     Do not mix payments with and without `unique_amount` on one address: while one kind is unfinished for a price, creating the
+             *     other is 409. A customer who leaves out the last digits has paid too little, and pays no other payment.
              * @default false
              */
             unique_amount?: boolean;
         };
-        /** @description A payment, and the transfers that did not match it. */
+        /** @description A payment, the transfers that may be for it, and warnings. */
         PaymentDetails: {
             amount: components["schemas"]["Payment"]["amount"];
             cancelled_at: components["schemas"]["Payment"]["cancelled_at"];
@@ -980,6 +1021,13 @@ export interface components {
             transaction: components["schemas"]["Payment"]["transaction"];
             /** @description Newest first, at most 100. */
             unmatched_transfers: components["schemas"]["UnmatchedTransfer"][];
+            /**
+             * @description What may keep money from being noticed or used.
+             *     - `wallet_blacklisted`: the token's issuer has frozen this wallet, so what arrives cannot be sent on. The page tells the customer
+             *       not to pay.
+             *     - `network_unreadable`: the network cannot be read at the moment. Transfers are noticed later; nothing is lost.
+             */
+            warnings: ("wallet_blacklisted" | "network_unreadable")[];
         } & components["schemas"]["PaymentByStatus"];
         /** @description The payment's id. */
         PaymentId: string;
@@ -1012,6 +1060,8 @@ export interface components {
             amount: string;
             /** @description The block it is in. */
             block_number: number;
+            /** @description When the chain says that this block was made. */
+            block_timestamp: components["schemas"]["Timestamp"];
             /** @description How many blocks confirm it, as far as is known now; as fresh in lists as in the details. */
             confirmations: number;
             /** @description How many are wanted on this network. */
@@ -1080,8 +1130,13 @@ export interface components {
         TransactionEventIndex: number;
         /** @description The blockchain transaction, 64 hexadecimal characters without `0x`. */
         TransactionId: string;
-        /** @description Names one transfer on the payment's network. */
+        /** @description Names one transfer on the payment's network, and says how many payments it may be for. */
         TransferChoice: {
+            /**
+             * @description The `candidate_count` that you were shown. Required when the transfer may be for several payments: it says that a person knows
+             *     of the others and has decided. When the number has changed meanwhile, the answer is 409.
+             */
+            confirm_candidates?: number;
             transaction_event_index: components["schemas"]["TransactionEventIndex"];
             /** @description As explorers show it, with or without `0x`, in any case. */
             transaction_id: string;
@@ -1092,19 +1147,45 @@ export interface components {
             /** @constant */
             detail: "Service temporarily unavailable";
         };
-        /** @description A transfer to the wallet that pays nothing. It is for you to settle it with your customer, or to ask support to accept it. */
+        /** @description A transfer that does not pay by itself. */
+        UnmatchedMoney: {
+            /** @description What the transfer carried, in USDT. */
+            amount: string;
+            /** @description The time of its block. */
+            block_timestamp: components["schemas"]["Timestamp"];
+            /** @description Your wallet that received it. */
+            merchant_wallet: string;
+            /** @description The network on which it arrived. */
+            network: string;
+            /**
+             * @description Why it does not pay, as in `unmatched_transfers`; null when no payment can be meant.
+             * @enum {unknown}
+             */
+            reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | "ambiguous" | null;
+        };
+        /**
+         * @description A transfer to the wallet that may be for this payment and does not pay it. Ask the customer whether it is theirs, and then accept it,
+         *     send the money back, or leave it.
+         */
         UnmatchedTransfer: {
             /** @description How much came, in USDT. */
             amount: string;
             /** @description The time of its block. */
             block_timestamp: components["schemas"]["Timestamp"];
+            /** @description How many payments of the wallet it may be for, this one included. From 2 on, accepting it needs `confirm_candidates`. */
+            candidate_count: number;
             /**
-             * @description `underpaid` and `overpaid`: another amount. `late`: not in the payment's time, usually after it expired; by the clock of the
-             *     chain it may also be from before its creation. `after_cancel`: after you cancelled it.
-             *     `duplicate`: another transfer pays the payment already, which is `PAID`, or still `CHECKING`.
+             * @description - `underpaid`, `overpaid`: less or more than this payment's amount.
+             *     - `late`: the exact amount, outside this payment's time, usually after it expired.
+             *     - `after_cancel`: the exact amount, after you cancelled.
+             *     - `duplicate`: another transfer pays this payment already, or is about to.
+             *     - `ambiguous`: the exact amount, and by its time it may be for this payment or for another one of the same amount. It pays
+             *       neither by itself.
+             *     - `paid_another`: it paid a later payment of the same amount, and came within an hour after this one ended. It cannot be
+             *       accepted for this payment; it is listed because its sender may be this payment's customer.
              * @enum {string}
              */
-            reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate";
+            reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | "ambiguous" | "paid_another";
             transaction_event_index: components["schemas"]["TransactionEventIndex"];
             transaction_id: components["schemas"]["TransactionId"];
         };
@@ -1135,8 +1216,16 @@ export interface components {
             events?: components["schemas"]["WebhookChoice"];
             url: components["schemas"]["EndpointUrl"];
         };
-        /** @description The body of a PAID event. The last three are there where the payment has them. */
+        /**
+         * @description The body of a PAID event. `order_id`, `metadata` and `requested_amount` are there where the payment has them, `accepted` and
+         *     `transfer` where somebody accepted the transfer.
+         */
         WebhookEvent: {
+            /**
+             * @description Present when the transfer pays because you or an operator accepted it, and not by its amount and time.
+             * @constant
+             */
+            accepted?: true;
             /** @description The payment's description. */
             description: string;
             event_id: components["schemas"]["EventId"];
@@ -1155,9 +1244,24 @@ export interface components {
             status: "PAID";
             transaction_event_index: components["schemas"]["TransactionEventIndex"];
             transaction_id: components["schemas"]["TransactionId"];
+            /** @description What was accepted; present with `accepted`. Its `amount` may differ from `expected_amount`. */
+            transfer?: components["schemas"]["UnmatchedMoney"];
         };
         /** @description The body of an event of another type than PAID. */
         WebhookNotice: {
+            /**
+             * @description Of `payment.expired` alone: how many transfers may be for this payment and do not pay it. With one or more, look at the payment's
+             *     details before you release the order.
+             */
+            candidate_transfers?: number;
+            /** @description Of `transfer.unmatched` alone. */
+            candidates?: components["schemas"]["Candidates"];
+            /**
+             * @description Of `transfer.unmatched` alone, and only there when it is so: another merchant has a payment that it may be for. That merchant
+             *     gets an event of its own, and only an operator can accept the transfer.
+             * @constant
+             */
+            candidates_elsewhere?: true;
             /** @description The payment's description. */
             description: string | null;
             event_id: components["schemas"]["EventId"];
@@ -1167,7 +1271,7 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /** @description As you sent it. */
             order_id?: string;
-            /** @description Null, with what else is said of a payment, for money that fits none. */
+            /** @description Null, like `expected_amount` and `description`, for a transfer that may be for several payments or for none. */
             payment_id: components["schemas"]["PaymentId"] | null;
             /** @description What you asked for, as you sent it, where `expected_amount` is a unique amount. */
             requested_amount?: components["schemas"]["Amount"];
@@ -1179,21 +1283,7 @@ export interface components {
             transaction_event_index: components["schemas"]["TransactionEventIndex"] | null;
             transaction_id: components["schemas"]["TransactionId"] | null;
             /** @description Of `transfer.unmatched` alone, the money that came. */
-            transfer?: {
-                /** @description What the transfer carried, in USDT. */
-                amount: string;
-                /** @description The time of its block. */
-                block_timestamp: components["schemas"]["Timestamp"];
-                /** @description Your wallet that got it. */
-                merchant_wallet: string;
-                /** @description Where it came. */
-                network: string;
-                /**
-                 * @description Why it does not pay the payment that it was probably meant for; null where it was meant for none.
-                 * @enum {unknown}
-                 */
-                reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | null;
-            };
+            transfer?: components["schemas"]["UnmatchedMoney"];
         };
         WebhookSettings: {
             /** @description When an endpoint was first set. */
@@ -1580,6 +1670,11 @@ export interface operations {
         parameters: {
             query: {
                 /**
+                 * @description When a payment counts as paid. `payment`, the day of its `paid_at`; `chain`, the day of its transfer's block.
+                 * @example chain
+                 */
+                by?: "payment" | "chain";
+                /**
                  * @description The first UTC day.
                  * @example 2026-03-01
                  */
@@ -1860,7 +1955,7 @@ export interface operations {
                     "application/json": components["schemas"]["GeneralError"];
                 };
             };
-            /** @description The event is pending or delivered. */
+            /** @description The event is pending, delivered or superseded. */
             409: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2171,7 +2266,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["PayloadTooLarge"];
-            /** @description The transfer is not named as it must be. */
+            /** @description The transfer is not named as it must be, or the number of candidates is no integer from 1 to 20. */
             422: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];

@@ -190,7 +190,8 @@ describe('a cancellation', () => {
   const conflict: Answer = { status: 409, body: { detail: 'It cannot be cancelled', code: 'cancel_unavailable' } };
 
   test('whose answer was lost is a success', async () => {
-    const { client, received } = await world([broken, conflict, { body: cancelled }]);
+    const details = { ...cancelled, unmatched_transfers: [], warnings: [] };
+    const { client, received } = await world([broken, conflict, { body: details }]);
     expect(await client.cancelPayment('pay_1')).toEqual(cancelled);
     expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /api/v1/payments/pay_1/cancel',
@@ -202,6 +203,26 @@ describe('a cancellation', () => {
   test('of a payment that is paid is refused', async () => {
     const { client } = await world([conflict, { body: { payment_id: 'pay_1', status: 'PAID' } }]);
     expect(await errorOf(client.cancelPayment('pay_1'))).toMatchObject({ code: 'cancel_unavailable' });
+  });
+});
+
+describe('an acceptance', () => {
+  const transfer = { transaction_id: 'ab'.repeat(32), transaction_event_index: 3 };
+  const listed = {
+    ...transfer,
+    amount: '9',
+    block_timestamp: '2026-03-14T09:57:11.000Z',
+    reason: 'ambiguous' as const,
+  };
+
+  test('sends what names the transfer, and confirms candidates only where the caller says so', async () => {
+    const { client, received } = await world([{ body: {} }, { body: {} }]);
+    await client.acceptTransfer('pay_1', { ...listed, candidate_count: 2 } as typeof transfer);
+    await client.acceptTransfer('pay_1', { ...transfer, confirm_candidates: 2 });
+    expect(received.map(({ body }) => JSON.parse(body) as object)).toEqual([
+      transfer,
+      { ...transfer, confirm_candidates: 2 },
+    ]);
   });
 });
 

@@ -61,17 +61,19 @@ type Payment struct {
 
 // Transaction is the transfer that pays a payment, or is about to.
 type Transaction struct {
-	TransactionID         string  `json:"transaction_id"`
-	TransactionEventIndex int     `json:"transaction_event_index"`
-	BlockNumber           int64   `json:"block_number"`
-	Amount                string  `json:"amount"`
-	Accepted              bool    `json:"accepted"`
-	Confirmations         int64   `json:"confirmations"`
-	ConfirmationsRequired int64   `json:"confirmations_required"`
-	WaitingFor            *string `json:"waiting_for"`
+	TransactionID         string    `json:"transaction_id"`
+	TransactionEventIndex int       `json:"transaction_event_index"`
+	BlockNumber           int64     `json:"block_number"`
+	BlockTimestamp        time.Time `json:"block_timestamp"`
+	Amount                string    `json:"amount"`
+	Accepted              bool      `json:"accepted"`
+	Confirmations         int64     `json:"confirmations"`
+	ConfirmationsRequired int64     `json:"confirmations_required"`
+	WaitingFor            *string   `json:"waiting_for"`
 }
 
-// PaymentDetails is a payment with the transfers that were probably meant for it.
+// PaymentDetails is a payment with the transfers that may be for it. A transfer may be somebody else's: let a person decide what it
+// pays, above all when CandidateCount is more than 1 or Reason is "ambiguous".
 type PaymentDetails struct {
 	Payment
 	UnmatchedTransfers []struct {
@@ -80,7 +82,9 @@ type PaymentDetails struct {
 		Amount                string    `json:"amount"`
 		BlockTimestamp        time.Time `json:"block_timestamp"`
 		Reason                string    `json:"reason"`
+		CandidateCount        int       `json:"candidate_count"`
 	} `json:"unmatched_transfers"`
+	Warnings []string `json:"warnings"`
 }
 
 // PublicPayment is what whoever has the link may know.
@@ -282,6 +286,23 @@ type Event struct {
 	Description           string            `json:"description"`
 	OrderID               string            `json:"order_id"`
 	Metadata              map[string]string `json:"metadata"`
+	// Accepted: the transfer pays because somebody accepted it; then Transfer says what came.
+	Accepted bool            `json:"accepted"`
+	Transfer *UnmatchedMoney `json:"transfer"`
+	// Candidates are your payments that an unmatched transfer may be for.
+	Candidates          []string `json:"candidates"`
+	CandidatesElsewhere bool     `json:"candidates_elsewhere"`
+	// CandidateTransfers of an expired payment: how many transfers may be for it.
+	CandidateTransfers int `json:"candidate_transfers"`
+}
+
+// UnmatchedMoney is a transfer that does not pay by itself. Reason is nil when no payment can be meant.
+type UnmatchedMoney struct {
+	Amount         string    `json:"amount"`
+	Reason         *string   `json:"reason"`
+	Network        string    `json:"network"`
+	MerchantWallet string    `json:"merchant_wallet"`
+	BlockTimestamp time.Time `json:"block_timestamp"`
 }
 
 // ErrWebhook is why a request is not to be believed; the sender need not be told.

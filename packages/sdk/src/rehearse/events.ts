@@ -48,7 +48,7 @@ export function notice(payment: RehearsedPayment, eventType: string, status: str
   return { event_id, event_type: eventType, ...fields, status, ...(status !== 'CHECKING' && noTransfer) };
 }
 
-/** Money that pays nothing, and fits no payment. */
+/** A transfer that cannot be for any payment. */
 export function unmatchedTransfer(): Event {
   const { event_id, transaction_id, transaction_event_index } = paidEvent(inventPayment());
   return {
@@ -67,6 +67,7 @@ export function unmatchedTransfer(): Event {
       merchant_wallet: '0x8ba1f109551bD432803012645Ac136ddd64DBA72',
       block_timestamp: new Date().toISOString(),
     },
+    candidates: [],
   };
 }
 
