@@ -124,7 +124,8 @@ function latePayments(transfer: TransferRow, slot: readonly PaymentRow[]): Payme
   const [latest, before] = began.toReversed();
   if (latest === undefined) return [];
   const isOneOrder = before !== undefined && areOneOrder([latest, before]);
-  const isAlone = before === undefined || isOneOrder || latest.status === 'PAID' || !endedUnpaidBefore(before, from);
+  const isPaying = latest.status === 'PAID' || latest.status === 'CHECKING';
+  const isAlone = before === undefined || isOneOrder || isPaying || !endedUnpaidBefore(before, from);
   return isAlone ? [latest] : [latest, before];
 }
 

@@ -74,7 +74,7 @@ export async function lockPaymentsOf(
  * and nobody else's; but what another payment waits for already stays that one's.
  */
 const concerns = (transfer: TransferRow, { payment_id: paymentId, lost_from: lostFrom }: Ownership): boolean =>
-  lostFrom === null || intervalOf(transfer).from < lostFrom.getTime() || transfer.payment_id === paymentId;
+  lostFrom === null || intervalOf(transfer).to < lostFrom.getTime() || transfer.payment_id === paymentId;
 
 /** What findSlotPayments() finds for one search, among what it found for several in the slot. */
 function concernedBy({ startedBefore, createdBefore }: SlotSearch, slot: readonly PaymentRow[]): PaymentRow[] {
