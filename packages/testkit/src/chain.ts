@@ -21,6 +21,8 @@ export type TestChain = {
   /** Several transfers in one transaction. */
   transferBatch(transfers: { to: string; units: bigint }[]): Promise<string>;
   setFee(basisPoints: number): Promise<string>;
+  /** Freezes a wallet, as Tether's contract does, or clears it again. */
+  setBlackListed(address: string, isBlackListed: boolean): Promise<string>;
   /** Adds so many empty blocks. */
   mine(blocks: number): Promise<void>;
   /** Replaces the newest `depth` blocks by as many empty ones; their transactions are gone. */
@@ -71,6 +73,7 @@ export async function testChain({
     transfer: token.pay,
     transferBatch: token.payBatch,
     setFee: token.setFee,
+    setBlackListed: token.setBlackListed,
     mine: (blocks) => call('anvil_mine', [`0x${blocks.toString(16)}`]),
     reorg: (depth) => call('anvil_reorg', [depth, []]),
     rpc: call,

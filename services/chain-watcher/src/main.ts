@@ -11,6 +11,7 @@ import { startCountIncidentsLoop } from './jobs/count-incidents.ts';
 import { startNetworkLoop } from './jobs/network-loop.ts';
 import { startStoreUsageLoop } from './jobs/store-usage.ts';
 import { createLookUps } from './look-up/look-ups.ts';
+import { createWalletStates } from './look-up/wallet-states.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
@@ -23,6 +24,7 @@ import { resumeRoutes } from './routes/resume.ts';
 import { tipsRoute } from './routes/tips.ts';
 import { verifyTransferRoute } from './routes/verify-transfer.ts';
 import { transfersInWindowsRoute } from './routes/transfers-in-windows.ts';
+import { walletStatesRoute } from './routes/wallet-states.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 
@@ -82,6 +84,7 @@ await startService({
         tipsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
         lookUpTransactionRoute({ pool, lookUps, limitPerHour: config.lookUpsPerHour, metrics }),
+        walletStatesRoute(createWalletStates({ networks: watched, logger })),
         chainsRoute({ pool: operators, networks: watched, clockDifferenceMs }),
         ...networkIncidentRoutes(operators),
         ...checkRoutes(operators),

@@ -23,6 +23,8 @@ import { resumeRoutes } from '../src/routes/resume.ts';
 import { tipsRoute } from '../src/routes/tips.ts';
 import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
 import { transfersInWindowsRoute } from '../src/routes/transfers-in-windows.ts';
+import { walletStatesRoute } from '../src/routes/wallet-states.ts';
+import { createWalletStates } from '../src/look-up/wallet-states.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 
@@ -77,6 +79,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     transfersInWindowsRoute({ pool, networks: [network] }),
     tipsRoute({ pool, networks: [network] }),
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
+    walletStatesRoute(createWalletStates({ networks: [{ network, endpoints }], logger: testLogger })),
     chainsRoute({ pool, networks: [{ network, endpoints, loop }], clockDifferenceMs }),
     ...networkIncidentRoutes(pool),
     ...jumpRoutes({ pool, networks: [network] }),

@@ -14,6 +14,8 @@ contract TestUsdt {
     uint256 public feeBasisPoints;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
+    /// Who is on it cannot send, and still receives.
+    mapping(address => bool) public isBlackListed;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
@@ -60,7 +62,16 @@ contract TestUsdt {
         feeBasisPoints = basisPoints;
     }
 
+    function addBlackList(address user) external onlyOwner {
+        isBlackListed[user] = true;
+    }
+
+    function removeBlackList(address user) external onlyOwner {
+        isBlackListed[user] = false;
+    }
+
     function move(address from, address to, uint256 value) private {
+        require(!isBlackListed[from], "blacklisted");
         require(balanceOf[from] >= value, "balance too low");
         uint256 fee = value * feeBasisPoints / 10_000;
         balanceOf[from] -= value;

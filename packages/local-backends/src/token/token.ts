@@ -27,6 +27,8 @@ export type Token = {
   mint(to: string, units: bigint): Promise<string>;
   /** Takes so many hundredths of a per cent from each transfer from now on; 0 ends it. */
   setFee(basisPoints: number): Promise<string>;
+  /** Freezes a wallet, as Tether's contract does, or clears it again. */
+  setBlackListed(address: string, isBlackListed: boolean): Promise<string>;
   balanceOf(address: string): Promise<bigint>;
 };
 
@@ -73,6 +75,7 @@ export async function ensureToken(
     prepareBatch,
     mint: (to, units) => send(owner, 'mint', [to, units]),
     setFee: (basisPoints) => send(owner, 'setFee', [basisPoints]),
+    setBlackListed: (wallet, isListed) => send(owner, isListed ? 'addBlackList' : 'removeBlackList', [wallet]),
     balanceOf: async (holder) => (await call('balanceOf', [holder]))[0] as bigint,
   };
 }

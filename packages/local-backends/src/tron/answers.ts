@@ -121,6 +121,10 @@ export function answersOf(
     eth_getBlockByHash: async (hash, full) => blockOf(await real('eth_getBlockByHash', hash, full)),
     eth_getLogs: (filter) => logs(filter as Filter),
     eth_getTransactionReceipt: async (hash) => receiptOf(state, await real('eth_getTransactionReceipt', hash)),
+    eth_call: async (call, block) => {
+      if (block !== 'latest') throw new Refusal(-32602, 'QUANTITY not supported, just support TAG as latest');
+      return real('eth_call', call, block);
+    },
     ...(hasBlockReceipts && { eth_getBlockReceipts: receiptsOfBlock }),
   };
 }
