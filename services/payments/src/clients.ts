@@ -6,6 +6,7 @@ import {
 } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import { type NetworkTip, ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import { FindTransfersInWindows, type TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { ReadWalletStates } from '@quittance/contracts/http/chain-watcher/wallets.ts';
 import type { VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
@@ -118,13 +119,17 @@ const createTransactionFinder = (watcher: ServiceClient) => ({
   },
 });
 
-export type TipReader = ReturnType<typeof createTipReader>;
+export type TipReader = Pick<ReturnType<typeof createTipReader>, 'tips'>;
 
 const createTipReader = (watcher: ServiceClient) => ({
   /** How far chain-watcher has scanned, by network. */
   async tips(): Promise<ReadonlyMap<string, NetworkTip>> {
     const { tips } = await watcher.call(ReadTips);
     return new Map(tips.map((tip) => [tip.network, tip]));
+  },
+  /** @returns those of the wallets whose money the token's issuer has frozen, as far as is known. */
+  async blacklisted(network: string, addresses: string[]): Promise<string[]> {
+    return (await watcher.call(ReadWalletStates, { body: { network, addresses } })).blacklisted;
   },
   /** The time of its database; null from an older release. */
   async clock(): Promise<Date | null> {

@@ -40,6 +40,7 @@ import { walletRoutes } from './routes/wallets.ts';
 import { keepReplyPartitions } from './store/reply.ts';
 import { createChainTips } from './views/chain-tips.ts';
 import { createConfirmationPolicy } from './views/confirmation-policy.ts';
+import { createWalletStates } from './views/wallet-states.ts';
 import { createWarnings } from './views/warnings.ts';
 
 const name = 'payments';
@@ -85,7 +86,8 @@ await startService({
       readTips: createChainTips({ reader: tipReader, logger }),
       policy: createConfirmationPolicy(networks),
     };
-    const readWarnings = createWarnings({ readTips: progress.readTips, isBlacklisted: () => false });
+    const isBlacklisted = createWalletStates({ ask: tipReader.blacklisted, logger });
+    const readWarnings = createWarnings({ readTips: progress.readTips, isBlacklisted });
     const shown = { publicBaseUrl, progress };
     const telling = { messages, logger };
     const operating = { db: operators, transact: transactOn(operators) };
