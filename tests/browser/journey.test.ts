@@ -100,7 +100,7 @@ describe('a customer with a browser', () => {
     await page.goto(careless.payment_url);
     expect(await page.locator('main').innerText()).toContain(careless.amount);
     const { transactionHash } = await shop.pay('49.90');
-    // An open page finds out within a minute; this customer asks sooner.
+    // An open page shows it within half a minute; this customer asks sooner.
     await eventually(async () => {
       await page.reload();
       expect(await stateOf(page)).toBe('arrived');

@@ -47,6 +47,15 @@ export async function listOrders(db: Queryable, before: string | null, limit: nu
   return (await db.query<WholeOrder>(sql, [before, limit])).rows;
 }
 
+export type OrderOfPayment = Pick<Order, 'order_id' | 'number'>;
+
+/** The orders that payments belong to, those of this shop. */
+export async function ordersOfPayments(db: Queryable, paymentIds: readonly string[]): Promise<OrderOfPayment[]> {
+  const sql = `select distinct order_id, number from shop_order join payment using (order_id)
+                where payment_id = any ($1) order by number`;
+  return (await db.query<OrderOfPayment>(sql, [paymentIds])).rows;
+}
+
 /** Keeps what Quittance says of a payment. The answer of a repeated creation is as old as the first: PAID stays PAID. */
 export async function storePayment(db: Queryable, payment: Payment): Promise<void> {
   await db.query(

@@ -25,8 +25,11 @@ export type OpenShop = {
   close(): Promise<void>;
 };
 
-/** The shop on a database of its own, and with no Quittance that answers: what it does with one is seen on a whole stack. */
-export async function openShop(): Promise<OpenShop> {
+/**
+ * The shop on a database of its own.
+ * @param quittanceUrl none answers unless given: what the shop does with a real one is seen on a whole stack.
+ */
+export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<OpenShop> {
   const server = process.env['TEST_POSTGRES_URL'] ?? '';
   const database = `shop_${randomBytes(6).toString('hex')}`;
   await createDatabase(server, database);
@@ -35,7 +38,7 @@ export async function openShop(): Promise<OpenShop> {
   const db = await openDatabase(addressOf(server, { database }), log);
   const config: Config = {
     ...{ port: 0, host: '127.0.0.1', databaseUrl: '', shopUrl: 'http://shop.example' },
-    ...{ quittanceUrl: 'http://127.0.0.1:1', apiKey: 'qk_1', wallet: '0x8ba1f109551bD432803012645Ac136ddd64DBA72' },
+    ...{ quittanceUrl, apiKey: 'qk_1', wallet: '0x8ba1f109551bD432803012645Ac136ddd64DBA72' },
     signingKeys: Object.fromEntries(keys.map(({ id, key }) => [id, key])),
     ...{ adminPassword, reconcileSeconds: 30 },
   };

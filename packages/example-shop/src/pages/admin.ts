@@ -1,4 +1,5 @@
 import type { PaymentDetails, UnmatchedTransfer } from '@quittance/sdk';
+import { isUncertain, paidAnother, type Candidate } from '../acceptance.ts';
 import { articleOf } from '../catalogue.ts';
 import { html, type Html } from '../html.ts';
 import type { WholeOrder } from '../orders.ts';
@@ -37,10 +38,12 @@ const orderTable = (orders: readonly WholeOrder[]): Html =>
     </tbody>
   </table>`;
 
+export type ShownPayment = { payment: PaymentDetails; transfers: readonly Candidate[] };
+
 /** @param details of its payments, the newest first; null while Quittance cannot be asked. */
 export const adminOrderPage = (
   order: WholeOrder,
-  details: readonly PaymentDetails[] | null,
+  details: readonly ShownPayment[] | null,
   problem: string | null,
 ): string =>
   page(
@@ -67,12 +70,12 @@ export const adminOrderPage = (
       ${
         details === null
           ? html`<p class="problem">Quittance cannot be asked now. Load this page again in a moment.</p>`
-          : details.map((payment) => paymentSection(order, payment))
+          : details.map((shown) => paymentSection(order, shown))
       }`,
     'admin',
   );
 
-const paymentSection = (order: WholeOrder, payment: PaymentDetails): Html =>
+const paymentSection = (order: WholeOrder, { payment, transfers }: ShownPayment): Html =>
   html`<section>
     <h2>Payment ${payment.reference}</h2>
     <dl>
@@ -87,11 +90,14 @@ const paymentSection = (order: WholeOrder, payment: PaymentDetails): Html =>
           ? ''
           : html`<dt>Transaction</dt>
               <dd><code>${payment.transaction.transaction_id}</code></dd>
-              <dt>Came</dt>
-              <dd>${payment.transaction.amount} USDT${payment.transaction.accepted ? ', accepted by hand' : ''}</dd>`
+              <dt>Received</dt>
+              <dd>
+                ${payment.transaction.amount} USDT${payment.transaction.accepted ? ', accepted by a person' : ''}
+              </dd>`
       }
     </dl>
-    ${payment.unmatched_transfers.map((transfer) => transferSection(order, payment, transfer))}
+    ${payment.warnings.map((warning) => html`<p class="problem">${warnings[warning]}</p>`)}
+    ${transfers.map((transfer) => transferSection(order, payment, transfer))}
   </section>`;
 
 const reasons: Record<UnmatchedTransfer['reason'], string> = {
@@ -100,23 +106,58 @@ const reasons: Record<UnmatchedTransfer['reason'], string> = {
   late: 'too late',
   after_cancel: 'after it was cancelled',
   duplicate: 'a second time',
+  ambiguous: 'it may be for another order',
+  paid_another: 'it paid another order',
 };
 
-const transferSection = (order: WholeOrder, payment: PaymentDetails, transfer: UnmatchedTransfer): Html =>
+const warnings: Record<PaymentDetails['warnings'][number], string> = {
+  wallet_blacklisted: "The token's issuer has frozen the wallet. Offer another one.",
+  network_unreadable: 'The network cannot be read at the moment. Transfers are noticed later.',
+};
+
+const transferSection = (order: WholeOrder, payment: PaymentDetails, transfer: Candidate): Html =>
   html`<div class="transfer">
-    <h3>${transfer.amount} USDT came: ${reasons[transfer.reason]}</h3>
+    <h3>${transfer.amount} USDT arrived: ${reasons[transfer.reason]}</h3>
     <p>${time(new Date(transfer.block_timestamp))}, transaction <code>${transfer.transaction_id}</code></p>
-    ${
-      order.paid_at === null
-        ? html`<form method="post" action="/admin/orders/${order.order_id}/accept">
-            <input type="hidden" name="payment_id" value="${payment.payment_id}" />
-            <input type="hidden" name="transaction_id" value="${transfer.transaction_id}" />
-            <input type="hidden" name="transaction_event_index" value="${String(transfer.transaction_event_index)}" />
-            <button>Accept ${transfer.amount} USDT</button>
-          </form>`
-        : html`<p>It does not pay this order, which is paid.</p>`
-    }
+    ${decision(order, payment, transfer)}
   </div>`;
+
+/** What a person can do about a transfer: nothing that takes somebody else's money is one click away. */
+function decision(order: WholeOrder, payment: PaymentDetails, transfer: Candidate): Html {
+  if (paidAnother(transfer))
+    return html`<p>
+      It arrived soon after this payment ended, and paid a later order of the same amount. Its sender may be this
+      customer: ask before you do anything.
+    </p>`;
+  if (order.paid_at !== null) return html`<p>It does not pay this order, which is paid.</p>`;
+  if (transfer.elsewhere)
+    return html`<p>
+      Another merchant has a payment that it may be for. Only the operator of Quittance can accept it.
+    </p>`;
+  return html`${isUncertain(transfer) ? html`<p class="problem">${possibilities(transfer)}</p>` : ''}
+    <form method="post" action="/admin/orders/${order.order_id}/accept">
+      <input type="hidden" name="payment_id" value="${payment.payment_id}" />
+      <input type="hidden" name="transaction_id" value="${transfer.transaction_id}" />
+      <input type="hidden" name="transaction_event_index" value="${String(transfer.transaction_event_index)}" />
+      ${isUncertain(transfer) ? confirmation(order, transfer) : ''}
+      <button>Accept ${transfer.amount} USDT</button>
+    </form>`;
+}
+
+function possibilities({ candidate_count: count, others }: Candidate): Html {
+  const links = (others ?? []).map(
+    ({ order_id, number }, place) =>
+      html`${place === 0 ? '; also ' : ', '}<a href="/admin/orders/${order_id}">order ${number}</a>`,
+  );
+  return html`It may be for ${String(count)} payments, this one included${links}.`;
+}
+
+/** The number goes along: when another order has come in between, nothing is accepted. */
+const confirmation = ({ number }: WholeOrder, { candidate_count: count }: Candidate): Html =>
+  html`<label>
+    <input type="checkbox" name="confirmed" value="${String(count)}" required />
+    I have asked: this money is for order ${number}, and for no other.
+  </label>`;
 
 const nameOf = ({ article }: WholeOrder): string => articleOf(article)?.name ?? article;
 

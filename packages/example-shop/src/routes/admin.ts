@@ -1,9 +1,10 @@
-import { QuittanceError, type PaymentDetails } from '@quittance/sdk';
+import { QuittanceError } from '@quittance/sdk';
 import express, { Router, type Response } from 'express';
+import { acceptFor, candidatesOf, type Choice } from '../acceptance.ts';
 import { inTransaction } from '../database.ts';
 import { known } from '../not-found.ts';
 import { findOrder, listOrders, settle, storePayment, type WholeOrder } from '../orders.ts';
-import { adminListPage, adminOrderPage } from '../pages/admin.ts';
+import { adminListPage, adminOrderPage, type ShownPayment } from '../pages/admin.ts';
 import { refresh } from '../payments.ts';
 import { inOneLine, type Shop } from '../shop.ts';
 import { field } from './customer.ts';
@@ -35,13 +36,15 @@ export function adminRoutes(shop: Shop): Router {
       const order = known(await findOrder(shop.db, request.params.orderId));
       const paymentId = field(request.body, 'payment_id');
       known(order.payments.find((payment) => payment.payment_id === paymentId));
-      const transfer = {
+      const choice: Choice = {
         transaction_id: field(request.body, 'transaction_id'),
         transaction_event_index: Number(field(request.body, 'transaction_event_index')),
+        confirmed: Number(field(request.body, 'confirmed')) || null,
       };
       try {
-        await accept(shop, order, paymentId, transfer);
-        response.redirect(303, `/admin/orders/${order.order_id}`);
+        const problem = await accept(shop, order, paymentId, choice);
+        if (problem === null) response.redirect(303, `/admin/orders/${order.order_id}`);
+        else await sendOrder(shop, order.order_id, response.status(409), problem);
       } catch (error) {
         if (!(error instanceof QuittanceError)) throw error;
         shop.log(`order ${order.number}: a transfer was not accepted: ${inOneLine(error)}`);
@@ -53,23 +56,26 @@ export function adminRoutes(shop: Shop): Router {
   return router;
 }
 
-/** Takes a transfer that pays nothing as this payment's. The webhook that follows finds the order paid. */
+/** @returns why nothing was accepted, else null. The webhook that follows finds the order paid. */
 async function accept(
   shop: Shop,
-  { order_id }: WholeOrder,
+  { order_id, paid_at: paidAt }: WholeOrder,
   paymentId: string,
-  transfer: { transaction_id: string; transaction_event_index: number },
-): Promise<void> {
-  const payment = await shop.quittance.acceptTransfer(paymentId, transfer);
+  choice: Choice,
+): Promise<string | null> {
+  if (paidAt !== null) return 'Not accepted. This order is paid already.';
+  const payment = await acceptFor(shop, paymentId, choice);
+  if (typeof payment === 'string') return payment;
   await inTransaction(shop.db, async (tx) => {
     await storePayment(tx, payment);
     await settle(tx, { ...payment, order_id });
   });
+  return null;
 }
 
 const refusal = ({ code }: QuittanceError): string =>
   code === 'transfer_not_acceptable'
-    ? 'Not accepted. A transfer is accepted once it is final on the chain, which can take minutes, and if it carries nine tenths of the amount or more.'
+    ? 'Not accepted. A transfer can be accepted once it is final on the chain, which can take minutes, if it carries 90 % of the amount or more, and if it is not the amount of another order.'
     : 'Not accepted: Quittance could not do it now. Try again.';
 
 async function sendOrder(
@@ -86,9 +92,12 @@ async function sendOrder(
   response.send(adminOrderPage(known(await findOrder(shop.db, orderId)), details, problem));
 }
 
-async function detailsOf(shop: Shop, orderId: string): Promise<PaymentDetails[]> {
+async function detailsOf(shop: Shop, orderId: string): Promise<ShownPayment[]> {
   await refresh(shop, orderId);
   const { payments } = known(await findOrder(shop.db, orderId));
-  const asked = payments.slice(0, MOST_PAYMENTS).map(({ payment_id: id }) => shop.quittance.getPaymentDetails(id));
+  const asked = payments.slice(0, MOST_PAYMENTS).map(async ({ payment_id: id }) => {
+    const payment = await shop.quittance.getPaymentDetails(id);
+    return { payment, transfers: await candidatesOf(shop, payment) };
+  });
   return Promise.all(asked);
 }

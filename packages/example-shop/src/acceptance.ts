@@ -1,0 +1,73 @@
+import type { Payment, PaymentDetails, TransferChoice, UnmatchedTransfer } from '@quittance/sdk';
+import { ordersOfPayments, type OrderOfPayment } from './orders.ts';
+import type { Shop } from './shop.ts';
+
+/** A transfer that may be for a payment, with what a person needs to decide about it. */
+export type Candidate = UnmatchedTransfer & {
+  /** Other orders that it may be for; null while Quittance cannot be asked. Empty also when nobody has to be asked. */
+  others: OrderOfPayment[] | null;
+  /** Whether another merchant has a payment that it may be for: then only the operator of Quittance can accept it. */
+  elsewhere: boolean;
+};
+
+/** Each is a question to Quittance; the page says of any further ones only how many payments they may be for. */
+const MOST_QUESTIONS = 5;
+
+/** It may be somebody else's money: a person has to compare it with what the customers say. */
+export const isUncertain = ({ reason, candidate_count: count }: UnmatchedTransfer): boolean =>
+  reason === 'ambiguous' || count > 1;
+
+/** It paid another order already, and is listed only because its sender may be this order's customer. */
+export const paidAnother = ({ reason }: UnmatchedTransfer): boolean => reason === 'paid_another';
+
+/** @returns the unmatched transfers of a payment, each with the other orders of this shop that it may be for. */
+export async function candidatesOf(shop: Shop, details: PaymentDetails): Promise<Candidate[]> {
+  let questions = 0;
+  const asked = details.unmatched_transfers.map(async (transfer): Promise<Candidate> => {
+    if (paidAnother(transfer) || transfer.candidate_count === 1) return { ...transfer, others: [], elsewhere: false };
+    questions += 1;
+    if (questions > MOST_QUESTIONS) return { ...transfer, others: null, elsewhere: false };
+    return { ...transfer, ...(await otherOrders(shop, transfer, details.payment_id)) };
+  });
+  return Promise.all(asked);
+}
+
+async function otherOrders(
+  shop: Shop,
+  { transaction_id, transaction_event_index: index }: UnmatchedTransfer,
+  paymentId: string,
+): Promise<Pick<Candidate, 'others' | 'elsewhere'>> {
+  try {
+    const { transfers } = await shop.quittance.findTransfers(transaction_id);
+    const found = transfers.find((transfer) => transfer.transaction_event_index === index);
+    if (found === undefined) return { others: null, elsewhere: false };
+    const others = found.candidates.filter((id) => id !== paymentId);
+    return { others: await ordersOfPayments(shop.db, others), elsewhere: found.candidates_elsewhere };
+  } catch {
+    return { others: null, elsewhere: false };
+  }
+}
+
+/** What a person chose on the order's page. */
+export type Choice = TransferChoice & {
+  /** The number of candidates that the person saw and confirmed; null where nothing was confirmed. */
+  confirmed: number | null;
+};
+
+/**
+ * Accepts a transfer for a payment, if it is listed there now and somebody has decided whose it is. What the form says is not
+ * believed: a page may have been open since before another order was made.
+ * @returns the payment, or why the transfer was not accepted. @throws QuittanceError.
+ */
+export async function acceptFor(shop: Shop, paymentId: string, choice: Choice): Promise<Payment | string> {
+  const { unmatched_transfers: listed } = await shop.quittance.getPaymentDetails(paymentId);
+  const transfer = listed.find(
+    ({ transaction_id, transaction_event_index }) =>
+      transaction_id === choice.transaction_id && transaction_event_index === choice.transaction_event_index,
+  );
+  if (transfer === undefined || paidAnother(transfer)) return 'Not accepted. This transfer is not for this order.';
+  if (!isUncertain(transfer)) return shop.quittance.acceptTransfer(paymentId, transfer);
+  if (choice.confirmed !== transfer.candidate_count)
+    return `Not accepted. This transfer may be for ${transfer.candidate_count} payments. Ask the customers, and confirm that it is for this order.`;
+  return shop.quittance.acceptTransfer(paymentId, { ...transfer, confirm_candidates: transfer.candidate_count });
+}
