@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { decide, endOfLag, matchOf, paysInFull, slotSearchOf, type Decision } from '../src/settlement/decision.ts';
+import {
+  decide,
+  inexactCandidates,
+  isClaimedBy,
+  paysInFull,
+  slotSearchOf,
+  type Decision,
+} from '../src/settlement/decision.ts';
 import type { PaymentRow } from '../src/store/payment.ts';
 import type { TransferRow } from '../src/store/transfer.ts';
 
@@ -36,6 +43,8 @@ const transfer = (change: Partial<TransferRow> = {}): TransferRow => ({
   merchant_id: 'mer_1',
   block_hash: '0xblock',
   block_timestamp: at('12:10:00.000'),
+  first_seen_at: null,
+  live: false,
   sender: '0xpayer',
   recipient: '0xwallet',
   amount_units: '10000000',
@@ -43,18 +52,28 @@ const transfer = (change: Partial<TransferRow> = {}): TransferRow => ({
   match_status: 'pending',
   payment_id: null,
   related_payment_id: null,
+  candidates: null,
   reason: null,
+  notified: false,
   ...change,
 });
 
 const nobody = () => Promise.resolve([]);
+const found = (rows: PaymentRow[]) => () => Promise.resolve(rows);
 const neverAsked = () => Promise.reject(new Error('the wallet was searched'));
-const unmatched = (related: string | null, reason: string | null): Decision => ({
-  assignment: { payment_id: null, related_payment_id: related, reason } as Decision['assignment'],
+
+/** What is decided of a transfer that pays nothing: the only payment that it may be for, or several. */
+const unmatched = (related: string | null | string[], reason: string | null): Decision => ({
+  assignment: {
+    payment_id: null,
+    related_payment_id: Array.isArray(related) ? null : related,
+    candidates: Array.isArray(related) ? related : null,
+    reason,
+  } as Decision['assignment'],
   move: null,
 });
 
-describe('a transfer that fits a payment of its slot', () => {
+describe('a transfer that a payment of its slot claims', () => {
   test.each(['PENDING', 'CHECKING', 'EXPIRED', 'CANCELLED'] as const)(
     'pays it once it is confirmed, when the payment is %s',
     async (status) => {
@@ -101,120 +120,226 @@ describe('a transfer that fits a payment of its slot', () => {
     );
   });
 
-  test('of another phase than retracted is matched; a retracted one pays nothing and belongs to nobody', async () => {
+  test('is claimed by that one alone', () => {
     const waiting = payment();
-    expect(matchOf(transfer(), [waiting])).toBe(waiting);
-    expect(matchOf(transfer({ phase: 'retracted' }), [waiting])).toBeNull();
-    expect(await decide(transfer({ phase: 'retracted' }), [waiting], neverAsked)).toEqual(unmatched(null, null));
+    expect(isClaimedBy(waiting, transfer(), [waiting])).toBe(true);
+    expect(isClaimedBy(payment({ payment_id: 'pay_2' }), transfer(), [waiting])).toBe(false);
+    expect(isClaimedBy(waiting, transfer({ block_timestamp: at('12:40:00.000') }), [waiting])).toBe(false);
   });
 });
 
-describe('a transfer that fits none of its slot', () => {
-  test('belongs to nobody where nobody has used the wallet', async () => {
+describe('a transfer that brings nothing', () => {
+  test.each([
+    ['retracted', { phase: 'retracted' }],
+    ['from the wallet to itself', { sender: '0xwallet' }],
+  ] as const)('because it is %s pays nothing and is nobody’s', async (_, change) => {
+    const waiting = payment();
+    expect(isClaimedBy(waiting, transfer(change), [waiting])).toBe(false);
+    expect(await decide(transfer(change), [waiting], neverAsked)).toEqual(unmatched(null, null));
+    // Nor is it an underpaid or late one.
+    expect(await decide(transfer(change), [payment({ status: 'EXPIRED' })], neverAsked)).toEqual(unmatched(null, null));
+    expect(slotSearchOf(transfer(change))).toBeNull();
+  });
+});
+
+describe('a transfer that several payments of its slot may have been paid with', () => {
+  const slot = [
+    payment({ payment_id: 'pay_a', status: 'CANCELLED', cancelled_at: at('12:10:00.200') }),
+    payment({ payment_id: 'pay_b', created_at: at('12:10:00.400'), expires_at: at('12:40:00.400') }),
+  ];
+  const soon = transfer({ block_timestamp: at('12:10:02.000') });
+
+  test.each(['seen', 'confirmed'] as const)('pays none of them and names all, %s', async (phase) => {
+    expect(await decide({ ...soon, phase }, slot, neverAsked)).toEqual(unmatched(['pay_a', 'pay_b'], 'ambiguous'));
+  });
+
+  test('names the one that is left when the others are PAID', async () => {
+    const paid = slot.map((one, position) => (position === 0 ? { ...one, status: 'PAID' as const } : one));
+    const lagging = transfer({
+      ...{ block_timestamp: at('12:09:00.000'), first_seen_at: at('12:10:20.000'), live: true },
+    });
+    expect(await decide(lagging, paid, neverAsked)).toEqual(unmatched('pay_b', 'ambiguous'));
+  });
+
+  test('pays the newest of one order', async () => {
+    const one = slot.map((each) => ({ ...each, order_id: 'order 7' }));
+    expect(await decide(soon, one, neverAsked)).toMatchObject({
+      assignment: { payment_id: 'pay_b' },
+      move: { payment: one[1], to: 'PAID' },
+    });
+  });
+});
+
+describe('a transfer that none of its slot claims', () => {
+  const over = (name: string, change: Partial<PaymentRow> = {}) =>
+    payment({ payment_id: name, status: 'EXPIRED', ...change });
+
+  test('is nobody’s where nobody has used the wallet', async () => {
     expect(await decide(transfer(), [], nobody)).toEqual(unmatched(null, null));
   });
 
-  test('is late for the last payment of the slot that started before its block, not for a later one', async () => {
+  test('is late for the last payment of the slot that began before it came, not for a later one', async () => {
     const slot = [
-      payment({ payment_id: 'pay_first', created_at: at('11:00:00.000'), expires_at: at('11:30:00.000') }),
-      payment({ payment_id: 'pay_last', created_at: at('11:30:00.000'), expires_at: at('12:00:00.000') }),
+      over('pay_first', { created_at: at('10:00:00.000'), expires_at: at('10:30:00.000') }),
+      over('pay_last', { created_at: at('11:30:00.000'), expires_at: at('12:00:00.000') }),
       payment({ payment_id: 'pay_after', created_at: at('12:20:00.000'), expires_at: at('12:50:00.000') }),
     ];
-    expect(await decide(transfer(), slot, nobody)).toEqual(unmatched('pay_last', 'late'));
+    expect(await decide(transfer(), slot, neverAsked)).toEqual(unmatched('pay_last', 'late'));
   });
 
-  test('in the second of the creation has that payment before it, in the second before it has not', async () => {
-    const cancelled = payment({
-      created_at: at('12:10:00.900'),
-      cancelled_at: at('12:10:00.950'),
-      status: 'CANCELLED',
+  test('has no reason while that payment waits: nobody is told that it is late before the payment ends', async () => {
+    const late = transfer({ block_timestamp: at('12:30:05.000') });
+    expect(await decide(late, [payment()], neverAsked)).toEqual({ ...unmatched(null, null), isOpen: true });
+    expect(await decide(late, [over('pay_1')], neverAsked)).toEqual(unmatched('pay_1', 'late'));
+  });
+
+  test('is a duplicate once that payment is paid, or is about to be, and after_cancel for a cancelled one', async () => {
+    const late = transfer({ block_timestamp: at('12:30:05.000') });
+    for (const status of ['PAID', 'CHECKING'] as const)
+      expect(await decide(late, [payment({ status })], neverAsked)).toEqual(unmatched('pay_1', 'duplicate'));
+    const cancelled = payment({ status: 'CANCELLED', cancelled_at: at('12:10:00.900') });
+    expect(await decide(transfer(), [cancelled], neverAsked)).toEqual(unmatched('pay_1', 'after_cancel'));
+  });
+
+  test('is nobody’s that was created after it was first seen', async () => {
+    const waiting = payment({ created_at: at('12:10:00.700'), expires_at: at('12:40:00.700') });
+    const known = transfer({ first_seen_at: at('12:10:00.699') });
+    expect(await decide(known, [waiting], nobody)).toEqual(unmatched(null, null));
+    expect(await decide({ ...known, first_seen_at: waiting.created_at }, [waiting], neverAsked)).toMatchObject({
+      move: { to: 'PAID' },
     });
-    expect(await decide(transfer(), [cancelled], nobody)).toEqual(unmatched('pay_1', 'after_cancel'));
-    const next = payment({ created_at: at('12:10:01.000'), cancelled_at: at('12:10:01.000'), status: 'CANCELLED' });
-    // It started a second after the block, and is no earlier payment that the money could be late for.
-    const other = payment({ payment_id: 'pay_other', amount_units: 9_000_000n, expires_at: at('12:05:00.000') });
-    expect(
-      await decide(transfer({ block_timestamp: at('11:00:00.000') }), [next], () => Promise.resolve([other])),
-    ).toEqual(unmatched('pay_other', 'overpaid'));
   });
 
-  test('was meant for the payment on its wallet that waited with the nearest amount, above or below', async () => {
-    const candidates = [
-      payment({ payment_id: 'pay_far', amount_units: 14_000_000n }),
-      payment({ payment_id: 'pay_near', amount_units: 11_000_000n }),
-      payment({ payment_id: 'pay_below', amount_units: 8_000_000n }),
+  test('is late for the two last payments where the customer of either may have paid', async () => {
+    const slot = (change: Partial<PaymentRow> = {}, ofLast: Partial<PaymentRow> = {}) => [
+      over('pay_first', { created_at: at('11:00:00.000'), expires_at: at('11:30:00.000'), ...change }),
+      over('pay_last', { created_at: at('11:35:00.000'), expires_at: at('12:05:00.000'), ...ofLast }),
     ];
-    const found = (rows: PaymentRow[]) => () => Promise.resolve(rows);
-    expect(await decide(transfer(), [], found(candidates))).toEqual(unmatched('pay_near', 'underpaid'));
-    expect(await decide(transfer(), [], found(candidates.toReversed()))).toEqual(unmatched('pay_near', 'underpaid'));
-    const below = candidates.filter(({ payment_id: id }) => id !== 'pay_near');
-    expect(await decide(transfer(), [], found(below))).toEqual(unmatched('pay_below', 'overpaid'));
-    expect(await decide(transfer(), [], found(below.toReversed()))).toEqual(unmatched('pay_below', 'overpaid'));
-  });
-
-  test('of two payments equally near the first counts', async () => {
-    const [above, below] = [12_000_000n, 8_000_000n].map((units) =>
-      payment({ payment_id: `pay_${units}`, amount_units: units }),
-    );
-    expect(await decide(transfer(), [], () => Promise.resolve([above!, below!]))).toEqual(
-      unmatched('pay_12000000', 'underpaid'),
-    );
-    expect(await decide(transfer(), [], () => Promise.resolve([below!, above!]))).toEqual(
-      unmatched('pay_8000000', 'overpaid'),
+    expect(await decide(transfer(), slot(), neverAsked)).toEqual(unmatched(['pay_last', 'pay_first'], 'late'));
+    // Not where the earlier one ended more than an hour before, was paid, or both are one order.
+    const alone = unmatched('pay_last', 'late');
+    const longAgo = { created_at: at('10:30:00.000'), expires_at: at('11:09:59.999') };
+    expect(await decide(transfer(), slot(longAgo), neverAsked)).toEqual(alone);
+    expect(await decide(transfer(), slot({ status: 'PAID' }), neverAsked)).toEqual(alone);
+    const order = { order_id: 'order 7' };
+    expect(await decide(transfer(), slot(order, order), neverAsked)).toEqual(alone);
+    // Nor where the later one takes it as a duplicate.
+    expect(await decide(transfer(), slot({}, { status: 'PAID' }), neverAsked)).toEqual(
+      unmatched('pay_last', 'duplicate'),
     );
   });
 
-  test('with a fraction that no payment can ask for was meant for the nearest all the same', async () => {
-    const fraction = transfer({ amount_units: '10000000000000000001', decimals: 18 });
-    expect(await decide(fraction, [], () => Promise.resolve([payment()]))).toEqual(unmatched('pay_1', 'overpaid'));
+  test('goes to whom its amount was asked for in the last 24 hours, before any inexact payment', async () => {
+    const near = payment({ payment_id: 'pay_near', amount_units: 10_000_001n });
+    const ended = (time: string) => [over('pay_1', { created_at: at('00:00:00.000'), expires_at: at(time) })];
+    const nextDay = { block_timestamp: new Date('2026-03-02T06:00:00Z') };
+    const waiting = {
+      ...near,
+      created_at: new Date('2026-03-02T05:50:00Z'),
+      expires_at: new Date('2026-03-02T06:20:00Z'),
+    };
+    expect(await decide(transfer(nextDay), ended('06:00:00.001'), found([waiting]))).toEqual(
+      unmatched('pay_1', 'late'),
+    );
+    expect(await decide(transfer(nextDay), ended('06:00:00.000'), found([waiting]))).toEqual(
+      unmatched('pay_near', 'underpaid'),
+    );
+    // Late for it all the same where it is no other payment's.
+    expect(await decide(transfer(nextDay), ended('06:00:00.000'), nobody)).toEqual(unmatched('pay_1', 'late'));
+  });
+});
+
+describe('a transfer of another amount', () => {
+  const named = (units: bigint, change: Partial<PaymentRow> = {}) =>
+    payment({ payment_id: `pay_${units}`, amount_units: units, ...change });
+  const decided = (candidates: PaymentRow[], change: Partial<TransferRow> = {}) =>
+    decide(transfer(change), [], found(candidates));
+
+  test('may be for every payment that waited on its wallet for half of it to twice as much, the nearest first', async () => {
+    const all = [14_000_000n, 11_000_000n, 8_000_000n, 20_000_000n, 5_000_000n].map((units) => named(units));
+    expect(await decided(all)).toEqual(
+      unmatched(['pay_11000000', 'pay_8000000', 'pay_14000000', 'pay_5000000', 'pay_20000000'], 'underpaid'),
+    );
+    expect(await decided([named(20_000_001n), named(8_000_000n)])).toEqual(unmatched('pay_8000000', 'overpaid'));
+    expect(await decided([named(4_999_999n), named(12_000_000n)])).toEqual(unmatched('pay_12000000', 'underpaid'));
   });
 
-  test('where none waited was meant for the first that was found, whatever its amount', async () => {
-    const over = { created_at: at('11:00:00.000'), expires_at: at('11:30:00.000') };
-    const candidates = [
-      payment({ payment_id: 'pay_first', amount_units: 50_000_000n, ...over }),
-      payment({ payment_id: 'pay_near', amount_units: 11_000_000n, ...over }),
-    ];
-    expect(await decide(transfer(), [], () => Promise.resolve(candidates))).toEqual(
-      unmatched('pay_first', 'underpaid'),
+  test('of two payments equally near, both are named', async () => {
+    expect(await decided([named(12_000_000n), named(8_000_000n)])).toEqual(
+      unmatched(['pay_12000000', 'pay_8000000'], 'underpaid'),
     );
   });
 
-  test('that left out the added digits was meant for the payment that asked for the bare price', async () => {
-    const bare = payment({ payment_id: 'pay_bare', created_at: at('11:00:00.000'), expires_at: at('11:30:00.000') });
-    const unique = payment({
-      payment_id: 'pay_unique',
-      amount: '10.0037',
-      amount_units: 10_003_700n,
-      requested_amount: '10.00',
-    });
-    const nearer = payment({ payment_id: 'pay_nearer', amount_units: 10_000_001n });
-    const other = payment({ payment_id: 'pay_other', amount_units: 10_000_050n, requested_amount: '11.00' });
-    const candidates = () => Promise.resolve([nearer, other, unique]);
-    expect(await decide(transfer(), [bare], candidates)).toEqual(unmatched('pay_unique', 'underpaid'));
-    // One that is PAID, or that did not wait then, was not meant: the late one is.
-    for (const change of [{ status: 'PAID' as const }, { expires_at: at('12:05:00.000') }]) {
-      const decided = await decide(transfer(), [bare], () => Promise.resolve([{ ...unique, ...change }]));
-      expect(decided).toEqual(unmatched('pay_bare', 'late'));
-    }
+  test('where no amount is near it may be for all for which it is no dust', async () => {
+    expect(await decided([named(1_000_000_000n), named(500_000_000n), named(1_000_000_001n)])).toEqual(
+      unmatched(['pay_500000000', 'pay_1000000000'], 'underpaid'),
+    );
+  });
+
+  test('is not for a payment that was paid while another may need it', async () => {
+    const paid = named(10_500_000n, { status: 'PAID' });
+    expect(await decided([paid, named(12_000_000n)])).toEqual(unmatched('pay_12000000', 'underpaid'));
+    // Not even while the other asks for an amount that is far from it.
+    expect(await decided([paid, named(100_000_000n)])).toEqual(unmatched('pay_100000000', 'underpaid'));
+    expect(await decided([paid])).toEqual(unmatched('pay_10500000', 'underpaid'));
+  });
+
+  test('may be for one that ended less than 24 hours before, and not for one that was created after it was seen', async () => {
+    const ended = named(11_000_000n, { status: 'EXPIRED', expires_at: at('12:05:00.000') });
+    expect(await decided([ended])).toEqual(unmatched('pay_11000000', 'underpaid'));
+    const nextDay = { block_timestamp: new Date('2026-03-02T12:05:00Z') };
+    expect(await decided([ended], nextDay)).toEqual(unmatched(null, null));
+    const later = named(11_000_000n, { created_at: at('12:10:05.000') });
+    expect(await decided([later], { first_seen_at: at('12:10:04.999') })).toEqual(unmatched(null, null));
+    expect(await decided([later], { first_seen_at: at('12:10:05.000') })).toEqual(
+      unmatched('pay_11000000', 'underpaid'),
+    );
+  });
+
+  test('names at most twenty', async () => {
+    const all = Array.from({ length: 30 }, (_, n) => named(10_000_001n + BigInt(n)));
+    const { assignment } = await decided(all);
+    expect(assignment).toMatchObject({ candidates: all.slice(0, 20).map(({ payment_id: id }) => id) });
+  });
+
+  test('with a fraction that no payment can ask for is compared in the units of the token', async () => {
+    expect(await decided([payment()], { amount_units: '10000000000000000001', decimals: 18 })).toEqual(
+      unmatched('pay_1', 'overpaid'),
+    );
+  });
+
+  test('is never for a payment of exactly its amount: that one would have claimed it', () => {
+    expect(inexactCandidates([payment()], transfer())).toEqual([]);
+  });
+
+  test('that left out the digits of a unique amount may be for any payment with that price', async () => {
+    const unique = [named(10_003_700n), named(10_009_900n)].map((one) => ({ ...one, requested_amount: '10.00' }));
+    expect(await decided(unique)).toEqual(unmatched(['pay_10003700', 'pay_10009900'], 'underpaid'));
   });
 });
 
 describe('where a transfer looks for its payment', () => {
-  test('at its amount in millionths, among those created up to 15 s after its block', () => {
+  test('at its amount in millionths, among those created until its interval ends', () => {
     const found = slotSearchOf(transfer({ amount_units: '10000000000000000000', decimals: 18 }));
     expect(found).toEqual({
       network: 'local',
       recipient: '0xwallet',
       amountUnits: 10_000_000n,
       startedBefore: at('12:10:01.000'),
-      createdBefore: at('12:10:15.000'),
+      createdBefore: at('12:10:16.000'),
     });
-    expect(endOfLag(transfer())).toEqual(at('12:10:15.000'));
+    expect(slotSearchOf(transfer({ first_seen_at: at('12:10:48.300'), live: true }))).toMatchObject({
+      startedBefore: at('12:10:01.000'),
+      createdBefore: at('12:10:49.000'),
+    });
+    // The chain's clock is ahead.
+    expect(slotSearchOf(transfer({ first_seen_at: at('12:09:10.300'), live: true }))).toMatchObject({
+      startedBefore: at('12:09:11.000'),
+      createdBefore: at('12:10:01.000'),
+    });
   });
 
-  test('nowhere when it is retracted, has a fraction of a millionth, or is more than a payment may ask', () => {
-    expect(slotSearchOf(transfer({ phase: 'retracted' }))).toBeNull();
+  test('nowhere when it has a fraction of a millionth, or is more than a payment may ask', () => {
     expect(slotSearchOf(transfer({ amount_units: '10000000000000000001', decimals: 18 }))).toBeNull();
     expect(slotSearchOf(transfer({ amount_units: String(10n ** 18n - 1n) }))).toMatchObject({
       amountUnits: 10n ** 18n - 1n,

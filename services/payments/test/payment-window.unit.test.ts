@@ -1,16 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  intervalOf,
   isCloseAmount,
-  matchPayment,
+  isDust,
+  isInsideWindow,
+  meets,
+  type PaymentTimes,
+  reasonShown,
+  REST_MS,
+  type Sighting,
   startOfNextSecond,
   unmatchedReason,
-  unmatchedReasonFor,
-  type PaymentTimes,
-  paymentWindow,
+  waitedOrRested,
+  wasKnownBefore,
+  windowOf,
 } from '../src/settlement/payment-window.ts';
 
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
+const ms = (time: string): number => at(time).getTime();
 
 /** Waits from 12:00:00.200 to 12:30:00.200 unless said otherwise. */
 const payment = (change: Partial<PaymentTimes> = {}): PaymentTimes => ({
@@ -20,112 +28,114 @@ const payment = (change: Partial<PaymentTimes> = {}): PaymentTimes => ({
   ...change,
 });
 
-describe('which payment a transfer belongs to', () => {
-  test('a block inside the payment window belongs to the payment, whenever it is noticed', () => {
-    const waiting = payment();
-    expect(matchPayment([waiting], at('12:00:01.000'))).toBe(waiting);
-    expect(matchPayment([waiting], at('12:30:00.000'))).toBe(waiting);
+/** @param seen when it was first read, without a gap before it; left out for a transfer of which nothing is known but its block. */
+const sighting = (block: string, seen?: string): Sighting => ({
+  block_timestamp: at(block),
+  first_seen_at: seen === undefined ? null : at(seen),
+  live: seen !== undefined,
+});
+
+describe('the interval of a transfer', () => {
+  test('ends with its first reading on a network that is read without a gap', () => {
+    expect(intervalOf(sighting('12:10:00.000', '12:10:00.001'))).toEqual({
+      from: ms('12:10:00.000'),
+      to: ms('12:10:00.001'),
+    });
+    expect(intervalOf(sighting('12:10:00.000', '12:12:00.000'))).toMatchObject({ to: ms('12:12:00.000') });
   });
 
-  test('a block at the time of expiry is late', () => {
-    expect(matchPayment([payment({ expires_at: at('12:30:00.000') })], at('12:30:00.000'))).toBeNull();
+  test('ends 15 s after the time of its block in every other case', () => {
+    const unread = { from: ms('12:10:00.000'), to: ms('12:10:15.000') };
+    expect(intervalOf(sighting('12:10:00.000'))).toEqual(unread);
+    expect(intervalOf({ ...sighting('12:10:00.000', '12:10:02.000'), live: false })).toEqual(unread);
+    expect(intervalOf({ ...sighting('12:10:00.000'), live: true })).toEqual(unread);
   });
 
-  test('a block of the second in which the payment was created belongs to it', () => {
-    const waiting = payment();
-    expect(matchPayment([waiting], at('12:00:00.000'))).toBe(waiting);
-  });
-
-  test('a block less than 15 s before the creation belongs to the payment, one 15 s before does not', () => {
-    const waiting = payment();
-    expect(matchPayment([waiting], at('11:59:46.000'))).toBe(waiting);
-    expect(matchPayment([waiting], at('11:59:45.200'))).toBeNull();
-    expect(matchPayment([waiting], at('11:59:45.000'))).toBeNull();
-  });
-
-  test('a block of the second of the cancellation comes too late, one of the second before in time', () => {
-    const cancelled = payment({ cancelled_at: at('12:10:05.900') });
-    expect(matchPayment([cancelled], at('12:10:05.000'))).toBeNull();
-    expect(matchPayment([cancelled], at('12:10:04.000'))).toBe(cancelled);
-  });
-
-  test('a payment cancelled in the second of its creation matches no block, not even through the allowance', () => {
-    const cancelled = payment({ cancelled_at: at('12:00:00.900') });
-    expect(matchPayment([cancelled], at('12:00:00.000'))).toBeNull();
-    expect(matchPayment([cancelled], at('11:59:59.000'))).toBe(cancelled);
-  });
-
-  test('a cancellation after the expiry does not extend the payment window', () => {
-    expect(matchPayment([payment({ cancelled_at: at('12:40:00.000') })], at('12:35:00.000'))).toBeNull();
-  });
-
-  test('a payment window ends where the next payment of the slot starts', () => {
-    const first = payment();
-    const second = payment({ created_at: at('12:05:00.700'), expires_at: at('12:35:00.700') });
-    expect(matchPayment([first, second], at('12:04:59.000'))).toBe(first);
-    expect(matchPayment([first, second], at('12:05:00.000'))).toBe(second);
-    expect(matchPayment([first, second], at('12:20:00.000'))).toBe(second);
-  });
-
-  test('the payment window that holds the block comes before the allowance of the next payment', () => {
-    const first = payment();
-    const second = payment({ created_at: at('12:05:00.700'), expires_at: at('12:35:00.700') });
-    expect(matchPayment([first, second], at('12:04:50.000'))).toBe(first);
-  });
-
-  test('the last payment started and the first one after it decide the match as all of them do', () => {
-    fc.assert(
-      fc.property(anySlot, fc.integer({ min: -60, max: 400 }), (slot, second) => {
-        const block = new Date(second * 1000);
-        const started = slot.filter((one) => one.created_at < startOfNextSecond(block)).slice(-1);
-        const after = slot.filter((one) => one.created_at >= startOfNextSecond(block)).slice(0, 1);
-        expect(matchPayment([...started, ...after], block)).toBe(matchPayment(slot, block));
-      }),
-    );
-  });
-
-  test('no block belongs to a payment that was closed by then, or created 15 s after it or later', () => {
-    fc.assert(
-      fc.property(anySlot, fc.integer({ min: -60, max: 400 }), (slot, second) => {
-        const block = new Date(second * 1000);
-        const match = matchPayment(slot, block);
-        if (match === null) return;
-        expect(block < paymentWindow(match).end).toBe(true);
-        expect(match.created_at.getTime() - block.getTime()).toBeLessThan(15_000);
-      }),
-    );
+  test('begins with the first reading where the chain’s clock is ahead', () => {
+    expect(intervalOf(sighting('12:11:00.000', '12:10:00.500'))).toEqual({
+      from: ms('12:10:00.500'),
+      to: ms('12:11:00.000'),
+    });
   });
 });
 
-/** Payments one after the other, as the slot's uniqueness forces them: each starts after the one before was closed. */
-const anySlot = fc
-  .array(
-    fc.record({
-      pauseMs: fc.integer({ min: 0, max: 30_000 }),
-      lifeMs: fc.integer({ min: 1, max: 60_000 }),
-      end: fc.constantFrom('expired', 'cancelled', 'paid'),
-    }),
-    { minLength: 1, maxLength: 5 },
-  )
-  .map((steps) => {
-    let clock = 0;
-    return steps.map(({ pauseMs, lifeMs, end }): PaymentTimes => {
-      const start = clock + pauseMs;
-      clock = start + lifeMs;
-      return {
-        created_at: new Date(start),
-        // A payment that was paid leaves its slot before its time is over.
-        expires_at: new Date(end === 'expired' ? clock : clock + 60_000),
-        cancelled_at: end === 'cancelled' ? new Date(clock) : null,
-      };
-    });
+describe('a payment window', () => {
+  test('begins with the second of the creation, and ends at the expiry to the millisecond', () => {
+    expect(windowOf(payment())).toEqual({ start: ms('12:00:00.000'), end: ms('12:30:00.200') });
   });
 
+  test('ends with the second of the cancellation, and a cancellation after the expiry does not extend it', () => {
+    expect(windowOf(payment({ cancelled_at: at('12:10:05.900') })).end).toBe(ms('12:10:05.000'));
+    expect(windowOf(payment({ cancelled_at: at('12:40:00.000') })).end).toBe(ms('12:30:00.200'));
+  });
+
+  test.each([
+    ['ends before it begins', '11:59:58.000', '11:59:59.999', false],
+    ['ends as it begins', '11:59:58.000', '12:00:00.000', true],
+    ['begins with the last millisecond of it', '12:30:00.199', '12:31:00.000', true],
+    ['begins at its end', '12:30:00.200', '12:31:00.000', false],
+  ])('meets an interval that %s: %s to %s, %s', (_, from, to, isMet) => {
+    expect(meets({ from: ms(from), to: ms(to) }, windowOf(payment()))).toBe(isMet);
+  });
+
+  test('without a moment in it meets nothing: of a payment cancelled in the second of its creation', () => {
+    const cancelled = windowOf(payment({ cancelled_at: at('12:00:00.900') }));
+    expect(meets({ from: ms('11:00:00.000'), to: ms('13:00:00.000') }, cancelled)).toBe(false);
+  });
+
+  test('holds a transfer when the start of its interval is in it', () => {
+    expect(isInsideWindow(payment(), sighting('12:00:00.000'))).toBe(true);
+    expect(isInsideWindow(payment(), sighting('11:59:59.000', '12:00:05.000'))).toBe(false);
+    // The chain's clock is ahead: the transfer was made when it was first seen.
+    expect(isInsideWindow(payment(), sighting('12:30:50.000', '12:29:50.000'))).toBe(true);
+    expect(isInsideWindow(payment(), sighting('12:30:01.000'))).toBe(false);
+  });
+});
+
+test('a transfer is known before a payment by the millisecond of its first reading', () => {
+  const known = (seen: string) => wasKnownBefore(payment(), sighting('12:00:00.000', seen));
+  expect([known('12:00:00.199'), known('12:00:00.200'), known('12:00:00.201')]).toEqual([true, false, false]);
+  expect(wasKnownBefore(payment(), { ...sighting('12:00:00.000', '12:00:00.199'), live: false })).toBe(true);
+  expect(wasKnownBefore(payment(), sighting('11:00:00.000'))).toBe(false);
+});
+
+describe('a payment waits or rests', () => {
+  const waits = (block: string, seen?: string) => waitedOrRested(payment(), sighting(block, seen));
+
+  test('from its creation on, also for a transfer that only the end of its interval lets in', () => {
+    expect(waits('11:59:59.000', '12:00:00.200')).toBe(true);
+    expect(waits('11:59:44.000')).toBe(false);
+    expect(waits('11:59:45.000')).toBe(true);
+  });
+
+  test('but not for what was known before it', () => {
+    expect(waits('11:59:59.000', '12:00:00.199')).toBe(false);
+  });
+
+  test('until 24 hours after its end', () => {
+    const end = windowOf(payment()).end + REST_MS;
+    const rests = (time: number) =>
+      waitedOrRested(payment(), { ...sighting('12:00:00.000'), block_timestamp: new Date(time) });
+    expect([rests(end - 1), rests(end)]).toEqual([true, false]);
+  });
+});
+
+test('every block of a second is before the start of the next one, and none of the next is', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10_000_000 }), (time) => {
+      const next = startOfNextSecond(time).getTime();
+      expect(next % 1000).toBe(0);
+      expect(next - time).toBeGreaterThan(0);
+      expect(next - time).toBeLessThanOrEqual(1000);
+    }),
+  );
+});
+
 describe('why a transfer pays nothing', () => {
-  const reason = (change: Partial<PaymentTimes> & { status?: string }, units: bigint, time: string) =>
+  const reason = (change: Partial<PaymentTimes> & { status?: string }, units: bigint, block: string, seen?: string) =>
     unmatchedReason(
       { status: 'EXPIRED', tokenUnits: 10n, ...payment(), ...change },
-      { tokenUnits: units, blockTime: at(time) },
+      { ...sighting(block, seen), tokenUnits: units },
     );
 
   test('another amount is underpaid or overpaid, whatever the time', () => {
@@ -137,6 +147,7 @@ describe('why a transfer pays nothing', () => {
     expect(reason({}, 10n, '13:00:00.000')).toBe('late');
     const cancelled = { status: 'CANCELLED', cancelled_at: at('12:10:05.900') };
     expect(reason(cancelled, 10n, '12:10:05.000')).toBe('after_cancel');
+    expect(reason(cancelled, 10n, '12:10:04.000')).toBe('late');
     // Long before the payment: it did not come after the cancellation either.
     expect(reason(cancelled, 10n, '11:00:00.000')).toBe('late');
   });
@@ -147,51 +158,48 @@ describe('why a transfer pays nothing', () => {
   });
 });
 
-describe('an amount is near enough to have been meant', () => {
+describe('an amount', () => {
   test.each([
     [5n, true],
     [4n, false],
     [10n, true],
     [20n, true],
     [21n, false],
-  ])('from half of what was asked to twice as much: %s of 10', (units, isClose) => {
+  ])('is near enough to have been meant from half of what was asked to twice as much: %s of 10', (units, isClose) => {
     expect(isCloseAmount(units, 10n)).toBe(isClose);
+  });
+
+  test('is dust below a hundredth of what was asked', () => {
+    expect([isDust(99n, 10_000n), isDust(100n, 10_000n)]).toEqual([true, false]);
   });
 });
 
-describe('why a transfer that pays nothing does not pay one payment', () => {
-  type Shown = Parameters<typeof unmatchedReasonFor>;
+describe('why a transfer that pays nothing is shown with one of the payments that it may be for', () => {
+  type Shown = Parameters<typeof reasonShown>;
   const reason = (ofTransfer: Partial<Shown[1]>, ofPayment: Partial<Shown[0]> = {}) =>
-    unmatchedReasonFor(
-      { payment_id: 'pay_1', status: 'EXPIRED', amount_units: 10_000_000n, ...payment(), ...ofPayment },
+    reasonShown(
+      { amount_units: 10_000_000n, cancelled_at: null, ...ofPayment },
       {
-        ...{ amount_units: '10000000', decimals: 6, block_timestamp: at('13:00:00.000') },
-        ...{ related_payment_id: null, reason: null, ...ofTransfer },
+        ...{ amount_units: '10000000', decimals: 6, block_timestamp: at('13:00:00.000'), reason: null },
+        ...ofTransfer,
       },
     );
 
-  test('is what was found out for the payment that it is related to, whatever the times say', () => {
-    expect(reason({ related_payment_id: 'pay_1', reason: 'duplicate' })).toBe('duplicate');
-    expect(reason({ related_payment_id: 'pay_1', reason: null })).toBeNull();
+  test.each(['duplicate', 'ambiguous', null])('is what the ledger says for the exact amount: %s', (known) => {
+    expect(reason({ reason: known })).toBe(known);
   });
 
-  test('is nothing for the exact amount of another payment', () => {
-    expect(reason({ related_payment_id: 'pay_2', reason: 'late' })).toBeNull();
-  });
-
-  test('is nothing for the exact amount while the payment waits, since that is yet to be decided about', () => {
-    expect(reason({ block_timestamp: at('12:10:00.000') }, { status: 'PENDING' })).toBeNull();
-  });
-
-  test('is the time, for the exact amount that no payment was meant for', () => {
-    expect(reason({})).toBe('late');
-  });
-
-  test('is the amount, for any other one, in the units of the token, also when it was another payment’s', () => {
+  test('is its amount, for any other one, in the units of the token', () => {
+    expect(reason({ amount_units: '9999999', reason: 'overpaid' })).toBe('underpaid');
+    expect(reason({ amount_units: '10000001', reason: 'underpaid' })).toBe('overpaid');
     expect(reason({ amount_units: '9999999' })).toBe('underpaid');
-    expect(reason({ amount_units: '10000001', related_payment_id: 'pay_2', reason: 'late' })).toBe('overpaid');
-    expect(reason({ amount_units: '9999999', block_timestamp: at('12:10:00.000') })).toBe('underpaid');
-    expect(reason({ amount_units: '10000000000000000001', decimals: 18 })).toBe('overpaid');
-    expect(reason({ amount_units: '10000000000000000000', decimals: 18 })).toBe('late');
+    expect(reason({ amount_units: '10000000000000000001', decimals: 18, reason: 'late' })).toBe('overpaid');
+    expect(reason({ amount_units: '10000000000000000000', decimals: 18, reason: 'late' })).toBe('late');
+  });
+
+  test('is late for the one that expired and after_cancel for the one that was cancelled before it came', () => {
+    expect(reason({ reason: 'after_cancel' })).toBe('late');
+    expect(reason({ reason: 'late' }, { cancelled_at: at('13:00:00.900') })).toBe('after_cancel');
+    expect(reason({ reason: 'late' }, { cancelled_at: at('13:00:01.000') })).toBe('late');
   });
 });
