@@ -13,7 +13,7 @@ import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoi
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { byOurClock, type ClockDifference } from './loops/compare-clocks.ts';
+import { byOurClock, type ClockDifference, widened } from './settlement/clock-difference.ts';
 import { LOOK_UP_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 
 /* What payments asks other services. Every method throws ServiceUnavailable when there is no usable answer. */
@@ -23,15 +23,21 @@ type ChainWindow = { recipient: string; amount: string; from: Date; to: Date };
 
 export type Owners = ReturnType<typeof createOwners>;
 
+type ClientOf = (name: string, url: string, timeoutMs?: number) => ServiceClient;
+
 /** The services whose decisions payments keeps a copy of. */
-export const createOwners = ({ quota, webhooks }: { quota: ServiceClient; webhooks: ServiceClient }) => ({
-  /** The policy in force, or null for a merchant that quota does not know (yet). */
-  policy: (merchantId: string): Promise<AccessPolicy | null> =>
-    quota.find(ReadPolicy, { params: { merchant_id: merchantId } }),
-  /** What the merchant's webhook endpoint is told; null while there is no endpoint. */
-  webhookChoice: (merchantId: string): Promise<VersionedChoice | null> =>
-    webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } }),
-});
+export function createOwners(clientOf: ClientOf, urls: { quotaUrl: string; webhookDispatcherUrl: string }) {
+  const quota = clientOf('quota', urls.quotaUrl);
+  const webhooks = clientOf('webhook-dispatcher', urls.webhookDispatcherUrl);
+  return {
+    /** The policy in force, or null for a merchant that quota does not know (yet). */
+    policy: (merchantId: string): Promise<AccessPolicy | null> =>
+      quota.find(ReadPolicy, { params: { merchant_id: merchantId } }),
+    /** What the merchant's webhook endpoint is told; null while there is no endpoint. */
+    webhookChoice: (merchantId: string): Promise<VersionedChoice | null> =>
+      webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } }),
+  };
+}
 
 /** Few enough to be read, and settled, within a second or two. */
 const TRANSFERS_A_PAGE = 500;
@@ -60,7 +66,7 @@ const createChain = (watcher: ServiceClient, clocks: ClockDifference) => ({
       body: {
         network,
         page: { limit: TRANSFERS_A_PAGE, ...(after && { after }) },
-        windows: windows.map(({ from, to, ...slot }) => ({ ...slot, ...widened(from, to, clocks) })),
+        windows: windows.map((window) => ({ ...window, ...widened(window, clocks) })),
       },
     });
     const next = transfers.length === TRANSFERS_A_PAGE ? transfers.map(toPosition).at(-1) : undefined;
@@ -72,21 +78,11 @@ const createChain = (watcher: ServiceClient, clocks: ClockDifference) => ({
   },
 });
 
-/** chain-watcher compares them with its own database's clock. */
-const widened = (from: Date, to: Date, { ms }: ClockDifference) => ({
-  from: rfc3339(new Date(from.getTime() - ms)),
-  to: rfc3339(new Date(to.getTime() + ms)),
-});
-
 /**
  * Everything that is asked of chain-watcher. A client for each purpose, each with its own circuit: nodes that are slow for an operator or a
  * merchant, or an answer that is late for a page, must not block the questions of the expiry loop.
  */
-export function createWatcherClients(
-  clientOf: (name: string, url: string, timeoutMs?: number) => ServiceClient,
-  url: string,
-  clocks: ClockDifference,
-) {
+export function createWatcherClients(clientOf: ClientOf, url: string, clocks: ClockDifference) {
   const client = (name: string, timeoutMs?: number) => clientOf(name, url, timeoutMs);
   const finder = (name: string) => createTransactionFinder(client(name, LOOK_UP_TIMEOUT_MS));
   return {

@@ -1,3 +1,4 @@
+import type { Network } from '@quittance/contracts/networks.ts';
 import { serve } from '@quittance/http/server/serve.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
@@ -5,6 +6,7 @@ import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transact } from '@quittance/postgres/transaction.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createAdmission } from './admission.ts';
@@ -45,6 +47,29 @@ import { createWarnings } from './views/warnings.ts';
 
 const name = 'payments';
 
+const loops = [
+  startExpireLoop,
+  startExpireUnreadLoop,
+  startCompareClocksLoop,
+  startCountIncidentsLoop,
+  startKeepRepliesLoop,
+];
+
+/** What is shown of payments beside their rows. */
+function createViewSources({ tipReader, networks, logger }: ViewDependencies) {
+  const readTips = createChainTips({ reader: tipReader, logger });
+  const isBlacklisted = createWalletStates({ ask: tipReader.blacklisted, logger });
+  return {
+    progress: { readTips, policy: createConfirmationPolicy(networks) },
+    readWarnings: createWarnings({ readTips, isBlacklisted }),
+  };
+}
+
+type ViewDependencies = Pick<ReturnType<typeof createWatcherClients>, 'tipReader'> & {
+  networks: readonly Network[];
+  logger: Logger;
+};
+
 const transactOn =
   (db: Pool): Transact =>
   (run) =>
@@ -60,10 +85,7 @@ await startService({
     await reachable();
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
-    const owners = createOwners({
-      quota: client('quota', config.quotaUrl),
-      webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
-    });
+    const owners = createOwners(client, config);
     const clocks = { ms: 0 };
     const { chain, tipReader, verifiers, finders } = createWatcherClients(client, config.chainWatcherUrl, clocks);
 
@@ -72,23 +94,16 @@ await startService({
     const transactAdmitted = createAdmission(pool);
     const refresh = createAccessRefresh({ owners, transact: transactAdmitted });
 
-    const comparing = { db: pool, readClock: () => tipReader.clock(), logger, metrics };
-    lifecycle.closing('compare clocks', startCompareClocksLoop(comparing, clocks));
     const handlers = [transferObserved(messages, clocks), accessChanged(), webhookConfigured()];
     lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
-    const looping = { db: pool, transact, chain, messages, networks, logger, metrics };
-    for (const start of [startExpireLoop, startExpireUnreadLoop, startCountIncidentsLoop, startKeepRepliesLoop]) {
-      lifecycle.closing(start.name, start(looping));
-    }
+    const reading = { chain, clocks, readClock: tipReader.clock };
+    const looping = { db: pool, transact, messages, networks, ...reading, logger, metrics };
+    for (const start of loops) lifecycle.closing(start.name, start(looping));
 
     const rules = { ttlSeconds, walletBinding, publicBaseUrl };
-    const progress = {
-      readTips: createChainTips({ reader: tipReader, logger }),
-      policy: createConfirmationPolicy(networks),
-    };
-    const isBlacklisted = createWalletStates({ ask: tipReader.blacklisted, logger });
-    const readWarnings = createWarnings({ readTips: progress.readTips, isBlacklisted });
-    const shown = { publicBaseUrl, progress };
+    const { progress, readWarnings } = createViewSources({ tipReader, networks, logger });
+    const ids = networks.map(({ id }) => id);
+    const shown = { publicBaseUrl, progress, readWarnings };
     const telling = { messages, logger };
     const operating = { db: operators, transact: transactOn(operators) };
     // The first creation needs a partition for its reply, and a service that was off for months has none.
@@ -104,26 +119,19 @@ await startService({
       }),
       webhookChoiceRoute({ transact: transactAdmitted }),
       ...findingRoutes({ db: pool, operators, networks, publicBaseUrl, progress, logger }),
-      ...paymentViewsRoutes({ db: pool, readWarnings, ...shown }),
+      ...paymentViewsRoutes({ db: pool, ...shown }),
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({
         acceptance: { ...operating, verifier: verifiers.operators, ...telling },
         queries: createQueries({ pool, schema }),
-        readWarnings,
         ...shown,
       }),
       ...lookUpRoutes({
-        finding: {
-          db: pool,
-          finder: finders.merchants,
-          networks: networks.map(({ id }) => id),
-          readWarnings,
-          ...progress,
-        },
+        finding: { db: pool, finder: finders.merchants, networks: ids, readWarnings, ...progress },
         operators: { db: operators, finder: finders.operators },
       }),
       ...paymentIncidentRoutes(operators),
-      ...walletRoutes({ ...operating, messages, publicBaseUrl, networks: networks.map(({ id }) => id) }),
+      ...walletRoutes({ ...operating, messages, publicBaseUrl, networks: ids }),
       auditRoute(operators),
       ...archiveRoutes(operating),
       ...checkRoutes(operators),

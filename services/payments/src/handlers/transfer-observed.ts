@@ -1,7 +1,7 @@
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { type Handler, onBatch } from '@quittance/messaging/consumer/handler.ts';
-import { byOurClock, type ClockDifference } from '../loops/compare-clocks.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
+import { byOurClock, type ClockDifference } from '../settlement/clock-difference.ts';
 import { observeTransfers, transferKey } from '../settlement/settlement.ts';
 
 /**

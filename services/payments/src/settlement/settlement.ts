@@ -258,8 +258,11 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
     notified: transfer.notified || isExplained({ transfer, decision }),
     message: context.added?.get(transferKey(transfer))?.message,
   }));
+  // The row of a transfer that left its payment still has it.
+  const left = new Set(freed.map(({ transfer }) => transferKey(transfer)));
   const changed = assigned.filter(
-    ({ transfer, message, ...next }) => message === undefined && !hasAssignment(transfer, next),
+    ({ transfer, message, ...next }) =>
+      message === undefined && (left.has(transferKey(transfer)) || !hasAssignment(transfer, next)),
   );
   // A payment has one transfer, so the one that leaves it is written before the one that takes its place.
   const [leaving, paying] = [changed.filter(paysNothing), changed.filter((one) => !paysNothing(one))];
