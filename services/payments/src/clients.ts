@@ -12,7 +12,6 @@ import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
 import { byOurClock, type ClockDifference, widened } from './settlement/clock-difference.ts';
 import { LOOK_UP_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 
