@@ -1,19 +1,25 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from '@jest/globals';
+import type { UnmatchedTransfer } from '@quittance/contracts/payment.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { codeBlocks, guidePages, shellCommands } from '../support/guide.ts';
+import { below } from '../support/openapi/document.ts';
 
 /** What the examples take for granted: the client of the quick start, and what is the shop's own. */
 const givens = `
-  import type { PaymentCreation, PaymentDetails, Quittance, RequestHeaders } from '@quittance/sdk';
+  import type { PaymentCreation, Quittance, RequestHeaders, UnmatchedTransfer } from '@quittance/sdk';
   declare global {
     const quittance: Quittance;
-    const payment: PaymentDetails;
     const creation: PaymentCreation;
+    const transfer: UnmatchedTransfer;
+    const chosen: { transaction_id: string; transaction_event_index: number };
+    const confirmed: number | null;
     const baseUrl: string, wallet: string, paymentId: string, transactionId: string, reference: string, yesterday: string;
     const rotationSecret: string, keyId: string, signingKey: string;
     const newKeyId: string, newSigningKey: string, oldKeyId: string, oldSigningKey: string;
@@ -23,7 +29,6 @@ const givens = `
     function inTransaction(run: (query: Query) => Promise<void>): Promise<void>;
     function saveOrder(order: { id: string; price: string }): Promise<void>;
     function markPaid(orderId: string | null, price: string): Promise<void>;
-    function isGoodEnough(amount: string): boolean;
     function offerAnotherWallet(): Promise<void>;
   }`;
 
@@ -81,6 +86,46 @@ test('every example in TypeScript or JavaScript compiles against the SDK, and on
   ]);
   expect(complaints).toBe('');
   expect(aboutWrong).toContain('wrong.mts');
+});
+
+const reasons = below<{ enum: UnmatchedTransfer['reason'][] }>(
+  '/components/schemas/UnmatchedTransfer/properties/reason',
+).node.enum;
+const acceptances = [...examples].filter(([, code]) => code.includes('acceptTransfer('));
+
+describe.each(acceptances)('the example %s, which accepts a transfer', (_, code) => {
+  /** @returns what it accepts of this transfer. @param confirmed by a person; null where the example asks nobody. */
+  async function acceptedOf(transfer: UnmatchedTransfer, confirmed: number | null): Promise<unknown[]> {
+    const accepted: unknown[] = [];
+    const quittance = {
+      getPaymentDetails: () => Promise.resolve({ payment_id: 'pay_1', unmatched_transfers: [transfer] }),
+      acceptTransfer: (_id: string, choice: unknown) => Promise.resolve(accepted.push(choice)),
+    };
+    const given = { quittance, paymentId: 'pay_1', transfer, chosen: transfer, confirmed };
+    await (runInNewContext(`(async () => { ${stripTypeScriptTypes(code)} })()`, given) as Promise<void>);
+    return accepted;
+  }
+  const ofReason = (reason: UnmatchedTransfer['reason'], candidate_count: number): UnmatchedTransfer => ({
+    ...{ transaction_id: 'ab'.repeat(32), transaction_event_index: 0, amount: '9' },
+    ...{ block_timestamp: '2026-03-14T09:57:11.000Z', reason, candidate_count },
+  });
+
+  test('accepts nothing that may be for another payment unless a person has confirmed it, and nothing that paid one', async () => {
+    for (const reason of reasons) {
+      expect([reason, await acceptedOf(ofReason(reason, 2), null)]).toEqual([reason, []]);
+      expect([reason, await acceptedOf(ofReason(reason, 2), 3)]).toEqual([reason, []]);
+    }
+    expect(await acceptedOf(ofReason('ambiguous', 1), null)).toEqual([]);
+    for (const confirmed of [null, 1, 2])
+      for (const count of [1, 2]) expect(await acceptedOf(ofReason('paid_another', count), confirmed)).toEqual([]);
+  });
+
+  test('accepts what it is about', async () => {
+    const clear = await acceptedOf(ofReason('underpaid', 1), null);
+    const confirmed = await acceptedOf(ofReason('ambiguous', 2), 2);
+    expect(clear.length + confirmed.length).toBe(1);
+    if (confirmed.length === 1) expect(confirmed).toMatchObject([{ confirm_candidates: 2 }]);
+  });
 });
 
 /** The commands that pages name beside those of the quick start: the test that runs each, and what it says there. */
