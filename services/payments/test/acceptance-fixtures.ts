@@ -41,13 +41,22 @@ export function accept(
   return payments.call<Acceptance>('POST', `/payments/${one.payment.payment_id}/accept-transfer`, body, init);
 }
 
-type LedgerRow = { phase: string; payment_id: string | null; related_payment_id: string | null; reason: string | null };
+type LedgerRow = {
+  phase: string;
+  payment_id: string | null;
+  related_payment_id: string | null;
+  candidates: string[] | null;
+  reason: string | null;
+  first_seen_at: Date;
+  live: boolean;
+};
 
 /** Waits until the ledger has this version of a transfer. */
 export const untilRecorded = (payments: PaymentsUnderTest, transfer: TransferObserved): Promise<LedgerRow> =>
   eventually(async () => {
     const { rows } = await payments.db.query<LedgerRow>(
-      'select phase, payment_id, related_payment_id, reason from transfer where transaction_id = $1 and version >= $2',
+      `select phase, payment_id, related_payment_id, candidates, reason, first_seen_at, live
+         from transfer where transaction_id = $1 and version >= $2`,
       [transfer.transaction_id, transfer.version],
     );
     if (rows[0] === undefined) throw new Error('not taken yet');

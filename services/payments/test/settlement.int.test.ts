@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { accept, expire } from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { countSent, newMerchant, newPayment, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
@@ -24,7 +25,8 @@ const reaches = (one: TestPayment, expected: object): Promise<PaymentDetails> =>
 const taken = (transfer: TransferObserved): Promise<Record<string, unknown>> =>
   eventually(async () => {
     const { rows } = await payments.db.query<Record<string, unknown>>(
-      'select phase, payment_id, related_payment_id, reason from transfer where transaction_id = $1 and version >= $2',
+      `select phase, payment_id, related_payment_id, candidates, reason from transfer
+        where transaction_id = $1 and version >= $2`,
       [transfer.transaction_id, transfer.version],
     );
     if (rows[0] === undefined) throw new Error('not taken yet');
@@ -46,6 +48,7 @@ describe('a transfer of the exact amount', () => {
       transaction_id: seen.transaction_id,
       transaction_event_index: 3,
       block_number: 1234,
+      block_timestamp: seen.block_timestamp,
       confirmations: 1,
       confirmations_required: 2,
     };
@@ -155,7 +158,7 @@ describe('a reorg', () => {
     });
   });
 
-  test('that brings the transfer back after the expiry makes it late', async () => {
+  test('that brings the transfer back after the expiry makes it late, which is said when the payment has expired', async () => {
     const one = await newPayment(payments);
     const seen = await one.observe();
     await reaches(one, { status: 'CHECKING' });
@@ -164,7 +167,9 @@ describe('a reorg', () => {
       ...confirmed,
       block_timestamp: wholeSecond(one.payment.expires_at, 1),
     });
-    await reaches(one, { status: 'PENDING', unmatched_transfers: [{ reason: 'late' }] });
+    await reaches(one, { status: 'PENDING', transaction: null, unmatched_transfers: [] });
+    await expire(payments, one);
+    expect(await one.details()).toMatchObject({ unmatched_transfers: [{ reason: 'late', candidate_count: 1 }] });
   });
 
   test('after PAID undoes nothing and opens an incident', async () => {
@@ -202,26 +207,48 @@ describe('a transfer that does not fit', () => {
           amount: '9.999999',
           block_timestamp: less.block_timestamp,
           reason: 'underpaid',
+          candidate_count: 1,
         },
-        expect.objectContaining({ amount: '10.000001', reason: 'overpaid' }),
+        expect.objectContaining({ amount: '10.000001', reason: 'overpaid', candidate_count: 1 }),
       ]),
     );
   });
 
-  test('is shown with every payment that waited on the wallet, and recorded with the nearest amount', async () => {
+  test('may be for every payment that waited on the wallet for an amount near to it, and names none of them alone', async () => {
     const ten = await newPayment(payments, { amount: '10' });
     const twenty = await newPayment(payments, { amount: '20', wallet: ten.payment.merchant_wallet }, ten.merchantId);
+    const far = await newPayment(payments, { amount: '100', wallet: ten.payment.merchant_wallet }, ten.merchantId);
     const transfer = await ten.observe({ amount_units: '16000000', block_timestamp: wholeSecond(new Date(), 1) });
-    expect(await taken(transfer)).toMatchObject({ related_payment_id: twenty.payment.payment_id, reason: 'underpaid' });
-    expect((await ten.details()).unmatched_transfers).toMatchObject([{ reason: 'overpaid' }]);
-    expect((await twenty.details()).unmatched_transfers).toMatchObject([{ reason: 'underpaid' }]);
+    expect(await taken(transfer)).toMatchObject({
+      related_payment_id: null,
+      candidates: [twenty.payment.payment_id, ten.payment.payment_id],
+      reason: 'underpaid',
+    });
+    expect((await ten.details()).unmatched_transfers).toMatchObject([{ reason: 'overpaid', candidate_count: 2 }]);
+    expect((await twenty.details()).unmatched_transfers).toMatchObject([{ reason: 'underpaid', candidate_count: 2 }]);
+    expect((await far.details()).unmatched_transfers).toEqual([]);
   });
 
-  test('after the expiry is late, the same amount twice is a duplicate', async () => {
+  test('after the expiry is late once the payment has expired, and has no reason before', async () => {
     const late = await newPayment(payments);
-    await taken(await late.observe({ ...confirmed, block_timestamp: wholeSecond(late.payment.expires_at, 1) }));
-    expect(await late.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [{ reason: 'late' }] });
+    const transfer = await late.observe({ ...confirmed, block_timestamp: wholeSecond(late.payment.expires_at, 1) });
+    expect(await taken(transfer)).toMatchObject({ payment_id: null, related_payment_id: null, reason: null });
+    expect(await late.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
+    await expire(payments, late);
+    expect(await late.details()).toMatchObject({ unmatched_transfers: [{ reason: 'late', candidate_count: 1 }] });
+  });
 
+  test('after the expiry of a payment that other money has paid since is a duplicate', async () => {
+    const one = await newPayment(payments);
+    const after = await one.observe({ ...confirmed, block_timestamp: wholeSecond(one.payment.expires_at, 1) });
+    await taken(after);
+    await one.observe(confirmed);
+    await reaches(one, { status: 'PAID' });
+    await payments.publish(TransferObserved, { ...after, version: 3, confirmations: 3 });
+    await reaches(one, { unmatched_transfers: [{ transaction_id: after.transaction_id, reason: 'duplicate' }] });
+  });
+
+  test('because the amount came twice is a duplicate', async () => {
     const twice = await newPayment(payments);
     await twice.observe(confirmed);
     await reaches(twice, { status: 'PAID' });
@@ -229,11 +256,25 @@ describe('a transfer that does not fit', () => {
     expect(await twice.details()).toMatchObject({ status: 'PAID', unmatched_transfers: [{ reason: 'duplicate' }] });
   });
 
+  test('because the wallet sent it to itself pays nothing and is nobody’s', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const around = await one.observe({ ...confirmed, from: one.payment.merchant_wallet });
+    expect(await taken(around)).toMatchObject({ payment_id: null, related_payment_id: null, reason: null });
+    await taken(await one.observe({ from: one.payment.merchant_wallet, amount_units: '9500000' }));
+    expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
+    expect((await accept(payments, one, around)).json).toMatchObject({
+      code: 'transfer_not_acceptable',
+      detail: expect.stringContaining('from the wallet to itself'),
+    });
+  });
+
   test('to a wallet without payments is recorded in the ledger and changes nothing', async () => {
     const merchantId = await newMerchant(payments);
     const elsewhere = await newPayment(payments, {}, merchantId);
     const transfer = await elsewhere.observe({ to: '0xdAC17F958D2ee523a2206206994597C13D831ec7' });
-    expect(await taken(transfer)).toEqual({ phase: 'seen', payment_id: null, related_payment_id: null, reason: null });
+    expect(await taken(transfer)).toEqual({
+      ...{ phase: 'seen', payment_id: null, related_payment_id: null, candidates: null, reason: null },
+    });
   });
 });
 
@@ -320,10 +361,27 @@ describe('the slot after a payment', () => {
     await first.age(10);
     await first.cancel();
     const second = await newPayment(payments, { amount: '3', wallet: first.payment.merchant_wallet }, first.merchantId);
-    const late = await second.observe({ ...confirmed, block_timestamp: wholeSecond(second.payment.created_at, 0) });
+    const late = await second.observe({ ...confirmed, block_timestamp: wholeSecond(second.payment.created_at, 5) });
     await reaches(second, { status: 'PAID', transaction: { transaction_id: late.transaction_id } });
+    // The customer of the first may have paid late: its merchant sees what became of the money, and no other payment by it.
+    expect(await first.details()).toMatchObject({
+      status: 'CANCELLED',
+      unmatched_transfers: [{ transaction_id: late.transaction_id, reason: 'paid_another' }],
+    });
     const early = await first.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), -300) });
     await reaches(first, { status: 'PAID', transaction: { transaction_id: early.transaction_id } });
+  });
+
+  test('shares money that came within five seconds of its creation with the one before it: neither is paid', async () => {
+    const first = await newPayment(payments, { amount: '3' });
+    await first.age(10);
+    await first.cancel();
+    const second = await newPayment(payments, { amount: '3', wallet: first.payment.merchant_wallet }, first.merchantId);
+    const hasty = await second.observe({ ...confirmed, block_timestamp: wholeSecond(second.payment.created_at, 4) });
+    await taken(hasty);
+    const shown = { transaction_id: hasty.transaction_id, reason: 'ambiguous', candidate_count: 2 };
+    expect(await first.details()).toMatchObject({ status: 'CANCELLED', unmatched_transfers: [shown] });
+    expect(await second.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [shown] });
   });
 
   test('gives a payment created right after a paid one its own transfer, in a block of the same second', async () => {

@@ -4,6 +4,7 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { CLOCK_REACH_MS, intervalOf, meets } from '../src/settlement/payment-window.ts';
 
 type ServiceName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
 
@@ -22,8 +23,17 @@ export type StubServices = {
     /** Questions that name one of these wallets are answered 500. */
     failingWallets: Set<string>;
   };
-  /** How far chain-watcher says it has scanned, by network, how often it was asked that, and what it does before it answers. */
-  tips: { heights: Map<string, number>; asked: number; before: () => Promise<unknown> };
+  /**
+   * How far chain-watcher says it has scanned, by network, the networks that it cannot read, the time of its database's clock (null: it does not
+   * say), how often it was asked that, and what it does before it answers.
+   */
+  tips: {
+    heights: Map<string, number>;
+    unreadable: Set<string>;
+    clock: (() => Date) | null;
+    asked: number;
+    before: () => Promise<unknown>;
+  };
   /**
    * What chain-watcher finds when it is asked to look at a transfer again, by transaction id; absent unless the test says otherwise.
    * A function is called before the answer: what the test does in it happens while payments waits.
@@ -47,7 +57,7 @@ export async function startStubServices(): Promise<StubServices> {
     policies: new Map(),
     endpoints: new Set(),
     chain: { scannedThrough: null, transfers: [], unknownWallets: new Set(), failingWallets: new Set() },
-    tips: { heights: new Map(), asked: 0, before: async () => {} },
+    tips: { heights: new Map(), unreadable: new Set(), clock: null, asked: 0, before: async () => {} },
     findings: new Map(),
     verified: [],
     lookUps: new Map(),
@@ -109,8 +119,9 @@ async function answer(
   else send(404, { detail: 'none' });
 }
 
-const tipsAnswer = ({ heights }: StubServices['tips']) => ({
-  tips: Array.from(heights, ([network, height]) => ({ network, height })),
+const tipsAnswer = ({ heights, unreadable, clock }: StubServices['tips']) => ({
+  tips: Array.from(heights, ([network, height]) => ({ network, height, unreadable: unreadable.has(network) })),
+  ...(clock !== null && { clock: clock().toISOString() }),
 });
 
 async function findingOf(
@@ -145,8 +156,21 @@ const wholeAnswer = (chain: StubServices['chain'], question: WindowsQuestion) =>
         transfer.network === question.network &&
         transfer.to === recipient &&
         (amount === undefined || parseAmount(amount) === BigInt(transfer.amount_units)) &&
-        from <= transfer.block_timestamp &&
-        transfer.block_timestamp < to,
+        isInWindow(transfer, Date.parse(from), Date.parse(to)),
     ),
   ),
 });
+
+/** As FindTransfersInWindows says. */
+function isInWindow(transfer: TransferObserved, from: number, to: number): boolean {
+  const { block_timestamp: block, first_seen_at: seen, live = false } = transfer;
+  const sighting = {
+    block_timestamp: new Date(block),
+    first_seen_at: seen === undefined ? null : new Date(seen),
+    live,
+  };
+  const mined = sighting.block_timestamp.getTime();
+  const start = Math.floor(from / 1000) * 1000;
+  const isNear = mined > start - CLOCK_REACH_MS && mined < to + CLOCK_REACH_MS;
+  return isNear && meets(intervalOf(sighting), { start, end: to });
+}
