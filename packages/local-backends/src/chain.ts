@@ -24,6 +24,8 @@ export type ChainOptions = {
   persistent?: boolean;
   /** false: no state of an earlier block is kept, so that a block costs the same however many there are; nothing can be reorganised. */
   keepsStates?: boolean;
+  /** How far its clock is behind this machine's from the start on. Default 0. */
+  clockBehindSeconds?: number;
   /** Removed when this process dies without stopping the chain. */
   temporaryDirectory?: string;
 };
@@ -93,7 +95,7 @@ export async function mineWithTransactions(rpcUrl: string): Promise<void> {
 }
 
 function anvilArguments(options: ChainOptions, restored: string | null): string[] {
-  const { blockTimeSeconds = usualBlockTimeSeconds, slotsInAnEpoch = 1 } = options;
+  const { blockTimeSeconds = usualBlockTimeSeconds, slotsInAnEpoch = 1, clockBehindSeconds = 0 } = options;
   const args = [
     ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(chainId), '--no-cors', '--quiet'],
     ...['--slots-in-an-epoch', String(slotsInAnEpoch)],
@@ -104,6 +106,7 @@ function anvilArguments(options: ChainOptions, restored: string | null): string[
     ...(options.keepsStates === false ? ['--prune-history'] : ['--max-persisted-states', '64']),
   ];
   if (blockTimeSeconds !== 'on-demand') args.push('--block-time', String(blockTimeSeconds));
+  if (clockBehindSeconds !== 0) args.push('--timestamp', String(Math.floor(Date.now() / 1000) - clockBehindSeconds));
   if (options.persistent ?? true) args.push('--dump-state', join(options.directory, 'state-at-exit.json'));
   if (restored) args.push('--load-state', restored);
   return args;

@@ -41,6 +41,7 @@ export async function testChain({
   blockTimeSeconds = 'on-demand',
   slotsInAnEpoch = 1,
   keepsStates = true,
+  clockBehindSeconds = 0,
 }: {
   decimals?: number;
   blockTimeSeconds?: number | 'on-demand';
@@ -48,6 +49,8 @@ export async function testChain({
   slotsInAnEpoch?: number;
   /** false: blocks are made fast however many there are, but none can be reorganised away. */
   keepsStates?: boolean;
+  /** How far the clock of the chain is behind this machine's. */
+  clockBehindSeconds?: number;
 } = {}): Promise<TestChain> {
   const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-chain-`));
   const port = await freePort();
@@ -57,6 +60,7 @@ export async function testChain({
     blockTimeSeconds,
     slotsInAnEpoch,
     keepsStates,
+    clockBehindSeconds,
     logFile: join(directory, 'anvil.log'),
     persistent: false,
     temporaryDirectory: directory,

@@ -84,7 +84,8 @@ describe('a rescan', () => {
     const first = await rescan({ from_block: block });
     expect(first).toMatchObject({ state: 'done', found: 1, from_block: block, to_block: final, next_block: final + 1 });
     expect(Date.parse(first.finished_at!)).toBeGreaterThan(0);
-    await untilReceived(world, wallet, ['seen', 'confirmed']);
+    const [seen] = await untilReceived(world, wallet, ['seen', 'confirmed']);
+    expect(seen).toMatchObject({ live: false });
     expect(await incidentsOf(watcher)).toMatchObject([{ kind: 'transfer_missed', detail: { block_number: block } }]);
 
     expect(await rescan({ from_block: block, to_block: block })).toMatchObject({ state: 'done', found: 0 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
@@ -99,6 +99,36 @@ describe('a network on which nobody waits', () => {
     await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(2);
     await untilReceived(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test('has read nothing live when it wakes: money that came while it slept may have come any time before', async () => {
+    const wallet = newWallet();
+    const earlier = await world.publishPaymentCreated({ recipient: wallet });
+    const watcher = watch();
+    await untilWatched(world, wallet);
+    await world.publishPaymentClosed(earlier, new Date());
+    await closedAgo(earlier, 16);
+    await untilAsleep(watcher);
+    await world.chain.transfer(wallet, 8n);
+    // More than 15 s after the last look.
+    const now = performance.now.bind(performance);
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
+    try {
+      await world.publishPaymentCreated({ recipient: wallet });
+      expect(await untilReceived(world, wallet, ['seen'])).toMatchObject([{ live: false }]);
+      await world.chain.mine(2);
+      await untilReceived(world, wallet, ['seen', 'confirmed']);
+      const other = newWallet();
+      await world.publishPaymentCreated({ recipient: other });
+      await untilWatched(world, other);
+      await world.chain.transfer(other, 9n);
+      expect(await untilReceived(world, other, ['seen'])).toMatchObject([{ live: true }]);
+      // An unconfirmed one would keep the network awake.
+      await world.chain.mine(2);
+      await untilReceived(world, other, ['seen', 'confirmed']);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test('shows late transfers: a new leader reads everything there is before it sleeps', async () => {

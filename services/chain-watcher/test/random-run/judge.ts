@@ -116,6 +116,11 @@ function judgeEvent(received: readonly ReceivedMessage[], rows: readonly StoredT
   const isSame =
     last.version === latest.version && last.phase === latest.phase && last.block_hash.slice(2) === latest.blockHash;
   if (!isSame) return 'what was said last is not what the table says';
+  const readings = [
+    ...rows.map(({ firstSeenAt, live }) => `${firstSeenAt.toISOString()} ${live}`),
+    ...messages.map(({ first_seen_at: seenAt, live }) => `${seenAt} ${live}`),
+  ];
+  if (new Set(readings).size > 1) return `not one first reading: ${readings.join(', ')}`;
   const strange = messages.some(({ phase }, position) => {
     const before = messages[position - 1];
     return before === undefined ? phase !== 'seen' : !nextPhases[before.phase].includes(phase);

@@ -2,7 +2,12 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import type { ToldTransfer } from './replay.ts';
 
 /** A row of the service's table of transfers. */
-export type StoredTransfer = ToldTransfer & { phase: 'seen' | 'confirmed' | 'retracted'; version: number };
+export type StoredTransfer = ToldTransfer & {
+  phase: 'seen' | 'confirmed' | 'retracted';
+  version: number;
+  firstSeenAt: Date;
+  live: boolean;
+};
 
 export type Stored = {
   transfers: StoredTransfer[];
@@ -19,7 +24,8 @@ export async function readStored(pool: Pool): Promise<Stored> {
   const { rows: transfers } = await pool.query<StoredTransfer>(
     `select transaction_id as transaction, transaction_event_index as position, block_number::int as "blockNumber",
        encode(block_hash, 'hex') as "blockHash", extract(epoch from block_timestamp)::int as timestamp,
-       '0x' || encode(sender, 'hex') as "from", '0x' || encode(recipient, 'hex') as "to", amount_units::text as units, phase, version
+       '0x' || encode(sender, 'hex') as "from", '0x' || encode(recipient, 'hex') as "to", amount_units::text as units, phase, version,
+       first_seen_at as "firstSeenAt", live
      from transfer where network = 'local'`,
   );
   const { rows: incidents } = await pool.query<{ kind: string; detail: string }>(

@@ -18,6 +18,8 @@ export type Observed = {
   version: number;
   confirmations: number;
   confirmations_required: number;
+  first_seen_at: string;
+  live: boolean;
 };
 
 export type TransferQueue = {
