@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beginHistory } from './history.ts';
+import { openSharedDatabase, type SharedDatabase } from './model/world.ts';
+
+/*
+ * The rows of the table of histories (docs/adr/0062) in which chain-watcher comes late, and in which several messages come at once, as
+ * histories.int.test.ts has the others.
+ *
+ * The row of one batch proves that T2 is no duplicate of T1 (finding 8 of issue 34); those of outages that a day of downtime changes nothing
+ * about who paid.
+ */
+
+let world: SharedDatabase;
+beforeAll(async () => {
+  world = await openSharedDatabase();
+});
+afterAll(() => world.close());
+
+const nothing = { unmatched: [], page: null };
+
+test('watcher down 9:00–11:00; A created 9:10, cancelled 9:40, T at 9:20; B created 9:41: A is PAID', async () => {
+  const history = await beginHistory(world, { ttlSeconds: 3600 });
+  await history.now('09:10:00');
+  await history.create('A');
+  await history.now('09:40:00');
+  await history.cancel('A');
+  await history.now('09:41:00');
+  await history.create('B');
+  await history.now('11:00:05');
+  history.transfer('T', { block: '09:20:00', read: '11:00:05', live: false });
+  await history.tell({ T: 'seen' });
+  // The money came in time, but A is closed: nothing changes before it is confirmed.
+  expect(await history.shown('A')).toEqual({ status: 'CANCELLED', ...nothing, page: '10' });
+  await history.tell({ T: 'confirmed' });
+  await history.expire('11:00:00');
+  expect(await history.shown('A')).toEqual({ status: 'PAID by T', ...nothing });
+  expect(await history.shown('B')).toEqual({ status: 'EXPIRED', ...nothing });
+  expect(await history.events()).toEqual(['A cancelled', 'A PAID by T', 'B expired']);
+});
+
+describe('a day’s outage, T 4 s before B’s created_at', () => {
+  const beginning = async (endOfA: string | null) => {
+    const history = await beginHistory(world);
+    if (endOfA !== null) {
+      await history.now('08:40:00');
+      await history.create('A');
+      await history.now(endOfA);
+      await history.cancel('A');
+    }
+    await history.now('10:00:00');
+    await history.create('B');
+    await history.now('2031-03-12T10:00:00');
+    history.transfer('T', { block: '09:59:56', read: '2031-03-12T10:00:00', live: false });
+    return history;
+  };
+
+  test.each([null, '08:59:59'])(
+    'nothing else in the slot for an hour before (A cancelled: %s): B is PAID',
+    async (endOfA) => {
+      const history = await beginning(endOfA);
+      await history.tell({ T: 'seen' });
+      await history.tell({ T: 'confirmed' });
+      await history.expire('2031-03-12T09:59:58');
+      expect(await history.shown('B')).toEqual({ status: 'PAID by T', ...nothing });
+      if (endOfA !== null) expect(await history.shown('A')).toMatchObject({ status: 'CANCELLED', page: null });
+      expect((await history.events()).filter((line) => !line.startsWith('A'))).toEqual([
+        'B checking by T',
+        'B PAID by T',
+      ]);
+    },
+  );
+
+  test('the same, and the question about B finds T before a message does', async () => {
+    const history = await beginning(null);
+    history.confirmUnheard('T');
+    await history.expire('2031-03-12T09:59:58');
+    expect(await history.shown('B')).toEqual({ status: 'PAID by T', ...nothing });
+    expect(await history.events()).toEqual(['B PAID by T']);
+  });
+
+  test('A of the slot was cancelled within the hour before: ambiguous', async () => {
+    const history = await beginning('09:00:01');
+    await history.tell({ T: 'confirmed' });
+    await history.expire('2031-03-12T09:59:58');
+    // A day later nobody is about to pay B, whose page is at rest.
+    const mayBe = { unmatched: ['T ambiguous, 2 of them'] };
+    expect(await history.shown('A')).toEqual({ status: 'CANCELLED', ...mayBe, page: null });
+    expect(await history.shown('B')).toEqual({ status: 'EXPIRED', ...mayBe, page: '10' });
+    expect(await history.events()).toEqual([
+      'A cancelled',
+      'T unmatched: ambiguous, candidates A B',
+      'B expired, 1 may be for it',
+    ]);
+  });
+});
+
+describe('one batch: T1 retracted, T2 confirmed, same payment', () => {
+  test.each([
+    ['T1 before T2', ['T1', 'T2']],
+    ['T2 before T1', ['T2', 'T1']],
+  ])('%s: T2 pays; no duplicate is told', async (_order, names) => {
+    const history = await beginHistory(world);
+    await history.now('10:00:00');
+    await history.create('A');
+    await history.now('10:01:00');
+    history.transfer('T1', { block: '10:00:58', read: '10:00:59' });
+    history.transfer('T2', { block: '10:00:58', read: '10:00:59' });
+    await history.tell({ T1: 'seen', T2: 'seen' });
+    expect(await history.shown('A')).toMatchObject({
+      status: 'CHECKING by T1',
+      unmatched: ['T2 duplicate, 1 of them'],
+    });
+    const news = { T1: 'retracted', T2: 'confirmed' } as const;
+    await history.tell(Object.fromEntries(names.map((name) => [name, news[name as keyof typeof news]])));
+    expect(await history.shown('A')).toEqual({ status: 'PAID by T2', ...nothing });
+    expect(await history.events()).toEqual(['A checking by T1', 'A PAID by T2']);
+  });
+});
