@@ -283,12 +283,12 @@ async function afterPaid(context: SettlementContext, paid: readonly Paid[]): Pro
     context.tx,
     paid.map(({ payment }) => payment.payment_id),
   );
-  const overdue = paid.filter(({ before, payment: { paid_at: paidAt, expires_at: expiresAt } }) => {
-    return isUnfinished(before) && paidAt !== null && paidAt >= expiresAt;
+  const late = paid.filter(({ before, payment: { paid_at: paidAt, expires_at: expiresAt } }) => {
+    return !isUnfinished(before) || (paidAt !== null && paidAt >= expiresAt);
   });
   await settleOpen(
     context,
-    overdue.map(({ payment }) => payment),
+    late.map(({ payment }) => payment),
   );
 }
 

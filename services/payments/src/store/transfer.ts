@@ -119,8 +119,8 @@ export async function recordTransfers(tx: Transaction, messages: readonly Transf
   const { rows } = await tx.query<TransferRow>({
     name: 'record-transfers',
     text: `
-      insert into transfer (${idColumns}, ${observedColumns}, ${readingColumns})
-      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}, ${newReading}
+      insert into transfer (${idColumns}, ${observedColumns}, ${readingColumns}, notified)
+      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}, ${newReading}, false
         from jsonb_populate_recordset(null::transfer, $1)
        order by ${idColumns}
       on conflict (${idColumns}) do update
@@ -317,16 +317,23 @@ export async function lockCompetingTransfers(
   return rows;
 }
 
-/** Locks transfers of a payment's exact amount of which nobody could be notified while it waited. */
+/**
+ * Locks transfers that could not be explained before a payment ended: those of its exact amount that came after its time, of which nobody is
+ * notified yet, and those that were to pay it once they are confirmed.
+ */
 export async function lockOpen(tx: Transaction, payment: PaymentRow, minedFrom: Date): Promise<TransferRow[]> {
   const { rows } = await tx.query<TransferRow>(
     `select ${transferColumns} from transfer
-      where network = $1 and recipient = $2 and amount_units = $3 * ('1e' || decimals - 6)::numeric and ${paysNothingSql}
-        and block_timestamp >= $4 and phase = 'confirmed' and not notified and related_payment_id is null and candidates is null
+      where (${idColumns}) in (
+        select ${idColumns} from transfer where related_payment_id = $5 and match_status = 'pending'
+        union all
+        select ${idColumns} from transfer
+         where network = $1 and recipient = $2 and amount_units = $3 * ('1e' || decimals - 6)::numeric and ${paysNothingSql}
+           and block_timestamp >= $4 and phase = 'confirmed' and not notified and related_payment_id is null and candidates is null)
       order by block_number, transaction_event_index
       limit 10
         for update`,
-    [payment.network, payment.recipient, payment.amount_units, minedFrom],
+    [payment.network, payment.recipient, payment.amount_units, minedFrom, payment.payment_id],
   );
   return rows;
 }
