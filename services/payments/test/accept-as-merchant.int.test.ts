@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import {
   accept,
   acceptances,
+  acceptAs as askAs,
   author,
   confirmed,
   countPaidMessages,
@@ -23,19 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-/** A merchant accepts a transfer that the chain has, unless the test has said what chain-watcher finds. */
-function acceptAs(
+const acceptAs = (
   merchantId: string,
-  one: TestPayment,
+  one: Pick<TestPayment, 'payment'>,
   transfer: Pick<TransferObserved, 'transaction_id' | 'transaction_event_index'>,
   init: CallInit = {},
-) {
-  const { transaction_id, transaction_event_index } = transfer;
-  const { findings } = payments.stubs;
-  if (!findings.has(transaction_id)) findings.set(transaction_id, findingOf(transfer as TransferObserved));
-  const path = `/merchants/${merchantId}/payments/${one.payment.payment_id}/accept-transfer`;
-  return payments.call<Payment>('POST', path, { transaction_id, transaction_event_index }, init);
-}
+) => askAs(payments, merchantId, { one, transfer }, init);
 
 /** A payment of 10 and a confirmed transfer to its wallet. */
 async function nearMiss(units: string, change: Partial<TransferObserved> = {}) {
@@ -72,7 +66,9 @@ describe('a merchant accepts a transfer that pays nothing', () => {
     expect(answer.json).not.toHaveProperty('unmatched_transfers');
     expect(await acceptAs(one.merchantId, one, transfer)).toMatchObject({ status: 200, text: answer.text });
     expect(await countPaidMessages(payments, one)).toBe(1);
-    expect(messagesAbout(payments, one).paid).toMatchObject([{ expected_amount: '10' }]);
+    expect(messagesAbout(payments, one).paid).toMatchObject([
+      { expected_amount: '10', accepted: true, transfer: { reason, amount: formatUnits(BigInt(units), 6) } },
+    ]);
     expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toMatchObject([
       { merchant_id: one.merchantId, unmatched_reason: reason, actor: 'merchant', status_before: 'PENDING' },
     ]);
@@ -131,10 +127,11 @@ describe('a merchant may not accept', () => {
     await nothingChanged(one);
   });
 
-  test('a transfer that nobody has seen', async () => {
+  test('a transfer that neither the ledger nor the chain has', async () => {
     const one = await newPayment(payments);
     const unknown = { transaction_id: 'ab'.repeat(32), transaction_event_index: 0 };
-    expect(await acceptAs(one.merchantId, one, unknown)).toMatchObject(refused(/No such transfer/));
+    payments.stubs.findings.set(unknown.transaction_id, { finding: 'absent', reason: 'no_receipt' });
+    expect(await acceptAs(one.merchantId, one, unknown)).toMatchObject(refused(/does not have this transaction/));
   });
 
   test('a transfer that pays another payment, of which it learns nothing', async () => {

@@ -41,6 +41,29 @@ export function accept(
   return payments.call<Acceptance>('POST', `/payments/${one.payment.payment_id}/accept-transfer`, body, init);
 }
 
+/** As accept(), on the word of a merchant. */
+export function acceptAs(
+  payments: PaymentsUnderTest,
+  merchantId: string,
+  {
+    one,
+    transfer,
+    ...confirming
+  }: {
+    one: Pick<TestPayment, 'payment'>;
+    transfer: Pick<TransferObserved, 'transaction_id' | 'transaction_event_index'>;
+    confirm_candidates?: number;
+  },
+  init: CallInit = {},
+): Promise<Answer<Payment>> {
+  const { transaction_id, transaction_event_index } = transfer;
+  const { findings } = payments.stubs;
+  if (!findings.has(transaction_id)) findings.set(transaction_id, findingOf(transfer as TransferObserved));
+  const path = `/merchants/${merchantId}/payments/${one.payment.payment_id}/accept-transfer`;
+  return payments.call<Payment>('POST', path, { transaction_id, transaction_event_index, ...confirming }, init);
+}
+
+/** What the ledger says of a transfer of the test, once it has this version. */
 type LedgerRow = {
   phase: string;
   payment_id: string | null;

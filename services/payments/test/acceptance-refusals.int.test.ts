@@ -135,6 +135,53 @@ describe('the chain’s answer decides an acceptance', () => {
   });
 });
 
+describe('a transfer that the ledger does not have', () => {
+  test.each([
+    ['no_receipt', /does not have this transaction/],
+    ['no_event', /no event at this position/],
+  ])('and the chain neither (%s) is 409 with a sentence, and nothing is written', async (reason, sentence) => {
+    const one = await newPayment(payments, { amount: '10' });
+    const unknown = transferFor(one.merchantId, one.payment);
+    payments.stubs.findings.set(unknown.transaction_id, { finding: 'absent', reason });
+    const answer = await accept(payments, one, unknown);
+    expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(sentence)]);
+    const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [
+      unknown.transaction_id,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  test('is asked for on the payment’s network, whatever the ledger has of it on another one', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const elsewhere = await one.observe({ network: 'elsewhere', amount_units: '9500000' });
+    await untilRecorded(payments, elsewhere);
+    payments.stubs.findings.set(elsewhere.transaction_id, { finding: 'absent', reason: 'no_receipt' });
+    expect((await accept(payments, one, elsewhere)).status).toBe(409);
+    expect(payments.stubs.verified).toContainEqual({
+      network: 'local',
+      transaction_id: elsewhere.transaction_id,
+      transaction_event_index: 3,
+    });
+  });
+
+  test('but the chain has, to another wallet or not final yet, is 409 and nothing is written', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    for (const [change, sentence] of [
+      [{ to: newWallet() }, /another wallet/],
+      [{ is_final: false }, /not final yet/],
+    ] as const) {
+      const unknown = transferFor(one.merchantId, one.payment, { amount_units: '9500000' });
+      payments.stubs.findings.set(unknown.transaction_id, findingOf(unknown, change));
+      const answer = await accept(payments, one, unknown);
+      expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(sentence)]);
+      expect(
+        (await payments.db.query('select from transfer where transaction_id = $1', [unknown.transaction_id])).rowCount,
+      ).toBe(0);
+    }
+    expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
+  });
+});
+
 describe('what cannot be accepted is refused without asking the chain', () => {
   const refused = async (one: TestPayment, transfer: TransferObserved, status: number, sentence: RegExp) => {
     const answer = await accept(payments, one, transfer);
@@ -144,15 +191,10 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     expect(await acceptances(payments, 'transaction_id', transfer.transaction_id)).toEqual([]);
   };
 
-  test('an unknown payment, and a transfer that the ledger does not have on its network', async () => {
+  test('an unknown payment', async () => {
     const { one, transfer } = await underpaid(payments);
     const nobody = { ...one, payment: { ...one.payment, payment_id: `pay_${'0'.repeat(32)}` } };
     await refused(nobody, transfer, 404, /^Payment not found$/);
-    await refused(one, transferFor(one.merchantId, one.payment), 404, /ledger has no such transfer on local/);
-    await refused(one, { ...transfer, transaction_event_index: 4 }, 404, /no such transfer/);
-    const elsewhere = await one.observe({ network: 'elsewhere', amount_units: '9500000' });
-    await untilRecorded(payments, elsewhere);
-    await refused(one, elsewhere, 404, /no such transfer/);
   });
 
   test('a payment that is PAID, and the transfer that paid it', async () => {
@@ -206,7 +248,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
       block_timestamp: wholeSecond(other.payment.created_at, 1),
     });
     await untilRecorded(payments, transfer);
-    await refused(other, transfer, 409, /nearest to a payment of another merchant/);
+    await refused(other, transfer, 409, /may be for payments of another merchant: pay_\w+$/);
     expect((await accept(payments, one, transfer)).status).toBe(200);
   });
 
@@ -219,8 +261,11 @@ describe('what cannot be accepted is refused without asking the chain', () => {
       related_payment_id: one.payment.payment_id,
       reason: null,
     });
-    const other = await newPayment(payments, { amount: '5.1', wallet: one.payment.merchant_wallet }, one.merchantId);
-    await refused(other, transfer, 409, /came in time for another payment/);
+    const { merchant_wallet: wallet } = one.payment;
+    const again = await newPayment(payments, { amount: '5', wallet }, one.merchantId);
+    await refused(again, transfer, 409, /came in time for another payment, pay_\w+, and pays it once it is confirmed/);
+    const other = await newPayment(payments, { amount: '5.1', wallet }, one.merchantId);
+    await refused(other, transfer, 409, /exactly the amount of another payment/);
   });
 
   test.each([
@@ -228,6 +273,9 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     [{ reason: '' }, 'reason'],
     [{ transaction_id: 'A'.repeat(64) }, 'transaction_id'],
     [{ transaction_event_index: 2 ** 31 }, 'transaction_event_index'],
+    [{ confirm_candidates: 0 }, 'confirm_candidates'],
+    [{ confirm_candidates: 21 }, 'confirm_candidates'],
+    [{ confirm_candidates: '2' }, 'confirm_candidates'],
     [{ force: true }, 'force'],
   ])('a body with %j', async (change, field) => {
     const { one, transfer } = await underpaid(payments);

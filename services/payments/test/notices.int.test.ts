@@ -5,6 +5,7 @@ import { TransferObserved } from '@quittance/contracts/messages/transfer-observe
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { expire } from './acceptance-fixtures.ts';
 import { newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
@@ -163,28 +164,32 @@ describe('a confirmed transfer that pays nothing', () => {
           merchant_wallet: one.payment.merchant_wallet,
           block_timestamp: seen.block_timestamp,
         },
+        candidates: [one.payment.payment_id],
       },
     ]);
   });
 
-  test('is told without a payment when two fit, or none does', async () => {
+  test('is told with the payments that it may be for when there are several, the nearest first, and without one by name', async () => {
     const merchantId = await choosing('TRANSFER_UNMATCHED');
     const wallet = newWallet();
     const first = await newPayment(payments, { amount: '10', wallet }, merchantId);
-    await newPayment(payments, { amount: '11', wallet }, merchantId);
+    const second = await newPayment(payments, { amount: '11.5', wallet }, merchantId);
     await send(transferTo(first, 10_500_000));
     await send(transferTo(first, 30_000_000));
-    const known = ({ payment_id, transfer }: NoticeRaised) => [payment_id, transfer?.amount, transfer?.reason];
-    expect((await untilNotices(merchantId, 2)).map(known).toSorted()).toEqual([
-      [null, '10.5', expect.stringMatching(/paid$/)],
-      [null, '30', 'overpaid'],
+    const ids = [first, second].map(({ payment }) => payment.payment_id);
+    const known = ({ payment_id, transfer, candidates }: NoticeRaised) => ({ payment_id, ...transfer, candidates });
+    const notices = (await untilNotices(merchantId, 2)).map(known);
+    expect(notices.toSorted((a, b) => (a.amount! < b.amount! ? -1 : 1))).toMatchObject([
+      { payment_id: null, amount: '10.5', reason: 'overpaid', candidates: ids },
+      // It fits neither; what it is not dust for it may be for all the same.
+      { payment_id: null, amount: '30', reason: 'overpaid', candidates: ids.toReversed() },
     ]);
   });
 
   test('with the amount of a payment that is over, or paid, is told with that one', async () => {
     const merchantId = await choosing('TRANSFER_UNMATCHED');
     const late = await newPayment(payments, { amount: '20' }, merchantId);
-    await late.age(60);
+    await expire(payments, late);
     await send(transferTo(late, 20_000_000, { block_timestamp: wholeSecond(new Date(), 0) }));
     const paid = await newPayment(payments, { amount: '21' }, merchantId);
     await send(transferTo(paid, 21_000_000));
