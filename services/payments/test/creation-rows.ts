@@ -58,6 +58,7 @@ export function newCreation(
     bindWallet: false,
     idempotencyKey: randomUUID(),
     fingerprint: sha256('request'),
+    equalFingerprint: null,
     reply: ['{"a":"', '","b":"', '"}'],
     message: { ...common, request_id: 'r-1', ...message, body: ['{"a":"', '","b":"', '"}'] } as NewPayment['message'],
   };

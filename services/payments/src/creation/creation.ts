@@ -9,7 +9,7 @@ import type { PaymentMessages } from '../payment-messages.ts';
 import { type CreationResult, type CreationSuccess, insertPayment, type NewPayment } from '../store/new-payment.ts';
 import type { PaymentRow } from '../store/payment.ts';
 import { toPayment } from '../views/payment-json.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintsOf } from './fingerprint.ts';
 import type { DecideTogether } from './groups.ts';
 import { splitAtValues } from './split-at-values.ts';
 
@@ -125,7 +125,7 @@ export function newPayment(
     ttlSeconds: creation.expires_in ?? ttlSeconds,
     bindWallet: walletBinding,
     idempotencyKey: creation.idempotency_key,
-    fingerprint: fingerprintOf(creation, ttlSeconds),
+    ...fingerprintsOf(creation, ttlSeconds),
     reply: splitAtValues(JSON.stringify(toPayment(payment, null, publicBaseUrl)), decidedThere),
     message: { ...message, body: splitAtValues(message.body, decidedThere) },
   };

@@ -6,8 +6,16 @@ import type { PaymentRow } from './payment.ts';
 /** JSON text in the parts between which the values belong that only the database knows; see sql/create_payment.sql. */
 export type SplitJson = string[];
 
+/** Two SHA-256 of the validated request: the same values under the same key are a replay, other values a conflict. */
+export type Fingerprints = {
+  /** Of what the request says. */
+  fingerprint: Buffer;
+  /** Of the other request that means the same at the present setting; null where there is none. */
+  equalFingerprint: Buffer | null;
+};
+
 /** Everything a creation writes. The database adds status and timestamps, and chooses the amount where `requested_amount` asks for a unique one. */
-export type NewPayment = {
+export type NewPayment = Fingerprints & {
   payment: Omit<PaymentRow, 'status' | 'created_at' | 'expires_at' | 'paid_at' | 'cancelled_at'> & {
     token_sha256: Buffer;
   };
@@ -15,8 +23,6 @@ export type NewPayment = {
   /** Whether the wallet has to be, or becomes, this merchant's. */
   bindWallet: boolean;
   idempotencyKey: string;
-  /** SHA-256 of the validated request: the same values under the same key are a replay, other values a conflict. */
-  fingerprint: Buffer;
   reply: SplitJson;
   message: Omit<NewOutboxRow, 'body'> & { body: SplitJson };
 };
@@ -82,12 +88,18 @@ export async function insertPayments(
 }
 
 /** What is a column of the payment, of the reply or of the message has its name: a new one is added to the table and to the object. */
-function toRows({ payment, message, reply, ttlSeconds, bindWallet, idempotencyKey, fingerprint }: NewPayment) {
+function toRows({ payment, message, reply, ttlSeconds, bindWallet, idempotencyKey, ...fingerprints }: NewPayment) {
+  const { fingerprint, equalFingerprint } = fingerprints;
   return {
     payment: { ...payment, amount_units: payment.amount_units.toString(), token_sha256: toBytea(payment.token_sha256) },
     seconds: ttlSeconds,
     bind_wallet: bindWallet,
-    reply: { merchant_id: payment.merchant_id, idempotency_key: idempotencyKey, fingerprint: toBytea(fingerprint) },
+    reply: {
+      merchant_id: payment.merchant_id,
+      idempotency_key: idempotencyKey,
+      fingerprint: toBytea(fingerprint),
+      equal_fingerprint: equalFingerprint && toBytea(equalFingerprint),
+    },
     reply_parts: reply,
     message: { ...message, body: null },
     message_parts: message.body,
