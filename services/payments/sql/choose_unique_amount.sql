@@ -1,31 +1,58 @@
--- Picks the amount of a payment that asks for a unique one: price_units and one to 99 ten-thousandths of a USDT, in millionths. By chance
--- among those that no payment on this address has had for 24 hours; where there is none, the one whose last payment closed longest ago.
--- Returns null when every one belongs to an unfinished payment, or when the bare price does: then a payer who drops the last digits
--- would pay that one.
+-- Picks the amount of a payment that asks for a unique one: price_units and 1 to 9999 millionths. First one of the 99 amounts with four
+-- decimals, by chance; when none of them is free, one with six. Returns null when none is free at all, or while a payment of the bare
+-- price is unfinished: a payer who drops the last digits would pay that one. Returns 0 when another creation holds the price; then it
+-- has to be asked again.
 --
--- Two index scans of about a hundred entries each, however many payments there are: an amount closes twice within 24 hours only after
--- all others have (docs/adr/0032).
+-- An amount is free when
+-- - no payment of it is unfinished, and none ended within 24 hours: of any merchant, with or without requested_amount. Of the payments of
+--   one amount the newest says so, since it began after the others had ended, except for those that were paid after their window;
+-- - it has four decimals, and no unfinished payment has an amount with six that comes to it when it is cut or rounded;
+-- - it has six, and what it comes to when it is cut or rounded is no unfinished payment's amount.
+--
+-- The work is bounded, however many payments are unfinished or have been: an amount takes one index look-up when it is not free and
+-- three when it is, each of one entry, and the first amounts will nearly always do. At worst all 9,999 are looked at, in less than a
+-- tenth of a second, so a free one is found whenever there is one: steps of 7919, a prime, meet every place once before the first comes
+-- again. The lock has creations choose amounts of one price in turn. A plain payment of an amount between takes no lock: there
+-- payment_slot decides, and the creation chooses again.
+--
+-- Each look-up is in the order of one index, where an equality would say the same: a plan that was made while the tables were empty
+-- would else use any other index as well.
 create or replace function choose_unique_amount(on_network text, to_recipient text, price_units bigint)
-returns bigint language plpgsql as $$
-declare
-  unfinished bigint[];
+returns bigint language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
-  select array_agg(amount_units) into unfinished from payment
-   where network = on_network and recipient = to_recipient and amount_units between price_units and price_units + 9900
-     and status in ('PENDING', 'CHECKING');
-  if price_units = any (unfinished) then return null; end if;
+  if not pg_try_advisory_xact_lock(price_lock(on_network, to_recipient, price_units)) then return 0; end if;
+  -- This statement sees what the lock's last holder wrote.
   return (
-    with resting as (
-      select amount_units, max(coalesce(paid_at, cancelled_at, expires_at)) as closed_at from payment
-       where network = on_network and recipient = to_recipient and amount_units / 10000 = price_units / 10000
-         and coalesce(paid_at, cancelled_at, expires_at) > now() - interval '24 hours'
-         and requested_amount is not null and status in ('PAID', 'EXPIRED', 'CANCELLED')
-       group by amount_units
-    )
-    select candidate.amount_units
-      from (select price_units + 100 * step from generate_series(1, 99) as step) as candidate (amount_units)
-      left join resting using (amount_units)
-     where candidate.amount_units <> all (coalesce(unfinished, '{}'))
-     order by resting.closed_at nulls first, random()
+    with taken as materialized (
+      select coalesce(array_agg(step), '{}') as steps
+        from (select step, price_units + 100 * step as units from generate_series(1, 100) as step offset 0) as four
+       where (select true from payment where network = on_network and recipient = to_recipient and amount_units between units and units
+                                         and status in ('PENDING', 'CHECKING') order by amount_units limit 1)
+    ), halves as materialized (
+      -- The halves of ten-thousandths whose amounts are neither cut nor rounded to one that is taken.
+      select array_agg(half) as of_step, 50 * count(*)::integer as places, floor(random() * 10000)::integer as start
+        from generate_series(0, 199) as half, taken
+       where half / 2 <> all (steps) and (half + 1) / 2 <> all (steps)
+    ), candidate as (
+      (select price_units + 100 * step as units from generate_series(1, 99) as step order by random())
+      union all
+      select price_units + 50 * of_step[1 + place / 50] + place % 50
+        from (select of_step, (start + 7919 * generate_series(0, places - 1)) % places as place from halves) as places
+       where (50 * of_step[1 + place / 50] + place % 50) % 100 <> 0
+      -- "offset 0" and "limit 1" have them looked at one after the other until one is free.
+      offset 0)
+    select units from candidate
+     where (select true from payment where network = on_network and recipient = to_recipient
+                                       and amount_units between price_units and price_units
+                                       and status in ('PENDING', 'CHECKING') order by amount_units limit 1) is null
+       and (select status in ('PENDING', 'CHECKING') or coalesce(paid_at, cancelled_at, expires_at) > now() - interval '24 hours'
+              from payment where network = on_network and recipient = to_recipient and amount_units between units and units
+             order by amount_units desc, created_at desc limit 1) is not true
+       and (units % 100 <> 0 or (select true from payment where network = on_network and recipient = to_recipient
+                                                            and amount_units between units - 50 and units + 99
+                                                            and status in ('PENDING', 'CHECKING') order by amount_units limit 1) is null)
+       and (select true from payment where network = on_network and recipient = to_recipient and amount_units = units
+                                       and status = 'PAID' and paid_at > least(expires_at, cancelled_at)
+                                       and paid_at > now() - interval '24 hours' limit 1) is null
      limit 1);
 end $$;

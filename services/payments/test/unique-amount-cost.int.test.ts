@@ -7,8 +7,13 @@ import { migrations, schema } from '../src/migrations.ts';
 
 /** Of other prices on the same wallet, half of them unfinished; and as many of the price itself that closed more than a day ago. */
 const PAYMENTS = 20_000;
-/** For each of 99 amounts the blocks of one row and its share of an index, and a few to find where they begin. */
-const MOST_BLOCKS = 2 * 99 + 40;
+/** A look-up goes down an index, and from there to one row. */
+const BLOCKS_OF_LOOK_UP = 4;
+/** Of one amount, and of the bare price. */
+const LOOK_UPS_OF_AMOUNT = 3;
+const LOOK_UP_OF_PRICE = 1;
+
+const CHOICE = `choose_unique_amount('local', 'wallet', 49900000)`;
 
 let database: TestDatabase;
 let pool: Pool;
@@ -26,14 +31,21 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('the choice of an amount reads what the 99 amounts of its price need, however many payments are on the wallet', async () => {
-  expect(await blocksOfChoice()).toBeLessThanOrEqual(MOST_BLOCKS);
+test('the choice of an amount reads what one amount needs, however many payments are on the wallet', async () => {
+  expect(await blocksOf(CHOICE)).toBeLessThanOrEqual(BLOCKS_OF_LOOK_UP * (LOOK_UPS_OF_AMOUNT + LOOK_UP_OF_PRICE));
 });
 
-test('and no more with half of them unfinished, and half closed a minute ago', async () => {
+test('and what the 99 amounts of its price need, with half of them unfinished, and half closed a minute ago', async () => {
   await fill(`select n, 49900000 + 100 * (n - 90000) as units, case when n % 2 = 0 then 'PENDING' else 'EXPIRED' end as status, '1 minute' as closed
                 from generate_series(90001, 90099) as n`);
-  expect(await blocksOfChoice()).toBeLessThanOrEqual(MOST_BLOCKS);
+  // Then which of them are unfinished, and one amount with six decimals.
+  const most = BLOCKS_OF_LOOK_UP * (LOOK_UPS_OF_AMOUNT * 100 + LOOK_UP_OF_PRICE + 100);
+  expect(await blocksOf(CHOICE)).toBeLessThanOrEqual(most);
+});
+
+test('a plain payment of a price has one look-up more, however many unique amounts of other prices are unfinished', async () => {
+  expect(await blocksOf(`keep_bare_price('local', 'wallet', 39900000)`)).toBeLessThanOrEqual(BLOCKS_OF_LOOK_UP);
+  expect(await blocksOf(`keep_bare_price('local', 'wallet', 49900000)`)).toBeLessThanOrEqual(BLOCKS_OF_LOOK_UP);
 });
 
 const fill = (rows: string) =>
@@ -46,11 +58,10 @@ const fill = (rows: string) =>
   );
 
 /** Of a session that has planned before, as every one soon has. */
-async function blocksOfChoice(): Promise<number> {
-  const choose = `choose_unique_amount('local', 'wallet', 49900000)`;
-  for (let time = 0; time < 8; time += 1) await pool.query(`select ${choose}`);
+async function blocksOf(call: string): Promise<number> {
+  for (let time = 0; time < 8; time += 1) await pool.query(`select ${call}`);
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-    `explain (analyze, buffers, format json) select ${choose}`,
+    `explain (analyze, buffers, format json) select ${call}`,
   );
   const { Plan: plan } = rows[0]!['QUERY PLAN'][0];
   return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;

@@ -10,6 +10,8 @@ import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts
 const PRICE = '49.90';
 const ALL = 99;
 const everyAmount = Array.from({ length: ALL }, (_, step) => `49.90${String(step + 1).padStart(2, '0')}`);
+/** With all of these open, no other six decimals are left that are neither cut nor rounded to one of them. */
+const andThen = Array.from({ length: 49 }, (_, step) => `49.9000${String(step + 1).padStart(2, '0')}`);
 
 let payments: PaymentsUnderTest;
 let unbound: PaymentsUnderTest;
@@ -34,7 +36,7 @@ const ask = (of: PaymentsUnderTest, merchantId: string, order: Partial<Order>): 
 
 const amountsOf = (answers: readonly Answer<Payment>[]): string[] => answers.map(({ json }) => json.amount).sort();
 
-/** Takes all amounts of the price on a new wallet. */
+/** Takes all amounts with four decimals of the price on a new wallet. */
 async function takeAll() {
   const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
   const answers = await Promise.all(
@@ -58,11 +60,14 @@ async function takeAll() {
   return { merchantId, wallet, close, next, age };
 }
 
-describe('99 creations at once on one address and price', () => {
-  test('of one merchant get the 99 amounts, and the hundredth is refused like a slot that is taken', async () => {
+describe('148 creations at once on one address and price', () => {
+  const both = [...everyAmount, ...andThen].sort();
+  const orders = both.map((_, at) => at);
+
+  test('of one merchant get the 99 amounts and 49 with six decimals; the next is refused like a slot that is taken', async () => {
     const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
-    const answers = await Promise.all(everyAmount.map(() => ask(payments, merchantId, unique({ wallet }))));
-    expect(amountsOf(answers)).toEqual(everyAmount);
+    const answers = await Promise.all(orders.map(() => ask(payments, merchantId, unique({ wallet }))));
+    expect(amountsOf(answers)).toEqual(both);
     expect(answers.every(({ json }) => json.requested_amount === PRICE)).toBe(true);
     const refused = await ask(payments, merchantId, unique({ wallet }));
     const detail = 'Finish the current payment with this amount on this address first';
@@ -70,30 +75,36 @@ describe('99 creations at once on one address and price', () => {
     expect((await ask(payments, merchantId, unique({ wallet, amount: '49.91' }))).status).toBe(201);
   });
 
-  test('of eleven merchants who share the address get the 99 amounts, and the hundredth is refused', async () => {
+  test('of eleven merchants who share the address get the same amounts, and the next is refused', async () => {
     const merchants = await Promise.all(Array.from({ length: 11 }, () => newMerchant(unbound)));
     const wallet = newWallet();
     const answers = await Promise.all(
-      everyAmount.map((_, at) => ask(unbound, merchants[at % merchants.length]!, unique({ wallet }))),
+      orders.map((at) => ask(unbound, merchants[at % merchants.length]!, unique({ wallet }))),
     );
-    expect(amountsOf(answers)).toEqual(everyAmount);
+    expect(amountsOf(answers)).toEqual(both);
     expect((await ask(unbound, merchants[0]!, unique({ wallet }))).status).toBe(409);
   });
 });
 
 describe('an amount', () => {
-  test('is not given again for 24 hours while others are free, then first the one that closed longest ago', async () => {
+  test('that was given rests for 24 hours without exception, also while all others are open', async () => {
     const { close, next, age } = await takeAll();
     // Not in the order in which they were given.
     const closed = ['49.9071', '49.9003', '49.9042'];
     for (const amount of closed) expect((await close(amount)).status).toBe(200);
     await age('49.9042', 25);
     expect((await next()).json.amount).toBe('49.9042');
-    expect((await next()).json.amount).toBe('49.9071');
-    await close('49.9071');
+    const others = await Promise.all(Array.from({ length: 20 }, next));
+    for (const { json } of others) expect(json.amount).toMatch(/^49\.9\d{5}$/);
+    // Unless six decimals that are cut or rounded to it wait, it is given again after the 24 hours, and no other that has closed.
+    const given = others.map(({ json }) => json.amount);
+    const near = given.filter((amount) => amount.startsWith('49.9003'));
+    const ended = [...near, given.find((amount) => !near.includes(amount))!];
+    for (const amount of ended) await close(amount);
+    await age('49.9003', 25);
     expect((await next()).json.amount).toBe('49.9003');
-    expect((await next()).json.amount).toBe('49.9071');
-    expect((await next()).status).toBe(409);
+    const again = await Promise.all(Array.from({ length: 20 }, next));
+    for (const { json } of again) expect([...closed, ...ended]).not.toContain(json.amount);
   });
 
   test('is what the message says and what a replay repeats to the byte; the same key without it is another body', async () => {
@@ -111,13 +122,33 @@ describe('an amount', () => {
     });
   });
 
-  test('is refused while a payment of the bare price waits, which in turn it does not refuse', async () => {
+  test('is refused while a payment of the bare price waits, and the bare price while one near it waits', async () => {
     const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
     const plain = await newPayment(payments, { wallet, amount: '49.9' }, merchantId);
     expect((await ask(payments, merchantId, unique({ wallet }))).status).toBe(409);
     await plain.cancel();
-    expect((await ask(payments, merchantId, unique({ wallet }))).status).toBe(201);
-    expect((await ask(payments, merchantId, { key: newKey(), wallet, amount: PRICE })).status).toBe(201);
+    const near = await newPayment(payments, unique({ wallet }), merchantId);
+    const refused = await ask(payments, merchantId, { key: newKey(), wallet, amount: '49.9' });
+    expect([refused.status, refused.json]).toMatchObject([409, { code: 'payment_unfinished' }]);
+    expect((await ask(payments, merchantId, { key: newKey(), wallet, amount: '49.91' })).status).toBe(201);
+    await near.cancel();
+    await newPayment(payments, { wallet, amount: '49.9005' }, merchantId);
+    expect((await ask(payments, merchantId, { key: newKey(), wallet, amount: '49.9' })).status).toBe(201);
+  });
+
+  test('and the bare price, asked for at once by merchants who share the address, never wait together', async () => {
+    const merchants = await Promise.all(Array.from({ length: 8 }, () => newMerchant(unbound)));
+    for (let round = 0; round < 8; round += 1) {
+      const wallet = newWallet();
+      const answers = await Promise.all(
+        merchants.map((merchant, at) =>
+          ask(unbound, merchant, at % 2 === 0 ? unique({ wallet }) : { key: newKey(), wallet, amount: PRICE }),
+        ),
+      );
+      const created = answers.filter(({ status }) => status === 201).map(({ json }) => json.amount !== PRICE);
+      expect(created.length).toBeGreaterThan(0);
+      expect(created).toEqual(created.map(() => created[0]));
+    }
   });
 
   test('needs a price of at most two decimals', async () => {
