@@ -9,9 +9,18 @@ const paying: Arrived = {
   wallet,
   units: 10_500_000n,
   at: Date.parse('2026-11-25T12:00:30Z'),
+  minedAt: Date.parse('2026-11-25T12:00:31Z'),
+  sentFor: 'pay_1',
 };
+const seenAt = (time: string) => ({ at: Date.parse(time), minedAt: Date.parse(time) });
 const transaction: NonNullable<Payment['transaction']> = {
-  ...{ transaction_id: transactionId, transaction_event_index: 0, block_number: 7, amount: '10.5', accepted: false },
+  ...{
+    transaction_id: transactionId,
+    transaction_event_index: 0,
+    block_number: 7,
+    block_timestamp: '2026-11-25T12:00:30.000Z',
+  },
+  ...{ amount: '10.5', accepted: false },
   ...{ confirmations: 4, confirmations_required: 4, waiting_for: null },
 };
 
@@ -33,12 +42,26 @@ function payment(differences: Partial<Payment> = {}): Payment {
 
 const unpaid = { status: 'EXPIRED', paid_at: null, transaction: null } as const;
 
+/** Of the same amount on the same wallet. */
+const earlier = payment({
+  ...unpaid,
+  created_at: '2026-11-25T11:50:00.000Z',
+  expires_at: '2026-11-25T11:59:00.000Z',
+});
+
 describe('the ledger of the random runs', () => {
   test.each([
     ['a payment that its transfer pays', [payment()], [paying]],
     ['one that nobody paid', [payment(unpaid)], []],
-    ['money that came after the end', [payment(unpaid)], [{ ...paying, at: Date.parse('2026-11-25T12:01:01Z') }]],
+    ['money that came after the end', [payment(unpaid)], [{ ...paying, ...seenAt('2026-11-25T12:01:01Z') }]],
     ['money of another amount', [payment(unpaid)], [{ ...paying, units: 10_499_999n }]],
+    [
+      'money in the first seconds of a payment that another one of the amount came before',
+      [earlier, payment({ ...unpaid, payment_id: 'pay_2' })],
+      [{ ...paying, ...seenAt('2026-11-25T12:00:04Z') }],
+    ],
+    ['a late payer whom nobody can tell from the next customer', [earlier, payment({ payment_id: 'pay_2' })], [paying]],
+    ['a chain whose clock says another time', [payment()], [{ ...paying, at: Date.parse('2026-11-25T11:59:40Z') }]],
     [
       'money in the second of the cancellation',
       [payment({ ...unpaid, cancelled_at: '2026-11-25T12:00:30.9Z' })],
@@ -64,6 +87,12 @@ describe('the ledger of the random runs', () => {
       [payment({ transaction: { ...transaction, amount: '10.4' } })],
       [paying],
       /it carried 10.5/,
+    ],
+    [
+      "another customer's money from before the payment",
+      [earlier, payment({ payment_id: 'pay_2' })],
+      [{ ...paying, ...seenAt('2026-11-25T11:59:50Z') }],
+      /which the customer of pay_1 sent/,
     ],
     [
       'one transfer for two payments',

@@ -25,6 +25,8 @@ export type MinedChain = {
   /** The token's contract. */
   token: string;
   history: ChainHistory;
+  /** When a transaction was first in a block, by the machine's clock: milliseconds since 1970, by its hash. */
+  firstMinedAt: ReadonlyMap<string, number>;
   /** As the stack's file has it. */
   describe(): Promise<StackChain>;
   /**
@@ -32,6 +34,8 @@ export type MinedChain = {
    * gone. @returns what was done, for people.
    */
   reorganise(chance: Chance): Promise<string>;
+  /** From now on blocks say a time that is so many seconds ahead of the machine's, or behind for a negative number. */
+  bend(seconds: number): void;
 };
 
 export async function openChain({
@@ -53,15 +57,23 @@ export async function openChain({
   const token = await ensureToken(rpcUrl);
   await call('evm_setAutomine', false);
   const history = createChainHistory();
+  const firstMinedAt = new Map<string, number>();
   let head = -1;
+  let aheadSeconds = 0;
   const oneAtATime = createSemaphore(1);
 
   /** Notes everything above `ancestor`. */
   async function note(ancestor: number): Promise<void> {
     head = Number(await call<string>('eth_blockNumber'));
-    history.record(ancestor, await readBlocks(rpcUrl, ancestor + 1, head));
+    const blocks = await readBlocks(rpcUrl, ancestor + 1, head);
+    history.record(ancestor, blocks);
+    for (const { transactionHash: hash } of blocks.flatMap(({ receipts }) => receipts))
+      firstMinedAt.set(hash, firstMinedAt.get(hash) ?? Date.now());
   }
   async function mine(blocks: number): Promise<void> {
+    // No block is older than the one before: a clock that is set back stands still until the time has come.
+    const before = head < 0 ? 0 : Number(history.head().timestamp);
+    await call('evm_setNextBlockTimestamp', Math.max(before, Math.floor(Date.now() / 1000) + aheadSeconds));
     await call('anvil_mine', blocks);
     await note(head);
   }
@@ -80,7 +92,10 @@ export async function openChain({
   });
 
   return {
-    ...{ rpcUrl, history, token: token.address },
+    ...{ rpcUrl, history, firstMinedAt, token: token.address },
+    bend(seconds) {
+      aheadSeconds = seconds;
+    },
     describe: async () => ({
       ...{ network: 'local', rpc_url: rpcUrl, chain_id: Number(await call<string>('eth_chainId')) },
       ...{ token: token.address, decimals: token.decimals },

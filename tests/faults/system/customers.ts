@@ -13,12 +13,16 @@ type Situation = {
   accept(hash: string): Promise<unknown>;
 };
 
+/** How long after the end of a payment its customer pays it all the same. */
+const LATE_MS = [200, 9_000] as const;
+
 /** What becomes of an order: what its customer pays, and what the shop does about it. */
 export type Customer = (situation: Situation) => Promise<unknown>;
 
 export function customerOf(chance: Chance): Customer {
   const pauseMs = chance.between(0, 6_000);
   const [before, after] = [chance.between(-1_500, 1_500), chance.between(1_000, 5_000)];
+  const lateMs = chance.between(...LATE_MS);
   const customers: [weight: number, customer: Customer][] = [
     [40, ({ amount, send }) => send(amount)],
     [6, ({ amount, send }) => send(amount, amount)],
@@ -46,6 +50,22 @@ export function customerOf(chance: Chance): Customer {
       4,
       async ({ amount, send, cancel }) => {
         await cancel();
+        await send(amount);
+      },
+    ],
+    // Too late: the next payment of the amount may be there by then.
+    [
+      6,
+      async ({ amount, send, cancel }) => {
+        await cancel();
+        await delay(lateMs);
+        await send(amount);
+      },
+    ],
+    [
+      6,
+      async ({ amount, expiresAt, send }) => {
+        await delay(Math.max(0, expiresAt - Date.now() + lateMs));
         await send(amount);
       },
     ],

@@ -55,6 +55,7 @@ export async function createFaults(
     ['backends', [8_000, 20_000], createBackendFaults(scene)],
     ['messages', [500, 4_000], messages],
     ['blocks', [2_000, 9_000], blockFaults(scene)],
+    ['chain clock', [5_000, 20_000], chainClockFaults(scene)],
     ...world.endpoints.map((_, number): (typeof kinds)[number] => [
       `endpoint ${number}`,
       [500, 5_000],
@@ -104,6 +105,25 @@ export async function createFaults(
 const blockFaults = ({ world }: Scene): FaultKind => ({
   names: ['blocks replaced'],
   next: (chance) => ({ name: 'blocks replaced', run: () => world.chain.reorganise(chance) }),
+});
+
+/** By how much blocks' clocks are wrong, in seconds. */
+const BENDS = [-120, -48, -20, -8, 8, 30, 60, 120];
+
+const chainClockFaults = ({ world, until }: Scene): FaultKind => ({
+  names: ['chain clock ahead', 'chain clock behind'],
+  next(chance) {
+    const seconds = chance.pick(BENDS);
+    const forMs = chance.between(10_000, 60_000);
+    return {
+      name: seconds > 0 ? 'chain clock ahead' : 'chain clock behind',
+      run: async () => {
+        world.chain.bend(seconds);
+        await until(forMs);
+        world.chain.bend(0);
+      },
+    };
+  },
 });
 
 function endpointFaults({ world, until }: Scene, number: number): FaultKind {

@@ -27,10 +27,9 @@ export async function judge(
   say: (line: string) => void,
   poison?: Poison,
 ): Promise<string[]> {
-  const { rpcUrl, token } = world.chain;
   const wallets = shops.all.map(({ wallet }) => wallet);
   // Nobody sends any more, and no block is replaced.
-  const arrived = await arrivedOn(rpcUrl, token, wallets);
+  const arrived = await arrivedOn(world.chain, wallets, sendersOf(shops));
   const unsettled = await settle(world, shops, arrived);
   say('  everything has settled');
   const payments = (await Promise.all(shops.all.map((shop) => allPayments(shop)))).flat();
@@ -47,6 +46,14 @@ export async function judge(
     ...(await checkedByOps(world)),
   ];
 }
+
+/** The payment whose customer sent a transaction, by the transaction's id. */
+const sendersOf = ({ orders }: Shops): ReadonlyMap<string, string> =>
+  new Map(
+    orders.flatMap(({ payment, sent }) =>
+      payment === null ? [] : sent.map((id) => [id, payment.payment_id] as const),
+    ),
+  );
 
 /** What is left to be done, for people; also of money that a closed payment gets only once it is confirmed. A notice that PAID has overtaken ends as failed, and is not sent any more. */
 const leftOver = `

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import { transferOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 import { Shop, type Answer } from '../../support/shop.ts';
@@ -18,6 +18,8 @@ export type Order = {
   /** Of the 201, once it came. */
   text: string | null;
   payment: Payment | null;
+  /** Ids of the transactions that its customer has sent. */
+  sent: string[];
   /** When it was first asked for, and when the 201 came; milliseconds since 1970. */
   askedAt: number;
   answeredAt: number | null;
@@ -73,8 +75,11 @@ export async function startShops(world: World, count: number, chance: Chance): P
   async function carryOut(order: Order): Promise<void> {
     const { shop, body, idempotencyKey, customer } = order;
     const headers = { 'Idempotency-Key': idempotencyKey };
-    const created = await ask<Payment>('creation', [201], () => shop.call('POST', '/payments', body, headers));
-    if (created === null) return;
+    const created = await ask<Payment>('creation', [201, ...(isShared(body) ? [409] : [])], () =>
+      shop.call('POST', '/payments', body, headers),
+    );
+    // Somebody else has the amount.
+    if (created?.status !== 201) return;
     order.answeredAt = Date.now();
     order.text = created.text;
     order.payment = created.body;
@@ -84,6 +89,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
       // The transaction may be in a block that is replaced, and gone.
       const sent = await transferOnChain(world.stack.file.chain, shop.wallet, units).catch(() => null);
       tally(sent === null ? 'a transfer that did not stay' : 'a transfer');
+      if (sent !== null) order.sent.push(sent.transactionHash.slice(2));
       return sent?.transactionHash ?? null;
     };
     await customer({
@@ -92,7 +98,14 @@ export async function startShops(world: World, count: number, chance: Chance): P
       send,
       cancel: () => ask('cancellation', [200, 409], () => shop.call('POST', `/payments/${id}/cancel`)),
       accept: async (hash) => {
-        const transfer = { transaction_id: hash, transaction_event_index: 0 };
+        // A person has looked at it, and knows whose it is.
+        const details = await ask<PaymentDetails>('details', [200], () => shop.call('GET', `/payments/${id}/details`));
+        const item = details?.body.unmatched_transfers.find((one) => `0x${one.transaction_id}` === hash);
+        const transfer = {
+          transaction_id: hash,
+          transaction_event_index: 0,
+          confirm_candidates: item?.candidate_count ?? 1,
+        };
         // Not final yet, or the chain has lost it again.
         await ask('acceptance', [200, 409], () => shop.call('POST', `/payments/${id}/accept-transfer`, transfer));
       },
@@ -110,7 +123,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
       if (working.size >= MOST_WAITING) continue;
       serial += 1;
       const order: Order = {
-        ...{ shop, idempotencyKey: randomUUID(), customer: customerOf(own), text: null, payment: null },
+        ...{ shop, idempotencyKey: randomUUID(), customer: customerOf(own), text: null, payment: null, sent: [] },
         ...{ body: bodyOf(own, serial, shop.wallet), askedAt: Date.now(), answeredAt: null },
       };
       orders.push(order);
@@ -134,13 +147,22 @@ export async function startShops(world: World, count: number, chance: Chance): P
   };
 }
 
-/** No two orders have one amount, but for unique ones of one price, so that every transfer says which order it means. */
+/** What many orders of a shop ask for, one after the other as soon as it is free. */
+const SHARED_AMOUNT = '77.70';
+
+const isShared = ({ amount }: Order['body']): boolean => amount === SHARED_AMOUNT;
+
+/**
+ * Three kinds of orders: with an amount of their own; with a unique amount of one price; and with one amount after the other on the shop's
+ * wallet, so that late customers of one order and those of the next can be taken for each other. Who orders and does not pay disturbs both.
+ */
 function bodyOf(chance: Chance, serial: number, wallet: string): Order['body'] {
   const isUnique = chance.happens(0.25);
+  const isNext = !isUnique && chance.happens(0.4);
   const plain = formatUnits(BigInt(100_000_000 + serial * 10_000 + chance.below(10) * 1_000), AMOUNT_DECIMALS);
   return {
     ...{ merchant_wallet: wallet, description: 'One cup of coffee' },
-    amount: isUnique ? '49.90' : plain,
+    amount: isUnique ? '49.90' : isNext ? SHARED_AMOUNT : plain,
     ...(isUnique && { unique_amount: true }),
     ...(chance.happens(0.5) && { order_id: `order ${serial}`, metadata: { basket: String(serial) } }),
     expires_in: chance.between(8, 60),
