@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { parseAddress } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { mayCall } from '@quittance/contracts/operator.ts';
 import { accountCommands } from '../src/routes/account-commands.ts';
@@ -8,7 +7,7 @@ import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
-import { insertUnmatched, pastUnmatched } from '../../payments/test/unmatched-fixtures.ts';
+import { transferPages } from './transfer-pages.ts';
 import { startWorld, type World } from './world.ts';
 
 const WALLET = `0x${'ab'.repeat(20)}`;
@@ -17,6 +16,7 @@ const HOSTILE = '"><script>alert(1)</script>';
 let world: World;
 let merchant: string;
 let payment: string;
+let create: (amount: string) => Promise<string>;
 const browsers = {} as Record<'viewer' | 'support' | 'admin', Awaited<ReturnType<World['browserOf']>>>;
 
 beforeAll(async () => {
@@ -24,11 +24,14 @@ beforeAll(async () => {
   const { services } = world;
   const registered = await services.merchant({ access_type: 'legacy', total_limit: 10, name: HOSTILE });
   merchant = registered.merchant_id;
-  const body = { amount: '1', merchant_wallet: WALLET, description: HOSTILE, order_id: 'order 7' };
-  const headers = { 'idempotency-key': randomUUID() };
-  const created = await services.asMerchant<{ payment_id: string }>(registered, 'POST', '/payments', body, headers);
-  expect(created.status).toBe(201);
-  payment = created.body.payment_id;
+  create = async (amount) => {
+    const body = { amount, merchant_wallet: WALLET, description: HOSTILE, order_id: 'order 7' };
+    const headers = { 'idempotency-key': randomUUID() };
+    const created = await services.asMerchant<{ payment_id: string }>(registered, 'POST', '/payments', body, headers);
+    expect(created.status).toBe(201);
+    return created.body.payment_id;
+  };
+  payment = await create('1');
   for (const role of ['viewer', 'support', 'admin'] as const)
     browsers[role] = await world.browserOf(await world.credentialOf(`${role}-olga`, role));
   // Seven processes start, whatever else the machine does.
@@ -145,44 +148,6 @@ describe('pages', () => {
     }
   });
 
-  test('show the transfers that pay nothing beside what each was probably meant for, and the way to accept it', async () => {
-    const block_timestamp = new Date();
-    const late = pastUnmatched({
-      ...{ merchant_id: merchant, block_timestamp, related_payment_id: payment },
-      ...{ amount_units: '900000', reason: 'underpaid' },
-    });
-    const others = pastUnmatched({ merchant_id: newId('mer'), block_timestamp });
-    await insertUnmatched(world.services.pools.payments, [late, others]);
-    const accept = `/payments/${payment}/accept?transaction_id=${late.transaction_id}&amp;index=0`;
-    const all = await browsers.support.get('/transfers');
-    expect(all.status).toBe(200);
-    for (const text of ['0.9 USDT', '1 USDT', 'underpaid', 'order 7', accept, others.transaction_id])
-      expect(all.text).toContain(text);
-    expect((await browsers.viewer.get('/transfers')).text).not.toContain(accept);
-    expect((await browsers.support.get(`/payments?q=0x${late.transaction_id}`)).text).toContain(accept);
-    const own = await browsers.support.get(`/merchants/${merchant}/transfers`);
-    expect([own.status, own.text.includes(late.transaction_id)]).toEqual([200, true]);
-    expect(own.text).not.toContain(others.transaction_id);
-    expect((await browsers.support.get(accept.replace('&amp;', '&'))).text).toContain('0.9 USDT');
-    expect((await browsers.support.get('/transfers?cursor=forged')).status).toBe(422);
-  });
-
-  test('let somebody choose the payment of a transfer that seems to be meant for none', async () => {
-    const wallet = parseAddress(WALLET)?.address ?? '';
-    const lost = pastUnmatched({ merchant_id: merchant, block_timestamp: new Date(), recipient: wallet });
-    await insertUnmatched(world.services.pools.payments, [lost]);
-    const choose = `/transfers/${lost.transaction_id}/0/accept`;
-    for (const path of ['/transfers', `/payments?q=${lost.transaction_id}`])
-      expect((await browsers.support.get(path)).text).toContain(`href="${choose}"`);
-    expect((await browsers.viewer.get('/transfers')).text).not.toContain(choose);
-    const accept = `/payments/${payment}/accept?transaction_id=${lost.transaction_id}&amp;index=0`;
-    for (const asked of ['', '?payment=order+7', `?payment=${payment}`])
-      expect((await browsers.support.get(choose + asked)).text).toContain(accept);
-    const other = await browsers.support.get(`${choose}?payment=order+8`);
-    expect([other.status, other.text.includes(accept)]).toEqual([200, false]);
-    expect((await browsers.support.get(`/transfers/${'b'.repeat(64)}/0/accept`)).status).toBe(404);
-  });
-
   test('draw what the month came to, and say the same in words and as a table', async () => {
     const { text } = await browsers.viewer.get('/');
     expect(text).toMatch(
@@ -250,6 +215,23 @@ describe('pages', () => {
     expect(headers.get('cache-control')).toContain('immutable');
     expect((await world.ask('GET', '/assets/main.ts', {})).status).toBe(404);
   });
+});
+
+transferPages({
+  get world() {
+    return world;
+  },
+  get merchant() {
+    return merchant;
+  },
+  get payment() {
+    return payment;
+  },
+  wallet: WALLET,
+  create: (amount) => create(amount),
+  get browsers() {
+    return browsers;
+  },
 });
 
 describe('what changes something', () => {

@@ -11,7 +11,7 @@ export type Shop = Awaited<ReturnType<typeof openShop>>;
 
 /**
  * A merchant with everything that may be looked at: a payment that waits, one that was cancelled with a webhook event that nobody took, and
- * a transfer that pays nothing. All its texts are hostile.
+ * an unmatched transfer. All its texts are hostile.
  */
 export async function openShop({ services }: World, name: string) {
   const registered = await services.merchant({ access_type: 'legacy', total_limit: 1000, name: `${name} ${HOSTILE}` });
@@ -34,7 +34,7 @@ export async function openShop({ services }: World, name: string) {
   const payment = await pay(wallet);
   const late = pastUnmatched({
     ...{ merchant_id: merchantId, block_timestamp: new Date(), related_payment_id: cancelled.payment_id },
-    ...{ amount_units: '900000', reason: 'after_cancel' },
+    ...{ amount_units: '900000', reason: 'underpaid' },
   });
   await insertUnmatched(services.pools.payments, [late]);
   const event = await eventually(async () => {
@@ -55,6 +55,17 @@ export async function openShop({ services }: World, name: string) {
     transactionId: late.transaction_id,
     event,
   };
+}
+
+/** An unmatched transfer that may be for any of these payments, the first one's merchant among theirs. */
+export async function insertAmbiguous(
+  { services }: World,
+  candidates: readonly string[],
+  more: Parameters<typeof pastUnmatched>[0],
+): Promise<string> {
+  const transfer = { ...pastUnmatched({ ...more, reason: 'ambiguous' }), candidates };
+  await insertUnmatched(services.pools.payments, [transfer]);
+  return transfer.transaction_id;
 }
 
 /** The browser of one of a merchant's people. However much a test looks at, it is not too much for a minute. */

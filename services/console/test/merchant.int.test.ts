@@ -10,7 +10,7 @@ import { declaredCalls } from '../../../packages/contracts/test/declared-calls.t
 import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
-import { HOSTILE, openShop, personOf, type Shop } from './merchant-world.ts';
+import { HOSTILE, insertAmbiguous, openShop, personOf, type Shop } from './merchant-world.ts';
 import { startWorld, type Answer, type World } from './world.ts';
 
 // Five services and a console start for it, and everybody asks for everything.
@@ -101,8 +101,28 @@ describe("a merchant's person", () => {
       expect([trace, all.includes(trace)]).toEqual([trace, true]);
     const story = await whole(`/my/payments/${own.cancelled}`);
     expect(story.text).toContain('&lt;script&gt;alert(1)');
-    for (const text of ['webhook payment.cancelled', 'attempt 1 at', 'pays nothing: after cancel', 'Metadata'])
+    for (const text of ['webhook payment.cancelled', 'attempt 1 at', 'unmatched: underpaid', 'Metadata'])
       expect(story.text).toContain(text);
+  });
+
+  test('sees which own payments a transfer may be for, that others may be meant, and none of the others', async () => {
+    const merchant = { merchant_id: own.merchantId, block_timestamp: new Date() };
+    const shared = await insertAmbiguous(world, [own.payment, own.cancelled, foreign.payment], merchant);
+    const one = await insertAmbiguous(world, [own.payment, foreign.payment], merchant);
+    const list = await whole('/my/transfers');
+    const links = `<ul class="candidates">\\s*<li>.*${own.payment}.*</li>\\s*<li>.*${own.cancelled}.*</li>\\s*</ul>`;
+    const several = 'May be for 2 payments, also for a payment of another merchant';
+    expect(list.text).toMatch(new RegExp(`${several}\\s*${links}`));
+    expect(list.text).toMatch(
+      new RegExp(`May be for <a href="[^"]+">${own.payment}</a>, also for a payment of another merchant`),
+    );
+    expect(list.text).toContain('any of their customers may have sent it');
+    const found = await whole(`/my/payments?q=${shared}`);
+    expect(found.text).toContain(several);
+    const details = await whole(`/my/payments/${own.payment}`);
+    for (const text of [shared, one, '3 payments, this one included', '2 payments, this one included'])
+      expect([text, details.text.includes(text)]).toEqual([text, true]);
+    for (const answer of [list, found, details]) expectNothingOf(foreign, answer);
   });
 
   test('finds the own payments by whatever names them', async () => {

@@ -23,7 +23,7 @@ import { badge, facts, factsPart, link, paymentLink, table, time, walletLink } f
 export const accountFacts = (merchant: Merchant): Html =>
   facts({
     Merchant: merchant.merchant_id,
-    'Pays nothing': link(`/merchants/${merchant.merchant_id}/transfers`, 'Transfers that pay nothing'),
+    'Money to look at': link(`/merchants/${merchant.merchant_id}/transfers`, 'Unmatched transfers'),
     'Customers see': merchant.display_name,
     Account: badge(merchant.status),
     Registered: time(merchant.created_at),

@@ -1,7 +1,7 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { exportFormats } from '@quittance/contracts/http/payments/finding.ts';
 import type { OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
-import { reportGroups, type Report } from '@quittance/contracts/http/payments/report.ts';
+import { reportGroups, reportTimes, type Report } from '@quittance/contracts/http/payments/report.ts';
 import type { UnmatchedPage } from '@quittance/contracts/http/payments/unmatched.ts';
 import type { TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
@@ -9,17 +9,20 @@ import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { usageFacts } from './account.ts';
 import { form, type MerchantViewer } from './frame.ts';
-import { choices, ownPaymentLink } from './merchant-payments.ts';
+import { mayBeFor } from './candidates.ts';
+import { choices, ownPaymentLink, toOwnPayment } from './merchant-payments.ts';
 import { badge, facts, table, time } from './parts.ts';
+import { reasonsPart } from './reasons.ts';
+import { errorWords, words } from './story.ts';
 
-/** Money that came and pays nothing. What to do about it the merchant decides with its customer, or with support. */
+/** Money that arrived and paid no payment. The merchant decides what to do about it, with its customer or with support. */
 export const ownTransfersTable = ({ transfers, next_cursor: cursor, looked_through: until }: UnmatchedPage): Html =>
-  html`${table('Transfers that pay nothing, newest first', transfers, {
+  html`${table('Unmatched transfers, newest first', transfers, {
     'Block time': ({ block_timestamp: at }) => time(at),
-    Came: ({ amount }) => `${amount} USDT`,
+    Received: ({ amount }) => `${amount} USDT`,
     'Asked for': ({ related_payment: payment }) => payment && `${payment.amount} USDT`,
-    'Why it does not pay': ({ reason }) => reason.replaceAll('_', ' '),
-    'Probably for': ({ related_payment_id: id }) => ownPaymentLink(id),
+    Reason: ({ reason }) => words(reason),
+    Payment: (transfer) => mayBeFor(transfer, toOwnPayment),
     Order: ({ related_payment: payment }) => payment?.order_id ?? null,
     Wallet: ({ merchant_wallet: wallet, network }) => `${wallet} on ${network}`,
     Transaction: ({ transaction_id: id }) => id,
@@ -32,7 +35,8 @@ export const ownTransfersTable = ({ transfers, next_cursor: cursor, looked_throu
             >Older ones</a
           >
         </p>`
-  }`;
+  }
+  ${reasonsPart(transfers)}`;
 
 export const endpointFacts = (settings: WebhookSettings | null): Html =>
   settings === null
@@ -62,7 +66,7 @@ const testResult = ({
       Event: id,
       Result: badge(delivered ? 'delivered' : 'failed'),
       'HTTP status': status,
-      Error: error?.replaceAll('_', ' ') ?? null,
+      Error: errorWords(error),
       Took: `${ms} ms`,
     })}
   </section>`;
@@ -74,7 +78,7 @@ export const healthTables = ({ lanes, failed }: WebhookHealth): Html =>
     Due: ({ due }) => due,
     Since: ({ oldest_due_at: at }) => time(at),
     Failures: ({ failures }) => failures,
-    Error: ({ error_category: error }) => error?.replaceAll('_', ' ') ?? null,
+    Error: ({ error_category: error }) => errorWords(error),
     Circuit: ({ circuit_state: state }) => badge(state.replace('_', ' ')),
     'Not sent before': ({ put_off_until: at }) => time(at),
   })}
@@ -84,21 +88,25 @@ export const healthTables = ({ lanes, failed }: WebhookHealth): Html =>
     Type: ({ event_type: type }) => type ?? 'PAID',
     Payment: ({ payment_id: id }) => ownPaymentLink(id),
     'Last attempt': ({ last_attempt_at: at }) => time(at),
-    Error: ({ error_category: error }) => error?.replaceAll('_', ' ') ?? null,
+    Error: ({ error_category: error }) => errorWords(error),
   })}`;
 
 export const limitsFacts = (limits: OwnLimits): Html =>
   html`${facts({ Access: limits.access_type, 'Beta ends': time(limits.beta_expires_at) })} ${usageFacts(limits)}`;
 
 /** A span of UTC days, both included. */
-export type Span = { from: string; to: string; group: string };
+export type Span = { from: string; to: string; group: string; by: string };
 
-export const reportForm = ({ from, to, group }: Span): Html =>
+export const reportForm = ({ from, to, group, by }: Span): Html =>
   html`<form method="get" action="/my/report">
     ${spanInputs('report', from, to)}
     <label for="group">By</label>
     <select id="group" name="group">
       ${choices(reportGroups, group)}
+    </select>
+    <label for="by">Paid on the day of</label>
+    <select id="by" name="by">
+      ${choices(reportTimes, by, { payment: 'the payment', chain: 'the block' })}
     </select>
     <button>Show</button>
   </form>`;
@@ -110,7 +118,7 @@ export const exportForm = ({ from, to }: Span): Html =>
     ${spanInputs('export', from, to)}
     <label for="status">Status</label>
     <select id="status" name="status">
-      ${choices(['', ...paymentStatuses], '', 'any')}
+      ${choices(['', ...paymentStatuses], '', { '': 'any' })}
     </select>
     <label for="format">Format</label>
     <select id="format" name="format">

@@ -1,12 +1,15 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { OwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import type { PaymentDetails } from '@quittance/contracts/payment.ts';
-import { badge, facts, table, time } from './parts.ts';
+import type { PaymentDetails, UnmatchedTransfer } from '@quittance/contracts/payment.ts';
+import { badge, facts, table, time, type Cell } from './parts.ts';
+import { reasonsPart } from './reasons.ts';
 import { eventMoments, moment, storyPart, transferMoments, words, type Moment } from './story.ts';
+import { warningsPart } from './warnings.ts';
 
 /** What a payment is, as its merchant sees it: with the texts that it was created with. */
 export const ownPaymentPage = (payment: PaymentDetails): Html =>
-  html`${facts({
+  html`${warningsPart(payment.warnings)}
+  ${facts({
     Status: badge(payment.status),
     Amount: `${payment.amount} ${payment.currency}`,
     Requested: `${payment.requested_amount} ${payment.currency}`,
@@ -20,19 +23,29 @@ export const ownPaymentPage = (payment: PaymentDetails): Html =>
     ...transactionFacts(payment),
   })}
   ${metadataTable(payment)}
-  ${table('Transfers that pay nothing', payment.unmatched_transfers, {
+  ${table('Unmatched transfers', payment.unmatched_transfers, {
     'Block time': ({ block_timestamp: at }) => time(at),
-    Amount: ({ amount }) => `${amount} USDT`,
-    'Why it does not pay': ({ reason }) => words(reason),
+    Received: ({ amount }) => `${amount} USDT`,
+    Reason: ({ reason }) => words(reason),
+    'May be for': (transfer) => possibleText(transfer),
     Transaction: ({ transaction_id: id }) => id,
-  })}`;
+  })}
+  ${reasonsPart(payment.unmatched_transfers)}`;
 
-function transactionFacts({ transaction }: PaymentDetails): Record<string, string | null> {
+/** Which the others are, the page of unmatched transfers says: they may be another merchant's. */
+function possibleText({ reason, candidate_count: count }: UnmatchedTransfer): string {
+  if (reason === 'paid_another') return 'it paid another payment';
+  return count <= 1 ? 'this payment' : `${count} payments, this one included`;
+}
+
+function transactionFacts({ transaction }: PaymentDetails): Record<string, Cell> {
   if (transaction === null) return {};
-  const { amount, accepted, confirmations, confirmations_required: required, waiting_for: waiting } = transaction;
+  const { amount, accepted, block_timestamp: at, waiting_for: waiting } = transaction;
+  const { confirmations, confirmations_required: required } = transaction;
   return {
     Transaction: transaction.transaction_id,
-    Brought: `${amount} USDT${accepted ? ', accepted by hand' : ''}`,
+    Received: `${amount} USDT${accepted ? ', accepted manually' : ''}`,
+    'Block time': time(at),
     Confirmations: `${confirmations} of ${required}`,
     'Waits for': waiting === null ? null : words(waiting),
   };
@@ -51,7 +64,7 @@ export const ownStoryPart = (payment: PaymentDetails, events: readonly OwnEvent[
 const ownStory = (payment: PaymentDetails): Moment[] => [
   ...moment(payment.created_at, 'created', `asks for ${payment.amount} ${payment.currency}`),
   ...payment.unmatched_transfers.flatMap(({ block_timestamp: at, amount, reason }) =>
-    transferMoments(at, payment.created_at, `${amount} USDT, pays nothing: ${words(reason)}`),
+    transferMoments(at, payment.created_at, `${amount} USDT, unmatched: ${words(reason)}`),
   ),
   ...moment(payment.paid_at, 'paid', payment.transaction === null ? '' : `${payment.transaction.amount} USDT`),
   ...moment(payment.cancelled_at, 'cancelled'),

@@ -2,9 +2,12 @@ import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { paymentStatuses, type Payment } from '@quittance/contracts/payment.ts';
 import { ownPaymentPath, MERCHANT_HOME } from './merchant-sections.ts';
+import { mayBeFor } from './candidates.ts';
 import { badge, link, table, time, type Cell } from './parts.ts';
+import { words } from './story.ts';
 
-export const ownPaymentLink = (id: string | null): Cell => (id === null ? null : link(ownPaymentPath(id), id));
+export const toOwnPayment = (id: string): Html => link(ownPaymentPath(id), id);
+export const ownPaymentLink = (id: string | null): Cell => (id === null ? null : toOwnPayment(id));
 
 /** @param status '' for all. */
 export const ownSearchForm = (text: string, status: string): Html =>
@@ -13,16 +16,16 @@ export const ownSearchForm = (text: string, status: string): Html =>
     <input id="q" name="q" type="search" value="${text}" maxlength="500" autocomplete="off" />
     <label for="status">Status</label>
     <select id="status" name="status">
-      ${choices(['', ...paymentStatuses], status, 'any')}
+      ${choices(['', ...paymentStatuses], status, { '': 'any' })}
     </select>
     <button>Find</button>
   </form>`;
 
-/** Options of a select. @param unnamed what the empty one is called. */
-export const choices = (values: readonly string[], chosen: string, unnamed = ''): Html[] =>
+/** Options of a select. @param names of those that are not called by their value. */
+export const choices = (values: readonly string[], chosen: string, names: Record<string, string> = {}): Html[] =>
   values.map((value) => {
     const selected = value === chosen ? html` selected` : [];
-    return html`<option value="${value}" ${selected}>${value || unnamed}</option>`;
+    return html`<option value="${value}" ${selected}>${names[value] ?? value}</option>`;
   });
 
 /** @param older where the next page is; null at the end. */
@@ -48,6 +51,6 @@ export const whereTable = ({ explanation, transfers }: FoundTransfers): Html =>
       Wallet: ({ merchant_wallet: wallet, network }) => `${wallet} on ${network}`,
       'Block time': ({ block_timestamp: at }) => time(at),
       State: ({ state }) => badge(state),
-      Payment: ({ payment_id: id }) => ownPaymentLink(id),
-      'Why it does not pay': ({ reason }) => reason?.replaceAll('_', ' ') ?? null,
+      Payment: (transfer) => ownPaymentLink(transfer.payment_id) ?? mayBeFor(transfer, toOwnPayment),
+      Reason: ({ reason }) => reason && words(reason),
     })}`;

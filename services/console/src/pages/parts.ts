@@ -78,7 +78,8 @@ export const time = (text: string | null): Cell =>
 /** A link within the console. @param path of pieces that are ours; whatever else is in it must be encoded. */
 export const link = (path: string, text: string): Html => html`<a href="${path}">${text}</a>`;
 
-export const paymentLink = (id: string | null): Cell => (id === null ? null : link(`/payments/${id}`, id));
+export const toPayment = (id: string): Html => link(`/payments/${id}`, id);
+export const paymentLink = (id: string | null): Cell => (id === null ? null : toPayment(id));
 export const merchantLink = (id: string): Html => link(`/merchants/${id}`, id);
 
 export const walletLink = (address: string): Html => link(`/wallets/${address}`, address);

@@ -52,7 +52,7 @@ function eventStory(described: DescribedEvent, viewer: Viewer): Moment[] {
   const { event, retries = [] } = described;
   const name = eventName(event);
   const retry =
-    event.status === 'failed' && mayCall(viewer, RecoverEvent.access)
+    event.status === 'failed' && event.error_category !== 'superseded' && mayCall(viewer, RecoverEvent.access)
       ? link(`/events/${event.event_id}/retry`, 'Deliver again')
       : null;
   return [

@@ -35,15 +35,25 @@ export function transferMoments(blockTime: string, created: string, detail: stri
 
 export const words = (text: string): string => text.replaceAll('_', ' ');
 
+/** Why an event was not delivered. One that was withdrawn is no failure of the receiver's. */
+export function errorWords(category: string | null): string | null {
+  if (category === 'superseded') return 'withdrawn: the payment was PAID first';
+  return category && words(category);
+}
+
 type ToldEvent = Pick<DescribedEvent | OwnEvent, 'event' | 'attempts'>;
 
 /** What its event was called, when it was made, and every attempt to deliver it. @param more what may be done about it. */
 export const eventMoments = ({ event, attempts }: ToldEvent, more: Html | null = null): Moment[] => [
-  ...moment(event.created_at, `webhook ${eventName(event)}`, `${event.event_id}, ${event.status}`, more),
+  ...moment(event.created_at, `webhook ${eventName(event)}`, `${event.event_id}, ${statusOf(event)}`, more),
   ...attempts.flatMap((attempt) =>
     moment(attempt.started_at, `attempt ${attempt.n} at ${eventName(event)}`, answerOf(attempt)),
   ),
 ];
+
+/** No attempt says that an event was withdrawn. */
+const statusOf = ({ status, error_category: error }: ToldEvent['event']): string =>
+  error === 'superseded' ? `${errorWords(error)}` : status;
 
 export const eventName = ({ event_type: type }: Pick<ToldEvent['event'], 'event_type'>): string => type ?? 'PAID';
 
@@ -52,6 +62,6 @@ const answerOf = ({
   error_category: error,
   duration_ms: ms,
 }: ToldEvent['attempts'][number]): string =>
-  `${[status === null ? null : `answered ${status}`, error === null ? null : words(error)]
+  `${[status === null ? null : `answered ${status}`, errorWords(error)]
     .filter((part) => part !== null)
     .join(', ')} after ${ms} ms`;

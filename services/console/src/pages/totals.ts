@@ -15,7 +15,7 @@ export function totalsPart({ days, together, open }: Totals): Html {
     { name: 'This month', ...together },
   ];
   return html`${table('Payments', spans, columns)}
-  ${facts({ 'Waiting for money': open, 'Money to look at': link('/transfers', 'Transfers that pay nothing') })}
+  ${facts({ 'Waiting for money': open, 'Money to look at': link('/transfers', 'Unmatched transfers') })}
   ${monthChart(days)}`;
 }
 
@@ -23,7 +23,7 @@ const counts: Record<string, (row: Sum) => Cell> = {
   Created: ({ created }) => created,
   Paid: ({ paid }) => paid,
   'Sum, USDT': ({ paid_amount: amount }) => amount,
-  'Transfers that pay nothing': ({ unmatched }) => unmatched,
+  'Unmatched transfers': ({ unmatched }) => unmatched,
   'Of those too late': ({ late }) => late,
 };
 

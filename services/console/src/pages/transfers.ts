@@ -1,34 +1,36 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { AcceptTransfer } from '@quittance/contracts/http/payments/acceptance.ts';
 import type { FoundPayment } from '@quittance/contracts/http/payments/finding.ts';
-import type { LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import type { UnmatchedListed, UnmatchedPage } from '@quittance/contracts/http/payments/unmatched.ts';
 import { mayCall } from '@quittance/contracts/operator.ts';
 import type { Viewer } from './frame.ts';
-import { badge, facts, link, merchantLink, paymentLink, table, time, type Cell } from './parts.ts';
+import { mayBeFor } from './candidates.ts';
+import { badge, facts, link, merchantLink, paymentLink, table, time, toPayment, type Cell } from './parts.ts';
+import { reasonsPart } from './reasons.ts';
+import { words } from './story.ts';
 
-/** Transfers that pay nothing, each beside the payment that it was probably meant for. @param path where the list is. */
+/** Unmatched transfers, each with the payments that it may be for. @param path where the list is. */
 export const unmatchedTable = (page: UnmatchedPage, path: string, viewer: Viewer): Html =>
-  html`${table('Transfers that pay nothing, newest first', page.transfers, {
+  html`${table('Unmatched transfers, newest first', page.transfers, {
     'Block time': ({ block_timestamp: at }) => time(at),
-    Came: ({ amount }) => `${amount} USDT`,
+    Received: ({ amount }) => `${amount} USDT`,
     'Asked for': ({ related_payment: payment }) => payment && `${payment.amount} USDT`,
-    'Why it does not pay': ({ reason }) => reason.replaceAll('_', ' '),
-    'Probably for': (transfer) => meantFor(transfer),
-    ...(mayCall(viewer, AcceptTransfer.access) && { Do: acceptLink }),
+    Reason: ({ reason }) => words(reason),
+    Payment: (transfer) => possiblePayments(transfer),
+    ...(mayCall(viewer, AcceptTransfer.access) && { Actions: acceptLink }),
     Merchant: ({ merchant_id: id }) => merchantLink(id),
     Wallet: ({ merchant_wallet: wallet, network }) => `${wallet} on ${network}`,
     Transaction: ({ transaction_id: id }) => link(`/payments?q=${id}`, id),
   })}
-  ${olderOnes(page, path)}`;
+  ${olderOnes(page, path)} ${reasonsPart(page.transfers)}`;
 
-const meantFor = ({ related_payment_id: id, related_payment: payment }: UnmatchedListed): Cell =>
-  payment === null
-    ? paymentLink(id)
-    : html`${link(`/payments/${payment.payment_id}`, payment.payment_id)} ${badge(payment.status)}
-      ${payment.order_id ?? ''}`;
+function possiblePayments({ related_payment: payment, ...transfer }: UnmatchedListed): Cell {
+  return payment === null
+    ? mayBeFor(transfer, toPayment)
+    : html`${toPayment(payment.payment_id)} ${badge(payment.status)} ${payment.order_id ?? ''}`;
+}
 
-/** A payment that is paid, or about to be, takes no other transfer: then somebody has to say which one it is for. */
+/** A payment that is paid, or about to be, takes no other transfer; of several, somebody has to say which one it is. */
 function acceptLink({
   related_payment: payment,
   transaction_id: id,
@@ -43,32 +45,43 @@ function acceptLink({
 export const chooseFor = (transactionId: string, index: number): string =>
   `/transfers/${transactionId}/${index}/accept`;
 
-/** What came, and the payments on its wallet and network for which it could be accepted. Others are found by what names them. */
+/** A transfer that may be accepted, from the ledger or the chain. */
+export type ChoiceTransfer = Pick<
+  UnmatchedListed,
+  'network' | 'transaction_id' | 'transaction_event_index' | 'amount' | 'merchant_wallet' | 'block_timestamp'
+> & { candidates: readonly string[] } & {
+  /** Null for what the ledger does not have. */
+  recorded: { merchant_id: string; reason: string | null } | null;
+};
+
+/** A transfer, and the payments that it may be for; where none is known, those on its wallet. Others are found by what names them. */
 export const choicePage = (
-  transfer: LocatedTransfers['transfers'][number] & { transaction_id: string },
+  transfer: ChoiceTransfer,
   { text, payments }: { text: string; payments: readonly FoundPayment[] },
 ): Html =>
   html`${facts({
-      Came: `${transfer.amount} USDT`,
+      Received: `${transfer.amount} USDT`,
       'Block time': time(transfer.block_timestamp),
       Wallet: `${transfer.merchant_wallet} on ${transfer.network}`,
-      Merchant: merchantLink(transfer.merchant_id),
+      ...(transfer.recorded !== null && {
+        Merchant: merchantLink(transfer.recorded.merchant_id),
+        Reason: transfer.recorded.reason === null ? 'no reason against it' : words(transfer.recorded.reason),
+      }),
       Transaction: transfer.transaction_id,
-      'Pays nothing': transfer.reason?.replaceAll('_', ' ') ?? 'no reason against it',
     })}
     <form method="get" action="${chooseFor(transfer.transaction_id, transfer.transaction_event_index)}" role="search">
       <label for="payment">For which payment? Its id, checkout link, order id or reference</label>
       <input id="payment" name="payment" type="search" value="${text}" maxlength="500" autocomplete="off" />
       <button>Find</button>
     </form>
-    ${table(text === '' ? 'Payments on this wallet' : 'Payments found', payments, {
+    ${table(titleOf(text, transfer), payments, {
       Payment: ({ payment_id: id }) => paymentLink(id),
       Status: ({ status }) => badge(status),
       Amount: ({ amount, currency }) => `${amount} ${currency}`,
       Order: ({ order_id: order }) => order,
       Created: ({ created_at: at }) => time(at),
       Merchant: ({ merchant_id: id }) => merchantLink(id),
-      Do: (payment) =>
+      Actions: (payment) =>
         payment.network === transfer.network && payment.status !== 'PAID' && payment.status !== 'CHECKING'
           ? link(
               `/payments/${payment.payment_id}/accept?transaction_id=${transfer.transaction_id}&index=${transfer.transaction_event_index}`,
@@ -76,6 +89,11 @@ export const choicePage = (
             )
           : null,
     })}`;
+
+function titleOf(text: string, { candidates }: ChoiceTransfer): string {
+  if (text !== '') return 'Payments found';
+  return candidates.length > 0 ? 'Payments that it may be for' : 'Payments on this wallet';
+}
 
 function olderOnes({ transfers, next_cursor: cursor, looked_through: until }: UnmatchedPage, path: string): Html | [] {
   if (cursor === null) return [];

@@ -2,7 +2,10 @@ import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { ReleaseWallet, type Wallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { mayCall } from '@quittance/contracts/operator.ts';
 import type { Viewer } from './frame.ts';
-import { facts, link, merchantLink, paymentLink, table, time } from './parts.ts';
+import { mayBeFor } from './candidates.ts';
+import { facts, link, merchantLink, table, time, toPayment } from './parts.ts';
+import { reasonsPart } from './reasons.ts';
+import { words } from './story.ts';
 
 export const walletPage = (wallet: Wallet, viewer: Viewer): Html =>
   html`${facts({
@@ -17,14 +20,15 @@ export const walletPage = (wallet: Wallet, viewer: Viewer): Html =>
       ? html`<p class="actions">${link(`/wallets/${wallet.address}/release`, 'Release')}</p>`
       : []
   }
-  ${table('Transfers that pay nothing', wallet.unmatched_transfers, {
+  ${table('Unmatched transfers', wallet.unmatched_transfers, {
     'Block time': ({ block_timestamp: at }) => time(at),
     Amount: ({ amount }) => `${amount} USDT`,
     Network: ({ network }) => network,
-    'Why it does not pay': ({ reason }) => reason.replaceAll('_', ' '),
-    'Probably for': ({ related_payment_id: id }) => paymentLink(id),
+    Reason: ({ reason }) => words(reason),
+    Payment: (transfer) => mayBeFor(transfer, toPayment),
     Transaction: ({ transaction_id: id }) => link(`/payments?q=${id}`, id),
   })}
+  ${reasonsPart(wallet.unmatched_transfers)}
   ${table('Released', wallet.releases, {
     When: ({ released_at: at }) => time(at),
     Who: ({ actor }) => actor,

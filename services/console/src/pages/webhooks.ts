@@ -4,6 +4,7 @@ import type { Lane } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts
 import { mayCall } from '@quittance/contracts/operator.ts';
 import type { Viewer } from './frame.ts';
 import { badge, link, merchantLink, paymentLink, table, time } from './parts.ts';
+import { errorWords } from './story.ts';
 
 export const failedTable = ({ events, total }: { events: FailedEvent[]; total: number }, viewer: Viewer): Html =>
   html`${total > events.length ? html`<p>The oldest ${String(events.length)} of ${String(total)} failed events.</p>` : []}
@@ -13,9 +14,9 @@ export const failedTable = ({ events, total }: { events: FailedEvent[]; total: n
     Payment: ({ payment_id: id }) => paymentLink(id),
     Merchant: ({ merchant_id: id }) => merchantLink(id),
     'Last attempt': ({ last_attempt_at: at }) => time(at),
-    Error: ({ error_category: error }) => error?.replaceAll('_', ' ') ?? null,
+    Error: ({ error_category: error }) => errorWords(error),
     ...(mayCall(viewer, RecoverEvent.access) && {
-      Do: ({ event_id: id }: FailedEvent) => link(`/events/${id}/retry`, 'Deliver again'),
+      Actions: ({ event_id: id }: FailedEvent) => link(`/events/${id}/retry`, 'Deliver again'),
     }),
   })}`;
 
@@ -27,6 +28,6 @@ export const lanesTable = (title: string, { lanes }: { lanes: readonly Lane[] })
     Due: ({ due }) => due,
     Since: ({ oldest_due_at: at }) => time(at),
     Failures: ({ failures }) => failures,
-    Error: ({ error_category: error }) => error?.replaceAll('_', ' ') ?? null,
+    Error: ({ error_category: error }) => errorWords(error),
     Circuit: ({ circuit_state: state }) => badge(state.replace('_', ' ')),
   });

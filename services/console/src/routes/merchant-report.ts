@@ -22,12 +22,13 @@ const EXPORT_DAYS_MAX = 366;
 /** What became of a merchant's payments, counted, and the payments themselves as a file. */
 export const reportRoutes = (context: Context): Route[] => [
   ownPage(context, '/my/report', async (visit) => {
-    const { from, to, group } = readQuery(ReadReport.query, givenIn(visit.request));
+    const { from, to, group, by } = readQuery(ReadReport.query, givenIn(visit.request));
     const today = dayOf(systemClock());
     const span = {
       from: from === null ? `${today.slice(0, 7)}-01` : dayOf(from),
       to: to === null ? today : dayOf(to),
       group: group ?? 'day',
+      by: by ?? 'payment',
     };
     const report = await partOf(visit.services.call(ReadReport, { ...paramsOf(visit.viewer), query: span }));
     return {

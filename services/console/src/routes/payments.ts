@@ -1,21 +1,26 @@
-import { html } from '@quittance/checkout-page/html.ts';
-import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
+import { html, type Html } from '@quittance/checkout-page/html.ts';
+import {
+  AcceptTransfer,
+  type AcceptanceCandidate,
+  ReadAcceptanceCandidate,
+} from '@quittance/contracts/http/payments/acceptance.ts';
 import { FindPayments, paymentQueryOf } from '@quittance/contracts/http/payments/finding.ts';
 import { LocateTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { CancelPaymentByOperator, ReadPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries, ReadEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId, parseTransactionId } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
-import { pathParameter, type Route } from '@quittance/http/server/route.ts';
+import { pathParameter, type Reply, type Route } from '@quittance/http/server/route.ts';
 import { confirmation, REASON_MAX } from '../pages/confirmation.ts';
-import type { Viewer } from '../pages/frame.ts';
+import { page, type Viewer } from '../pages/frame.ts';
 import { show } from '../pages/parts.ts';
-import { acceptQuestion, cancelQuestion, paymentPage } from '../pages/payment.ts';
+import { acceptQuestion, candidatesQuestion, cancelQuestion, paymentPage } from '../pages/payment.ts';
 import { foundTable, locatedTable, searchForm } from '../pages/payment-search.ts';
 import { paymentStory } from '../pages/payment-story.ts';
+import { optionalNumberIn } from '../session/fields.ts';
 import { textIn } from '../session/form.ts';
 import { partOf, type Services } from '../upstream/services.ts';
-import { actionRoute, pageRoute, type Context, type Visit } from './page-route.ts';
+import { actionRoute, htmlReply, pageRoute, type Context, type Visit } from './page-route.ts';
 
 /** Of a payment's events, the attempts of so many are shown: PAID comes first. */
 const EVENTS_SHOWN = 5;
@@ -54,27 +59,55 @@ export const paymentRoutes = (context: Context): Route[] => [
     await services.call(CancelPaymentByOperator, { params: { payment_id }, author });
     return `/payments/${payment_id}`;
   }),
-  pageRoute(context, '/payments/:payment_id/accept', async ({ request, services, viewer }) => {
-    const { payment_id, transaction_id, transaction_event_index: index } = transferIn(request);
-    const params = { payment_id, transaction_id, transaction_event_index: String(index) };
-    const candidate = await services.call(ReadAcceptanceCandidate, { params });
-    return {
-      title: 'Accept a transfer',
-      content: confirmation(viewer, {
-        question: acceptQuestion(candidate),
-        action: `/payments/${payment_id}/accept?transaction_id=${transaction_id}&index=${index}`,
-        label: 'Accept',
-        back: `/payments/${payment_id}`,
-      }),
-    };
-  }),
-  actionRoute(context, '/payments/:payment_id/accept', async ({ request, services, viewer }, form) => {
-    const { payment_id, ...body } = transferIn(request);
-    const author = { actor: viewer.name, reason: textIn(form, 'reason', REASON_MAX) };
-    await services.call(AcceptTransfer, { params: { payment_id }, body, author });
+  pageRoute(context, '/payments/:payment_id/accept', async (visit) => ({
+    title: ACCEPT,
+    content: acceptForm(visit, await candidateIn(visit)),
+  })),
+  actionRoute(context, '/payments/:payment_id/accept', async (visit, form) => {
+    const { payment_id, ...transfer } = transferIn(visit.request);
+    const author = { actor: visit.viewer.name, reason: textIn(form, 'reason', REASON_MAX) };
+    const confirmed = optionalNumberIn(form, 'confirm_candidates');
+    const body = { ...transfer, ...(confirmed !== null && { confirm_candidates: confirmed }) };
+    try {
+      await visit.services.call(AcceptTransfer, { params: { payment_id }, body, author });
+    } catch (error) {
+      const again = await acceptAgain(visit, confirmed, error);
+      if (again === null) throw error;
+      return again;
+    }
     return `/payments/${payment_id}`;
   }),
 ];
+
+const ACCEPT = 'Accept a transfer';
+
+const acceptForm = ({ viewer }: Visit, candidate: AcceptanceCandidate): Html => {
+  const { payment_id: id, transaction_id: transaction, transaction_event_index: index } = candidate;
+  return confirmation(viewer, {
+    question: acceptQuestion(candidate),
+    more: candidatesQuestion(candidate),
+    action: `/payments/${id}/accept?transaction_id=${transaction}&index=${index}`,
+    label: 'Accept',
+    back: `/payments/${id}`,
+  });
+};
+
+function candidateIn({ request, services }: Visit): Promise<AcceptanceCandidate> {
+  const { transaction_event_index: index, ...ids } = transferIn(request);
+  return services.call(ReadAcceptanceCandidate, { params: { ...ids, transaction_event_index: String(index) } });
+}
+
+/**
+ * The question once more, when the transfer may be for other payments than the page said: the ledger may have it only since it was asked.
+ * @returns null when it was refused for another reason.
+ */
+async function acceptAgain(visit: Visit, confirmed: number | null, error: unknown): Promise<Reply | null> {
+  if (!(error instanceof HttpError) || error.status !== 409) return null;
+  const candidate = await candidateIn(visit);
+  if (candidate.candidates.length === (confirmed ?? Math.min(candidate.candidates.length, 1))) return null;
+  const problem = html`<p class="problem" role="alert">Look again: the payments that it may be for have changed.</p>`;
+  return htmlReply(409, page(ACCEPT, visit.viewer, html`${problem} ${acceptForm(visit, candidate)}`));
+}
 
 /** By whatever names it; of a transaction also where its money is. */
 async function found(services: Services, viewer: Viewer, text: string) {

@@ -4,7 +4,8 @@ import { ListUnmatched, ListUnmatchedOfMerchant } from '@quittance/contracts/htt
 import { parseTransactionId } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
-import { choicePage, unmatchedTable } from '../pages/transfers.ts';
+import { transfersOnChain } from '../pages/on-chain.ts';
+import { choicePage, unmatchedTable, type ChoiceTransfer } from '../pages/transfers.ts';
 import type { Services } from '../upstream/services.ts';
 import { merchantIdIn } from './merchants.ts';
 import { pageRoute, type Context, type Visit } from './page-route.ts';
@@ -28,19 +29,27 @@ export const transferRoutes = (context: Context): Route[] => [
   pageRoute(context, '/transfers/:transaction_id/:index/accept', async ({ request, services }) => {
     const transfer = await transferIn(request, services);
     const text = (request.query.get('payment') ?? '').trim();
-    const query = text === '' ? { merchant_wallet: transfer.merchant_wallet } : paymentQueryOf(text);
-    const payments = query === null ? [] : (await services.call(FindPayments, { query })).payments;
-    return { title: 'Accept a transfer', content: choicePage(transfer, { text, payments }) };
+    const queries = text === '' ? possibleOf(transfer) : [paymentQueryOf(text)];
+    const found = await Promise.all(
+      queries.map(async (query) => (query === null ? [] : (await services.call(FindPayments, { query })).payments)),
+    );
+    return { title: 'Accept a transfer', content: choicePage(transfer, { text, payments: found.flat() }) };
   }),
 ];
 
-/** @throws HttpError 404 for one that the ledger does not have. */
-async function transferIn({ params }: Visit['request'], services: Services) {
+/** What finds the payments that a transfer may be for. */
+const possibleOf = ({ candidates, merchant_wallet }: ChoiceTransfer) =>
+  candidates.length > 0 ? candidates.map((id) => ({ payment_id: id })) : [{ merchant_wallet }];
+
+/** @throws HttpError 404 for one that neither the ledger nor the chain has. */
+async function transferIn({ params }: Visit['request'], services: Services): Promise<ChoiceTransfer> {
   const id = parseTransactionId(pathParameter(params, 'transaction_id'));
   const index = pathParameter(params, 'index');
   if (id === null) throw new HttpError(404, 'Transfer not found');
-  const { transfers } = await services.call(LocateTransfers, { params: { transaction_id: id } });
-  const transfer = transfers.find((one) => String(one.transaction_event_index) === index);
-  if (transfer === undefined) throw new HttpError(404, 'Transfer not found');
-  return { ...transfer, transaction_id: id };
+  const { transfers, chain } = await services.call(LocateTransfers, { params: { transaction_id: id } });
+  const recorded = transfers.find((one) => String(one.transaction_event_index) === index);
+  if (recorded !== undefined) return { ...recorded, recorded };
+  const found = transfersOnChain(id, chain).find((one) => String(one.transaction_event_index) === index);
+  if (found === undefined) throw new HttpError(404, 'Transfer not found');
+  return found;
 }
