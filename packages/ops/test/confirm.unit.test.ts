@@ -1,14 +1,6 @@
-import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { confirm } from '../src/confirm.ts';
-
-/** A terminal at which somebody has typed already. */
-function terminal(typed: string, isTTY = true) {
-  const stdin = Object.assign(new PassThrough(), { isTTY });
-  const stderr = Object.assign(new PassThrough(), { isTTY });
-  stdin.write(typed);
-  return { stdin, stderr };
-}
+import { terminal } from './terminal.ts';
 
 test('yes at the terminal goes ahead', async () => {
   const person = terminal('yes\n');

@@ -117,8 +117,11 @@ describe('merchant report', () => {
     ]);
     expect(stdout.split('\n')[2]).toMatch(/^all /);
     expect(Object.fromEntries(new URLSearchParams(running.calls[0]!.query))).toEqual({
-      ...{ from: '2026-01-01', to: '2026-01-31', group: 'month' },
+      ...{ from: '2026-01-01', to: '2026-01-31', group: 'month', by: 'payment' },
     });
+    await runOps([...words, '--by', 'chain'], running.env);
+    expect(running.calls[1]!.query).toContain('by=chain');
+    expect((await runOps([...words, '--by', 'time'], running.env)).code).toBe(2);
   });
 
   test('is CSV or JSON where that is asked for', async () => {

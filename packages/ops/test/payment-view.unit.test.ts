@@ -17,6 +17,7 @@ const transfer: OperatorsPayment['transfers'][number] = {
   confirmations_required: 2,
   payment_id: null,
   reason: 'underpaid',
+  candidates: [paymentId],
 };
 const payment: OperatorsPayment = {
   payment_id: paymentId,
@@ -38,6 +39,7 @@ const payment: OperatorsPayment = {
   requested_amount: '10.50',
   reference: 'BBBBBBBB',
   merchant_id: `mer_${'a'.repeat(32)}`,
+  warnings: [],
   transfers: [transfer],
   incidents: [],
   acceptance: null,
@@ -58,10 +60,25 @@ test('a transfer says which payment it pays, or that it pays nothing, or nothing
     expect(lines[at]?.endsWith(`2 of 2         ${pays}`)).toBe(true);
 });
 
+test('a transfer that may be for several payments says for how many, and names some of them', () => {
+  const candidates = ['a', 'b', 'c', 'd', 'e'].map((letter) => `pay_${letter.repeat(32)}`);
+  const pays = (some: string[]) =>
+    paymentView({ ...payment, transfers: [{ ...transfer, reason: 'ambiguous', candidates: some }] });
+  const [a, b, c] = candidates;
+  expect(pays(candidates.slice(0, 2))).toMatch(new RegExp(`nothing: ambiguous, may be for 2 payments: ${a}, ${b}$`));
+  expect(pays(candidates)).toMatch(new RegExp(`may be for 5 payments: ${a}, ${b}, ${c} and 2 more$`));
+});
+
+test('a frozen wallet and a network that cannot be read are said', () => {
+  const text = paymentView({ ...payment, warnings: ['wallet_blacklisted', 'network_unreadable'] });
+  expect(text).toMatch(/warnings +the token's issuer has frozen this wallet; the network cannot be read just now\n/);
+  expect(paymentView(payment)).not.toContain('warnings');
+});
+
 test('a payment whose transfer has to wait says for what', () => {
   const transaction = {
     ...{ transaction_id: transfer.transaction_id, transaction_event_index: 0, block_number: 7 },
-    ...{ amount: '10.5', accepted: false },
+    ...{ amount: '10.5', accepted: false, block_timestamp: transfer.block_timestamp },
     ...{ confirmations: 12, confirmations_required: 12, waiting_for: 'second_endpoint' as const },
   };
   expect(paymentView({ ...payment, status: 'CHECKING', transaction })).toContain('second endpoint\n');

@@ -50,6 +50,13 @@ describe('transfer accept', () => {
     ]);
   });
 
+  test('says how many payments it may be for where a script gives the number', async () => {
+    await using services = await startServices({ [route]: () => ({ status: 200, body: acceptance }) });
+    const words = ['transfer', 'accept', transaction, '3', '--payment', payment, '--yes', '--confirm-candidates', '2'];
+    expect(await runOps(words, services.env)).toMatchObject({ code: 0, stderr: '' });
+    expect(services.calls[0]?.body).toMatchObject({ transaction_event_index: 3, confirm_candidates: 2 });
+  });
+
   test('shows a person what was accepted for what', async () => {
     await using services = await startServices({ [route]: () => ({ status: 200, body: acceptance }) });
     const words = ['transfer', 'accept', transaction, '3', '--payment', payment, '--yes', '--actor', 'otto'];
@@ -71,6 +78,7 @@ describe('transfer accept', () => {
     ['a transaction id that is too short', [transaction.slice(1), '3', '--payment', payment]],
     ['an index that is no number', [transaction, 'x', '--payment', payment]],
     ['no payment', [transaction, '3']],
+    ['a number that is none', [transaction, '3', '--payment', payment, '--confirm-candidates', 'both']],
     ['a payment that is none', [transaction, '3', '--payment', `mer_${'b'.repeat(32)}`]],
   ])('with %s is wrong use, and nobody is asked', async (_, words) => {
     await using services = await startServices({});
@@ -100,6 +108,7 @@ describe('transfer where', () => {
       block_timestamp: acceptance.block_timestamp,
     },
     ...{ state: 'confirmed', waiting_for: null, payment_id: payment, reason: 'underpaid' },
+    ...{ candidates: [payment], candidates_elsewhere: false },
     merchant_id: acceptance.merchant_id,
   };
   const chain = {
@@ -117,6 +126,11 @@ describe('transfer where', () => {
 
   test.each<[string, object, RegExp[]]>([
     ['what the ledger has', { transfers: [found] }, [/confirmed/, /9\.5/, /underpaid/, new RegExp(payment)]],
+    [
+      'that it may be for several',
+      { transfers: [{ ...found, ...{ payment_id: null, reason: 'ambiguous', candidates: [payment, 'pay_2'] } }] },
+      [new RegExp(`may be for 2 payments: ${payment}, pay_2 +ambiguous`)],
+    ],
     ['what the chain shows', { chain }, [/network +bnb/, /9\.5 +0xa +0xb/]],
     ['that nobody knows it', { chain: { outcome: 'unknown' } }, [/outcome +unknown/]],
   ])('says in a sentence what became of it, and shows %s', async (_, change, shown) => {

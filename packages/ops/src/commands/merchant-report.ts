@@ -1,13 +1,20 @@
 import { Option, type Command } from 'commander';
 import { stringify } from 'csv-stringify/sync';
-import { ReadReport, reportGroups, type Report, type ReportGroup } from '@quittance/contracts/http/payments/report.ts';
+import {
+  ReadReport,
+  reportGroups,
+  reportTimes,
+  type Report,
+  type ReportGroup,
+  type ReportTime,
+} from '@quittance/contracts/http/payments/report.ts';
 import { dayArgument, idArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { printResult } from '../output.ts';
 import { table } from '../text.ts';
 
-type ReportOptions = JsonOption & { from: string; to: string; group: ReportGroup; csv?: boolean };
+type ReportOptions = JsonOption & { from: string; to: string; group: ReportGroup; by: ReportTime; csv?: boolean };
 
-/** What a merchant's payments came to. */
+/** The totals of a merchant's payments. */
 export function merchantReportCommand(merchant: Command, { api }: Ops): void {
   reads(merchant.command('report'))
     .description('payments created, paid, expired and cancelled by UTC day or month and network, and what was paid')
@@ -15,9 +22,14 @@ export function merchantReportCommand(merchant: Command, { api }: Ops): void {
     .requiredOption('--from <day>', 'the first day', dayArgument)
     .requiredOption('--to <day>', 'the last day, included', dayArgument)
     .addOption(new Option('--group <period>', 'what a row is about').choices(reportGroups).default('day'))
+    .addOption(
+      new Option('--by <day>', 'when a payment counts as paid: the day it was PAID, or the day of its block')
+        .choices(reportTimes)
+        .default('payment'),
+    )
     .option('--csv', 'print CSV instead of a table')
-    .action(async (id: string, { from, to, group, ...options }: ReportOptions) => {
-      const report = await api.call(ReadReport, { params: { merchant_id: id }, query: { from, to, group } });
+    .action(async (id: string, { from, to, group, by, ...options }: ReportOptions) => {
+      const report = await api.call(ReadReport, { params: { merchant_id: id }, query: { from, to, group, by } });
       if (options.csv && !options.json) process.stdout.write(reportCsv(report));
       else printResult(report, options, reportView);
     });

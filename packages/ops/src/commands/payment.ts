@@ -5,7 +5,7 @@ import {
   type LedgerEntry,
   type OperatorsPayment,
 } from '@quittance/contracts/http/payments/payments.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentWarning } from '@quittance/contracts/payment.ts';
 import {
   asks,
   authorOf,
@@ -21,6 +21,7 @@ import { printResult } from '../output.ts';
 import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
 import { paymentFindingCommands } from './payment-finding.ts';
 import { record, sections, shortTime, table } from '../text.ts';
+import { candidatesText } from '../views/candidates.ts';
 
 export function paymentCommands(program: Command, ops: Ops): void {
   const { api, config } = ops;
@@ -61,6 +62,9 @@ export function paymentView(payment: OperatorsPayment): string {
     amount: `${payment.amount} ${payment.currency}`,
     wallet: `${payment.merchant_wallet} on ${payment.network}`,
     description: payment.description,
+    ...(payment.warnings.length > 0 && {
+      warnings: payment.warnings.map((warning) => warningTexts[warning]).join('; '),
+    }),
     created: payment.created_at,
     expires: payment.expires_at,
     ...(payment.transaction?.waiting_for && { 'waits for': payment.transaction.waiting_for.replace('_', ' ') }),
@@ -82,6 +86,12 @@ export function paymentView(payment: OperatorsPayment): string {
   return `${lines}\n\n${sections(parts)}`;
 }
 
+/** A warning without a row here does not compile. */
+const warningTexts: Record<PaymentWarning, string> = {
+  wallet_blacklisted: "the token's issuer has frozen this wallet",
+  network_unreadable: 'the network cannot be read just now',
+};
+
 const transfersText = (transfers: readonly LedgerEntry[], paymentId: string): string =>
   table(transfers, {
     transaction: 'transaction_id',
@@ -93,10 +103,11 @@ const transfersText = (transfers: readonly LedgerEntry[], paymentId: string): st
     pays: (transfer) => paysText(transfer, paymentId),
   });
 
-function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): string {
+function paysText({ payment_id, reason, candidates }: LedgerEntry, paymentId: string): string {
   if (payment_id !== null) return payment_id === paymentId ? 'this payment' : payment_id;
   // Without a reason against it, it still has to be confirmed or decided about.
-  return reason === null ? 'nothing yet' : `nothing: ${reason}`;
+  const why = reason === null ? 'nothing yet' : `nothing: ${reason.replaceAll('_', ' ')}`;
+  return candidates.length > 1 ? `${why}, ${candidatesText(candidates) ?? ''}` : why;
 }
 
 /** Which payment and merchant each is about stands above it already. */

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { formatUnits } from '@quittance/contracts/amount.ts';
-import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
-import type { Acceptance, AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
+import type { Acceptance } from '@quittance/contracts/http/payments/acceptance.ts';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import { LocateTransfers, type LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { parseTransactionId } from '@quittance/contracts/ids.ts';
+import { acceptTransfer } from '../accept-transfer.ts';
 import {
   asks,
   authorOf,
@@ -16,16 +16,16 @@ import {
   type JsonOption,
   type Ops,
 } from '../command.ts';
-import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
-import { record, sections, shortTime, table } from '../text.ts';
+import { record, sections, table } from '../text.ts';
+import { candidatesText } from '../views/candidates.ts';
 
-type AcceptOptions = ChangeOptions & { payment: string };
+type AcceptOptions = ChangeOptions & { payment: string; confirmCandidates?: number };
 
 export function transferCommands(program: Command, { api, config }: Ops): void {
   const transfer = program
     .command('transfer')
-    .description('where money is, and transfers that pay nothing by themselves');
+    .description('where money is, and transfers that pay no payment by themselves');
   reads(transfer.command('where'))
     .description('what became of a transaction, by the ledger and else by the chain')
     .argument('<transaction>', 'transaction id, with or without 0x', transactionArgument)
@@ -34,19 +34,23 @@ export function transferCommands(program: Command, { api, config }: Ops): void {
       printResult(await api.call(LocateTransfers, { params }), options, locatedView);
     });
   asks(changes(transfer.command('accept')))
-    .description('let a transfer pay a payment although it is too small, too large, late or a duplicate')
+    .description('let a transfer pay a payment although it is too small, too large, late, a duplicate or ambiguous')
     .argument('<transaction>', 'transaction id, with or without 0x', transactionArgument)
     .argument('<index>', "position of the transfer's event in the transaction's receipt, from 0", count)
     .requiredOption('--payment <payment>', 'the payment that becomes PAID by it', idArgument('pay'))
+    .option(
+      '--confirm-candidates <number>',
+      'how many payments it may be for; needed with --yes or --json when there are several',
+      count,
+    )
     .action(async (transactionId: string, index: number, options: AcceptOptions) => {
-      const params = { payment_id: options.payment };
-      const event = { transaction_id: transactionId, transaction_event_index: index };
-      const author = authorOf(options, config);
-      await confirm(async () => {
-        const place = { transaction_id: transactionId, transaction_event_index: String(index) };
-        return acceptQuestion(await api.call(ReadAcceptanceCandidate, { params: { ...params, ...place } }));
-      }, options);
-      printResult(await api.call(AcceptTransfer, { params, body: event, author }), options, acceptanceView);
+      const confirmed = options.confirmCandidates;
+      const accepted = {
+        ...{ transaction_id: transactionId, transaction_event_index: index },
+        ...(confirmed !== undefined && { confirm_candidates: confirmed }),
+      };
+      const asked = { paymentId: options.payment, transfer: accepted, author: authorOf(options, config) };
+      printResult(await acceptTransfer(api, asked, options), options, acceptanceView);
     });
 }
 
@@ -57,21 +61,13 @@ function transactionArgument(text: string): string {
   throw new InvalidArgumentError('expected 64 hexadecimal characters, with or without 0x before them.');
 }
 
-/** It shows both amounts and the reason, so that the operator who confirms has seen them. */
-export function acceptQuestion(candidate: AcceptanceCandidate): string {
-  const { payment_id, status, expected_amount, amount, unmatched_reason, block_timestamp } = candidate;
-  const reason = unmatched_reason ?? 'no reason against it';
-  const transfer = `the transfer of ${amount} USDT (${reason}, ${shortTime(block_timestamp)})`;
-  return `Accept ${transfer} for ${payment_id}, which is ${status} and asks for ${expected_amount} USDT? It becomes PAID for good.`;
-}
-
 export const acceptanceView = (acceptance: Acceptance): string =>
   record({
     payment: acceptance.payment_id,
     merchant: acceptance.merchant_id,
     status: `${acceptance.status}, ${acceptance.status_before} before`,
     'asked for': `${acceptance.expected_amount} USDT`,
-    accepted: `${acceptance.amount} USDT, ${acceptance.unmatched_reason ?? 'no reason against it'}`,
+    accepted: `${acceptance.amount} USDT, ${acceptance.unmatched_reason?.replaceAll('_', ' ') ?? 'no reason against it'}`,
     transaction: acceptance.transaction_id,
     index: String(acceptance.transaction_event_index),
     network: acceptance.network,
@@ -93,8 +89,8 @@ export function locatedView({ explanation, transfers, chain }: LocatedTransfers)
     merchant: 'merchant_id',
     state: 'state',
     'waits for': ({ waiting_for: waiting }) => waiting?.replace('_', ' '),
-    payment: 'payment_id',
-    'pays nothing': 'reason',
+    payment: ({ payment_id: id, candidates }) => id ?? candidatesText(candidates),
+    reason: ({ reason }) => reason?.replaceAll('_', ' '),
   });
   return `${explanation}\n\n${sections([transfers.length > 0 || chain === null ? ['ledger', ledger] : ['chain', chainText(chain)]])}`;
 }

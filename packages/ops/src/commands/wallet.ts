@@ -15,6 +15,7 @@ import type { ChangeOptions, JsonOption, Ops } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { note, printResult } from '../output.ts';
 import { record, sections, shortTime, table } from '../text.ts';
+import { candidatesText } from '../views/candidates.ts';
 
 const merchantId = idArgument('mer');
 
@@ -22,9 +23,7 @@ export function walletCommands(program: Command, ops: Ops): void {
   const { api, config } = ops;
   const wallet = program.command('wallet').description('which merchant a wallet belongs to');
   reads(wallet.command('show'))
-    .description(
-      'whose wallet this is, since when, from whom it was taken before, and what came to it that pays nothing',
-    )
+    .description('whose wallet this is, since when, from whom it was taken before, and its unmatched transfers')
     .argument('<address>', 'wallet address', addressArgument)
     .action(async (address: string, options: JsonOption) => {
       printResult(await api.call(ReadWallet, { params: { address } }), options, walletView);
@@ -100,7 +99,7 @@ export function walletView(shown: Wallet): string {
   const parts: (readonly [string, string])[] = [
     ...(proofs.length === 0 ? [] : [['proven', proven] as const]),
     ...(releases.length === 0 ? [] : [['released', past] as const]),
-    ...(unmatched_transfers.length === 0 ? [] : [['pays nothing', unmatchedText(unmatched_transfers)] as const]),
+    ...(unmatched_transfers.length === 0 ? [] : [['unmatched transfers', unmatchedText(unmatched_transfers)] as const]),
   ];
   return parts.length === 0 ? wallet : `${wallet}\n\n${sections(parts)}`;
 }
@@ -113,8 +112,8 @@ const unmatchedText = (transfers: readonly UnmatchedOnWallet[]): string =>
     'block time': 'block_timestamp',
     amount: 'amount',
     phase: 'phase',
-    reason: ({ reason }) => reason.replace('_', ' '),
-    'nearest to': 'related_payment_id',
+    reason: ({ reason }) => reason.replaceAll('_', ' '),
+    payment: ({ candidates }) => candidatesText(candidates),
     merchant: 'merchant_id',
   });
 

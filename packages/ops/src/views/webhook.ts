@@ -70,8 +70,10 @@ const attemptColumns: Columns<AttemptRecord> = {
 
 const typeText = ({ event_type: type }: { event_type: string | null }): string => type ?? 'PAID';
 
-function statusText({ status, in_flight, next_attempt_at, delivered_at }: DescribedEvent['event']): string {
+function statusText(event: DescribedEvent['event']): string {
+  const { status, in_flight, next_attempt_at, delivered_at, error_category: error } = event;
   if (status === 'delivered') return `delivered ${shortTime(delivered_at ?? '')}`;
+  if (error === 'superseded') return 'failed: withdrawn, because the payment was PAID first; it cannot be retried';
   if (status === 'failed') return 'failed: no attempt is left until an operator or the merchant retries it';
   if (in_flight) return `pending: being sent; sent again ${shortTime(next_attempt_at ?? '')} if that is cut off`;
   return `pending: due ${shortTime(next_attempt_at ?? '')}`;
