@@ -21,7 +21,7 @@ export type TestChain = {
   /** Several transfers in one transaction. */
   transferBatch(transfers: { to: string; units: bigint }[]): Promise<string>;
   setFee(basisPoints: number): Promise<string>;
-  /** Freezes a wallet, as Tether's contract does, or clears it again. */
+  /** Freezes a wallet as Tether's contract does, or clears it. */
   setBlackListed(address: string, isBlackListed: boolean): Promise<string>;
   /** Adds so many empty blocks. */
   mine(blocks: number): Promise<void>;

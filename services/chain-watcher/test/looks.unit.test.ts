@@ -6,7 +6,7 @@ beforeEach(() => {
   time = 1_000;
   jest.spyOn(performance, 'now').mockImplementation(() => time);
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 /** Looks at a chain whose tip is 100, while the node shows this head. */
 function looksAt(head: number) {

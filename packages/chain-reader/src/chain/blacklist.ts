@@ -2,8 +2,8 @@ import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 
 /**
- * How Tether's contracts are asked whether they have frozen a wallet, the first four bytes of keccak256 each: `isBlackListed(address)`, on
- * Ethereum, Tron and other older deployments, and `isBlocked(address)`, on newer ones, such as those on Arbitrum and Polygon.
+ * The functions of Tether's contracts that say whether a wallet is frozen, as the first four bytes of their keccak256:
+ * `isBlackListed(address)` on Ethereum, Tron and other older deployments, `isBlocked(address)` on newer ones such as Arbitrum and Polygon.
  */
 export const blacklistQuestions = ['0xe47d6060', '0xfbac3951'] as const;
 
@@ -12,8 +12,8 @@ export type BlacklistQuestion = (typeof blacklistQuestions)[number];
 /**
  * Asks a token whether it has frozen a wallet.
  * @param wallet 20 bytes as 0x and lowercase hex.
- * @param questions in turn, until the contract knows one.
- * @returns the question that it knows, and its answer; null when it knows none.
+ * @param questions tried in turn until the contract answers one.
+ * @returns the question that it answered, and the answer; null when it has none of these functions.
  * @throws RpcError when the node does not answer.
  */
 export async function readBlacklisted(
@@ -31,7 +31,7 @@ export async function readBlacklisted(
   return null;
 }
 
-/** A contract without such a function reverts, which every node words in its own way. @throws RpcError of any other kind. */
+/** A contract without the function reverts, and every node words that differently. @throws RpcError of any other kind. */
 function orNothing(error: unknown): null {
   if (error instanceof RpcError && error.kind === 'unknown' && error.isAnswer) return null;
   throw error;

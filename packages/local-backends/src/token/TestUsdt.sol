@@ -14,7 +14,7 @@ contract TestUsdt {
     uint256 public feeBasisPoints;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
-    /// Who is on it cannot send, and still receives.
+    /// A wallet on it cannot send and can still receive.
     mapping(address => bool) public isBlackListed;
 
     event Transfer(address indexed from, address indexed to, uint256 value);

@@ -27,7 +27,7 @@ export type Token = {
   mint(to: string, units: bigint): Promise<string>;
   /** Takes so many hundredths of a per cent from each transfer from now on; 0 ends it. */
   setFee(basisPoints: number): Promise<string>;
-  /** Freezes a wallet, as Tether's contract does, or clears it again. */
+  /** Freezes a wallet as Tether's contract does, or clears it. */
   setBlackListed(address: string, isBlackListed: boolean): Promise<string>;
   balanceOf(address: string): Promise<bigint>;
 };

@@ -8,17 +8,17 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { LRUCache } from 'lru-cache';
 import type { WatchedNetwork } from './look-ups.ts';
 
-/** An issuer freezes a few wallets a day, and clears hardly any. */
+/** An issuer freezes a few wallets a day and rarely clears one. */
 const ASKED_EVERY_MS = 600_000;
 const MAX_KEPT = 20_000;
-/** Questions under way on one network. Those beyond are asked when somebody wants to know again. */
+/** Most calls at once on one network. A wallet that finds no place is asked about at the next question. */
 const AT_ONCE = 8;
 
 export type WalletStates = ReturnType<typeof createWalletStates>;
 
 /**
- * Knows which wallets a token's issuer has frozen. Nobody waits for a node: what is not known is asked about beside the answer, and whatever
- * becomes of that, not again for ten minutes.
+ * Knows which wallets a token's issuer has frozen. No caller waits for a node: what is not known is fetched in the background, at most once
+ * in ten minutes for each wallet, even when that fails.
  * @param now monotonic milliseconds.
  */
 export function createWalletStates(
@@ -27,7 +27,7 @@ export function createWalletStates(
 ) {
   const byNetwork = new Map(networks.map((watched) => [watched.network.id, createAsker(watched, logger, now)]));
   return {
-    /** @param wallets 20 bytes each, as 0x and lowercase hex. @returns those of them that are known to be frozen. */
+    /** @param wallets 20 bytes each, as 0x and lowercase hex. @returns the ones known to be frozen. */
     blacklisted(network: string, wallets: readonly string[]): string[] {
       const asker = byNetwork.get(network);
       return asker === undefined ? [] : wallets.filter((wallet) => asker.isBlacklisted(wallet));
@@ -37,7 +37,7 @@ export function createWalletStates(
 
 function createAsker({ network, endpoints }: WatchedNetwork, logger: Logger, now: () => number) {
   const known = new LRUCache<string, { isBlacklisted: boolean; askedAt: number }>({ max: MAX_KEPT });
-  /** The question that the token has answered, once it has. */
+  /** Only the question that the token knows, once it has answered one. */
   let questions: readonly BlacklistQuestion[] = blacklistQuestions;
   let [underWay, notBefore] = [0, Number.NEGATIVE_INFINITY];
 
@@ -51,7 +51,7 @@ function createAsker({ network, endpoints }: WatchedNetwork, logger: Logger, now
         ),
       );
       if (answer === undefined) return;
-      // A token that may have been upgraded is asked everything again. One without such a list has none for the next wallet either.
+      // The token has no such list, or was upgraded. The next question tries all functions again.
       questions = answer === null ? blacklistQuestions : [answer.question];
       if (answer === null) {
         notBefore = now() + ASKED_EVERY_MS;

@@ -4,8 +4,8 @@ import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ChainView } from '../term/position.ts';
 
 /**
- * A block's timestamp may be this far from the moment at which its transfers were made: after a restart, a rollup's clock lags by minutes.
- * Wherever blocks are asked for by time, the question reaches this far beyond that time.
+ * A block's timestamp may be this far from the time at which its transfers were made, because chain clocks lag: a rollup's clock by minutes
+ * after a restart. Every search for blocks by time reaches this far beyond that time.
  */
 export const BLOCK_TIME_MARGIN_SECONDS = 150;
 

@@ -15,7 +15,7 @@ import { readWatchSpans, type WatchSpan } from '../store/watches.ts';
 import { toTransferObserved } from '../transfers/message.ts';
 
 const MAX_TRANSFERS = 10_000;
-/** Payments of releases up to 0.2.0 asks from so long before a payment on, and decides by blocks' times alone: those were read. */
+/** Payments of releases up to 0.2.0 asks from this long before a payment and decides by block timestamps alone. Those blocks were read. */
 const ASKED_BEFORE_MS = 15_000;
 
 export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route =>
@@ -60,7 +60,7 @@ export function scannedThrough(
   for (const window of windows) {
     const watch = spans.find(({ address }) => address === window.recipient);
     if (watch?.state !== 'watching' && watch?.state !== 'ended') return null;
-    // What reaches beyond the window's beginning was read beyond the watch's.
+    // A watch reads blocks as far before its start as a window reaches before its own.
     if (Date.parse(window.from) < watch.watchedFrom.getTime() - ASKED_BEFORE_MS) return null;
     if (watch.endedThrough !== null) through = Math.min(through, watch.endedThrough.getTime());
   }

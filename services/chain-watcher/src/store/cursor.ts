@@ -69,7 +69,7 @@ export async function readCursor(db: Queryable, network: string): Promise<Cursor
   return rows[0] ?? null;
 }
 
-/** How much later than it is due a look that reads everything up to the head may be, before a network counts as not read. */
+/** A network is unreadable when no complete look has ended for this long after the next one was due. */
 const UNREAD_AFTER_MS = 60_000;
 
 /** The pauses between two looks, while somebody waits and while nobody does. */
@@ -85,13 +85,13 @@ export async function readTips(
             large_final_number::float8 as large_final_height,
             state = 'halted' or last_read < clock - asleep_pause
               or (last_read < clock - pause and exists (
-                -- A network that has slept until now is looked at for the first one who waits.
+                -- A network that was asleep until a moment ago has had no reason for a look.
                 select from unfinished_payment waiting where waiting.network = cursor.network and closed_at is null
                    and created_at < clock - pause)) as unreadable
        from (select now() as clock) as present
        left join (unnest($1::text[], $2::integer[], $3::integer[]) as asked(id, pause_ms, asleep_ms)
          join cursor on network = id and number is not null
-         -- Where no look has ended yet, or only one of an earlier release, the last commit has to do.
+         -- Before the first complete look, and after one of an earlier release, the last commit counts.
          cross join lateral (select coalesce(read_at, updated_at) as last_read,
            make_interval(secs => pause_ms / 1000.0) as pause, make_interval(secs => asleep_ms / 1000.0) as asleep_pause) as times
        ) on true
@@ -109,7 +109,7 @@ export async function readTips(
   return { tips, clock: first.clock };
 }
 
-/** A look has read everything up to the head. It changes nothing for a leader that has been replaced. */
+/** Stores that a look was complete. It changes nothing for a leader that has been replaced. */
 export async function markRead(db: Queryable, network: string, epoch: bigint): Promise<void> {
   await db.query(`update cursor set read_at = now() where network = $1 and epoch = $2`, [network, epoch]);
 }

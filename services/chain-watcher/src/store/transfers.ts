@@ -21,7 +21,7 @@ export type TransferRow = {
   amount_units: string;
   phase: TransferPhase;
   version: number;
-  /** When any block with this transfer was read first. */
+  /** When we first read any block with this transfer. */
   first_seen_at: Date;
   /** Whether the network was read without a gap then. */
   live: boolean;
@@ -34,11 +34,11 @@ const COLUMNS = `merchant_id, transaction_id, transaction_event_index, block_num
 /** Enough that round trips no longer count, and few enough for any statement timeout. */
 const ROWS_PER_STATEMENT = 1_000;
 
-/** What is decided of each transfer as it is stored. */
+/** What is decided about each transfer when it is stored. */
 type Verdicts = {
   /** Whether it is final by now. Its version then counts both observations. */
   isConfirmed?: (transfer: Transfer) => boolean;
-  /** Whether the network was read without a gap up to this reading; it never is where blocks are read again. */
+  /** Whether the network was read without a gap up to this reading. Never where blocks are read again. */
   isLive?: (transfer: Transfer) => boolean;
 };
 
@@ -46,7 +46,7 @@ type Verdicts = {
  * Stores transfers as seen, or as confirmed. One that is stored already, in this block and not retracted, is left alone, so that reading
  * blocks again changes nothing; one whose block was orphaned and has come back is revived.
  * A wallet that is not watched is left out, and so is one whose watching ended before the block.
- * When a transfer was read first holds for all its rows: a later block, or the same one again, never makes it later or live.
+ * The first reading belongs to the transfer, not to the row: when it is stored again, in this block or another, it keeps its earliest reading.
  * @returns the transfers that are new, the oldest first.
  * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
  */
@@ -204,13 +204,13 @@ async function retract(
  */
 export type Window = { recipient: string; amountUnits: bigint | null; from: string; to: string };
 
-/** How long after its block's time a transfer may have been made, where its first reading was not live. */
+/** A transfer whose first reading was not live may have been made this long after its block's timestamp. */
 const MADE_WITHIN = '15 seconds';
 
 /**
- * The transfers that may have been made inside these windows, those retracted left out; at most `limit`, those after `after`. One was made
- * between its block's time and its first reading, if that was live; the two change places where the chain's clock is ahead.
- * @param page.reachSeconds how far from a window a block's time may lie.
+ * The transfers that may have been made inside these windows, without retracted ones; at most `limit`, those after `after`. A transfer was
+ * made between its block's timestamp and its first reading, if that was live. When the chain's clock is ahead, the two ends are swapped.
+ * @param page.reachSeconds how far outside a window a block's timestamp may be.
  */
 export async function readTransfersIn(
   db: Queryable,
@@ -221,7 +221,7 @@ export async function readTransfersIn(
   const { rows } = await db.query<TransferRow>(
     `select distinct ${COLUMNS}
      from jsonb_to_recordset($2) as wanted(address text, exactly numeric, "from" timestamptz, closes timestamptz)
-     -- Blocks carry whole seconds: one of the second in which the window begins may be a part of that second younger.
+     -- Block timestamps are whole seconds, so the window begins with the second of its start.
      cross join lateral (select date_trunc('second', "from") as opens, make_interval(secs => $7) as reach) as reaching
      -- Two branches, so that each has an index.
      join lateral (

@@ -10,8 +10,8 @@ export type NetworkTip = {
   /** The same for transfers above the network's `finalized_above_amount`. */
   large_final_height?: number | null;
   /**
-   * Whether money that comes is not noticed just now: the network is halted, or no look has read everything up to its head for a minute longer
-   * than it should. A network that is not in the answer is not read either. Absent in answers of older releases.
+   * Whether new transfers are not noticed at present: the network is halted, or has not been read up to its head for a minute longer than
+   * normal. A network that is missing from the answer is unreadable as well. Absent in answers of older releases.
    */
   unreadable?: boolean;
 };

@@ -4,8 +4,8 @@ import { TransferObserved } from '../../messages/transfer-observed.ts';
 import { timestampSchema } from '../../timestamp.ts';
 
 /**
- * Transfers to one wallet that may have been made from `from` up to, and without, `to`; with `amount` (decimal text) those of that amount.
- * Of a payment, `from` is its creation and `to` its end, as they are.
+ * Transfers to one wallet that may have been made at or after `from` and before `to`; with `amount` (decimal text) only those of that amount.
+ * For a payment, `from` is `created_at` and `to` is `expires_at`, unchanged.
  */
 export type TransferWindow = { recipient: string; amount?: string; from: string; to: string };
 
@@ -26,10 +26,10 @@ export const TRANSFERS_PAGE_MAX = 1_000;
 
 /**
  * The transfers in these windows, and how far the chain is scanned for them; without windows, how far the network itself is scanned.
- * A transfer was made between its block's time and its `first_seen_at` if that is `live`, else within 15 s after its block's time; where the
- * chain's clock is ahead, the two ends change places. It is in a window which that interval meets, unless its block's time is 150 s or
- * more away from the window. `from` counts in whole seconds. All that is by the clock of chain-watcher's database: a caller whose clock may
- * be another widens its windows.
+ * A transfer has an interval: from its block's timestamp to its `first_seen_at` if that is `live`, otherwise to 15 s after the timestamp; the
+ * ends are swapped when the chain's clock is ahead. It is in a window when the interval meets the window and the block's timestamp is less
+ * than 150 s outside. `from` is cut to whole seconds. `first_seen_at` is by the clock of chain-watcher's database; a caller whose clock differs
+ * must widen its windows.
  * With `page`, at most `limit` of them, those after `after`; an answer with `limit` transfers may have a next page. What is
  * `scanned_through` on every page holds for all of them together. Without `page`, 422 for more than 10,000.
  * The route checks addresses, amounts and times itself. What payments asks before it lets a payment expire.

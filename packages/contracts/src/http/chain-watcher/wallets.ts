@@ -1,12 +1,13 @@
 import { defineCall, json, object } from '../../call.ts';
 
-/** As many wallets as one question may name. */
+/** Most wallets in one question. */
 export const WALLETS_MAX = 100;
 
 /**
- * Which of these wallets (canonical addresses) the issuer of a network's token has frozen, so that nothing can be sent from them. It is
- * answered at once, with what is known; a wallet of which nothing is known yet, or not for ten minutes, is asked about afterwards. One endpoint's
- * word, for people to be warned by: it decides about no money. Tokens that freeze nobody, and networks that are off, list none.
+ * Which of these wallets (canonical addresses) are frozen by the issuer of the network's token, so that nothing can be sent from them. The
+ * answer comes immediately and holds what is known. A wallet that was not checked in the last ten minutes is checked after the answer. Until
+ * then, and when the token has no such list or the network is not enabled, it is not listed. It is one endpoint's word: use it for warnings,
+ * not for decisions about money.
  */
 export const ReadWalletStates = defineCall(
   'chain-watcher',

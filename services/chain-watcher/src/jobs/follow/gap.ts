@@ -1,19 +1,19 @@
-/** Longest time from the beginning of one look to the end of the next for which nothing can have been overlooked between them. */
+/** The longest time between the start of a complete look and the storing of the next block for which that block counts as live. */
 const MAX_GAP_MS = 15_000;
 
 /**
- * Knows the last look that has read everything up to the head, and so whether a block came after it and was read soon. Only then is the
- * moment of the first reading of its transfers close to the moment at which they were made.
+ * Remembers the last complete look, one that read everything up to the head. A block above that head appeared after the look. If it is
+ * stored soon, the time of this first reading is close to the time at which its transfers were made.
  * @param now monotonic milliseconds.
  */
 export function createGap(now: () => number = () => performance.now()) {
   let last: { startedAt: number; head: number } | null = null;
   return {
-    /** A look that began then has read everything up to this head. */
+    /** A look that began then was complete. */
     looked(startedAt: number, head: number): void {
       last = { startedAt, head };
     },
-    /** Ask when the block is stored. */
+    /** Whether the network was read without a gap up to this block. Call it when the block is stored. */
     isLive: (blockNumber: number): boolean =>
       last !== null && last.head < blockNumber && now() - last.startedAt <= MAX_GAP_MS,
   };

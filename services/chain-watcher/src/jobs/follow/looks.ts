@@ -3,10 +3,10 @@ import type { Position } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { createGap } from './gap.ts';
 
-/** A quiet network is looked at several times a second, and each of these is a write. */
+/** A network may be looked at several times a second. Not every look needs a write. */
 const WRITTEN_EVERY_MS = 10_000;
 
-/** Keeps account of the looks that have read everything up to the head: for what comes next, and for whoever asks whether the network is read. */
+/** Records complete looks, which read everything up to the head: in memory for first readings, and in the database for ReadTips. */
 export function createLooks({ pool, network, epoch }: Term, { chain, heights }: Position) {
   const gap = createGap();
   /** Monotonic milliseconds. */
@@ -14,10 +14,10 @@ export function createLooks({ pool, network, epoch }: Term, { chain, heights }: 
   return {
     /** See createGap(). */
     isLive: gap.isLive,
-    /** A look that began then has read everything it was shown. */
+    /** A look that began then read everything that the node showed. */
     async ended(startedAt: number): Promise<void> {
       const tip = chain.tip().number;
-      // A node that lags shows an old head of our own chain: that says nothing of what came after it.
+      // A lagging node shows an old head of our own chain. The look was not complete.
       if (tip !== heights().head) return;
       gap.looked(startedAt, tip);
       if (performance.now() - writtenAt < WRITTEN_EVERY_MS) return;
