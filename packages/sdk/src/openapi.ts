@@ -335,10 +335,10 @@ export interface paths {
          *     noticed it ourselves, for example after the wallet was no longer watched. The answer is 409 when
          *
          *     - the transfer is not found on the payment's network, its block has gone again, or it is not final yet: try again later;
-         *     - it went to another wallet, or carries another token;
+         *     - it went to another wallet, from the wallet to itself, or carries another token;
          *     - it carries less than 90 % of the payment's amount (the operator may have set another share): only an operator accepts less, so
          *       that a stolen API key does not turn a cent into goods;
-         *     - it pays another payment, by itself or because somebody accepted it;
+         *     - it pays another payment, by itself or because somebody accepted it, or does so as soon as it is confirmed;
          *     - it is exactly the amount of another payment of this wallet that was unfinished, or had ended at most 24 hours earlier, when the
          *       transfer's block was made, and this payment asks for a different amount;
          *     - it is exactly this payment's amount, but by its time it cannot be for this payment and may be for another one;
