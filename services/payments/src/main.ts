@@ -110,7 +110,7 @@ await startService({
     await warmUp(logger, [() => listPayments(pool, 'none', anyPayment), () => keepReplyPartitions(pool)]);
     const routes = [
       ...creationRoutes({ pool, transact: transactAdmitted, ...telling, refresh, ...rules, networks, metrics }),
-      cancelPaymentRoute({ transact: transactAdmitted, messages, publicBaseUrl }),
+      cancelPaymentRoute({ transact: transactAdmitted, ...telling, publicBaseUrl }),
       acceptTransferRoute({
         acceptance: { db: pool, verifier: verifiers.merchants, ...telling },
         transact: transactAdmitted,
@@ -131,7 +131,7 @@ await startService({
         operators: { db: operators, finder: finders.operators },
       }),
       ...paymentIncidentRoutes(operators),
-      ...walletRoutes({ ...operating, messages, publicBaseUrl, networks: ids }),
+      ...walletRoutes({ ...operating, ...telling, publicBaseUrl, networks: ids }),
       auditRoute(operators),
       ...archiveRoutes(operating),
       ...checkRoutes(operators),

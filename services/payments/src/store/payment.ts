@@ -60,6 +60,18 @@ export async function cancelPayment(
   return rows[0] ?? null;
 }
 
+/** @returns the wallet of a payment that is past its expiry and still waits; null for any other. */
+export async function findOverdueWallet(
+  db: Queryable,
+  paymentId: string,
+): Promise<{ network: string; recipient: string } | null> {
+  const { rows } = await db.query<{ network: string; recipient: string }>(
+    `select network, recipient from payment where payment_id = $1 and ${isUnfinishedSql} and expires_at <= now()`,
+    [paymentId],
+  );
+  return rows[0] ?? null;
+}
+
 /** @returns the payments in their new status, without those whose status does not allow that. */
 export async function movePayments(
   tx: Transaction,

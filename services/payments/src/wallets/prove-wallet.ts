@@ -3,7 +3,10 @@ import type { Author } from '@quittance/contracts/author.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
+import { settleOpen } from '../settlement/settlement.ts';
+import { lockWallets } from '../store/transfer.ts';
 import {
   cancelOthersOnWallet,
   type Challenge,
@@ -21,7 +24,8 @@ import { checkSignature, textToSign } from './proof.ts';
 export type ProvingContext = {
   db: Queryable;
   transact: Transact;
-  messages: Pick<PaymentMessages, 'sendClosed'>;
+  messages: PaymentMessages;
+  logger: Logger;
   publicBaseUrl: string;
   /** Ids of those that are on. */
   networks: readonly string[];
@@ -57,6 +61,11 @@ export async function proveWallet(
   const { transact, messages, publicBaseUrl, networks } = context;
   const { address, merchantId } = claim;
   return transact(async (tx) => {
+    // In the order in which settling locks: the wallet, then its payments.
+    await lockWallets(
+      tx,
+      networks.map((network) => ({ network, recipient: address })),
+    );
     const challenges = await lockChallenges(tx, address);
     const challenge = requireOpen(challenges.find((one) => one.merchant_id === merchantId));
     const text = textOf(challenge, claim, publicBaseUrl);
@@ -67,6 +76,7 @@ export async function proveWallet(
     if (owner !== merchantId) await lockGate(tx, owner);
     const provenAt = await markProven(tx, address, merchantId);
     const cancelled = await cancelOthersOnWallet(tx, { ...claim, networks }, provenAt);
+    await settleOpen({ ...context, tx }, cancelled);
     for (const payment of cancelled) await messages.sendClosed(tx, payment, 'CANCELLED', provenAt);
     const proof: Proof = {
       ...{ address, merchant_id: merchantId, taken_from: owner === merchantId ? null : owner },
