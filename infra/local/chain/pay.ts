@@ -9,6 +9,9 @@ import type { Scenario } from './scenarios.ts';
 import { expectThat } from './watch.ts';
 import type { World } from './world.ts';
 
+/** The service takes money for a late payer's for five seconds, and a block may be a second behind. */
+const FIRST_SECONDS_MS = 7_000;
+
 /** Carries a scenario out on the payment of a link, and watches that it comes to what the rules say. @throws StackError if not. */
 export async function payAs(world: World, link: string, scenario: Scenario): Promise<void> {
   const { say } = world;
@@ -19,7 +22,9 @@ export async function payAs(world: World, link: string, scenario: Scenario): Pro
   const units = parseAmount(before.amount);
   if (units === null) throw new StackError(`"${before.amount}" is no amount.`);
   const transactions = scenario.transactions(units);
-  for (const amount of new Set(transactions.flat())) await refuseAmountOfAnother(world, payment, before, amount);
+  const amounts = [...new Set(transactions.flat())];
+  for (const amount of amounts) await refuseAmountOfAnother(world, before, amount, amount === units);
+  if (amounts.includes(units) && !scenario.afterEnd) await waitOutLatePayers(world, before, units);
   if (scenario.afterEnd && before.status === 'PENDING') await letEndCome(world, payment.payment_id);
 
   say(`${payment.payment_id} asks for ${before.amount} USDT on ${before.merchant_wallet}.`);
@@ -39,22 +44,38 @@ function requireWaiting({ status, expires_at: end }: PaymentDetails, { afterEnd 
   throw new StackError(`The payment is ${status} (its end is ${end}): take one that is PENDING.`);
 }
 
-/** It would be paid instead. */
+/** The transfer would be that payment's; of another amount also when that has ended, and still rests. */
 async function refuseAmountOfAnother(
   { query }: World,
-  { payment_id: paymentId }: KnownPayment,
-  { network, merchant_wallet: wallet }: PaymentDetails,
+  payment: PaymentDetails,
   units: bigint,
+  isOwn: boolean,
 ): Promise<void> {
   const [other] = await query<{ payment_id: string }>(
     `select payment_id from payments.payment
-      where network = $1 and recipient = $2 and amount_units = $3 and status in ('PENDING', 'CHECKING') and payment_id <> $4`,
-    [network, wallet, String(units), paymentId],
+      where network = $1 and recipient = $2 and amount_units = $3 and payment_id <> $4 and (status in ('PENDING', 'CHECKING')
+         or not $5 and least(expires_at, cancelled_at) > now() - interval '24 hours')
+      limit 1`,
+    [payment.network, payment.merchant_wallet, String(units), payment.payment_id, isOwn],
   );
-  if (other !== undefined) {
-    const amount = formatUnits(units, AMOUNT_DECIMALS);
-    throw new StackError(`${other.payment_id} waits for ${amount} USDT on the same wallet, and would be paid by it.`);
-  }
+  if (other === undefined) return;
+  const amount = formatUnits(units, AMOUNT_DECIMALS);
+  throw new StackError(`${other.payment_id} asks for exactly ${amount} USDT on the same wallet, and would get it.`);
+}
+
+/** Money that comes at once after an unpaid payment of the same amount may be that one's customer's, and would pay nobody. */
+async function waitOutLatePayers(world: World, payment: PaymentDetails, units: bigint): Promise<void> {
+  const [before] = await world.query<{ payment_id: string }>(
+    `select payment_id from payments.payment
+      where network = $1 and recipient = $2 and amount_units = $3 and status <> 'PAID' and created_at < $4
+        and least(expires_at, cancelled_at) >= $4::timestamptz - interval '1 hour'
+      limit 1`,
+    [payment.network, payment.merchant_wallet, String(units), payment.created_at],
+  );
+  if (before === undefined) return;
+  const since = Date.parse(payment.created_at) + FIRST_SECONDS_MS;
+  world.say(`${before.payment_id} asked for the same and ended unpaid: paying once this payment is a few seconds old.`);
+  while (Date.now() < since) await world.pause(100);
 }
 
 async function watch(
@@ -64,7 +85,7 @@ async function watch(
   hashes: readonly string[],
 ): Promise<void> {
   if (unmatched.length > 0) {
-    await expectThat(world, 'transfers that pay nothing', async () => {
+    await expectThat(world, 'unmatched transfers', async () => {
       const ours = (await details()).unmatched_transfers.filter((one) => hashes.includes(one.transaction_id));
       const reasons = ours.map(({ reason }) => reason).join(', ');
       return { seen: reasons || 'none', isRight: reasons === unmatched.join(', ') };

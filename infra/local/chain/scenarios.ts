@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { StackError } from '../stack/directory.ts';
 
-/** A way of paying, and what the rules make of it. Amounts in millionths of a USDT. */
+/** A way of paying, and what the rules say about it. Amounts in millionths of a USDT. */
 export type Scenario = {
   about: string;
-  /** What it comes to, for people. */
+  /** The outcome, for people. */
   should: string;
   /** The transfers of each transaction. @throws StackError where the amount leaves nothing to do. */
   transactions(units: bigint): bigint[][];
   becomes: PaymentStatus;
-  /** Of each transfer that pays nothing. */
+  /** Of each unmatched transfer. */
   unmatched: readonly UnmatchedReason[];
   /** The payment's end comes first. */
   afterEnd?: true;
@@ -28,21 +28,22 @@ export const scenarios = {
   },
   short: {
     about: 'pays a few percent too little',
-    should: 'The payment waits on: the transfer pays nothing and is listed as underpaid. Its merchant may accept it.',
+    should:
+      'The payment still waits: the transfer is unmatched, with the reason underpaid. Its merchant may accept it.',
     transactions: (units) => [[share(units, 92, 99)]],
     becomes: 'PENDING',
     unmatched: ['underpaid'],
   },
   over: {
     about: 'pays a few percent too much',
-    should: 'The payment waits on: the transfer pays nothing and is listed as overpaid. Its merchant may accept it.',
+    should: 'The payment still waits: the transfer is unmatched, with the reason overpaid. Its merchant may accept it.',
     transactions: (units) => [[share(units, 101, 108)]],
     becomes: 'PENDING',
     unmatched: ['overpaid'],
   },
   late: {
     about: "lets the payment's end come, then pays",
-    should: 'The payment stays EXPIRED: the transfer is listed as late. Its merchant may accept it.',
+    should: 'The payment stays EXPIRED: the transfer is unmatched, with the reason late. Its merchant may accept it.',
     transactions: (units) => [[units]],
     becomes: 'EXPIRED',
     unmatched: ['late'],
@@ -50,21 +51,22 @@ export const scenarios = {
   },
   twice: {
     about: 'pays twice, in two transactions',
-    should: 'The first transfer pays: PAID, with one webhook. The second is listed as a duplicate.',
+    should: 'The first transfer pays: PAID, with one webhook. The second is unmatched: a duplicate.',
     transactions: (units) => [[units], [units]],
     becomes: 'PAID',
     unmatched: ['duplicate'],
   },
   three: {
     about: 'pays three times in one transaction',
-    should: 'One of the three transfers pays: PAID, with one webhook. The others are listed as duplicates.',
+    should: 'One of the three transfers pays: PAID, with one webhook. The others are unmatched: duplicates.',
     transactions: (units) => [[units, units, units]],
     becomes: 'PAID',
     unmatched: ['duplicate', 'duplicate'],
   },
   'dropped-digits': {
     about: 'pays without the digits behind the cents, as a hurried customer does',
-    should: 'The payment waits on: the transfer pays nothing, no other payment either, and is listed as underpaid.',
+    should:
+      'The payment still waits: the transfer pays no other payment either, and is unmatched, with the reason underpaid.',
     transactions: (units) => [[withoutDroppedDigits(units)]],
     becomes: 'PENDING',
     unmatched: ['underpaid'],

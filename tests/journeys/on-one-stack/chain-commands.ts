@@ -27,12 +27,12 @@ export const chainCommands = (shared: Shared): void =>
       }
     }
 
-    /** A payment of the demo merchant's, on a wallet of its own. */
-    async function payment(amount: string): Promise<Payment> {
+    /** A payment of the demo merchant's, on a wallet of its own unless one is given. */
+    async function payment(amount: string, wallet = newWallet()): Promise<Payment> {
       const { edge_url: edge, merchant } = shared.stack.file;
       const answer = await send('POST', `${edge}/api/v1/payments`, {
         headers: { 'X-API-Key': merchant.api_key, 'Idempotency-Key': randomUUID() },
-        body: { amount, merchant_wallet: newWallet(), description: 'Tea' },
+        body: { amount, merchant_wallet: wallet, description: 'Tea' },
       });
       expect(answer).toMatchObject({ status: 201 });
       return answer.json<Payment>();
@@ -45,12 +45,12 @@ export const chainCommands = (shared: Shared): void =>
       const amount = '12.345678';
       const ways: [name: string, ...lines: string[]][] = [
         ['pay', '✓ status: PAID', 'delivered'],
-        ['short', '✓ transfers that pay nothing: underpaid', '✓ status: PENDING', '✓ PAID webhooks: none'],
-        ['over', '✓ transfers that pay nothing: overpaid', '✓ status: PENDING', '✓ PAID webhooks: none'],
-        ['late', '✓ status: EXPIRED', '✓ transfers that pay nothing: late', '✓ PAID webhooks: none'],
-        ['twice', '✓ transfers that pay nothing: duplicate', '✓ status: PAID', 'delivered'],
+        ['short', '✓ unmatched transfers: underpaid', '✓ status: PENDING', '✓ PAID webhooks: none'],
+        ['over', '✓ unmatched transfers: overpaid', '✓ status: PENDING', '✓ PAID webhooks: none'],
+        ['late', '✓ status: EXPIRED', '✓ unmatched transfers: late', '✓ PAID webhooks: none'],
+        ['twice', '✓ unmatched transfers: duplicate', '✓ status: PAID', 'delivered'],
         ['three', 'Sent 12.345678 + 12.345678 + 12.345678 USDT', 'duplicate, duplicate', '✓ status: PAID', 'delivered'],
-        ['dropped-digits', 'Sent 12.34 USDT', '✓ transfers that pay nothing: underpaid', '✓ status: PENDING'],
+        ['dropped-digits', 'Sent 12.34 USDT', '✓ unmatched transfers: underpaid', '✓ status: PENDING'],
       ];
       const ended = await Promise.all(
         ways.map(async ([way, ...lines]) => ({ lines, ...(await chain(way, (await payment(amount)).payment_url)) })),
@@ -60,6 +60,17 @@ export const chainCommands = (shared: Shared): void =>
         for (const line of lines) expect(output).toContain(line);
       }
     }, 300_000);
+
+    test('waits with money that could be a late payer’s, so that it pays the payment it is for', async () => {
+      const wallet = newWallet();
+      const { payment_url: earlier } = await payment('9.1', wallet);
+      expect(await chain('advance', '86400', earlier)).toMatchObject({ code: 0 });
+      const { payment_url: url } = await payment('9.1', wallet);
+      expect(await chain('pay', url)).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/asked for the same and ended unpaid[\s\S]*✓ status: PAID/),
+      });
+    }, 180_000);
 
     test('refuses what cannot be done, with a sentence', async () => {
       const round = await payment('12.30');
