@@ -148,7 +148,8 @@ test('a payment that was paid long after its creation is found by when it was pa
 
 test('a report reads the index alone, and of no other merchant', async () => {
   sent.length = 0;
-  await countPayments(recording(pool), TWO_FACED, { from: at(0), to: at(LAST_MINUTE), group: 'day', limit: 401 });
+  const span = { from: at(0), to: at(LAST_MINUTE), group: 'day', by: 'payment', limit: 401 } as const;
+  await countPayments(recording(pool), TWO_FACED, span);
   const { blocks, scanned } = await explain(sent[0]!);
   // An entry has about 170 bytes of a block of 8 kB, which may be half full.
   expect(blocks).toBeLessThan(PAYMENTS_OF_TWO_FACED / 15);
@@ -166,7 +167,8 @@ test.each([
     [MERCHANT, status],
   );
   const readTips = () => Promise.resolve(noTips);
-  const sources = { db: recording(pool), readTips, policy: createConfirmationPolicy([]) };
+  const readWarnings = () => Promise.resolve([[]]);
+  const sources = { db: recording(pool), readTips, readWarnings, policy: createConfirmationPolicy([]) };
   const found = await readPublicPayments(sources, [rows[0]!.hash]);
   expect(found).toMatchObject([{ payment: { status } }]);
   expect((await explain(sent[0]!)).searched['transfer'] ?? 0).toBe(searches);

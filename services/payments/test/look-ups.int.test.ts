@@ -78,6 +78,8 @@ describe('a transaction that the ledger has', () => {
           waiting_for: 'confirmations',
           payment_id: one.payment.payment_id,
           reason: null,
+          candidates: [],
+          candidates_elsewhere: false,
         },
       ],
       explanation: expect.stringMatching(/^It pays pay_\w+ with 10 USDT once it is confirmed; .* confirmations\.$/),
@@ -95,12 +97,34 @@ describe('a transaction that the ledger has', () => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await recorded(one, { amount_units: '9500000', ...confirmed });
     expect(await find(one.merchantId, transfer.transaction_id)).toMatchObject({
-      transfers: [{ amount: '9.5', payment_id: one.payment.payment_id, reason: 'underpaid', state: 'confirmed' }],
+      transfers: [
+        {
+          ...{ amount: '9.5', payment_id: one.payment.payment_id, reason: 'underpaid', state: 'confirmed' },
+          candidates: [one.payment.payment_id],
+        },
+      ],
       explanation: expect.stringMatching(/less than the payment asks for/),
       explanation_code: 'unmatched',
     });
     await accept(payments, one, transfer, author);
     expect(await find(one.merchantId, transfer.transaction_id)).toMatchObject({ explanation_code: 'pays_payment' });
+  });
+
+  test('may be for several payments: none is named, and all are', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const other = await newPayment(payments, { amount: '10.5', wallet: one.payment.merchant_wallet }, one.merchantId);
+    const transfer = await recorded(one, {
+      ...{ amount_units: '9800000', ...confirmed, block_timestamp: wholeSecond(new Date(), 1) },
+    });
+    const candidates = [one, other].map(({ payment }) => payment.payment_id);
+    const found = {
+      transfers: [{ payment_id: null, reason: 'underpaid', candidates, candidates_elsewhere: false }],
+      explanation: expect.stringMatching(/may be for any of 2 payments/) as unknown as string,
+      explanation_code: 'unmatched',
+    };
+    expect(await find(one.merchantId, transfer.transaction_id)).toMatchObject(found);
+    const located = await payments.call<LocatedTransfers>('GET', `/transfers/${transfer.transaction_id}`);
+    expect(located.json).toMatchObject(found);
   });
 
   test('was dropped by the chain: it is pending', async () => {
@@ -263,28 +287,36 @@ describe('money that arrived in another amount', () => {
     ['20', '20000000'],
   ])('is shown while the payment alone fits: %s of 10', async (amount, units) => {
     const one = await newPayment(payments, { amount: '10' });
-    expect(await help(one)).toEqual({ arrived: null, lookup: null });
+    expect(await help(one)).toEqual({ arrived: null, lookup: null, warnings: [] });
     // It asks for so much more that the transfer cannot be its.
     await neighbourOf(one, '1000');
     await recorded(one, { amount_units: units, block_timestamp: wholeSecond(one.payment.created_at, 2) });
-    expect(await help(one)).toEqual({ arrived: { amount }, lookup: null });
+    expect(await help(one)).toEqual({ arrived: { amount }, lookup: null, warnings: [] });
   });
 
   test.each(['4999999', '20000001'])('is not shown when it is less than half or more than twice: %s', async (units) => {
     const one = await newPayment(payments, { amount: '10' });
     await recorded(one, { amount_units: units });
-    expect(await help(one)).toEqual({ arrived: null, lookup: null });
+    expect(await help(one)).toEqual({ arrived: null, lookup: null, warnings: [] });
   });
 
-  test('is not shown where another payment that waited on the wallet then fits too, whatever became of it since', async () => {
+  test('is shown on every page whose payment it fits, until one of them is paid', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const neighbour = await neighbourOf(one, '10.01');
     const blockTime = wholeSecond(neighbour.payment.created_at, 0);
-    await recorded(one, { amount_units: '9500000', block_timestamp: blockTime });
+    const transfer = await recorded(one, { amount_units: '9500000', block_timestamp: blockTime });
     const both = async () => [(await help(one)).arrived, (await help(neighbour)).arrived];
-    expect(await both()).toEqual([null, null]);
+    expect(await both()).toEqual([{ amount: '9.5' }, { amount: '9.5' }]);
     await recorded(neighbour, confirmed);
+    expect(await both()).toEqual([{ amount: '9.5' }, null]);
+    await accept(payments, one, transfer, author);
     expect(await both()).toEqual([null, null]);
+  });
+
+  test('is the nearest of several, and dust is none', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    for (const units of ['6000000', '9800000', '19000000', '1']) await recorded(one, { amount_units: units });
+    expect((await help(one)).arrived).toEqual({ amount: '9.8' });
   });
 
   test('is not shown any more once the payment is paid, nor when the chain has dropped it', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { accept, countPaidMessages, confirmed, untilDetails, untilRecorded } from './acceptance-fixtures.ts';
+import { accept, author, countPaidMessages, confirmed, untilDetails, untilRecorded } from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';
 
@@ -21,62 +21,52 @@ const waiting = async () =>
     )
   ).rowCount ?? 0;
 
-/** A payment that was cancelled before `amount` was asked for on the wallet again. */
-async function cancelledBefore(merchant: string, wallet: string, amount: string): Promise<string> {
-  const older = await newPayment(payments, { wallet, amount }, merchant);
-  await older.cancel();
-  await payments.db.query(
-    `update payment set created_at = created_at - interval '1 minute', cancelled_at = cancelled_at - interval '50 seconds'
-      where payment_id = $1`,
-    [older.payment.payment_id],
-  );
-  return older.payment.payment_id;
-}
-
 /**
- * Has the transfer accepted for `other` while settling is held up between finding it and giving it to `freed`.
+ * Has the transfer accepted for the older of two payments while settling is held up between finding it and deciding whether it pays the newer
+ * one.
  * @param moved makes the service settle, which then waits for the older payment of the slot.
  */
 async function race({
-  olderId,
+  older,
   freed,
-  other,
   transfer,
   moved,
-}: Record<'freed' | 'other', TestPayment> &
-  Record<'transfer' | 'moved', TransferObserved> & { olderId: string }): Promise<void> {
+}: Record<'older' | 'freed', TestPayment> & Record<'transfer' | 'moved', TransferObserved>): Promise<void> {
   const holder = await payments.db.connect();
   await holder.query('begin; set local idle_in_transaction_session_timeout = 0');
-  await holder.query('select from payment where payment_id = $1 for update', [olderId]);
+  await holder.query('select from payment where payment_id = $1 for update', [older.payment.payment_id]);
   await payments.publish(TransferObserved, moved);
   await eventually(async () => expect(await waiting()).toBe(1));
   let isAnswered = false;
-  const accepting = accept(payments, other, transfer).finally(() => (isAnswered = true));
+  const by = { ...author, confirm_candidates: 2 };
+  const accepting = accept(payments, older, transfer, by).finally(() => (isAnswered = true));
   await eventually(async () => expect(isAnswered || (await waiting()) === 2).toBe(true));
   await holder.query('rollback');
   holder.release();
-  const { status } = await accepting;
+  expect((await accepting).status).toBe(200);
   await untilRecorded(payments, moved);
-  const [winner, loser] = status === 200 ? [other, freed] : [freed, other];
-  expect([await countPaidMessages(payments, winner), await countPaidMessages(payments, loser)]).toEqual([1, 0]);
-  const paidBy = { transaction_id: transfer.transaction_id };
-  expect(await winner.details()).toMatchObject({ status: 'PAID', transaction: paidBy });
-  expect(await loser.details()).toMatchObject({ status: 'PENDING', transaction: null });
+  expect([await countPaidMessages(payments, older), await countPaidMessages(payments, freed)]).toEqual([1, 0]);
+  expect(await older.details()).toMatchObject({
+    status: 'PAID',
+    transaction: { transaction_id: transfer.transaction_id },
+  });
+  await untilDetails(freed, { status: 'PENDING', transaction: null, unmatched_transfers: [] });
 }
 
 // What concerns one wallet is decided one after the other. A transfer that a reorganisation moves to another wallet concerns two.
 describe('a transfer that an operator accepts pays one payment', () => {
   test('also when another transfer, moved to another wallet by a reorg, frees a payment for it at the same time', async () => {
     const [merchant, wallet] = [await newMerchant(payments), newWallet()];
-    const olderId = await cancelledBefore(merchant, wallet, '10');
+    const older = await newPayment(payments, { wallet, amount: '10' }, merchant);
+    await older.age(5);
+    await older.cancel();
     const freed = await newPayment(payments, { wallet, amount: '10' }, merchant);
-    const other = await newPayment(payments, { wallet, amount: '11' }, merchant);
-    const moving = await freed.observe();
+    const moving = await freed.observe({ block_timestamp: wholeSecond(freed.payment.created_at, 6) });
     await untilDetails(freed, { status: 'CHECKING' });
-    const blockTime = wholeSecond(freed.payment.created_at, -5);
-    const transfer = await freed.observe({ ...confirmed, block_timestamp: blockTime });
-    expect(await untilRecorded(payments, transfer)).toMatchObject({ payment_id: null, reason: 'duplicate' });
-    const moved = { ...moving, version: 2, to: newWallet() };
-    await race({ olderId, freed, other, transfer, moved });
+    // So soon after the older one was cancelled that it may be for either.
+    const hasty = { ...confirmed, block_timestamp: wholeSecond(freed.payment.created_at, 1) };
+    const transfer = await freed.observe(hasty);
+    expect(await untilRecorded(payments, transfer)).toMatchObject({ payment_id: null, reason: 'ambiguous' });
+    await race({ older, freed, transfer, moved: { ...moving, version: 2, to: newWallet() } });
   });
 });

@@ -73,13 +73,19 @@ type Plan = { payments: PlannedPayment[]; messages: PlannedMessage[] };
 
 /**
  * Slots with a closed payment and a newer one, and transfers that pay, are late, come twice, fit nothing, may be for several, or are
- * reorganised; some were read long after their blocks, or before them.
+ * reorganised; the chain's clock is behind by up to two minutes, or ahead.
  */
 function planOf(random: Random): Plan {
   const now = Math.floor(Date.now() / 1000) * 1000;
+  const status = random.pick(['EXPIRED', 'CANCELLED'] as const);
+  // Long before the newer payment, and a minute before it: 30 minutes after its creation one expires, after 20 it was cancelled.
+  const closed = [120, status === 'EXPIRED' ? 41 : 31].map((minutes) => ({
+    status,
+    createdAt: now - minutes * MINUTE_MS,
+  }));
   const payments = [0, 1, 2].flatMap((wallet) =>
     [1, 2, 3].flatMap((units): PlannedPayment[] => [
-      { wallet, units, createdAt: now - 120 * MINUTE_MS, status: random.pick(['EXPIRED', 'CANCELLED']) },
+      { wallet, units, ...random.pick(closed) },
       ...(random.below(4) > 0
         ? [{ wallet, units, createdAt: now - 10 * MINUTE_MS, status: 'PENDING' } satisfies PlannedPayment]
         : []),
@@ -96,8 +102,8 @@ function planOf(random: Random): Plan {
   );
   const sent: PlannedMessage[] = [];
   for (let transfer = 0; transfer < 30; transfer += 1) {
-    const blockTime = now - random.pick([130, 119, 95, 60, 10, 9, 5, 1]) * MINUTE_MS;
-    const lag = random.pick([null, 1_000, 40_000, 52 * MINUTE_MS, 110 * MINUTE_MS, -70_000]);
+    const blockTime = now - random.pick([130, 119, 95, 60, 11.5, 11, 10.5, 10, 9, 5, 1]) * MINUTE_MS;
+    const lag = random.pick([null, 1_000, 40_000, 100_000, -70_000]);
     sent.push({
       transfer,
       version: 1,

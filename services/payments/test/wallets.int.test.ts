@@ -4,7 +4,7 @@ import type { Wallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { confirmed, untilRecorded } from './acceptance-fixtures.ts';
+import { confirmed, expire, untilRecorded } from './acceptance-fixtures.ts';
 import { create, newMerchant, newPayment, newWallet, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
@@ -17,9 +17,11 @@ afterAll(() => payments.close());
 const show = async (address: string) => (await payments.call<Wallet>('GET', `/wallets/${address}`)).json;
 /** For the operator: what pays nothing on a wallet, without what says which transfer it is. */
 const payingNothing = async (address: string) =>
-  (await show(address)).unmatched_transfers.map(({ amount, phase, merchant_id, related_payment_id, reason }) => ({
-    ...{ amount, phase, merchant_id, related_payment_id, reason },
-  }));
+  (await show(address)).unmatched_transfers.map(
+    ({ amount, phase, merchant_id, related_payment_id, candidates, reason }) => ({
+      ...{ amount, phase, merchant_id, related_payment_id, candidates, reason },
+    }),
+  );
 const author = { actor: 'olga', reason: 'the shop was sold' };
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown as string;
 
@@ -160,30 +162,50 @@ describe('money that no payment window holds', () => {
   const minutes = (count: number) => 60 * count;
 
   test.each([
-    ['before the first payment on its wallet', -1, '10', 'late'],
-    ['before the first payment on its wallet and is too little', -1, '9', 'underpaid'],
-    ['before the first payment on its wallet and is too much', -1, '11', 'overpaid'],
-    ['after the end', 40, '10', 'late'],
-    ['after the end and is too little', 40, '9', 'underpaid'],
-  ])('that came %s is shown to merchant and operator with its reason', async (_, minute, amount, reason) => {
+    ['9', 'underpaid', 'while it waited', 1],
+    ['11', 'overpaid', 'while it waited', 1],
+    ['9', 'underpaid', 'after the end', 40],
+    ['10', 'late', 'after the end', 40],
+  ])('%s for 10 is shown to merchant and operator as %s, when it came %s', async (amount, reason, _, minute) => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await one.observe({
       ...{ amount_units: `${amount}000000`, block_timestamp: wholeSecond(one.payment.created_at, minutes(minute)) },
       ...confirmed,
     });
     await untilRecorded(payments, transfer);
+    // Of an unfinished payment nothing is said to be late.
+    await expire(payments, one);
     const { transaction_id } = transfer;
     expect(await one.details()).toMatchObject({
-      status: 'PENDING',
-      unmatched_transfers: [{ transaction_id, amount, reason }],
+      unmatched_transfers: [{ transaction_id, amount, reason, candidate_count: 1 }],
     });
     const { json } = await payments.call('GET', `/payments/${one.payment.payment_id}`);
-    expect(json).toMatchObject({ transfers: [{ transaction_id, amount, reason }] });
+    const candidates = [one.payment.payment_id];
+    expect(json).toMatchObject({ transfers: [{ transaction_id, amount, reason, candidates }] });
     const { merchantId: merchant_id } = one;
     expect(await payingNothing(one.payment.merchant_wallet)).toEqual([
-      { amount, phase: 'confirmed', merchant_id, related_payment_id: one.payment.payment_id, reason },
+      { amount, phase: 'confirmed', merchant_id, related_payment_id: one.payment.payment_id, candidates, reason },
     ]);
   });
+
+  test.each(['9', '10', '11'])(
+    '%s that came before the first payment on its wallet is no payment’s',
+    async (amount) => {
+      const one = await newPayment(payments, { amount: '10' });
+      const transfer = await one.observe({
+        ...{ amount_units: `${amount}000000`, block_timestamp: wholeSecond(one.payment.created_at, minutes(-1)) },
+        ...confirmed,
+      });
+      await untilRecorded(payments, transfer);
+      expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
+      const { json } = await payments.call('GET', `/payments/${one.payment.payment_id}`);
+      expect(json).toMatchObject({ transfers: [] });
+      const { merchantId: merchant_id } = one;
+      expect(await payingNothing(one.payment.merchant_wallet)).toEqual([
+        { amount, phase: 'confirmed', merchant_id, related_payment_id: null, candidates: [], reason: 'no_payment' },
+      ]);
+    },
+  );
 
   test('and whose wallet has had no payment is shown to the operator, as is what is yet to be confirmed', async () => {
     const one = await newPayment(payments, { amount: '5' });
@@ -191,20 +213,23 @@ describe('money that no payment window holds', () => {
     const wallet = newWallet();
     await untilRecorded(payments, await one.observe({ to: wallet }));
     expect(await payingNothing(wallet)).toEqual([
-      { amount: '5', phase: 'seen', merchant_id, related_payment_id: null, reason: 'no_payment' },
+      { amount: '5', phase: 'seen', merchant_id, related_payment_id: null, candidates: [], reason: 'no_payment' },
     ]);
 
     await one.age(5);
     await one.cancel();
     await untilRecorded(payments, await one.observe({ block_timestamp: wholeSecond(new Date(), -60) }));
     expect(await payingNothing(payment.merchant_wallet)).toEqual([
-      { amount: '5', phase: 'seen', merchant_id, related_payment_id: payment.payment_id, reason: 'unconfirmed' },
+      {
+        ...{ amount: '5', phase: 'seen', merchant_id, reason: 'unconfirmed' },
+        ...{ related_payment_id: payment.payment_id, candidates: [payment.payment_id] },
+      },
     ]);
   });
 
-  test('of the amount of two payments, one after the other in a slot, has the same reason beside both', async () => {
+  test('of the amount of two payments, one after the other in a slot, is shown with the one it came in the time of', async () => {
     const one = await newPayment(payments, { amount: '6' });
-    await one.observe(confirmed);
+    const first = await one.observe(confirmed);
     await eventually(async () => expect((await one.details()).status).toBe('PAID'));
     const { merchant_wallet: wallet } = one.payment;
     const two = await newPayment(payments, { amount: '6', wallet }, one.merchantId);
@@ -216,14 +241,15 @@ describe('money that no payment window holds', () => {
     // The merchant finds it at the payment it was meant for.
     expect((await one.details()).unmatched_transfers).toEqual([]);
     expect((await two.details()).unmatched_transfers).toMatchObject([{ reason: 'duplicate' }]);
-    for (const { payment } of [one, two]) {
+    const shown = async ({ payment }: typeof one) => {
       const { json } = await payments.call<OperatorsPayment>('GET', `/payments/${payment.payment_id}`);
-      const found = json.transfers.find(({ transaction_id: id }) => id === again.transaction_id);
-      expect(found).toMatchObject({ reason: 'duplicate' });
-      expect(json.transfers.some(({ transaction_id: id }) => id === paying.transaction_id)).toBe(
-        payment === two.payment,
-      );
-    }
+      return json.transfers.map(({ transaction_id: id, reason }) => [id, reason]);
+    };
+    expect(await shown(one)).toEqual([[first.transaction_id, null]]);
+    expect(await shown(two)).toEqual([
+      [paying.transaction_id, null],
+      [again.transaction_id, 'duplicate'],
+    ]);
   });
 });
 
