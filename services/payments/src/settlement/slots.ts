@@ -4,6 +4,7 @@ import {
   findNewestOnWallet,
   findPresent,
   findSlotPayments,
+  isFoundBefore,
   lockPayments,
   type Ownership,
   type PaymentRow,
@@ -77,11 +78,12 @@ const concerns = (transfer: TransferRow, { payment_id: paymentId, lost_from: los
   lostFrom === null || intervalOf(transfer).to < lostFrom.getTime() || transfer.payment_id === paymentId;
 
 /** What findSlotPayments() finds for one search, among what it found for several in the slot. */
-function concernedBy({ startedBefore, createdBefore }: SlotSearch, slot: readonly PaymentRow[]): PaymentRow[] {
-  const begun = slot.filter((payment) => payment.created_at < createdBefore).toSorted(inOrder);
-  const meanwhile = begun.findIndex((payment) => payment.created_at >= startedBefore);
-  const earlier = meanwhile === -1 ? begun.length : meanwhile;
-  return begun.slice(Math.max(0, earlier - 2));
+function concernedBy(search: SlotSearch, slot: readonly PaymentRow[]): PaymentRow[] {
+  const begun = slot.filter((payment) => payment.created_at < search.createdBefore).toSorted(inOrder);
+  const meanwhile = begun.findIndex((payment) => payment.created_at >= search.startedBefore);
+  const before = begun.slice(0, meanwhile === -1 ? begun.length : meanwhile).toReversed();
+  const gap = before.findIndex((payment, place) => !isFoundBefore(search, payment, place));
+  return begun.slice(gap === -1 ? 0 : before.length - gap);
 }
 
 /** The order of a slot. */

@@ -109,15 +109,28 @@ export type Ownership = { payment_id: string; lost_from: Date | null };
 export type FoundInSlot = Ownership & Pick<PaymentRow, 'network' | 'recipient' | 'amount_units'>;
 
 /**
- * Where a transfer looks for its payments: in a slot, those that can have begun before its interval ended (`createdBefore`). Those begun
- * before it started (`startedBefore`) end where the next one begins, so of these the last one and its predecessor are enough.
+ * Where a transfer looks for its payments: in a slot, those that can have begun before its interval ended (`createdBefore`). Of those begun
+ * before it started (`startedBefore`) the last one can claim it; its predecessor, and whatever ended within the hour before, may be meant.
  */
 export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
 
-/** More payments of one slot cannot begin within an interval unless somebody creates and cancels them without a pause. */
-const BEGUN_MEANWHILE_MAX = 20;
+/** More payments of one slot cannot begin within an interval, or an hour, unless somebody creates and cancels them without a pause. */
+export const SLOT_SEARCH_MAX = 20;
 
-/** Finds the payments that transfers can concern: two index look-ups a search, however many payments the slot has had. */
+/** Whether a payment that began before the interval is one that findSlotPayments() finds. @param place 0 for the newest. */
+export const isFoundBefore = (
+  { startedBefore }: Pick<SlotSearch, 'startedBefore'>,
+  { expires_at: expires, cancelled_at: cancelled }: Pick<PaymentRow, 'expires_at' | 'cancelled_at'>,
+  place: number,
+): boolean => {
+  const end = Math.min(expires.getTime(), cancelled?.getTime() ?? Infinity);
+  return place < SLOT_SEARCH_MAX && (place < 2 || end > startedBefore.getTime() - 3_600_000);
+};
+
+/**
+ * Finds the payments that transfers can concern: two index look-ups a search, however many payments the slot has had. What it finds follows
+ * each other without a gap, because a payment ends where the next one begins.
+ */
 export async function findSlotPayments(db: Queryable, searches: readonly SlotSearch[]): Promise<FoundInSlot[]> {
   const { rows } = await db.query<FoundInSlot>({
     name: 'find-slot-payments',
@@ -126,15 +139,21 @@ export async function findSlotPayments(db: Queryable, searches: readonly SlotSea
         from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[])
                as slot (network, recipient, amount_units, started_before, created_before),
         lateral (
-         (select payment_id, merchant_id, recipient from payment
-           where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
-             and created_at < slot.started_before
-           order by created_at desc, payment_id desc limit 2)
+         (select payment_id, merchant_id, recipient from (
+            select *, row_number() over newest_first as place,
+                   bool_and(least(expires_at, cancelled_at) > slot.started_before - interval '1 hour') over newest_first as is_recent
+              from (
+                select payment_id, merchant_id, recipient, created_at, expires_at, cancelled_at from payment
+                 where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
+                   and created_at < slot.started_before
+                 order by created_at desc, payment_id desc limit ${SLOT_SEARCH_MAX}) begun
+            window newest_first as (order by created_at desc, payment_id desc)) placed
+           where place <= 2 or is_recent)
          union all
          (select payment_id, merchant_id, recipient from payment
            where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
              and created_at >= slot.started_before and created_at < slot.created_before
-           order by created_at desc, payment_id desc limit ${BEGUN_MEANWHILE_MAX})) as found`,
+           order by created_at desc, payment_id desc limit ${SLOT_SEARCH_MAX})) as found`,
     values: [
       searches.map(({ network }) => network),
       searches.map(({ recipient }) => recipient),

@@ -47,7 +47,7 @@ const idColumns = 'network, transaction_id, transaction_event_index';
 /** What a message holds about a transfer, in columns named as its fields, except sender and recipient. */
 const observedColumns = `version, phase, merchant_id, block_number, block_hash, block_timestamp, sender, recipient, amount_units,
   decimals, confirmations, confirmations_required, observed_at`;
-/** Of the first reading the earliest that was published counts, whichever version said so. Earlier releases knew when they stored it. */
+/** Of the first reading the earliest that was published counts. Earlier releases knew when they stored it. */
 const readingColumns = 'first_seen_at, live';
 const newReading = 'coalesce(first_seen_at, clock_timestamp()), live';
 const readingOf = (row: string) => `coalesce(${row}first_seen_at, ${row}observed_at)`;
