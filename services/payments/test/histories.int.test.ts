@@ -74,9 +74,10 @@ describe('A expired 10:00:00, T in block 10:00:01, told late; B created 10:00:09
     await history.create('A');
     await history.now('10:00:03');
     await history.expire('10:00:02');
-    await history.now('10:00:08.700');
-    history.transfer('T', { block: '10:00:01', read: '10:00:08.700' });
-    await history.now('10:00:09');
+    // In the same second, which is B's for blocks, but not for what was known before.
+    await history.now('10:00:09.200');
+    history.transfer('T', { block: '10:00:01', read: '10:00:09.200' });
+    await history.now('10:00:09.500');
     await history.create('B');
     await history.tell({ T: 'seen' });
     expect(await history.shown('B')).toEqual({ status: 'PENDING', ...nothing });
