@@ -42,7 +42,11 @@ export const ReadReport = defineCall('payments', 'GET /merchants/:merchant_id/re
 export type ReportSpan = { from: Date; to: Date; group: ReportGroup; by: ReportTime };
 
 /** @returns what is wrong with a span, or null. Rows of several networks are counted only once they are known. */
-export function reportSpanProblem({ from, to, group }: Omit<ReportSpan, 'by'>): { field: string; reason: string } | null {
+export function reportSpanProblem({
+  from,
+  to,
+  group,
+}: Omit<ReportSpan, 'by'>): { field: string; reason: string } | null {
   if (to < from) return { field: 'to', reason: 'must not be before from' };
   const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth() + 1;
   const periods = group === 'month' ? months : (to.getTime() - from.getTime()) / DAY_MS + 1;
