@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CheckPayments } from '@quittance/contracts/http/payments/check.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
-import { confirmed, untilRecorded } from './acceptance-fixtures.ts';
+import { accept, confirmed, untilRecorded } from './acceptance-fixtures.ts';
 import { newPayment, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
@@ -11,19 +11,20 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-test('money that was seen before its payment existed is missed only once the payment no longer waits', async () => {
+test('money in time that paid nothing is missed, but not what was known before its payment existed', async () => {
   const one = await newPayment(payments, { amount: '10' });
   const { payment_id: id, created_at: createdAt } = one.payment;
   const transfer = await one.observe({ ...confirmed, block_timestamp: wholeSecond(createdAt, -60) });
   await untilRecorded(payments, transfer);
   await one.age(10);
   /** @param minutes after the payment's creation; the block says one minute after it, by its own clock. */
-  const seen = (minutes: number) =>
+  const seen = (minutes: number, column: 'first_seen_at' | 'observed_at') =>
     payments.db.query(
-      `update transfer set observed_at = created_at + $2 * interval '1 minute',
-                           block_timestamp = date_trunc('second', created_at) + interval '1 minute'
-         from payment where payment.payment_id = $1 and transaction_id = $3`,
-      [id, minutes, transfer.transaction_id],
+      `update transfer set first_seen_at = case when $4 then seen_at end, block_timestamp = date_trunc('second', created_at) + interval '1 minute',
+                           observed_at = case when $4 then now() - interval '5 minutes' else seen_at end
+         from payment, lateral (select created_at + $2 * interval '1 minute' as seen_at) seen
+        where payment.payment_id = $1 and transaction_id = $3`,
+      [id, minutes, transfer.transaction_id, column === 'first_seen_at'],
     );
   const missed = async (): Promise<string[]> => {
     const { json } = await payments.call<ResponseOf<typeof CheckPayments>>('GET', '/check/payments');
@@ -31,10 +32,37 @@ test('money that was seen before its payment existed is missed only once the pay
   };
   const rule = 'money of the exact amount that came in time pays';
 
-  await seen(2);
-  expect(await missed()).toEqual([rule]);
-  await seen(-2);
-  expect(await missed()).toEqual([]);
-  await payments.db.query(`update payment set status = 'EXPIRED' where payment_id = $1`, [id]);
-  expect(await missed()).toEqual([rule]);
+  for (const status of ['PENDING', 'EXPIRED']) {
+    await payments.db.query('update payment set status = $2 where payment_id = $1', [id, status]);
+    // A row of an earlier release was known when it was written.
+    for (const column of ['first_seen_at', 'observed_at'] as const) {
+      await seen(2, column);
+      expect({ status, column, missed: await missed() }).toEqual({ status, column, missed: [rule] });
+      await seen(-2, column);
+      expect({ status, column, missed: await missed() }).toEqual({ status, column, missed: [] });
+    }
+  }
+});
+
+test('a payment that is PAID with what was known before it is found, unless somebody accepted that', async () => {
+  const one = await newPayment(payments, { amount: '10' });
+  const transfer = await one.observe(confirmed);
+  await untilRecorded(payments, transfer);
+  const found = async (): Promise<string[]> => {
+    const { json } = await payments.call<ResponseOf<typeof CheckPayments>>('GET', '/check/payments');
+    return json.violations.filter(({ what }) => what.includes(one.payment.payment_id)).map(({ rule }) => rule);
+  };
+  expect(await found()).toEqual([]);
+  await payments.db.query(
+    `update transfer set first_seen_at = $2::timestamptz - interval '1 ms' where transaction_id = $1`,
+    [transfer.transaction_id, one.payment.created_at],
+  );
+  expect(await found()).toEqual(['I18 money that was known before the payment does not pay it']);
+
+  const other = await newPayment(payments, { amount: '10' });
+  const known = await other.observe({ ...confirmed, first_seen_at: wholeSecond(other.payment.created_at, -9) });
+  await untilRecorded(payments, known);
+  expect((await accept(payments, other, known)).status).toBe(200);
+  const { json } = await payments.call<ResponseOf<typeof CheckPayments>>('GET', '/check/payments');
+  expect(json.violations.filter(({ what }) => what.includes(other.payment.payment_id))).toEqual([]);
 });

@@ -131,23 +131,6 @@ describe('an overdue payment', () => {
     await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
   });
 
-  test('is paid by a transfer that was recorded before the payment existed', async () => {
-    const one = await newPayment(payments);
-    // Said and decided while the payment was ten minutes younger than it is made below.
-    const early = await one.observe({ phase: 'confirmed', block_timestamp: wholeSecond(minutesAgo(40), 0) });
-    await eventually(async () => {
-      const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [
-        early.transaction_id,
-      ]);
-      expect(rows).toHaveLength(1);
-    });
-    expect(await statusOf(one)).toBe('PENDING');
-    payments.stubs.chain.transfers = [early];
-    payments.stubs.chain.scannedThrough = minutesAgo(0);
-    await one.age(45);
-    await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
-  });
-
   test('does not expire by an answer older than the ledger’s version of its transfer', async () => {
     const one = await overduePayment(10);
     const seen = transferFor(one.merchantId, one.payment, { block_timestamp: wholeSecond(minutesAgo(20), 0) });

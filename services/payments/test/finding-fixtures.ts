@@ -47,6 +47,8 @@ export type PastTransfer = {
   amount_units: string;
   decimals: number;
   accepted: boolean;
+  /** Of its block; the payment's creation unless the test says otherwise. */
+  block_timestamp?: Date;
 };
 
 export async function insertPast(
@@ -64,37 +66,41 @@ export async function insertPast(
     JSON.stringify(rows),
   ]);
   const common = { transaction_event_index: 0, block_number: 1, block_hash: 'b', confirmations: 2 };
-  const ledger = transfers.map(({ payment, accepted: _, ...transfer }) => ({
-    ...{
-      ...common,
-      ...transfer,
-      payment_id: payment.payment_id,
-      network: payment.network,
-      version: 1,
-      phase: 'confirmed',
-    },
-    ...{
-      merchant_id: payment.merchant_id,
-      block_timestamp: payment.created_at,
-      sender: 's',
-      recipient: payment.recipient,
-    },
-    ...{ confirmations_required: 2, observed_at: payment.created_at },
-  }));
+  const ledger = transfers.map(
+    ({ payment, accepted: _, block_timestamp: mined = payment.created_at, ...transfer }) => ({
+      ...{
+        ...common,
+        ...transfer,
+        payment_id: payment.payment_id,
+        network: payment.network,
+        version: 1,
+        phase: 'confirmed',
+      },
+      ...{
+        merchant_id: payment.merchant_id,
+        block_timestamp: mined,
+        sender: 's',
+        recipient: payment.recipient,
+      },
+      ...{ confirmations_required: 2, observed_at: payment.created_at },
+    }),
+  );
   const columns = Object.keys(ledger[0] ?? {}).join(', ');
   if (columns !== '')
     await db.query(
       `insert into transfer (${columns}) select ${columns} from jsonb_populate_recordset(null::transfer, $1)`,
       [JSON.stringify(ledger)],
     );
-  for (const { payment, transaction_id, amount_units, decimals } of transfers.filter(({ accepted }) => accepted)) {
+  for (const { payment, transaction_id, amount_units, decimals, ...one } of transfers.filter(
+    ({ accepted }) => accepted,
+  )) {
     await db.query(
       `insert into transfer_acceptance (payment_id, merchant_id, status_before, network, transaction_id, transaction_event_index, recipient,
               amount_units, decimals, block_number, block_hash, block_timestamp, confirmations, actor, reason, accepted_at)
        values ($1, $2, 'EXPIRED', $3, $4, 0, $5, $6, $7, 1, 'b', $8, 2, 'olga', 'agreed', $9)`,
       [
         ...[payment.payment_id, payment.merchant_id, payment.network, transaction_id, payment.recipient, amount_units],
-        ...[decimals, payment.created_at, payment.paid_at],
+        ...[decimals, one.block_timestamp ?? payment.created_at, payment.paid_at],
       ],
     );
   }

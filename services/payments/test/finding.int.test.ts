@@ -119,7 +119,7 @@ describe('an export', () => {
     const [head, row, end] = text.split('\r\n');
     expect(head).toBe(
       'payment_id,reference,order_id,status,amount,requested_amount,currency,network,merchant_wallet,description,created_at,expires_at,' +
-        'paid_at,cancelled_at,transaction_id,transaction_event_index,transaction_block_number,transaction_amount,' +
+        'paid_at,cancelled_at,transaction_id,transaction_event_index,transaction_block_number,transaction_block_timestamp,transaction_amount,' +
         'transaction_accepted,payment_url,return_url,metadata',
     );
     expect(row).toContain(
@@ -195,8 +195,9 @@ describe('an export', () => {
 });
 
 describe('a report', () => {
-  const report = (merchantId: string, from: string, to: string, group: 'day' | 'month' = 'day') =>
-    readReport(pool, merchantId, { from: new Date(midnight(from)), to: new Date(midnight(to)), group });
+  type Options = { group?: 'day' | 'month'; by?: 'payment' | 'chain' };
+  const report = (merchantId: string, from: string, to: string, { group = 'day', by = 'payment' }: Options = {}) =>
+    readReport(pool, merchantId, { from: new Date(midnight(from)), to: new Date(midnight(to)), group, by });
 
   test('counts each payment where it happened, with what was carried to the last digit', async () => {
     const merchantId = newId('mer');
@@ -204,9 +205,53 @@ describe('a report', () => {
     await insertPast(pool, payments, transfers);
     await insertPast(pool, [pastPayment({ merchant_id: newId('mer'), created_at: new Date(midnight('2026-01-10')) })]);
     for (const group of ['day', 'month'] as const)
-      expect(await report(merchantId, '2026-01-05', '2026-02-10', group)).toEqual(
-        expected('2026-01-05', '2026-02-10', group),
-      );
+      for (const by of ['payment', 'chain'] as const)
+        expect({ by, ...(await report(merchantId, '2026-01-05', '2026-02-10', { group, by })) }).toEqual({
+          by,
+          ...expected({ from: '2026-01-05', to: '2026-02-10', group, by }),
+        });
+  });
+
+  test('books an outage’s money on the day of its block, or on the day on which it was noticed', async () => {
+    const merchantId = newId('mer');
+    const created = new Date(midnight('2026-04-01') + DAY_MS - 60_000);
+    const paid = pastPayment({
+      ...{ merchant_id: merchantId, created_at: created, status: 'PAID', paid_at: new Date(midnight('2026-04-03')) },
+    });
+    // The block's clock is behind: it says a time before the payment's creation, on the day before.
+    const lagging = pastPayment({
+      ...{ merchant_id: merchantId, created_at: new Date(midnight('2026-04-02')), status: 'PAID' },
+      ...{ paid_at: new Date(midnight('2026-04-02') + 1_000) },
+    });
+    const block = {
+      payment: paid,
+      transaction_id: 'a'.repeat(64),
+      amount_units: '10500000',
+      decimals: 6,
+      accepted: false,
+    };
+    await insertPast(
+      pool,
+      [paid, lagging],
+      [
+        { ...block, block_timestamp: new Date(created.getTime() + 30_000) },
+        {
+          ...block,
+          payment: lagging,
+          transaction_id: 'b'.repeat(64),
+          block_timestamp: new Date(midnight('2026-04-02') - 40_000),
+        },
+      ],
+    );
+    const paidOn = async (by: 'payment' | 'chain') =>
+      (await report(merchantId, '2026-04-01', '2026-04-03', { by })).rows
+        .filter((row) => row.paid > 0)
+        .map((row) => [row.period, row.paid, row.paid_amount]);
+    expect(await paidOn('payment')).toEqual([
+      ['2026-04-02', 1, '10.5'],
+      ['2026-04-03', 1, '10.5'],
+    ]);
+    expect(await paidOn('chain')).toEqual([['2026-04-01', 2, '21']]);
   });
 
   test('without payments is empty', async () => {
@@ -223,7 +268,7 @@ describe('a report', () => {
     await insertPast(pool, payments);
     expect((await report(merchantId, '2026-01-01', '2026-07-19')).rows).toHaveLength(400);
     await expect(report(merchantId, '2026-01-01', '2026-07-20')).rejects.toMatchObject({ status: 422 });
-    expect((await report(merchantId, '2026-01-01', '2026-07-20', 'month')).rows).toHaveLength(14);
+    expect((await report(merchantId, '2026-01-01', '2026-07-20', { group: 'month' })).rows).toHaveLength(14);
   });
 });
 
@@ -248,7 +293,11 @@ function randomHistory(merchantId: string, count: number) {
       // A payment that was cancelled and paid after all keeps its time.
       cancelled_at: status === 'CANCELLED' || (status === 'PAID' && n % 3 === 0) ? later : null,
     });
-    if (status === 'PAID') transfers.push(transferOf(payment, n % 4 === 0, network === 'other' ? 18 : 6));
+    if (status === 'PAID') {
+      // Noticed on another day than that of its block, now and then.
+      const mined = new Date(created.getTime() + Math.floor(Math.random() * (later.getTime() - created.getTime())));
+      transfers.push({ ...transferOf(payment, n % 4 === 0, network === 'other' ? 18 : 6), block_timestamp: mined });
+    }
     return payment;
   });
   const carried = new Map(
@@ -257,7 +306,10 @@ function randomHistory(merchantId: string, count: number) {
       BigInt(units) * 10n ** BigInt(18 - decimals),
     ]),
   );
-  return { payments, transfers, expected: (...span: Span) => expectedReport(payments, carried, ...span) };
+  const minedAt = new Map(transfers.map(({ payment, block_timestamp: time }) => [payment, time]));
+  const happened = (payment: PastPayment, by: Asked['by']): Date =>
+    (by === 'chain' && minedAt.get(payment)) || payment.paid_at!;
+  return { payments, transfers, expected: (asked: Asked) => expectedReport(payments, { carried, happened }, asked) };
 }
 
 function transferOf(payment: PastPayment, accepted: boolean, decimals: number): PastTransfer {
@@ -266,13 +318,13 @@ function transferOf(payment: PastPayment, accepted: boolean, decimals: number): 
   return { payment, transaction_id: randomBytes(32).toString('hex'), amount_units, decimals, accepted };
 }
 
-type Span = [from: string, to: string, group: 'day' | 'month'];
+type Asked = { from: string; to: string; group: 'day' | 'month'; by: 'payment' | 'chain' };
 
 /** The same in other words: payment by payment. */
 function expectedReport(
   payments: readonly PastPayment[],
-  carried: Map<PastPayment, bigint>,
-  ...[from, to, group]: Span
+  paid: { carried: Map<PastPayment, bigint>; happened: (payment: PastPayment, by: Asked['by']) => Date },
+  { from, to, group, by }: Asked,
 ) {
   const counts = () => ({ created: 0, paid: 0, units: 0n, expired: 0, cancelled: 0 });
   const rows = new Map<string, ReturnType<typeof counts>>();
@@ -284,12 +336,12 @@ function expectedReport(
     rows.set(key, rows.get(key) ?? counts());
     for (const row of [rows.get(key)!, totals]) {
       row[what] += 1;
-      if (what === 'paid') row.units += carried.get(payment)!;
+      if (what === 'paid') row.units += paid.carried.get(payment)!;
     }
   };
   for (const payment of payments) {
     add(payment, payment.created_at, 'created');
-    if (payment.status === 'PAID') add(payment, payment.paid_at!, 'paid');
+    if (payment.status === 'PAID') add(payment, paid.happened(payment, by), 'paid');
     if (payment.status === 'EXPIRED') add(payment, payment.expires_at, 'expired');
     if (payment.status === 'CANCELLED') add(payment, payment.cancelled_at!, 'cancelled');
   }

@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { expire } from './acceptance-fixtures.ts';
-import { newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
+import { newMerchant, newPayment } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
 let payments: PaymentsUnderTest;
@@ -126,99 +124,5 @@ describe('a change of status', () => {
       [[merchantId, other]],
     );
     expect(rows).toEqual([]);
-  });
-});
-
-describe('a confirmed transfer that pays nothing', () => {
-  const transferTo = (one: TestPayment, units: number | bigint, over: Partial<TransferObserved> = {}) =>
-    transferFor(one.merchantId, one.payment, {
-      amount_units: String(units),
-      phase: 'confirmed',
-      confirmations: 2,
-      transaction_id: randomBytes(32).toString('hex'),
-      ...over,
-    });
-  const send = async (transfer: TransferObserved): Promise<TransferObserved> => {
-    await payments.publish(TransferObserved, transfer);
-    return transfer;
-  };
-
-  test('is told with the one payment that it fits', async () => {
-    const merchantId = await choosing('TRANSFER_UNMATCHED');
-    const one = await newPayment(payments, { amount: '49.9037', description: 'Article' }, merchantId);
-    const seen = await send(transferTo(one, 49_900_000, { phase: 'seen', confirmations: 1 }));
-    await send({ ...seen, phase: 'confirmed', version: 2, confirmations: 2 });
-    expect(await untilNotices(merchantId, 1)).toEqual([
-      {
-        merchant_id: merchantId,
-        event_type: 'transfer.unmatched',
-        payment_id: one.payment.payment_id,
-        expected_amount: '49.9037',
-        description: 'Article',
-        transaction_id: seen.transaction_id,
-        transaction_event_index: seen.transaction_event_index,
-        transfer: {
-          amount: '49.9',
-          reason: 'underpaid',
-          network: 'local',
-          merchant_wallet: one.payment.merchant_wallet,
-          block_timestamp: seen.block_timestamp,
-        },
-        candidates: [one.payment.payment_id],
-      },
-    ]);
-  });
-
-  test('is told with the payments that it may be for when there are several, the nearest first, and without one by name', async () => {
-    const merchantId = await choosing('TRANSFER_UNMATCHED');
-    const wallet = newWallet();
-    const first = await newPayment(payments, { amount: '10', wallet }, merchantId);
-    const second = await newPayment(payments, { amount: '11.5', wallet }, merchantId);
-    await send(transferTo(first, 10_500_000));
-    await send(transferTo(first, 30_000_000));
-    const ids = [first, second].map(({ payment }) => payment.payment_id);
-    const known = ({ payment_id, transfer, candidates }: NoticeRaised) => ({ payment_id, ...transfer, candidates });
-    const notices = (await untilNotices(merchantId, 2)).map(known);
-    expect(notices.toSorted((a, b) => (a.amount! < b.amount! ? -1 : 1))).toMatchObject([
-      { payment_id: null, amount: '10.5', reason: 'overpaid', candidates: ids },
-      // It fits neither; what it is not dust for it may be for all the same.
-      { payment_id: null, amount: '30', reason: 'overpaid', candidates: ids.toReversed() },
-    ]);
-  });
-
-  test('with the amount of a payment that is over, or paid, is told with that one', async () => {
-    const merchantId = await choosing('TRANSFER_UNMATCHED');
-    const late = await newPayment(payments, { amount: '20' }, merchantId);
-    await expire(payments, late);
-    await send(transferTo(late, 20_000_000, { block_timestamp: wholeSecond(new Date(), 0) }));
-    const paid = await newPayment(payments, { amount: '21' }, merchantId);
-    await send(transferTo(paid, 21_000_000));
-    await eventually(async () => expect(await paid.details()).toMatchObject({ status: 'PAID' }));
-    await send(transferTo(paid, 21_000_000));
-    const known = ({ payment_id, transfer }: NoticeRaised) => [transfer?.reason, payment_id];
-    expect((await untilNotices(merchantId, 2)).map(known)).toEqual([
-      ['late', late.payment.payment_id],
-      ['duplicate', paid.payment.payment_id],
-    ]);
-  });
-
-  test('is told at most 60 times an hour for a wallet, and not when it is dust', async () => {
-    const merchantId = await choosing('TRANSFER_UNMATCHED');
-    const one = await newPayment(payments, { amount: '100' }, merchantId);
-    await newPayment(payments, { amount: '200', wallet: one.payment.merchant_wallet }, merchantId);
-    const dust = Array.from({ length: 5 }, () => transferTo(one, 999_999));
-    const wrong = Array.from({ length: 70 }, () => transferTo(one, 1_000_000));
-    await payments.publishAll(TransferObserved, [...dust, ...wrong]);
-    const notices = await untilNotices(merchantId, 60);
-    expect(new Set(notices.map(({ transfer }) => transfer?.amount))).toEqual(new Set(['1']));
-    // Another wallet has a window of its own, and the first one a new window after an hour.
-    const other = await newPayment(payments, { amount: '100' }, merchantId);
-    await send(transferTo(other, 1_000_000));
-    await untilNotices(merchantId, 61);
-    await payments.db.query(`update unmatched_notice_window set started_at = started_at - interval '1 hour'`);
-    await send(transferTo(one, 1_000_000));
-    await untilNotices(merchantId, 62);
-    const ledger = await payments.db.query('select from transfer where recipient = $1', [one.payment.merchant_wallet]);
-    expect(ledger.rowCount).toBe(76);
   });
 });

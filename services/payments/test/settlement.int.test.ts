@@ -294,6 +294,17 @@ describe('cancelling', () => {
     expect((await one.cancel()).status).toBe(409);
   });
 
+  test('is never before the creation, also when the database’s clock has stepped back since', async () => {
+    const one = await newPayment(payments);
+    const { rows } = await payments.db.query<{ created_at: Date }>(
+      `update payment set created_at = created_at + interval '10 minutes', expires_at = expires_at + interval '10 minutes'
+        where payment_id = $1 returning created_at`,
+      [one.payment.payment_id],
+    );
+    const { cancelled_at: cancelledAt } = (await one.cancel()).json;
+    expect(cancelledAt).toBe(rows[0]!.created_at.toISOString());
+  });
+
   test('is the same 409 for an unknown payment, a foreign one and one that is being paid', async () => {
     const one = await newPayment(payments);
     const other = await newMerchant(payments);
