@@ -86,6 +86,37 @@ test('money that pays nothing is told with what is known of it, and with no paym
   });
 });
 
+test('a transfer that may be for several payments names them behind what it carried, and says when there are more elsewhere', async () => {
+  const merchant = await merchantWith(['TRANSFER_UNMATCHED']);
+  const money = {
+    amount: '10.50',
+    reason: 'ambiguous',
+    network: 'local',
+    merchant_wallet: `0x${'aB'.repeat(20)}`,
+    block_timestamp: '2026-03-14T09:30:00.000Z',
+  } as const;
+  const candidates = [newId('pay'), newId('pay')];
+  const unknown = { payment_id: null, expected_amount: null, description: null };
+  const ambiguous = { event_type: 'transfer.unmatched', ...unknown, transfer: money, candidates } as const;
+  const one = { transaction_id: randomBytes(32).toString('hex'), transaction_event_index: 7 };
+  const other = { ...one, transaction_event_index: 8 };
+  await raise(raised(merchant, { ...ambiguous, ...one, candidates_elsewhere: true }));
+  await raise(raised(merchant, { ...ambiguous, ...other, candidates: [], candidates_elsewhere: false }));
+  const bodies = await untilBodies(merchant, 2);
+  const behind = (index: number) =>
+    bodies.find((body) => body.includes(`"transaction_event_index":${index},`))!.replace(/^.*("description":)/, '$1');
+  const carried = `"description":null,"transfer":${JSON.stringify(money)}`;
+  expect(behind(7)).toBe(`${carried},"candidates":${JSON.stringify(candidates)},"candidates_elsewhere":true}`);
+  expect(behind(8)).toBe(`${carried},"candidates":[]}`);
+});
+
+test('an expired payment says how many transfers may be for it', async () => {
+  const merchant = await merchantWith(['EXPIRED']);
+  await raise(raised(merchant, { order_id: 'A-7', candidate_transfers: 2 }));
+  const [body] = await untilBodies(merchant, 1);
+  expect(body).toMatch(/"description":"[^"]*","order_id":"A-7","candidate_transfers":2}$/);
+});
+
 test('one notice is sent about one thing, however often it is raised: an end, a transfer that is seen or pays nothing', async () => {
   const merchant = await merchantWith(webhookChoices);
   const [expired, checking] = [raised(merchant), raised(merchant, { event_type: 'payment.checking', ...transfer })];
@@ -116,6 +147,22 @@ test('a PAID event has what its payment has besides, behind the fields that ever
   const [body] = await untilBodies(merchant, 1);
   expect(body).toMatch(
     /"status":"PAID",.*"description":"[^}]*","order_id":"A-7","metadata":{"cart":"9"},"requested_amount":"10.5"}$/,
+  );
+});
+
+test('a PAID event of an accepted transfer says so, and what was accepted', async () => {
+  const merchant = await world.merchant();
+  const money = {
+    amount: '9.9',
+    reason: 'underpaid',
+    network: 'local',
+    merchant_wallet: `0x${'aB'.repeat(20)}`,
+    block_timestamp: '2026-03-14T09:30:00.000Z',
+  } as const;
+  await world.pay(merchant, { order_id: 'A-7', accepted: true, transfer: money });
+  const [body] = await untilBodies(merchant, 1);
+  expect(body!.replace(/^.*("order_id")/, '$1')).toBe(
+    `"order_id":"A-7","accepted":true,"transfer":${JSON.stringify(money)}}`,
   );
 });
 

@@ -240,22 +240,16 @@ describe('at the same time', () => {
 
   /** Commits the first once the second waits for it. */
   async function runInTurn(first: (tx: Transaction) => Promise<unknown>, second: () => Promise<unknown>) {
-    const { promise: mayCommit, resolve: letCommit } = Promise.withResolvers<void>();
-    const { promise: isDone, resolve: sayDone } = Promise.withResolvers<void>();
-    const one = transaction(world.pool, async (tx) => {
+    let other: Promise<unknown> | undefined;
+    await transaction(world.pool, async (tx) => {
       await first(tx);
-      sayDone();
-      await mayCommit;
+      other = second();
+      await eventually(async () => {
+        const { rowCount } = await world.pool.query(`select from pg_locks where locktype = 'advisory' and not granted`);
+        if (rowCount !== 1) throw new Error(`${rowCount} wait`);
+      });
     });
-    await isDone;
-    const other = second();
-    const { rows } = await eventually(async () => {
-      const waiting = await world.pool.query(`select from pg_locks where locktype = 'advisory' and not granted`);
-      if (waiting.rows.length === 0) throw new Error('nobody waits');
-      return waiting;
-    }).finally(letCommit);
-    expect(rows).toHaveLength(1);
-    await Promise.all([one, other]);
+    await other;
   }
 
   const inTransaction = (run: (tx: Transaction) => Promise<unknown>) => () => transaction(world.pool, run);
@@ -288,9 +282,8 @@ describe('at the same time', () => {
       await settle(outcome(await claimOne(), { ...failure, retry_delay_seconds: null }));
       const again = (tx: Transaction) =>
         startCycle(tx, { eventId: failed, merchantId, author: byMerchant, action: 'event_retried' });
-      await runInTurn(
-        ...(isPaidFirst ? ([storePaid, inTransaction(again)] as const) : ([again, inTransaction(storePaid)] as const)),
-      );
+      if (isPaidFirst) await runInTurn(storePaid, inTransaction(again));
+      else await runInTurn(again, inTransaction(storePaid));
       expect(await world.stateOf(failed)).toMatchObject(superseded);
       await onlyPaidIsSent();
     }

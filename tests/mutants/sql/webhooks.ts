@@ -128,6 +128,13 @@ export const webhooks: SqlMutants[] = [
         tests: test('notice'),
         noticedBy: 'go first: notices of the same merchant wait while one is due',
       },
+      {
+        breaks: 'a notice is sent although PAID has overtaken it',
+        before: 'end is not null as overtaken',
+        after: 'end is not null and false as overtaken',
+        tests: test('order-of-events'),
+        noticedBy: 'a claim takes back what a process of the release before left to be sent',
+      },
     ],
   },
   {
@@ -234,6 +241,61 @@ export const webhooks: SqlMutants[] = [
         tests: test('lane-circuit'),
         noticedBy: "opens, and the lane's other events are charged no attempts",
       },
+      {
+        breaks: 'a notice that fails after PAID is tried again',
+        before: 'perform take_back_notices(paid);',
+        after: 'null;',
+        tests: test('order-of-events'),
+        noticedBy: 'is due once the notice',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/sql/take_back_notices.sql',
+    tests: test('order-of-events'),
+    mutants: [
+      {
+        breaks: 'PAID does not wait for a notice in flight',
+        before: 'greatest(now(), paid.free_at)',
+        after: 'now()',
+        noticedBy: 'waits for a notice in flight until its lease ends',
+      },
+      {
+        breaks: 'a notice that had failed can be sent after PAID',
+        before: `(d.status = 'pending' or d.status = 'failed' and d.error_category <> 'superseded')`,
+        after: `d.status = 'pending'`,
+        noticedBy: 'is refused also when it had failed before',
+      },
+      {
+        breaks: 'a notice in flight is taken back',
+        before: 'and (d.lease_id is null or d.next_attempt_at <= now())',
+        after: '',
+        noticedBy: 'is due once the notice',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/sql/lock_payments.sql',
+    tests: test('order-of-events'),
+    mutants: [
+      {
+        breaks: 'PAID and a notice that are stored at once do not see each other',
+        before: 'perform pg_advisory_xact_lock(k.key)',
+        after: 'perform k.key',
+        noticedBy: 'PAID and a notice are stored',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/src/store/notice.ts',
+    tests: test('order-of-events'),
+    mutants: [
+      {
+        breaks: 'a notice that comes after PAID is sent',
+        before: 'and precedes_paid(event_type), false) as is_overtaken',
+        after: 'and false, false) as is_overtaken',
+        noticedBy: 'is stored as taken back when that event is there already',
+      },
     ],
   },
   {
@@ -308,7 +370,8 @@ export const webhooks: SqlMutants[] = [
         before: `
         order by payment_id, place`,
         after: '',
-        noticedBy: 'does not deadlock with a batch of the same payments in opposite order',
+        changesNothing:
+          'it holds the locks of the payments, which it has taken in order; a process of 0.2.0 beside it does not',
       },
     ],
   },

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createOutcomeWriter } from '../../src/delivery/outcome-writer.ts';
 import { claimDeliveries, releaseDeliveries, type ClaimBounds, type Claimed } from '../../src/store/claim.ts';
-import { openLaneCircuits } from '../../src/store/lane.ts';
+import { isForNotices, merchantOf, openLaneCircuits } from '../../src/store/lane.ts';
 import { paces } from '../../src/state.ts';
 import { settleAttempts, type Outcome } from '../../src/store/settle.ts';
 import { failure, outcome } from '../store-world.ts';
@@ -100,12 +100,15 @@ function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promi
   const chance = chanceOf(scene, name);
   const writer = randomWriter(scene, name);
   return async (delivery) => {
-    const isLate = chance.happens(0.05);
+    const isNotice = isForNotices(delivery.merchant_id);
+    const isLate = chance.happens(isNotice ? 0.15 : 0.05);
     const isRepeated = chance.happens(0.05);
     const ended = chance.happens(scene.successShareOf(merchantOf(delivery.merchant_id)))
       ? outcome(delivery)
       : outcome(delivery, { ...failure, retry_delay_seconds: chance.pick(RETRY_DELAYS_SECONDS) });
-    await delay(isLate ? LEASE_SECONDS * 1000 + chance.below(300) : chance.below(30));
+    // Long enough for the PAID event of its payment to be stored, and to wait.
+    const isLong = isNotice && chance.happens(0.3);
+    await delay(isLate ? LEASE_SECONDS * 1000 + chance.below(300) : chance.below(isLong ? 200 : 30));
     await writer(ended);
     counts[ended.error_category === null ? 'successes' : 'failures'] += 1;
     if (isLate) counts.late += 1;
@@ -135,6 +138,3 @@ function add(counts: Map<string, number>, merchantId: string, change: 1 | -1): v
   if (count > 0) counts.set(merchantId, count);
   else counts.delete(merchantId);
 }
-
-/** Of a lane; that for notices has more behind the merchant's id. */
-const merchantOf = (lane: string): string => lane.split(':')[0] ?? lane;

@@ -17,7 +17,7 @@ export function runOthers(scene: Scene): Promise<void>[] {
   return [
     repeat(scene, 'first inserter', 40, (chance) => insert(scene, chance)),
     repeat(scene, 'second inserter', 40, (chance) => insert(scene, chance)),
-    repeat(scene, 'notice inserter', 40, (chance) => insertSomeNotices(scene, chance)),
+    ...[1, 2, 3, 4].map((n) => repeat(scene, `notice inserter ${n}`, 40, (chance) => insertSomeNotices(scene, chance))),
     repeat(scene, 'holder', 100, createHolder(scene)),
     repeat(scene, 'mover', 250, (chance) => move(scene, chance)),
     repeat(scene, 'rotator', 150, (chance) => rotate(scene, chance)),
@@ -40,20 +40,44 @@ async function insert({ world, merchants, counts }: Scene, chance: Chance): Prom
   counts.inserted += events.length;
 }
 
-/** Some of them are overtaken by the PAID event of their payment. */
+/** Of a payment there may be several. It becomes PAID before, after or while they are stored, when one is in flight, or never. */
 async function insertSomeNotices({ world, merchants, counts }: Scene, chance: Chance): Promise<void> {
-  const notices = Array.from({ length: 1 + chance.below(4) }, () => newNotice(chance.pick(merchants)));
-  await transaction(world.pool, (tx) => insertNotices(tx, notices));
-  const overtaken = notices.filter(() => chance.happens(0.2));
-  const paid = overtaken.map(({ merchantId, paymentId }) => newEvent(merchantId, paymentId ?? newId('pay')));
-  await transaction(world.pool, (tx) => insertEvents(tx, paid));
+  const [merchantId, paymentId] = [chance.pick(merchants), newId('pay')];
+  const chosen = kinds.filter((_kind, n) => n === 0 || chance.happens(0.3));
+  const notices = chosen.map((kind) => newNotice(merchantId, paymentId, kind));
+  const store = () => transaction(world.pool, (tx) => insertNotices(tx, notices));
+  const pay = () => transaction(world.pool, (tx) => insertEvents(tx, [newEvent(merchantId, paymentId)]));
+  const paid = chance.pick(['never', 'before', 'meanwhile', 'in flight', 'in flight'] as const);
+  if (paid === 'before') await pay();
+  if (paid === 'meanwhile') await Promise.all([store(), delay(chance.below(5)).then(pay)]);
+  else await store();
+  if (paid === 'in flight') {
+    await untilLeased(world, notices);
+    await pay();
+  }
   counts.noticed += notices.length;
 }
 
-function newNotice(merchantId: string): NewNotice {
-  const [eventId, paymentId] = [newId('evt'), newId('pay')];
-  const type = 'payment.expired';
-  const notice = { event_id: eventId, event_type: type, payment_id: paymentId, status: 'EXPIRED' };
+/** Or until it has taken long: the lanes of some are held, or wait. */
+async function untilLeased({ pool }: Scene['world'], notices: readonly NewNotice[]): Promise<void> {
+  const ids = notices.map(({ eventId }) => eventId);
+  for (let look = 0; look < 20; look += 1) {
+    const { rows } = await pool.query(`select from delivery where event_id = any($1) and lease_id is not null`, [ids]);
+    if (rows.length > 0) return;
+    await delay(10);
+  }
+}
+
+const kinds = [
+  ['payment.checking', 'CHECKING'],
+  ['payment.expired', 'EXPIRED'],
+  ['payment.cancelled', 'CANCELLED'],
+  ['transfer.unmatched', 'UNMATCHED'],
+] as const;
+
+function newNotice(merchantId: string, paymentId: string, [type, status]: (typeof kinds)[number]): NewNotice {
+  const eventId = newId('evt');
+  const notice = { event_id: eventId, event_type: type, payment_id: paymentId, status };
   return { eventId, merchantId, type, paymentId, occurrence: eventId, body: Buffer.from(JSON.stringify(notice)) };
 }
 
@@ -106,10 +130,11 @@ async function rotate(scene: Scene, chance: Chance): Promise<void> {
   counts.rotated += 1;
 }
 
+/** Half of the time what PAID has overtaken is tried, too, which is refused. */
 async function retry({ world, counts }: Scene, chance: Chance): Promise<void> {
   const { rows } = await world.pool.query<{ event_id: string }>(
-    `select event_id from delivery where status = 'failed' order by event_id offset $1 limit 2`,
-    [chance.below(5)],
+    `select event_id from delivery where status = 'failed' and (error_category <> 'superseded' or $2) order by event_id desc offset $1 limit 2`,
+    [chance.below(5), chance.happens(0.5)],
   );
   for (const { event_id: eventId } of rows) {
     const pauseMs = chance.below(10);

@@ -3,7 +3,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { holdLane } from '../../src/store/lane.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
-import { findViolations } from '../faults/invariants.ts';
+import { findDisorder, findViolations } from '../faults/invariants.ts';
 import { outcome, type StoreWorld } from '../store-world.ts';
 import { runClaimer } from './claimer.ts';
 import { findLaneViolations } from './lane-rules.ts';
@@ -78,6 +78,7 @@ async function slowDown({ pool }: StoreWorld): Promise<void> {
 
 async function judgeLanes(scene: Scene): Promise<void> {
   for (const { what, shown } of await findLaneViolations(scene.world.pool)) note(scene, what, shown);
+  for (const line of await findDisorder(scene.world.pool)) note(scene, line);
 }
 
 async function judgeEvents(scene: Scene): Promise<void> {
@@ -87,18 +88,24 @@ async function judgeEvents(scene: Scene): Promise<void> {
 async function look(scene: Scene): Promise<void> {
   const { world, counts } = scene;
   await judgeLanes(scene);
-  const { rows } = await world.pool.query<Record<'open' | 'recovering' | 'put_off', number>>(
+  const { rows } = await world.pool.query<Record<'open' | 'recovering' | 'put_off' | 'superseded' | 'waiting', number>>(
     `select count(*) filter (where open_until > now())::int as open,
             count(*) filter (where circuit_state = 'recovering')::int as recovering,
             count(*) filter (where open_until is null and next_due_at > now()
                                and exists (select from delivery d where d.merchant_id = lane.merchant_id
-                                              and d.status = 'pending' and d.next_attempt_at <= now()))::int as put_off
+                                              and d.status = 'pending' and d.next_attempt_at <= now()))::int as put_off,
+            (select count(*)::int from delivery where error_category = 'superseded') as superseded,
+            (select count(*)::int from event n join delivery nd using (event_id) join event p on p.payment_id = n.notice_payment_id
+                                       join delivery pd on pd.event_id = p.event_id
+              where nd.lease_id is not null and pd.lease_id is null and pd.next_attempt_at > now()) as waiting
        from lane`,
   );
   counts.looks += 1;
   counts.open += rows[0]!.open;
   counts.recovering += rows[0]!.recovering;
   counts.putOff += rows[0]!.put_off;
+  counts.superseded += rows[0]!.superseded;
+  counts.waiting += rows[0]!.waiting;
 }
 
 async function heal(scene: Scene): Promise<void> {

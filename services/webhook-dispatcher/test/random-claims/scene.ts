@@ -27,6 +27,8 @@ const happenings = [
   'open',
   'recovering',
   'putOff',
+  'superseded',
+  'waiting',
   'looks',
   'deadlocks',
   'lockTimeouts',
