@@ -6,6 +6,7 @@ import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import {
+  acceptPath,
   consolePages,
   expectedOfConsole as expected,
   fillConsole,
@@ -14,6 +15,7 @@ import {
   operatorCalled,
   orderOf,
   pagesOf,
+  payEither,
   signIn,
   visitors,
   welcomeVisitors,
@@ -122,6 +124,40 @@ test("support finds a customer's lost 48.90 by the transaction and accepts it wi
   );
 });
 
+test('support accepts a transfer that may be for two payments only after saying for which one it is', async () => {
+  const other = await Shop.open(stack);
+  const { either, twins } = await payEither(other);
+  const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
+  await signIn(page, stack, await operatorCalled(stack, 'sara', 'support'));
+  await page.goto(`${stack.file.console_url}/payments?q=${either.transaction_id}`);
+  expect(await page.locator('td', { hasText: 'May be for 2 payments' }).locator('a').allInnerTexts()).toEqual(
+    expect.arrayContaining(twins),
+  );
+  await page.getByRole('link', { name: 'Choose the payment' }).click();
+  const rows = page.locator('tbody tr');
+  expect(await rows.count()).toBe(2);
+  await rows.filter({ hasText: twins[0] }).getByRole('link', { name: 'Accept for this' }).click();
+  const asked = page.url();
+  const why = page.getByLabel('Why, for the audit');
+  await why.fill('the customer sent its id');
+  await page.getByRole('button', { name: 'Accept' }).click();
+  // The browser itself sends nothing while the box is not ticked.
+  expect([page.url(), await page.getByRole('heading', { level: 1 }).innerText()]).toEqual([asked, 'Accept a transfer']);
+  // Refused until the chain calls it final.
+  await eventually(
+    async () => {
+      await page.goto(asked);
+      await page.getByRole('checkbox').check();
+      await why.fill('the customer sent its id');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(`Payment ${twins[0]}`);
+    },
+    { timeoutMs: 120_000, intervalMs: 1_100 },
+  );
+  expect(await other.details(twins[0])).toMatchObject({ status: 'PAID', transaction: { amount: '30.5' } });
+  expect(await other.details(twins[1])).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
+});
+
 test('a viewer sees the same and can change nothing, whatever address is opened', async () => {
   const { page } = await browser.visit({ device: 'desktop', expected });
   await signIn(page, stack, await operatorCalled(stack, 'vera', 'viewer'));
@@ -131,7 +167,7 @@ test('a viewer sees the same and can change nothing, whatever address is opened'
     expect([path, await page.locator('main form[method=post], main a[href$="/accept"]').count()]).toEqual([path, 0]);
     expect([path, await page.locator('.actions').count()]).toEqual([path, 0]);
   }
-  const accept = `/payments/${underpaid}/accept?transaction_id=${lost.transaction_id}&index=${lost.transaction_event_index}`;
+  const accept = acceptPath(underpaid, lost);
   for (const path of [accept, `/payments/${waiting}/cancel`, `/merchants/${merchant}/pause`]) {
     await page.goto(`${stack.file.console_url}${path}`);
     await page.getByLabel('Why, for the audit').fill('I would like to');

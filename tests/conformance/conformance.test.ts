@@ -8,6 +8,7 @@ import { credentialsSection } from './sections/credentials.ts';
 import { deliveriesSection } from './sections/deliveries.ts';
 import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
+import { extensionsCandidatesSection } from './sections/extensions-candidates.ts';
 import { extensionsAccountsSection } from './sections/extensions-accounts.ts';
 import { extensionsCreationSection } from './sections/extensions-creation.ts';
 import { errorCodesSection } from './sections/extensions-errors.ts';
@@ -82,6 +83,7 @@ describe('the public contract', () => {
   extensionsFindingSection(contract);
   extensionsCreationSection(contract);
   extensionsMoneySection(contract);
+  extensionsCandidatesSection(contract);
   extensionsPageSection(contract);
   extensionsWebhooksSection(contract);
   errorCodesSection(contract);

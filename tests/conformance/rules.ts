@@ -186,10 +186,13 @@ export const rules = {
   'extensions.creation.expires-in': 'expires_in decides when the payment expires',
   'extensions.creation.refused': 'What is wrong with an option is 422 with its name',
   'extensions.creation.replay': 'Options are part of the same body; absent equals the default',
-  'extensions.creation.transaction': 'transaction says what the transfer carried, and whether it was accepted',
+  'extensions.creation.transaction':
+    'transaction says what the transfer carried, when its block was made, and whether it was accepted',
   'extensions.unique.amount':
     'A unique amount is the price and 0.0001 to 0.0099 that nobody else waits for, with four decimals',
   'extensions.unique.bare': 'While a plain payment of the bare price waits, a unique creation is 409',
+  'extensions.unique.plain': 'While a unique payment of a price waits, a plain creation of the bare price is 409',
+  'extensions.unique.rest': 'A unique amount is not given again within 24 hours after its payment ended',
   'extensions.unique.decimals': 'A unique amount needs a price of at most two decimals',
   'extensions.unique.dropped-digits': 'Who drops the extra digits has paid too little, and pays no other payment',
 
@@ -202,22 +205,40 @@ export const rules = {
   'extensions.webhooks.paid': 'A PAID event also has the order_id and metadata of its payment; only it says PAID',
   'extensions.webhooks.notices':
     'CHECKING, EXPIRED and CANCELLED are told with event_type, once each, to who chose them',
-  'extensions.webhooks.unmatched': 'Confirmed money that pays nothing is told once, with the payment that it fits',
+  'extensions.webhooks.unmatched': 'An unmatched transfer is notified once, with the only payment that it may be for',
+  'extensions.webhooks.candidates':
+    'An unmatched transfer that may be for several payments names all of them, and none alone',
+  'extensions.webhooks.expired-candidates':
+    'A payment.expired event says how many unmatched transfers may be for its payment',
+  'extensions.webhooks.superseded':
+    'A notice that PAID overtakes is not sent: failed with superseded, and a retry is 409 event_not_retryable',
   'extensions.webhooks.records': 'The delivery records of a payment are PAID first and have event_type, null for PAID',
   'extensions.webhooks.paid-first': 'PAID events are sent before the others of the same merchant',
 
-  // Beyond the interface document: money that pays nothing
+  // Beyond the interface document: unmatched transfers
   'extensions.money.accept':
     'POST /payments/{payment_id}/accept-transfer: the merchant takes a transfer as the payment’s',
+  'extensions.money.accepted-event': 'The PAID event of an accepted transfer has accepted, and what was accepted',
   'extensions.money.accept-refusals':
     'Accepting: 409 for what cannot be accepted, 404 for another’s payment, 422 for no transfer',
+  'extensions.money.accept-others':
+    'Accepting: 409 for a transfer that pays another payment or has exactly the amount of another one',
+  'extensions.money.details':
+    'Details list the transfers that may be for the payment, with the reason and the number of payments they may be for',
+  'extensions.money.ambiguous':
+    'A transfer of the exact amount that several customers may have sent pays nobody, and is listed at each payment',
+  'extensions.money.confirm-candidates':
+    'Accepting a transfer that may be for several payments needs confirm_candidates, their number',
+  'extensions.money.candidates':
+    'GET /merchant/transfers names all payments that a transfer may be for, and one alone only when it is the only one',
+  'extensions.money.warnings': 'Details say what may keep money from being noticed or used; nothing without it',
   'extensions.money.transfers':
     'GET /merchant/transfers: what became of a transaction, by the ledger and else by the chain',
   'extensions.money.transfers-refusals':
     'GET /merchant/transfers: 422 without a transaction id; another merchant learns only what the chain shows',
   'extensions.money.customers':
     'GET /pay/{token}?transaction_id=…: what a customer’s transaction has to do with the payment, six times a minute',
-  'extensions.money.arrived': 'While PENDING the page says how much arrived, where it fits this payment alone',
+  'extensions.money.arrived': 'The page of each payment that money may be for says how much arrived; dust is not shown',
 
   // Beyond the interface document: errors and accounts
   'extensions.errors.code':
@@ -246,6 +267,8 @@ export const rules = {
   'extensions.finding.export-one': 'One export at a time for a merchant, else 429 with Retry-After',
   'extensions.finding.export-refused': 'An export of more than 366 days is 422',
   'extensions.finding.report': 'GET /merchant/report: payments counted by day or month and network, with totals',
+  'extensions.finding.report-by':
+    'A report counts paid payments by the day they became PAID, or by the day of the block',
   'extensions.finding.report-refused': 'A report of more than 400 rows is 422',
   'extensions.finding.limit': 'Exports and reports count with the shared reads',
 } as const satisfies Record<string, string>;

@@ -19,12 +19,19 @@ export type ConsoleData = {
   underpaid: string;
   /** Of a transfer of 48.90 for the one that asks for 49.90. */
   lost: { transaction_id: string; transaction_event_index: number };
+  /** Of a transfer of 30.50 that may be for either of two payments, of 30 and 31. */
+  either: ConsoleData['lost'];
+  twins: [string, string];
   failedEvent: string;
   paymentIncident: string;
   networkIncident: string;
 };
 
 type Pages = Record<string, (data: ConsoleData) => string>;
+
+/** Where a transfer is accepted for a payment. */
+export const acceptPath = (paymentId: string, transfer: ConsoleData['lost']): string =>
+  `/payments/${paymentId}/accept?transaction_id=${transfer.transaction_id}&index=${transfer.transaction_event_index}`;
 
 /** Every page of the operators. */
 export const consolePages = {
@@ -34,10 +41,13 @@ export const consolePages = {
   'payment-paid': ({ paid }) => `/payments/${paid}`,
   'payment-underpaid': ({ underpaid }) => `/payments/${underpaid}`,
   'payment-cancel': ({ waiting }) => `/payments/${waiting}/cancel`,
-  'payment-accept': ({ underpaid, lost }) =>
-    `/payments/${underpaid}/accept?transaction_id=${lost.transaction_id}&index=${lost.transaction_event_index}`,
+  'payment-accept': ({ underpaid, lost }) => acceptPath(underpaid, lost),
+  'payment-of-two': ({ twins }) => `/payments/${twins[0]}`,
+  'payment-accept-of-two': ({ twins, either }) => acceptPath(twins[0], either),
   transfers: () => '/transfers',
   'transfer-choose-payment': ({ lost }) => `/transfers/${lost.transaction_id}/${lost.transaction_event_index}/accept`,
+  'transfer-choose-of-two': ({ either }) =>
+    `/transfers/${either.transaction_id}/${either.transaction_event_index}/accept`,
   merchants: () => '/merchants',
   merchant: ({ merchant }) => `/merchants/${merchant}`,
   'merchant-set-limits': ({ merchant }) => `/merchants/${merchant}/set-limits`,
@@ -63,6 +73,7 @@ const merchantPages = {
   'my-payments-none-found': () => '/my/payments?q=nothing&status=CANCELLED',
   'my-payment-paid': ({ paid }) => `/my/payments/${paid}`,
   'my-payment-underpaid': ({ underpaid }) => `/my/payments/${underpaid}`,
+  'my-payment-of-two': ({ twins }) => `/my/payments/${twins[0]}`,
   'my-transfers': () => '/my/transfers',
   'my-webhooks': () => '/my/webhooks',
   'my-limits': () => '/my/limits',
@@ -123,6 +134,7 @@ export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData
   });
   const waiting = await shop.createOrThrow('12');
   const lost = await loseMoney(shop, underpaid.payment_id, '48.90');
+  const { either, twins } = await payEither(shop);
   const failedEvent = await eventually(
     async () => {
       const [delivery] = await shop.deliveries(paid.payment_id);
@@ -156,10 +168,17 @@ export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData
     return [ofPayment, ofNetwork].map(({ rows }) => rows[0]?.incident_id ?? '');
   });
   return {
-    ...{ merchant: shop.merchantId, wallet: shop.wallet, lost, failedEvent },
+    ...{ merchant: shop.merchantId, wallet: shop.wallet, lost, either, twins, failedEvent },
     ...{ paid: paid.payment_id, waiting: waiting.payment_id, underpaid: underpaid.payment_id },
     ...{ paymentIncident: incidents[0] ?? '', networkIncident: incidents[1] ?? '' },
   };
+}
+
+/** A transfer that is as near to one open payment as to another. */
+export async function payEither(shop: Shop): Promise<Pick<ConsoleData, 'either' | 'twins'>> {
+  const [less, more] = [await shop.createOrThrow('30'), await shop.createOrThrow('31')];
+  const either = await loseMoney(shop, less.payment_id, '30.50');
+  return { either, twins: [less.payment_id, more.payment_id] };
 }
 
 /** An order of 49.90. */
@@ -169,7 +188,7 @@ export async function orderOf(shop: Shop, order_id: string, more: Record<string,
   return body;
 }
 
-/** A customer sends less than the payment asks for. @returns the transfer, once payments has it and says that it pays nothing. */
+/** A customer sends less than the payment asks for. @returns the transfer, once payments lists it as unmatched. */
 export async function loseMoney(shop: Shop, paymentId: string, amount: string): Promise<ConsoleData['lost']> {
   const { transactionHash } = await shop.pay(amount);
   return eventually(

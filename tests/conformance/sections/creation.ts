@@ -54,7 +54,7 @@ export function creationSection(contract: Contract): void {
           reference: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{8}$/),
         });
         expect(Date.parse(payment.expires_at)).toBeGreaterThan(Date.parse(payment.created_at));
-        expect(await detailsOf(merchant, payment)).toEqual({ ...payment, unmatched_transfers: [] });
+        expect(await detailsOf(merchant, payment)).toEqual({ ...payment, unmatched_transfers: [], warnings: [] });
       },
     );
 

@@ -122,13 +122,36 @@ export function extensionsCreationSection(contract: Contract): void {
       expect((await merchant.create(unique('7.00', to))).status).toBe(201);
     });
 
+    rule('extensions.unique.plain', 'keeps a plain creation of the bare price at 409 while it waits', async () => {
+      const to = wallet();
+      const { payment_id: id } = await merchant.created(unique('7', to));
+      for (const amount of ['7', '7.00']) {
+        const answer = await merchant.create({ amount, merchant_wallet: to });
+        expect([answer.status, answer.json()]).toMatchObject([409, { code: 'payment_unfinished' }]);
+      }
+      await merchant.call('POST', `/api/v1/payments/${id}/cancel`);
+      expect((await merchant.create({ amount: '7', merchant_wallet: to })).status).toBe(201);
+    });
+
+    rule('extensions.unique.rest', 'is not given again soon after its payment ended', async () => {
+      const owner = await openMerchant(contract.stack);
+      const given = async () => {
+        const payments = await Promise.all(Array.from({ length: 14 }, () => owner.created(unique('5', owner.wallet))));
+        const cancelled = payments.map(({ payment_id: id }) => owner.call('POST', `/api/v1/payments/${id}/cancel`));
+        expect((await Promise.all(cancelled)).map(({ status }) => status)).toEqual(payments.map(() => 200));
+        return payments.map(({ amount }) => amount);
+      };
+      const amounts = [...(await given()), ...(await given())];
+      expect(new Set(amounts).size).toBe(amounts.length);
+    });
+
     rule('extensions.unique.decimals', 'needs a price of at most two decimals, else 422', async () => {
       const answer = await merchant.create(unique('7.001', wallet()));
       expect([answer.status, answer.json()]).toMatchObject([422, { detail: [{ field: 'unique_amount' }] }]);
     });
 
     rule(
-      ['extensions.unique.dropped-digits', 'extensions.creation.transaction'],
+      ['extensions.unique.dropped-digits', 'extensions.creation.transaction', 'extensions.money.details'],
       'is paid by itself alone; who drops its last digits has paid too little, for nobody else either',
       async () => {
         const to = wallet();
@@ -137,7 +160,7 @@ export function extensionsCreationSection(contract: Contract): void {
         const transactionId = sent.transactionHash.slice(2);
         await eventually(async () => {
           const { status, unmatched_transfers: unmatched } = await detailsOf(merchant, one);
-          const short = { transaction_id: transactionId, amount: '3', reason: 'underpaid' };
+          const short = { transaction_id: transactionId, amount: '3', reason: 'underpaid', candidate_count: 2 };
           expect([status, unmatched]).toMatchObject(['PENDING', [short]]);
         }, patience);
         await payOnChain(contract.stack.chain, to, two.amount);

@@ -23,7 +23,7 @@ export function extensionsFindingSection(contract: Contract): void {
       const second = await merchant.created({ amount: '3', merchant_wallet: otherWallet, order_id: 'tea/1' });
       cancelled = (await merchant.call('POST', `/api/v1/payments/${second.payment_id}/cancel`)).json<Payment>();
       waiting = await merchant.created({ amount: '4', description: '=1+1, "quoted"', metadata: { cart: '7' } });
-      const { unmatched_transfers: _, ...payment } = await detailsOf(merchant, first);
+      const { unmatched_transfers: _, warnings: _none, ...payment } = await detailsOf(merchant, first);
       paid = payment;
     }, 120_000);
 
@@ -160,6 +160,22 @@ export function extensionsFindingSection(contract: Contract): void {
         });
       },
     );
+
+    rule('extensions.finding.report-by', 'a report counts paid payments by PAID or by block', async () => {
+      const { created_at: created, paid_at: paidAt, transaction } = paid;
+      const days = [created, paidAt!, transaction!.block_timestamp].map((at) => at.slice(0, 10)).sort();
+      const span = { from: days[0]!, to: days[2]!, group: 'day' };
+      for (const [by, at] of [['payment', paidAt!] as const, ['chain', transaction!.block_timestamp] as const]) {
+        const answer = await get('/merchant/report', { ...span, by });
+        const { rows } = answer.json<{ rows: { period: string; paid: number; paid_amount: string }[] }>();
+        const found = rows.filter((row) => row.paid > 0);
+        expect([by, found]).toMatchObject([by, [{ period: at.slice(0, 10), paid: 1, paid_amount: '20.25' }]]);
+      }
+      expect((await get('/merchant/report', span)).text).toBe(
+        (await get('/merchant/report', { ...span, by: 'payment' })).text,
+      );
+      expect(await fieldsOf('/merchant/report', { ...span, by: 'time' })).toEqual(['by']);
+    });
 
     rule(
       'extensions.finding.report-refused',

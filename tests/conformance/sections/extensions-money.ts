@@ -16,7 +16,7 @@ import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 type Choice = { transaction_id: string; transaction_event_index: number };
 
-/** Money that pays nothing by itself, as the merchant and the customer find it again. */
+/** Transfers that pay no payment by themselves, as the merchant and the customer find them. */
 export function extensionsMoneySection(contract: Contract): void {
   describe('money that pays nothing', () => {
     let merchant: Merchant;
@@ -39,7 +39,7 @@ export function extensionsMoneySection(contract: Contract): void {
       }, patience);
 
     rule(
-      'extensions.money.accept',
+      ['extensions.money.accept', 'extensions.money.accepted-event'],
       'is accepted by its merchant: 200 with the payment, now PAID, as often as asked, and one event with its own amount',
       async () => {
         const payment = await created('52.90');
@@ -55,7 +55,14 @@ export function extensionsMoneySection(contract: Contract): void {
         expect([again.status, again.text]).toEqual([200, answer.text]);
         expect(await detailsOf(merchant, payment)).toMatchObject({ status: 'PAID', unmatched_transfers: [] });
         const [event] = await untilReceived(contract.stack, merchant.host);
-        expect(event!.body).toMatchObject({ payment_id: payment.payment_id, expected_amount: '52.90' });
+        const { network, merchant_wallet } = payment;
+        expect(event!.body).toMatchObject({
+          ...{ payment_id: payment.payment_id, expected_amount: '52.90', accepted: true },
+          transfer: {
+            ...{ amount: '51.9', reason: 'underpaid', network, merchant_wallet },
+            block_timestamp: expect.stringMatching(UTC_TIMESTAMP),
+          },
+        });
         expect(await receivedBy(contract.stack, merchant.host)).toHaveLength(1);
       },
     );
@@ -123,10 +130,12 @@ export function extensionsMoneySection(contract: Contract): void {
             waiting_for: transfers[0]!.state === 'seen' ? 'confirmations' : null,
             payment_id: paid.payment_id,
             reason: null,
+            candidates: [],
+            candidates_elsewhere: false,
           },
         ]);
         expect((await explained(missing.slice(2), 'unmatched')).transfers).toMatchObject([
-          { amount: '54.5', payment_id: missed.payment_id, reason: 'underpaid' },
+          { amount: '54.5', payment_id: missed.payment_id, reason: 'underpaid', candidates: [missed.payment_id] },
         ]);
         expect(await explained(elsewhere, 'not_your_wallet')).toMatchObject({ transfers: [] });
         expect(await explained('ab'.repeat(32), 'unknown')).toMatchObject({ transfers: [] });
@@ -184,16 +193,22 @@ export function extensionsMoneySection(contract: Contract): void {
 
     rule(
       'extensions.money.arrived',
-      'is said on the page of the one payment that it fits, and on none where it fits two',
+      'is said on the page of each payment that it may be for, and dust on none',
       async () => {
         const wallet = newWallet();
         const payment = await merchant.created({ amount: '59', merchant_wallet: wallet });
         await pay(payment, '48.25');
         await eventually(async () => expect((await page(payment)).text).toContain('48.25'), patience);
         const second = await merchant.created({ amount: '60', merchant_wallet: wallet });
-        await pay(second, '58.75');
         await explained(await pay(second, '58.5'), 'unmatched');
-        for (const one of [payment, second]) expect((await page(one)).text).not.toMatch(/58\.(5|75)/);
+        await explained(await pay(second, '0.07'), 'unmatched');
+        for (const one of [payment, second]) {
+          const { text } = await page(one);
+          for (const shown of ['58.5', 'has arrived at this address', 'If it was you, do not pay again'])
+            expect([shown, text.includes(shown)]).toEqual([shown, true]);
+          expect(text).not.toContain('0.07');
+        }
+        expect((await page(second)).text).not.toContain('48.25');
       },
     );
   });

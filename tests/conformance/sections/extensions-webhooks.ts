@@ -114,6 +114,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
     let cancelled: Payment;
     let expired: Payment;
     let underpaid: Payment;
+    let short: Payment;
     let events: Event[];
     const wallet = newWallet;
     const eventsOf = ({ payment_id: id }: Payment) => events.filter((event) => event.payment_id === id);
@@ -138,7 +139,11 @@ export function extensionsWebhooksSection(contract: Contract): void {
       await expireSoon(stack, expired);
       underpaid = await merchant.created({ amount: '64', merchant_wallet: wallet() });
       await payOnChain(stack.chain, underpaid.merchant_wallet, '63.9');
-      events = (await untilReceived(stack, merchant.host, 5)).map(({ raw_body: body }) => JSON.parse(body) as Event);
+      short = await merchant.created({ amount: '69', merchant_wallet: wallet() });
+      await payOnChain(stack.chain, short.merchant_wallet, '68.5');
+      await untilReceived(stack, merchant.host, 6);
+      await expireSoon(stack, short);
+      events = (await untilReceived(stack, merchant.host, 7)).map(({ raw_body: body }) => JSON.parse(body) as Event);
     }, 180_000);
 
     rule(
@@ -188,7 +193,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.unmatched',
-      'tell once of confirmed money that pays nothing, with the one payment that it fits',
+      'say once that a confirmed transfer is unmatched, with the only payment that it may be for',
       async () => {
         const transfer = { amount: '63.9', reason: 'underpaid', network: underpaid.network };
         expect(eventsOf(underpaid)).toEqual([
@@ -201,6 +206,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
             transaction_id: expect.stringMatching(/^[0-9a-f]{64}$/),
             transaction_event_index: expect.any(Number),
             description: underpaid.description,
+            candidates: [underpaid.payment_id],
             transfer: {
               ...transfer,
               merchant_wallet: underpaid.merchant_wallet,
@@ -211,12 +217,52 @@ export function extensionsWebhooksSection(contract: Contract): void {
       },
     );
 
+    rule(
+      'extensions.webhooks.expired-candidates',
+      'say of an expired payment how many unmatched transfers may be for it, and nothing where there is none',
+      async () => {
+        const [expiry] = eventsOf(short).filter(({ event_type: type }) => type === 'payment.expired');
+        expect(expiry).toMatchObject({ status: 'EXPIRED', candidate_transfers: 1 });
+      },
+    );
+
     rule('extensions.webhooks.records', 'are listed PAID first, each with its type, null for PAID', async () => {
       const records = await deliveriesOf(merchant, paid);
       expect(records.map(({ event_type: type }) => type)).toEqual([null, 'payment.checking']);
       const told = eventsOf(paid).map(({ event_id: id }) => id);
       expect(records.map(({ event_id: id }) => id).toSorted()).toEqual(told.toSorted());
     });
+
+    rule(
+      'extensions.webhooks.superseded',
+      'that PAID overtakes are withdrawn: failed with superseded, and not sent again by a retry',
+      async () => {
+        const { stack } = contract;
+        const other = await openMerchant(stack);
+        await other.call('PUT', PATH, { body: { url: `https://${other.host}/hooks`, events: ['PAID', 'CHECKING'] } });
+        await answerWith(stack, other.host, { status: 503 });
+        const payment = await other.created({ amount: '69.5' });
+        await new LocalChain(stack.chain.rpc_url).withMiningStopped(async () => {
+          await payOnChain(stack.chain, other.wallet, '69.5');
+          await untilReceived(stack, other.host);
+        });
+        await untilStatus(stack, payment, 'PAID');
+        const [notice] = await eventually(async () => {
+          const records = (await deliveriesOf(other, payment)).filter(({ event_type: type }) => type !== null);
+          expect(records).toMatchObject([{ status: 'failed', error_category: 'superseded', next_attempt_at: null }]);
+          return records;
+        }, patience);
+        const answer = await other.call('POST', `${PATH}/events/${notice!.event_id}/retry`);
+        expect([answer.status, answer.json()]).toMatchObject([409, { code: 'event_not_retryable' }]);
+        await answerWith(stack, other.host, { status: 200 });
+        await eventually(async () => {
+          const [record] = await deliveriesOf(other, payment);
+          expect(record).toMatchObject({ event_type: null, status: 'delivered' });
+        }, patience);
+        const statuses: string[] = (await receivedBy(stack, other.host)).map(({ body }) => body.status);
+        expect(statuses.lastIndexOf('CHECKING')).toBeLessThan(statuses.indexOf('PAID'));
+      },
+    );
 
     rule('extensions.webhooks.paid-first', 'that wait together are sent PAID first', async () => {
       const { stack } = contract;

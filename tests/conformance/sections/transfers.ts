@@ -26,10 +26,20 @@ export function transfersSection(contract: Contract): void {
       payOnChain(contract.stack.chain, payment.merchant_wallet, amount).then((sent) => sent.transactionHash.slice(2));
     const receiptOf = (transactionId: string) =>
       rpc<Receipt>(contract.stack.chain.rpc_url, 'eth_getTransactionReceipt', [`0x${transactionId}`]);
+    const blockTimeOf = async (transactionId: string) => {
+      const { blockNumber } = await receiptOf(transactionId);
+      const block = await rpc<{ timestamp: string }>(contract.stack.chain.rpc_url, 'eth_getBlockByNumber', [
+        ...[blockNumber, false],
+      ]);
+      return new Date(Number(block.timestamp) * 1000).toISOString();
+    };
     const created = (amount: string) => merchant.created({ amount, merchant_wallet: newWallet() });
 
     rule(
-      ['states.payment.polled', 'endpoint.details', 'payment.status', 'events.diagnostics'],
+      [
+        ...(['states.payment.polled', 'endpoint.details', 'payment.status', 'events.diagnostics'] as const),
+        ...(['extensions.creation.transaction', 'extensions.money.warnings'] as const),
+      ],
       'take a payment from PENDING by way of CHECKING to PAID, with the transaction in details and lists',
       async () => {
         const payment = await created('41.5');
@@ -39,7 +49,13 @@ export function transfersSection(contract: Contract): void {
           await untilStatus(contract.stack, payment, 'CHECKING');
           const checking = await detailsOf(merchant, payment);
           const { transaction } = checking;
-          expect(checking).toEqual({ ...payment, status: 'CHECKING', transaction, unmatched_transfers: [] });
+          expect(checking).toEqual({
+            ...payment,
+            status: 'CHECKING',
+            transaction,
+            unmatched_transfers: [],
+            warnings: [],
+          });
           expect(transaction).toMatchObject({ transaction_id: sent, confirmations: 1, confirmations_required: 2 });
           expect(transaction!.waiting_for).toBe('confirmations');
           const { payments } = (await merchant.call('GET', '/api/v1/payments')).json<{ payments: Payment[] }>();
@@ -48,8 +64,8 @@ export function transfersSection(contract: Contract): void {
         });
         await untilStatus(contract.stack, payment, 'PAID');
         const paid = await detailsOf(merchant, payment);
-        const { unmatched_transfers: unmatched, ...listed } = paid;
-        expect(unmatched).toEqual([]);
+        const { unmatched_transfers: unmatched, warnings, ...listed } = paid;
+        expect([unmatched, warnings]).toEqual([[], []]);
         expect(listed).toEqual({
           ...payment,
           status: 'PAID',
@@ -58,6 +74,7 @@ export function transfersSection(contract: Contract): void {
             transaction_id: transactionId,
             transaction_event_index: 0,
             block_number: Number((await receiptOf(transactionId)).blockNumber),
+            block_timestamp: await blockTimeOf(transactionId),
             // Without the zeros behind its point.
             amount: String(Number(payment.amount)),
             accepted: false,
@@ -107,7 +124,7 @@ export function transfersSection(contract: Contract): void {
     );
 
     rule(
-      ['endpoint.details', 'events.diagnostics', 'events.paid-only'],
+      ['endpoint.details', 'events.diagnostics', 'events.paid-only', 'extensions.money.details'],
       'that pay nothing are shown with their reason: underpaid, overpaid, duplicate, late or after_cancel; no event tells of them',
       async () => {
         const [once, cancelled, expired] = await Promise.all([created('43'), created('44'), created('45')]);
@@ -130,6 +147,7 @@ export function transfersSection(contract: Contract): void {
           amount,
           block_timestamp: expect.stringMatching(UTC_TIMESTAMP),
           reason,
+          candidate_count: 1,
         });
         const expected = new Map<Payment, object[]>([
           [
