@@ -30,8 +30,8 @@ export const webhooks: SqlMutants[] = [
       },
       {
         breaks: 'each claim is an interruption',
-        before: 'interruptions = d.interruptions + due.lapsed::int',
-        after: 'interruptions = d.interruptions + 1',
+        before: 'interruptions = d.interruptions + due.lapsed::int,',
+        after: 'interruptions = d.interruptions + 1,',
         noticedBy: 'counts a lease that lapsed as an interruption, not as an attempt',
       },
       {
@@ -341,8 +341,8 @@ export const webhooks: SqlMutants[] = [
       },
       {
         breaks: "a merchant retries another's event",
-        before: '($2::text is null or e.merchant_id = $2)',
-        after: '($2::text is null or e.merchant_id <> $2 or e.merchant_id = $2)',
+        before: 'and ($2::text is null or e.merchant_id = $2) and',
+        after: 'and ($2::text is null or e.merchant_id <> $2 or e.merchant_id = $2) and',
         noticedBy: 'has the same 404 for a retry of an unknown event',
       },
     ],
