@@ -92,6 +92,23 @@ describe('a day’s outage, T 4 s before B’s created_at', () => {
       'B expired, 1 may be for it',
     ]);
   });
+
+  test('A of the slot was PAID and ended within the hour before: ambiguous, and only B still needs money', async () => {
+    const history = await beginHistory(world);
+    await history.now('09:25:00');
+    await history.create('A');
+    await history.now('09:30:01');
+    history.transfer('first', { block: '09:30:00', read: '09:30:01' });
+    await history.tell({ first: 'confirmed' });
+    await history.now('10:00:00');
+    await history.create('B');
+    await history.now('2031-03-12T10:00:00');
+    history.transfer('T', { block: '09:59:56', read: '2031-03-12T10:00:00', live: false });
+    await history.tell({ T: 'confirmed' });
+    expect(await history.shown('A')).toEqual({ status: 'PAID by first', ...nothing });
+    expect(await history.shown('B')).toEqual({ status: 'PENDING', unmatched: ['T ambiguous, 1 of them'], page: '10' });
+    expect(await history.events()).toEqual(['A PAID by first', 'T unmatched: ambiguous, candidates B, only B']);
+  });
 });
 
 describe('one batch: T1 retracted, T2 confirmed, same payment', () => {
