@@ -103,6 +103,8 @@ export type UnmatchedRow = {
   amount_units: string;
   decimals: number;
   block_timestamp: Date;
+  first_seen_at: Date | null;
+  live: boolean;
   /** As the ledger has it, whichever payment it may be for; for one that pays another payment 'paid_another'. */
   reason: UnmatchedReason | 'paid_another' | null;
   candidate_count: number;
@@ -119,22 +121,24 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
     name: 'read-unmatched',
     text: `
       select p.payment_id as shown_with, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals,
-             t.block_timestamp, t.reason, t.candidate_count
+             t.block_timestamp, t.first_seen_at, t.live, t.reason, t.candidate_count
       from unnest($1::text[]) as asked (payment_id)
         join payment p using (payment_id)
         cross join lateral (
           select * from (
-            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, reason, 1 as candidate_count
+            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, first_seen_at, live, reason,
+                    1 as candidate_count
                from transfer
               where related_payment_id = p.payment_id and ${paysNothingSql}
               order by block_timestamp desc limit ${MAX_UNMATCHED})
             union all
-            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, reason, cardinality(candidates)
+            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, first_seen_at, live, reason,
+                    cardinality(candidates)
                from transfer
               where candidates @> array[p.payment_id] and ${paysNothingSql})
             union all
             (select paying.transaction_id, paying.transaction_event_index, paying.amount_units, paying.decimals,
-                    paying.block_timestamp, 'paid_another', 2
+                    paying.block_timestamp, paying.first_seen_at, paying.live, 'paid_another', 2
                from least(p.expires_at, p.cancelled_at) as ended (at)
                join payment later on later.network = p.network and later.recipient = p.recipient
                 and later.amount_units = p.amount_units and later.created_at >= p.created_at

@@ -95,12 +95,12 @@ export function unmatchedReason(
  */
 export function reasonShown<R extends string>(
   payment: Pick<PaymentTimes, 'cancelled_at'> & { amount_units: bigint },
-  transfer: { amount_units: string; decimals: number; block_timestamp: Date; reason: R | null },
+  transfer: Sighting & { amount_units: string; decimals: number; reason: R | null },
 ): R | UnmatchedReason | null {
   const difference = BigInt(transfer.amount_units) - toTokenUnits(payment.amount_units, transfer.decimals);
   if (difference !== 0n) return difference < 0n ? 'underpaid' : 'overpaid';
   if (transfer.reason !== 'late' && transfer.reason !== 'after_cancel') return transfer.reason;
-  return cameAfterCancel(payment, transfer.block_timestamp.getTime()) ? 'after_cancel' : 'late';
+  return cameAfterCancel(payment, intervalOf(transfer).from) ? 'after_cancel' : 'late';
 }
 
 const cameAfterCancel = ({ cancelled_at: cancelled }: Pick<PaymentTimes, 'cancelled_at'>, from: number): boolean =>

@@ -8,7 +8,7 @@ import { findPayment, type PaymentRow } from '../store/payment.ts';
 import { type Assignment, type TransferId, type TransferRow } from '../store/transfer.ts';
 import { findNotified, takeNotices } from '../store/unmatched-notice.ts';
 import { type Decision, tokenUnitsOf } from './decision.ts';
-import { isDust } from './payment-window.ts';
+import { isDust, waitedOrRested } from './payment-window.ts';
 import { createWalletSearch } from './slots.ts';
 
 type Context = {
@@ -64,9 +64,13 @@ export async function raiseUnmatched(context: Context, decided: readonly Decided
 
 type Noticed = UnmatchedNotice & { transfer: TransferRow };
 
-const isDustOnWallet = (transfer: TransferRow, onWallet: readonly PaymentRow[]): boolean =>
-  onWallet.length > 0 &&
-  onWallet.every((payment) => isDust(BigInt(transfer.amount_units), tokenUnitsOf(payment, transfer)));
+/** Less than what waited for money then asks for, or where nothing waited, less than what the wallet's newest payments asked for. */
+function isDustOnWallet(transfer: TransferRow, onWallet: readonly PaymentRow[]): boolean {
+  const waited = onWallet.filter((payment) => waitedOrRested(payment, transfer));
+  const asked = waited.length > 0 ? waited : onWallet;
+  const isLess = (payment: PaymentRow) => isDust(BigInt(transfer.amount_units), tokenUnitsOf(payment, transfer));
+  return asked.length > 0 && asked.every(isLess);
+}
 
 const reasonOf = ({ assignment }: { assignment: Assignment }): UnmatchedMoney['reason'] =>
   assignment.payment_id === null ? assignment.reason : null;

@@ -329,7 +329,7 @@ export async function lockOpen(tx: Transaction, payment: PaymentRow, minedFrom: 
         union all
         select ${idColumns} from transfer
          where network = $1 and recipient = $2 and amount_units = $3 * ('1e' || decimals - 6)::numeric and ${paysNothingSql}
-           and block_timestamp >= $4 and phase = 'confirmed' and not notified and related_payment_id is null and candidates is null)
+           and block_timestamp >= $4 and not notified and related_payment_id is null and candidates is null)
       order by block_number, transaction_event_index
       limit 10
         for update`,
