@@ -20,7 +20,10 @@ export const createWarnings =
     const { tips, askedAt } = await readTips();
     // Before the first answer nothing is known, and nothing is said.
     const isSilent = askedAt !== -Infinity && performance.now() - askedAt > SILENT_MS;
-    const isUnreadable = (network: string) => isSilent || (tips.size > 0 && (tips.get(network)?.unreadable ?? false));
+    // A network that is not in the answer is not followed; where nothing is, chain-watcher has just been installed.
+    const isUnread = (network: string) =>
+      tips.size > 0 && (!tips.has(network) || tips.get(network)?.unreadable === true);
+    const isUnreadable = (network: string) => isSilent || isUnread(network);
     return payments.map(({ status, network, recipient }) =>
       status === 'PAID'
         ? []
