@@ -1,14 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
-import { eventually } from '@quittance/testkit/eventually.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
 import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
 import { createQueries } from '../src/queries.ts';
 import { schema } from '../src/migrations.ts';
 import { byMerchant } from '../src/store/audit.ts';
 import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
-import { insertEvents } from '../src/store/event.ts';
-import { insertNotices, type NewNotice } from '../src/store/notice.ts';
+import type { NewNotice } from '../src/store/notice.ts';
 import { startCycle } from '../src/store/retry.ts';
 import { settleAttempts, type Outcome } from '../src/store/settle.ts';
 import { failure, left, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
@@ -227,79 +225,4 @@ test('a claim takes back what a process of the release before left to be sent', 
   );
   expect(await claimedIds()).toEqual([next]);
   expect(await world.stateOf(notice)).toMatchObject(superseded);
-});
-
-/** What decides about a notice, or stores PAID, waits for whoever does so at the same time, and sees what that did. */
-describe('at the same time', () => {
-  const notice = (): NewNotice => ({
-    ...{ eventId: newId('evt'), merchantId, type: 'payment.expired', paymentId },
-    ...{ occurrence: newId('evt'), body: Buffer.from('{}') },
-  });
-  const storePaid = (tx: Transaction) =>
-    insertEvents(tx, [{ eventId: newId('evt'), merchantId, paymentId, body: Buffer.from('{}') }]);
-
-  /** Commits the first once the second waits for it. */
-  async function runInTurn(first: (tx: Transaction) => Promise<unknown>, second: () => Promise<unknown>) {
-    let other: Promise<unknown> | undefined;
-    await transaction(world.pool, async (tx) => {
-      await first(tx);
-      other = second();
-      await eventually(async () => {
-        const { rowCount } = await world.pool.query(`select from pg_locks where locktype = 'advisory' and not granted`);
-        if (rowCount !== 1) throw new Error(`${rowCount} wait`);
-      });
-    });
-    await other;
-  }
-
-  const inTransaction = (run: (tx: Transaction) => Promise<unknown>) => () => transaction(world.pool, run);
-  const onlyPaidIsSent = async () => {
-    await world.pool.query(`update lane set next_due_at = now()`);
-    const claimed = await world.claim();
-    expect(claimed.map(({ merchant_id: lane }) => lane)).toEqual([merchantId]);
-  };
-  beforeEach(() => world.pool.query(`update endpoint set events = '{PAID,EXPIRED}'`));
-
-  test('a notice and PAID are stored', async () => {
-    await runInTurn((tx) => insertNotices(tx, [notice()]), inTransaction(storePaid));
-    await onlyPaidIsSent();
-    expect(await claimedIds()).toEqual([]);
-  });
-
-  test('PAID and a notice are stored', async () => {
-    await runInTurn(
-      storePaid,
-      inTransaction((tx) => insertNotices(tx, [notice()])),
-    );
-    await onlyPaidIsSent();
-    expect(await claimedIds()).toEqual([]);
-  });
-
-  test('PAID is stored and a failed notice is retried, or the other way round', async () => {
-    for (const isPaidFirst of [true, false]) {
-      paymentId = newId('pay');
-      const failed = await addNotice();
-      await settle(outcome(await claimOne(), { ...failure, retry_delay_seconds: null }));
-      const again = (tx: Transaction) =>
-        startCycle(tx, { eventId: failed, merchantId, author: byMerchant, action: 'event_retried' });
-      if (isPaidFirst) await runInTurn(storePaid, inTransaction(again));
-      else await runInTurn(again, inTransaction(storePaid));
-      expect(await world.stateOf(failed)).toMatchObject(superseded);
-      await onlyPaidIsSent();
-    }
-  });
-
-  test('PAID is stored and a notice in flight fails, or is released', async () => {
-    for (const end of [
-      (claimed: Claimed) => settle(outcome(claimed, failure)),
-      (claimed: Claimed) => releaseDeliveries(world.pool, [claimed], 0),
-    ]) {
-      paymentId = newId('pay');
-      const eventId = await addNotice();
-      const claimed = await claimOne();
-      await runInTurn(storePaid, () => end(claimed));
-      expect(await world.stateOf(eventId)).toMatchObject(superseded);
-      await onlyPaidIsSent();
-    }
-  });
 });

@@ -276,7 +276,7 @@ export const webhooks: SqlMutants[] = [
   },
   {
     file: 'services/webhook-dispatcher/sql/lock_payments.sql',
-    tests: test('order-of-events'),
+    tests: test('order-races'),
     mutants: [
       {
         breaks: 'PAID and a notice that are stored at once do not see each other',
