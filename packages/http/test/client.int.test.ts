@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { defineCall, json, object, type Method } from '@quittance/contracts/call.ts';
@@ -31,6 +33,18 @@ async function startOwner(answer: (request: IncomingMessage, response: ServerRes
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => server.close().closeAllConnections());
   return { server, requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** A service that runs while this thread does not; it answers after 500 ms. */
+async function ownerInThread(): Promise<{ worker: Worker; url: string }> {
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const server = require('node:http').createServer((_, response) => setTimeout(() => response.end('{}'), 500));
+     server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+    { eval: true },
+  );
+  const [port] = (await once(worker, 'message')) as [number];
+  return { worker, url: `http://127.0.0.1:${port}` };
 }
 
 function clientOf(baseUrl: string, timeoutMs = 5_000) {
@@ -246,6 +260,39 @@ describe('a call within a request', () => {
     const error = await withCaller(caller, () => failure(client, { method: 'POST', path: '/' }));
     expect(error).toMatchObject({ status: 503, cause: { message: 'the caller has hung up' } });
     await closed;
+  });
+
+  test('that begins to be committed is waited for beyond its deadline, and so does the request', async () => {
+    const { promise: announced, resolve } = Promise.withResolvers<ServerResponse>();
+    const owner = await startOwner((_request, response) => {
+      response.writeProcessing();
+      resolve(response);
+    });
+    const client = clientOf(owner.url, 200);
+    const caller = createCaller(250, never);
+    const startedAt = performance.now();
+    const answer = withCaller(caller, () => send(client, { method: 'POST', path: '/' }));
+    const response = await announced;
+    await eventually(() => expect(performance.now() - startedAt).toBeGreaterThan(500));
+    response.writeHead(201).end('{}');
+    expect((await answer).status).toBe(201);
+    expect(caller.remainingMs()).toBeGreaterThan(0);
+  });
+
+  test('whose answer has arrived at the deadline is answered, though this process had no time to read it', async () => {
+    const { worker, url } = await ownerInThread();
+    closing.push(() => void worker.terminate());
+    const TIMEOUT_MS = 700;
+    const client = clientOf(url, TIMEOUT_MS);
+    await send(client, { method: 'POST', path: '/' });
+    const answer = failure(client, { method: 'POST', path: '/' });
+    const dueAt = performance.now() + TIMEOUT_MS;
+    // Busy until shortly after the deadline, and outside the run of timers: what comes next is this run, and only then the socket.
+    const busy = () => {
+      while (performance.now() < dueAt + 20);
+    };
+    setTimeout(() => setImmediate(busy), TIMEOUT_MS - 400);
+    expect(await answer).toBeNull();
   });
 
   test('is not made for a caller who has hung up or has no time left, and opens no circuit', async () => {

@@ -27,7 +27,8 @@ const MAX_ATTEMPTS = 3;
  * Runs `run` inside one database transaction and commits, or rolls back and throws what `run` threw.
  * When the server chose this transaction as a deadlock's victim, or could not serialize it, `run` is called again, at most
  * three times in all: keep everything but statements out of it.
- * In a request (see caller.ts in runtime) nothing is committed once its caller has hung up or has no time left to learn of it.
+ * In a request (see caller.ts in runtime) nothing is committed once its caller has hung up or has no time left to learn of it; and the
+ * caller is told of the commit before it, so that it waits for the outcome.
  * @throws what isUnavailable() recognises when the database cannot be reached. That includes a connection that died during
  * the commit, whose outcome is unknown: the caller answers 503 and a retry must be idempotent.
  */
@@ -74,6 +75,7 @@ async function runOnce<T>(
     result = await run(tx);
     ended = true;
     requireWaitingCaller();
+    currentCaller()?.announceCommit();
     if (currentCaller() !== null) faultPoint('commit-allowed');
     await commit(client);
     if (currentCaller() !== null) faultPoint('request-committed');

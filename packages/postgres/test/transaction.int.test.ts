@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { withCaller } from '@quittance/runtime/concurrency/caller.ts';
+import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
@@ -30,6 +30,7 @@ afterAll(async () => {
 const names = async () =>
   (await pool.query<{ name: string }>('select name from items order by name')).rows.map((r) => r.name);
 
+const waiting = (hungUp = new AbortController().signal) => createCaller(60_000, hungUp);
 const backendOf = async (tx: Transaction) =>
   (await tx.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
 
@@ -76,7 +77,7 @@ describe('a transaction', () => {
         await tx.query("insert into items values ('late')");
       };
       const leave = () => (reason === 'has hung up' ? hangUp.abort() : (leftMs = 0));
-      const caller = { hungUp: hangUp.signal, remainingMs: () => leftMs, commitWithinMs: () => leftMs };
+      const caller = { ...waiting(hangUp.signal), remainingMs: () => leftMs, commitWithinMs: () => leftMs };
       const left = withCaller(caller, () =>
         transaction(pool, async (tx) => {
           await run(tx);
@@ -97,7 +98,7 @@ describe('a transaction', () => {
 
   test('of a process that is frozen after it decided to commit is ended by the server, with its locks', async () => {
     await pool.query(`insert into items values ('a')`);
-    const awake = { hungUp: new AbortController().signal, remainingMs: () => 100, commitWithinMs: () => 100 };
+    const awake = { ...waiting(), remainingMs: () => 100, commitWithinMs: () => 100 };
     const frozen = withCaller(awake, () =>
       transaction(pool, async (tx) => {
         await tx.query(`update items set name = 'late'`);
@@ -105,6 +106,21 @@ describe('a transaction', () => {
       }),
     );
     expect(isUnavailable(await errorOf(frozen))).toBe(true);
+    expect(await names()).toEqual(['a']);
+  });
+
+  test('tells its caller of the commit before it, and of a rollback nothing', async () => {
+    let told = 0;
+    const caller = createCaller(60_000, new AbortController().signal, () => (told += 1));
+    const insert = (tx: Transaction) => tx.query("insert into items values ('a')");
+    const failing = transaction(pool, async (tx) => {
+      await insert(tx);
+      throw new RangeError('changed my mind');
+    });
+    await expect(withCaller(caller, () => failing)).rejects.toThrow(RangeError);
+    expect([told, caller.awaitsCommit()]).toEqual([0, false]);
+    await withCaller(caller, () => transaction(pool, insert));
+    expect([told, caller.awaitsCommit()]).toEqual([1, true]);
     expect(await names()).toEqual(['a']);
   });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { backoffMs, pause } from '../src/concurrency/backoff.ts';
-import { currentCaller, createCaller, withCaller } from '../src/concurrency/caller.ts';
+import { createCaller, currentCaller, jointCaller, withCaller } from '../src/concurrency/caller.ts';
 import { withTimeout } from '../src/concurrency/deadline.ts';
 import { createKeyedQueue, type KeyedQueue } from '../src/concurrency/keyed-queue.ts';
 import { createMicroBatcher } from '../src/concurrency/micro-batch.ts';
@@ -196,6 +196,29 @@ test('withTimeout takes what arrived while the process stood still, however long
   });
   expect(await outcome).toBe('in time');
   port1.close();
+});
+
+test('a commit is allowed while there is time for the way back, and its outcome is waited for beyond that', () => {
+  const signal = new AbortController().signal;
+  const reserve = (timeoutMs: number) => {
+    const caller = createCaller(timeoutMs, signal);
+    return Math.round(caller.remainingMs() - caller.commitWithinMs());
+  };
+  expect([5_000, 1_000, 200].map(reserve)).toEqual([1_000, 300, 100]);
+  let told = 0;
+  const callers = [createCaller(0, signal, () => (told += 1)), createCaller(0, signal)];
+  const joint = jointCaller(callers)!;
+  expect([joint.remainingMs() <= 0, joint.awaitsCommit()]).toEqual([true, false]);
+  joint.announceCommit();
+  joint.announceCommit();
+  expect([told, joint.awaitsCommit(), ...callers.map((caller) => caller.awaitsCommit())]).toEqual([
+    1,
+    true,
+    true,
+    true,
+  ]);
+  expect(joint.remainingMs()).toBeGreaterThan(1_000);
+  expect(joint.commitWithinMs()).toBeLessThanOrEqual(0);
 });
 
 test('a micro-batch belongs to none of the callers whose items are in it', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { replaceCredentials } from '../src/store/merchant.ts';
 import { internal, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 
@@ -35,6 +36,24 @@ describe('API-key rotation', () => {
     for (const to of [gateway.call, other.call]) {
       expect(await statusWith(merchant.api_key, to)).toBe(401);
       expect(await statusWith(newKey, to)).toBe(200);
+    }
+  });
+
+  test('that is committed is not told as a failure, however slow the database’s answer: 503 means that the old key stays', async () => {
+    const proxy = await faultProxy({ target: gateway.databaseUrl });
+    const far = await gateway.replica(proxy.url);
+    expect(await statusWith(merchant.api_key, far.call)).toBe(200);
+    try {
+      // Round trips for the begin, the statement and the commit: the last one is allowed, and ends after the time of a request.
+      for (const delayMs of [300, 310, 320]) {
+        proxy.delay(delayMs);
+        const { status, ...answer } = await rotate(merchant.rotation_secret, far.call);
+        const alive = status === 200 ? String(answer.json()['new_api_key']) : merchant.api_key;
+        expect([status, await statusWith(alive)]).toEqual([status, 200]);
+        merchant.api_key = alive;
+      }
+    } finally {
+      await proxy.close();
     }
   });
 

@@ -16,7 +16,7 @@ import { type LogEntry, startServiceProcess } from '@quittance/testkit/service-p
 import { migrations, schema } from '../src/migrations.ts';
 import { type StubServices, startStubServices } from './stub-services.ts';
 
-const INTERNAL_TOKEN = 'a token that is only used by this test';
+export const INTERNAL_TOKEN = 'a token that is only used by this test';
 
 /** What an error answers: an access code with its message, or the wrong fields. */
 type Refusal = { detail: { code: string; message: string } & { field: string; reason: string }[] };
@@ -37,6 +37,8 @@ export type PaymentsUnderTest = {
    * @param init headers and a signal, where the caller is to be like the gateway, which says how long it waits and then hangs up.
    */
   call<T = object>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, init?: CallInit): Promise<Answer<T>>;
+  /** Of the first replica. */
+  url: string;
   /** SIGSTOP to every replica: it stands still until `resume`. */
   pause(): void;
   resume(): void;
@@ -115,6 +117,7 @@ export async function startPayments({
   return {
     db,
     databaseUrl: database.url,
+    url: processes[0]!.url,
     queueSize: async (queue) => {
       const state = await broker.manage('GET', `/api/queues/${broker.vhost}/${queue}`);
       return (state as { messages_ready?: number }).messages_ready ?? 0;

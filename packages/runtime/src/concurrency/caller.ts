@@ -8,27 +8,45 @@ export type Caller = {
   commitWithinMs(): number;
   /** Aborted once the caller has closed its connection. */
   hungUp: AbortSignal;
+  /** Called right before a commit. From then on the caller waits for its outcome, even if that takes longer than it said. */
+  announceCommit(): void;
+  /** Whether a commit was announced. */
+  awaitsCommit(): boolean;
 };
 
-/** The rest of the caller's time is for the commit itself and for the way back. */
+/** The rest of the caller's time is for the way to us and for the announcement of the commit. */
 const COMMIT_SHARE = 0.8;
+/** At least so much of it, where that is no more than half. */
+const RESERVE_MS = 300;
+/** How long the outcome of a commit that was announced is waited for: nobody may be told meanwhile that nothing was stored. */
+export const COMMIT_WAIT_MS = 5_000;
 
 /**
  * Time runs from this call, by the monotonic clock, which goes on while the process is frozen.
  * @param timeoutMs how long the caller waits; Infinity where it does not say.
+ * @param onCommit tells a caller in another process that a commit begins.
  * @returns the caller, and `restart` for one whose time begins later, or who waits for another time than was thought.
  */
 export function createCaller(
   initialTimeoutMs: number,
   hungUp: AbortSignal,
+  onCommit: () => void = () => undefined,
 ): Caller & { restart(timeoutMs?: number): void } {
   let timeoutMs = initialTimeoutMs;
   let startedAt = performance.now();
+  let announcedAt = -Infinity;
   const elapsedMs = () => performance.now() - startedAt;
   return {
-    remainingMs: () => timeoutMs - elapsedMs(),
-    commitWithinMs: () => timeoutMs * COMMIT_SHARE - elapsedMs(),
+    remainingMs: () => Math.max(timeoutMs - elapsedMs(), announcedAt + COMMIT_WAIT_MS - performance.now()),
+    commitWithinMs: () =>
+      Math.min(timeoutMs * COMMIT_SHARE, Math.max(timeoutMs - RESERVE_MS, timeoutMs / 2)) - elapsedMs(),
     hungUp,
+    announceCommit() {
+      if (announcedAt > -Infinity) return;
+      announcedAt = performance.now();
+      onCommit();
+    },
+    awaitsCommit: () => announcedAt > -Infinity,
     restart(newTimeoutMs = timeoutMs) {
       timeoutMs = newTimeoutMs;
       startedAt = performance.now();
@@ -44,6 +62,8 @@ export function jointCaller(callers: readonly (Caller | null)[]): Caller | null 
     remainingMs: () => Math.min(...known.map((caller) => caller.remainingMs())),
     commitWithinMs: () => Math.min(...known.map((caller) => caller.commitWithinMs())),
     hungUp: AbortSignal.any(known.map(({ hungUp }) => hungUp)),
+    announceCommit: () => known.forEach((caller) => caller.announceCommit()),
+    awaitsCommit: () => known.some((caller) => caller.awaitsCommit()),
   };
 }
 

@@ -27,15 +27,20 @@ const LATE_MS = 50;
 const READING_MS = 100;
 
 /**
- * Calls back after this time. After a freeze, timers fire before sockets are read: the outcome may have arrived in time and lie unread.
- * A timer that fires late therefore waits a little longer, or a change that was made would be reported as one that was not.
+ * Calls back after this time, and after what has arrived by then was read: timers fire before sockets are read, and the outcome may lie
+ * there unread. After a freeze there is more to read, so a timer that fires late waits a little longer. Else a change that was made
+ * would be reported as one that was not.
  * @returns what cancels it.
  */
 export function startTimeout(timeoutMs: number, onTimeout: () => void): () => void {
   const dueAt = performance.now() + timeoutMs;
+  let reading: NodeJS.Immediate | undefined;
   let timer = setTimeout(() => {
     if (performance.now() - dueAt > LATE_MS) timer = setTimeout(onTimeout, READING_MS);
-    else onTimeout();
+    else reading = setImmediate(onTimeout);
   }, timeoutMs);
-  return () => clearTimeout(timer);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(reading);
+  };
 }

@@ -2,7 +2,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { currentCaller } from '@quittance/runtime/concurrency/caller.ts';
-import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { rateLimits } from './rate-limits.ts';
 import { admitCallers, type CallerRow } from '../store/admission.ts';
 import { addCounts, type Count, type CountRow, type RateLimit } from '../store/rate-limit-window.ts';
@@ -98,11 +98,18 @@ function countRefusals(metrics: Metrics): (limit: RateLimit, counted: Count) => 
 }
 
 /**
- * The result of a database call, if it comes while the caller still waits for its answer.
+ * The result of a database call, if it comes while the caller still waits for its answer, or if it was being committed by then.
  * @throws DeadlineExceeded. What was asked may still take effect, unless it is asked in a transaction.
  */
-export const inTime = <T>(work: Promise<T>): Promise<T> =>
-  withTimeout(currentCaller()?.remainingMs() ?? TIMEOUT_MS, work);
+export async function inTime<T>(work: Promise<T>): Promise<T> {
+  const caller = currentCaller();
+  try {
+    return await withTimeout(caller?.remainingMs() ?? TIMEOUT_MS, work);
+  } catch (error) {
+    if (error instanceof DeadlineExceeded && caller?.awaitsCommit()) return work;
+    throw error;
+  }
+}
 
 /** The count of the nth request of a batch, which added `times` to the counter. */
 const countOf = ({ count, seconds_left: secondsLeft }: CountRow, times: number, nth: number): Count => ({
