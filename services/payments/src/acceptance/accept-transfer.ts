@@ -119,7 +119,7 @@ async function recordFound(
   });
 }
 
-/** As chain-watcher would publish it first; what it publishes later is newer. */
+/** As chain-watcher would publish it, but older than everything that it does publish. */
 const observedOf = (
   { network, transaction_id, transaction_event_index }: TransferId,
   { finding: _, is_final: isFinal, ...shown }: Extract<Finding, { finding: 'present' }>,
@@ -128,7 +128,7 @@ const observedOf = (
   ...{ network, transaction_id, transaction_event_index, merchant_id },
   ...shown,
   phase: isFinal ? 'confirmed' : 'seen',
-  version: 1,
+  version: 0,
 });
 
 type LockedContext = Pick<AcceptanceContext, 'messages' | 'logger'> & { tx: Transaction };

@@ -346,7 +346,7 @@ function newestVersions(messages: readonly TransferObserved[]): Map<string, Tran
   const newest = new Map<string, TransferObserved>();
   for (const message of messages) {
     const key = transferKey(message);
-    if (message.version > (newest.get(key)?.version ?? 0)) newest.set(key, message);
+    if (message.version > (newest.get(key)?.version ?? -1)) newest.set(key, message);
   }
   return newest;
 }
