@@ -154,7 +154,7 @@ test('support accepts a transfer that may be for two payments only after saying 
     },
     { timeoutMs: 120_000, intervalMs: 1_100 },
   );
-  expect(await other.details(twins[0])).toMatchObject({ status: 'PAID', transaction: { amount: '30.5' } });
+  expect(await other.details(twins[0])).toMatchObject({ status: 'PAID', transaction: { amount: '5.5' } });
   expect(await other.details(twins[1])).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
 });
 

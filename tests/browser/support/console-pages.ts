@@ -19,7 +19,7 @@ export type ConsoleData = {
   underpaid: string;
   /** Of a transfer of 48.90 for the one that asks for 49.90. */
   lost: { transaction_id: string; transaction_event_index: number };
-  /** Of a transfer of 30.50 that may be for either of two payments, of 30 and 31. */
+  /** Of a transfer of 5.50 that may be for either of two payments, of 5 and 6. */
   either: ConsoleData['lost'];
   twins: [string, string];
   failedEvent: string;
@@ -176,8 +176,8 @@ export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData
 
 /** A transfer that is as near to one open payment as to another. */
 export async function payEither(shop: Shop): Promise<Pick<ConsoleData, 'either' | 'twins'>> {
-  const [less, more] = [await shop.createOrThrow('30'), await shop.createOrThrow('31')];
-  const either = await loseMoney(shop, less.payment_id, '30.50');
+  const [less, more] = [await shop.createOrThrow('5'), await shop.createOrThrow('6')];
+  const either = await loseMoney(shop, less.payment_id, '5.50');
   return { either, twins: [less.payment_id, more.payment_id] };
 }
 

@@ -104,9 +104,9 @@ export const reportForm = ({ from, to, group, by }: Span): Html =>
     <select id="group" name="group">
       ${choices(reportGroups, group)}
     </select>
-    <label for="by">Paid on the day of</label>
+    <label for="by">Count as paid on</label>
     <select id="by" name="by">
-      ${choices(reportTimes, by, { payment: 'the payment', chain: 'the block' })}
+      ${choices(reportTimes, by, { payment: 'the day it became PAID', chain: 'the day of its block' })}
     </select>
     <button>Show</button>
   </form>`;

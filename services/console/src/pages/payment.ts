@@ -39,7 +39,7 @@ export const paymentPage = (payment: OperatorsPayment, viewer: Viewer): Html =>
     From: ({ sender }) => sender,
     Phase: ({ phase }) => badge(phase),
     Confirmations: ({ confirmations, confirmations_required: required }) => `${confirmations} of ${required}`,
-    Pays: (transfer) => html`${paysText(transfer, payment.payment_id)} ${othersToo(transfer)}`,
+    Pays: (transfer) => html`${paysText(transfer, payment.payment_id)}${othersToo(transfer)}`,
     ...(mayCall(viewer, AcceptTransfer.access) &&
       payment.status !== 'PAID' && {
         Accept: ({ payment_id, transaction_id: id, transaction_event_index: index }: LedgerEntry) =>
@@ -51,7 +51,7 @@ export const paymentPage = (payment: OperatorsPayment, viewer: Viewer): Html =>
 
 /** The transfer stands on the page of each. */
 const othersToo = ({ candidates }: LedgerEntry): Html =>
-  candidates.length > 1 ? severalPayments(candidates, toPayment) : html``;
+  candidates.length > 1 ? html`<div>${severalPayments(candidates, toPayment)}</div>` : html``;
 
 export function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): string {
   if (payment_id !== null) return payment_id === paymentId ? 'this payment' : payment_id;
