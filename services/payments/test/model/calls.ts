@@ -1,9 +1,11 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { paymentJson } from './creating.ts';
 import { done, timestamp, type Settings, type Step, type OtherServices, applyPolicy, unavailable } from './steps.ts';
 import { accessRefusal, DAY } from './rules.ts';
-import { sayClosed, observeTransfer } from './settling.ts';
+import { notifyOfPayment } from './notifying.ts';
+import { sayClosed, observeTransfers, settleAfterEnd } from './settling.ts';
 import { type Model, usageOf } from './state.ts';
 
 /*
@@ -13,10 +15,10 @@ import { type Model, usageOf } from './state.ts';
 /** What a consumer answers once a message took effect. */
 const taken = 'taken';
 
-export const observingTransfer =
-  (news: TransferObserved): Step =>
+export const observingTransfers =
+  (news: readonly TransferObserved[]): Step =>
   (model) => {
-    observeTransfer(model, news);
+    observeTransfers(model, news);
     return done(taken);
   };
 
@@ -28,9 +30,9 @@ export const applyingPolicy =
   };
 
 export const configuringWebhook =
-  (merchant: string): Step =>
+  (merchant: string, events: readonly WebhookChoice[]): Step =>
   (model) => {
-    model.webhooks.add(merchant);
+    model.webhooks.set(merchant, events);
     return done(taken);
   };
 
@@ -58,6 +60,8 @@ export const cancelling =
     payment.cancelledAt = model.now;
     model.reached.push('payment: PENDING → CANCELLED');
     sayClosed(model, payment, 'CANCELLED');
+    settleAfterEnd(model, payment);
+    notifyOfPayment(model, 'payment.cancelled', payment, null);
     return done({ status: 200, body: paymentJson(payment, settings) });
   };
 

@@ -101,6 +101,6 @@ async function check({ world, merchants, answered, wasPaid }: Run): Promise<void
 
 /** A failed run with its whole story. */
 function told(run: Run, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error ? error.stack : String(error);
   return new Error(`${reason}\n\nThe run until then:\n${run.trace.join('\n')}`, { cause: error });
 }

@@ -1,5 +1,16 @@
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
-import { type Arrival, beginOf, type Claimant, endOf, inOrder, intervalOf, wasKnownBefore } from './whose-money.ts';
+import {
+  type Arrival,
+  beginOf,
+  type Claimant,
+  endOf,
+  floorSecond,
+  hasEndedUnpaid,
+  inOrder,
+  intervalOf,
+  isOneOrder,
+  wasKnownBefore,
+} from './whose-money.ts';
 
 /* For which payments money may be that pays none, and who may accept it: the contract's words once more. */
 
@@ -21,33 +32,46 @@ const unpaid = (payment: Claimant): boolean => payment.status !== 'PAID';
 export const stillPossible = <P extends { status: PaymentStatus }>(among: readonly P[]): P[] =>
   among.every(({ status }) => status === 'PAID') ? [...among] : among.filter(({ status }) => status !== 'PAID');
 
-/** At the time of the block the payment was open, or had ended within a day. */
-export const waitedOrRested = (payment: Claimant, { blockTime }: Arrival): boolean =>
-  beginOf(payment) <= blockTime && blockTime <= endOf(payment) + DAY;
+/** While the money came, the payment was open, or had ended less than a day before. */
+export function waitedOrRested(payment: Claimant, arrival: Arrival): boolean {
+  const { from, to } = intervalOf(arrival);
+  return beginOf(payment) <= to && from < endOf(payment) + DAY && !wasKnownBefore(payment, arrival);
+}
 
-/** Exact money that no payment of the slot claims. It is the last payment's that had begun and whose order was there first. */
+/**
+ * Exact money that no payment of the slot claims. It is the last payment's that had begun and whose order was there first; and maybe that of
+ * the one before, which had not been paid and whose customer is late as well.
+ */
 export function unclaimed<P extends Claimant>(slot: readonly P[], arrival: Arrival): Leftover<P> | null {
   const { from } = intervalOf(arrival);
-  const last = slot
-    .filter((payment) => beginOf(payment) <= from && !wasKnownBefore(payment, arrival))
+  const had = slot.filter((payment) => beginOf(payment) <= from && !wasKnownBefore(payment, arrival));
+  const begun = had.length > 0 ? had : slot.filter((payment) => waitedOrRested(payment, arrival));
+  const last = begun.sort(inOrder).at(-1);
+  if (last === undefined) return null;
+  const before = slot
+    .filter((payment) => inOrder(payment, last) < 0)
     .sort(inOrder)
     .at(-1);
-  return last === undefined ? null : { reason: reasonFor(last, from), among: [last] };
+  const isLateToo =
+    before !== undefined && !isTaken(last) && hasEndedUnpaid(before) && isWithinAnHour(from - endOf(before));
+  const among = isLateToo && !isOneOrder([before, last]) ? [last, before] : [last];
+  return { reason: reasonFor(last, from), among };
 }
 
-function reasonFor({ status, cancelledAt }: Claimant, from: number): UnmatchedReason | null {
-  switch (status) {
-    case 'PAID':
-      return 'duplicate';
-    case 'PENDING':
-    case 'CHECKING':
-      // It is past its time and nobody has said so yet.
-      return null;
-    case 'EXPIRED':
-    case 'CANCELLED':
-      return cancelledAt !== null && from >= cancelledAt - (cancelledAt % 1000) ? 'after_cancel' : 'late';
-  }
+/** It has other money, or is about to. */
+const isTaken = ({ status }: Claimant): boolean => status === 'PAID' || status === 'CHECKING';
+
+const isWithinAnHour = (since: number): boolean => since >= 0 && since <= 3_600_000;
+
+function reasonFor(payment: Claimant, from: number): UnmatchedReason | null {
+  if (isTaken(payment)) return 'duplicate';
+  // Past its time, and nobody has said so yet.
+  return payment.status === 'PENDING' ? null : lateReason(payment, from);
 }
+
+/** What money is for a payment that had ended. */
+export const lateReason = ({ cancelledAt }: Claimant, from: number): 'after_cancel' | 'late' =>
+  cancelledAt !== null && floorSecond(cancelledAt) <= from ? 'after_cancel' : 'late';
 
 /** Which payments of a wallet a transfer may be for that is none's exact amount. */
 export function nearBy<P extends Asking>(wallet: readonly P[], money: Money): Leftover<P> {
@@ -109,7 +133,8 @@ export function acceptanceRefusal(
     [!exact && strangers.some((other) => waitedOrRested(other, money)), 'exactly the amount of another payment'],
     [exact && among.length > 0 && !among.some(({ id }) => id === payment.id), 'another payment is the candidate'],
     [by !== null && among.some(({ merchant }) => merchant !== by), 'of another merchant'],
-    [among.length > 1 && confirmed !== among.length, 'candidates not confirmed'],
+    // Whoever names a number must have seen the right one, and where there are several nobody may leave it out.
+    [confirmed === null ? among.length > 1 : confirmed !== Math.max(1, among.length), 'candidates not confirmed'],
   ];
   return refusals.find(([applies]) => applies)?.[1] ?? null;
 }

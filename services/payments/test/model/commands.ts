@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import {
+  type AmountPaid,
   amounts,
-  type BlockTime,
+  type Arrived,
   type Call,
+  type Chain,
   type Command,
   type Move,
   type PolicyChange,
+  type Reading,
   type Scanned,
 } from './plan.ts';
 
@@ -22,10 +25,26 @@ const merchant = weighted([5, fc.constant(0)], [2, fc.constant(1)], [1, fc.const
 const wallet = weighted([4, fc.constant(0)], [2, fc.constant(1)], [1, fc.constant(2)]);
 export const edge = fc.constantFrom(-1, 0, 1);
 
-const blockTime: fc.Arbitrary<BlockTime> = weighted<BlockTime>(
-  [3, fc.record({ near: fc.constant('creation' as const), seconds: fc.constantFrom(-16, -15, -14, -1, 0, 1) })],
+/** About the edges of the rules: the five seconds in which nobody honest pays, and what a chain's clock may be behind. */
+const seconds = weighted<number>(
+  [3, edge],
+  [2, fc.constantFrom(4, 5, 6)],
+  [1, fc.constantFrom(-16, -15, -14, 14, 15, 16, 20)],
+);
+export const arrived: fc.Arbitrary<Arrived> = weighted<Arrived>(
+  [3, fc.record({ near: fc.constant('creation' as const), seconds })],
   [3, fc.record({ near: fc.constantFrom('expiry' as const, 'cancellation' as const), seconds: edge })],
   [4, fc.record({ near: fc.constantFrom('middle' as const, 'now' as const) })],
+);
+export const ahead = weighted<number>(
+  [5, fc.constant(0)],
+  [2, fc.constantFrom(-1, 1, -14, -15, -16)],
+  [2, fc.constantFrom(-120, -48, -30, 30, 60, 120)],
+);
+export const reading = weighted<Reading>(
+  [5, fc.constant('live' as const)],
+  [2, fc.constantFrom('at once, not live' as const, 'now' as const)],
+  [1, fc.constant('not said' as const)],
 );
 
 export const create: fc.Arbitrary<Call> = fc.record({
@@ -37,6 +56,7 @@ export const create: fc.Arbitrary<Call> = fc.record({
   wallet,
   network: often<number>(6, 0, 1),
   description: often<number>(5, 0, 1),
+  order: weighted([2, fc.constant(0)], [2, fc.constant(1)], [1, fc.constant(2)]),
 });
 const repeat: fc.Arbitrary<Call> = fc.record({
   do: fc.constant('repeat' as const),
@@ -50,23 +70,52 @@ export const cancel: fc.Arbitrary<Call> = fc.record({
   by: often<'owner' | 'another'>(6, 'owner', 'another'),
   unknown: often(8, false, true),
 });
-export const transfer: fc.Arbitrary<Call> = fc.record({
+const paid: fc.Arbitrary<AmountPaid> = weighted<AmountPaid>(
+  [10, fc.constant('exact' as const)],
+  [2, fc.constantFrom('under' as const, 'over' as const, 'a hair over' as const)],
+  [2, fc.constantFrom(60, 30, 0.5, 250)],
+  [1, fc.constant('of another' as const)],
+);
+export const transfer = fc.record({
   do: fc.constant('transfer' as const),
   place,
-  amount: often<'exact' | 'under' | 'over' | 'a hair over'>(5, 'exact', 'under', 'over', 'a hair over'),
-  at: blockTime,
+  amount: paid,
+  at: arrived,
+  ahead,
+  reading,
+  self: often(25, false, true),
   confirmed: fc.boolean(),
   silent: often(4, false, true),
 });
-export const next: fc.Arbitrary<Call> = fc.record({
+export const next = fc.record({
   do: fc.constant('next' as const),
   place,
   phase: fc.constantFrom('seen' as const, 'confirmed' as const, 'confirmed' as const, 'retracted' as const),
-  at: weighted<BlockTime | null>([3, fc.constant(null)], [1, blockTime]),
+  at: weighted<Arrived | null>([3, fc.constant(null)], [1, arrived]),
+  ahead,
   under: often(6, false, true),
+  reading: often<'as before' | 'later' | 'not said'>(6, 'as before', 'later', 'not said'),
   silent: often(6, false, true),
 });
-const deliver: fc.Arbitrary<Call> = fc.record({ do: fc.constant('deliver' as const), place });
+const deliver = fc.record({ do: fc.constant('deliver' as const), place });
+const batch: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('batch' as const),
+  parts: fc.array(weighted<Chain>([2, transfer], [2, next], [1, deliver]), { minLength: 2, maxLength: 4 }),
+});
+export const accept: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('accept' as const),
+  place,
+  transfer: place,
+  by: weighted<'owner' | 'operator' | 'another'>(
+    [4, fc.constant('owner' as const)],
+    [3, fc.constant('operator' as const)],
+    [1, fc.constant('another' as const)],
+  ),
+  confirm: weighted<'right' | 'wrong' | 'missing'>(
+    [4, fc.constant('right' as const)],
+    [2, fc.constantFrom('wrong' as const, 'missing' as const)],
+  ),
+});
 const deliverPolicy: fc.Arbitrary<Call> = fc.record({ do: fc.constant('deliver policy' as const), place });
 export const expire: fc.Arbitrary<Call> = fc.record({
   do: fc.constant('expire' as const),
@@ -86,6 +135,8 @@ const call: fc.Arbitrary<Call> = weighted<Call>(
   [7, transfer],
   [5, next],
   [2, deliver],
+  [2, batch],
+  [4, accept],
   [1, deliverPolicy],
   [3, expire],
   [1, fc.record({ do: fc.constant('limits' as const), merchant })],
@@ -96,8 +147,9 @@ const call: fc.Arbitrary<Call> = weighted<Call>(
 /** Calls that touch each other: creations for one slot or key, or everything that can happen to one payment. */
 const rivals: fc.Arbitrary<Call[]> = weighted<Call[]>(
   [2, fc.array(fc.oneof(create, repeat), { minLength: 2, maxLength: 4 })],
-  [2, fc.array(fc.oneof(cancel, transfer, next, deliver), { minLength: 2, maxLength: 4 })],
-  [1, fc.array(fc.oneof(cancel, transfer, expire), { minLength: 2, maxLength: 3 })],
+  [2, fc.array(fc.oneof<fc.Arbitrary<Call>[]>(cancel, transfer, next, deliver), { minLength: 2, maxLength: 4 })],
+  [1, fc.array(fc.oneof<fc.Arbitrary<Call>[]>(cancel, transfer, expire), { minLength: 2, maxLength: 3 })],
+  [1, fc.array(fc.oneof<fc.Arbitrary<Call>[]>(accept, accept, batch, cancel), { minLength: 2, maxLength: 3 })],
   [2, fc.array(call, { minLength: 2, maxLength: 4 })],
 );
 

@@ -22,6 +22,7 @@ export type CreationCall = {
   wallet: string;
   network: string;
   description: string;
+  orderId: string | null;
 };
 
 const conflicts = {
@@ -64,8 +65,9 @@ const asking =
       if (policy === undefined) return done(answerOf(model, decision, asked));
       applyPolicy(model, policy);
     } else {
-      if (!otherServices.endpoints.has(call.merchant)) return done(answerOf(model, decision, asked));
-      model.webhooks.add(call.merchant);
+      const events = otherServices.endpoints.get(call.merchant);
+      if (events === undefined) return done(answerOf(model, decision, asked));
+      model.webhooks.set(call.merchant, events);
     }
     return { next: creating(creation, [...asked, owner]) };
   };
@@ -75,7 +77,7 @@ function decide(model: Model, creation: Creating): Decision {
   const { call, settings } = creation;
   const units = parseAmount(call.amount);
   if (units === null) throw new Error(`${call.amount} is no amount`);
-  const request = canonical([String(units), call.wallet, call.network, call.description]);
+  const request = canonical([String(units), call.wallet, call.network, call.description, call.orderId]);
   const reply = replyOf(model, call.merchant, call.key);
   if (reply !== undefined) {
     if (reply.request !== request) return { refusal: 'key_conflict' };
@@ -124,9 +126,9 @@ function newPayment(
 ): ModelPayment {
   const id = /"payment_id":"(pay_[0-9a-f]{32})"/.exec(answered)?.[1] ?? 'no id was answered';
   const token = /\/pay\/([\w-]{43})"/.exec(answered)?.[1] ?? 'no token was answered';
-  const { merchant, network, wallet, amount, description } = call;
+  const { merchant, network, wallet, amount, description, orderId } = call;
   return {
-    ...{ id, token, merchant, network, wallet, amount, units, description },
+    ...{ id, token, merchant, network, wallet, amount, units, description, orderId },
     status: 'PENDING',
     createdAt: model.now,
     expiresAt: model.now + settings.ttlSeconds * 1000,
@@ -150,7 +152,7 @@ export const paymentJson = (payment: ModelPayment, { publicBaseUrl }: Settings) 
   paid_at: payment.paidAt === null ? null : timestamp(payment.paidAt),
   cancelled_at: payment.cancelledAt === null ? null : timestamp(payment.cancelledAt),
   transaction: null,
-  order_id: null,
+  order_id: payment.orderId,
   metadata: {},
   return_url: null,
   requested_amount: payment.amount,

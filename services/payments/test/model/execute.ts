@@ -33,7 +33,7 @@ export async function introduce(run: Run, { merchants }: Plan): Promise<void> {
       run.policies.push(policy);
     }
     if (start.policy === 'payments') await alone(run, policyDelivery(run, policy));
-    if (start.webhook === 'owner') run.otherServices.endpoints.add(policy.merchant_id);
+    if (start.webhook === 'owner') run.otherServices.endpoints.set(policy.merchant_id, run.choices[position]!);
     if (start.webhook === 'payments') await alone(run, webhookDelivery(run, position));
   }
 }
@@ -73,7 +73,10 @@ export async function execute(run: Run, command: Command): Promise<void> {
   }
 }
 
-const newcomer = { beta: false, active: true, total: 4, daily: 2, policy: 'owner', webhook: 'nobody' } as const;
+const newcomer = {
+  ...{ beta: false, active: true, total: 4, daily: 2 },
+  ...({ policy: 'owner', webhook: 'nobody', events: 'nothing' } as const),
+};
 
 /** Every reply is still repeated to the byte after its merchant was stopped, and a repetition counts for nothing. */
 export async function repeatAll(run: Run): Promise<void> {
@@ -143,7 +146,10 @@ async function race(run: Run, wanted: readonly (Operation | null)[], choices: re
   const ended: Ended[] = [];
   for (const [position, result] of results.entries()) {
     const operation = operations[position]!;
-    if (result.status === 'rejected') throw new Error(`${operation.name} broke`, { cause: result.reason });
+    if (result.status === 'rejected') {
+      const reason = result.reason instanceof Error ? result.reason.stack : String(result.reason);
+      throw new Error(`${operation.name} broke: ${reason}`);
+    }
     note(run, operation, result.value.answer);
     ended.push(result.value);
   }
@@ -169,7 +175,9 @@ function unexplained(model: Model, snapshot: object): Error {
  * be created, paid and confirmed in it. So where transfers come in, each slot gets one creation.
  */
 function withoutTies(operations: readonly Operation[]): Operation[] {
-  const money = operations.some(({ kind }) => ['transfer', 'next', 'deliver', 'expire'].includes(kind));
+  const money = operations.some(({ kind }) =>
+    ['transfer', 'next', 'deliver', 'batch', 'accept', 'expire'].includes(kind),
+  );
   const slots = new Set<string>();
   return operations.filter(({ slot }) => {
     if (slot === null || !money) return true;

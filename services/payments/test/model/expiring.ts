@@ -1,7 +1,7 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { canonical, done, timestamp, type Next, type Step } from './steps.ts';
-import { LAG } from './rules.ts';
-import { reviewTransfer, sayClosed } from './settling.ts';
+import { notifyOfPayment } from './notifying.ts';
+import { reviewTransfer, sayClosed, settleAfterEnd } from './settling.ts';
+import { done, type Next, type Step } from './steps.ts';
 import type { Model, ModelPayment } from './state.ts';
 
 type AskedWindow = { recipient: string; amount: string; from: string; to: string };
@@ -122,17 +122,18 @@ function expire(model: Model, payment: ModelPayment, through: number): void {
   model.reached.push('payment: PENDING → EXPIRED');
   if (through === payment.expiresAt) model.reached.push('expiry: scanned exactly as far as needed');
   sayClosed(model, payment, 'EXPIRED');
+  settleAfterEnd(model, payment);
+  notifyOfPayment(model, 'payment.expired', payment, null);
 }
 
+/** The payment's window as it is: what may have been made in it, by whatever clock, is chain-watcher's to know. */
 const isAsked = ({ windows }: Question, payment: ModelPayment): boolean =>
-  windows.some((window) => canonical(window) === canonical(windowFor(payment)));
-
-/** All the time in which a block can be the payment's, its lag included. */
-const windowFor = (payment: ModelPayment): AskedWindow => ({
-  recipient: payment.wallet,
-  amount: payment.amount,
-  from: timestamp(payment.createdAt - LAG),
-  to: timestamp(payment.expiresAt),
-});
+  windows.some(
+    ({ recipient, amount, from, to }) =>
+      recipient === payment.wallet &&
+      amount === payment.amount &&
+      Date.parse(from) === payment.createdAt &&
+      Date.parse(to) === payment.expiresAt,
+  );
 
 const namesOf = (payments: readonly ModelPayment[]): string => payments.map(({ id }) => id).join(', ');

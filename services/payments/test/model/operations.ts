@@ -4,15 +4,17 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import {
   cancelling,
   applyingPolicy,
-  observingTransfer,
+  observingTransfers,
   configuringWebhook,
   readingLimits,
   releasing,
 } from './calls.ts';
-import { amounts, type Call, descriptions, type Scanned } from './plan.ts';
+import { type AcceptanceCall, accepting } from './accepting.ts';
+import { amounts, type Call, type Chain, descriptions, orders, type Scanned } from './plan.ts';
 import { creating, type CreationCall } from './creating.ts';
 import { expiring, type Question } from './expiring.ts';
-import { timestamp, type Step } from './steps.ts';
+import { timestamp, type Step, unavailable } from './steps.ts';
+import { transferKey } from './state.ts';
 import { readingPublic } from './reading.ts';
 import type { Replica } from './replica.ts';
 import { fromEnd, paymentAt, type Run } from './run.ts';
@@ -46,13 +48,13 @@ export function operationOf(run: Run, call: Call): Operation | null {
     case 'cancel':
       return cancellation(run, call);
     case 'transfer':
-      return announcement(call, newTransfer(run, call));
     case 'next':
-      return announcement(call, nextNews(run, call));
-    case 'deliver': {
-      const message = fromEnd(run.transfers, call.place);
-      return message === undefined ? null : delivery(call.do, message);
-    }
+    case 'deliver':
+      return announcement(call.do, publishedBy(run, call));
+    case 'batch':
+      return announcement(call.do, ...call.parts.map((part) => publishedBy(run, part)));
+    case 'accept':
+      return acceptance(run, call);
     case 'deliver policy': {
       const policy = fromEnd(run.policies, call.place);
       return policy === undefined ? null : policyDelivery(run, policy);
@@ -78,6 +80,7 @@ function newCreation(run: Run, call: Call & { do: 'create' }): CreationCall {
     wallet: run.wallets[call.wallet]!,
     network: run.networks[call.network]!.id,
     description: descriptions[call.description]!,
+    orderId: orders[call.order]!,
   };
   run.tried.push(created);
   return created;
@@ -139,14 +142,64 @@ function cancellation(run: Run, { place, by, unknown }: Call & { do: 'cancel' })
   };
 }
 
-function announcement(call: Call & { silent: boolean }, message: TransferObserved | null): Operation | null {
-  return message === null || call.silent ? null : delivery(call.do, message);
+/** @returns the message, or null where there is none, or where it is lost. */
+function publishedBy(run: Run, part: Chain): TransferObserved | null {
+  switch (part.do) {
+    case 'deliver':
+      return fromEnd(run.transfers, part.place) ?? null;
+    case 'transfer': {
+      const message = newTransfer(run, part);
+      return part.silent ? null : message;
+    }
+    case 'next': {
+      const message = nextNews(run, part);
+      return part.silent ? null : message;
+    }
+  }
 }
 
-const delivery = (kind: Call['do'], message: TransferObserved): Operation => ({
-  ...operation(kind, `receive ${JSON.stringify(message)}`),
-  perform: async (replica) => received(await replica.receiveTransfer(message), observingTransfer(message)),
-});
+/** What comes in one batch is taken in before any of it is decided. */
+function announcement(kind: Call['do'], ...published: readonly (TransferObserved | null)[]): Operation | null {
+  const messages = published.filter((message) => message !== null);
+  if (messages.length === 0) return null;
+  return {
+    ...operation(kind, `receive ${messages.map((message) => JSON.stringify(message)).join(' and ')}`),
+    perform: async (replica) => received(await replica.receiveTransfers(messages), observingTransfers(messages)),
+  };
+}
+
+function acceptance(run: Run, { place, transfer: at, by, confirm }: Call & { do: 'accept' }): Operation | null {
+  const payment = paymentAt(run, place);
+  if (payment === undefined) return null;
+  const all = [...run.otherServices.chain.values()].map((versions) => versions.at(-1)!);
+  const here = all.filter(({ network, to }) => network === payment.network && to === payment.wallet);
+  const message = fromEnd(here.length === 0 ? all : here, at);
+  if (message === undefined) return null;
+  const { network, transaction_id: id, transaction_event_index: index } = message;
+  const transfer = { network, id, index };
+  const shown = Math.max(1, run.model.ledger.get(transferKey(transfer))?.among.length ?? 1);
+  const call: AcceptanceCall = {
+    payment: payment.id,
+    merchant: {
+      owner: payment.merchant,
+      another: run.merchants.find((other) => other !== payment.merchant)!,
+      operator: null,
+    }[by],
+    transfer,
+    confirmed: { right: shown, wrong: shown + 1, missing: null }[confirm],
+  };
+  return {
+    ...operation('accept', `accept ${JSON.stringify(call)}`),
+    perform: async (replica) => {
+      const { status, text } = await replica.accept(call);
+      const withBody = status === 200 && call.merchant !== null;
+      const program = accepting({ call, settings: run.settings, otherServices: run.otherServices });
+      const answer =
+        status === 503 ? unavailable : withBody ? { status, body: JSON.parse(text) as unknown } : { status };
+      return { answer, program, gaveUp: status === 503 };
+    },
+  };
+}
 
 export const policyDelivery = (run: Run, policy: Run['policies'][number]): Operation => ({
   ...operation('deliver policy', `receive ${JSON.stringify(policy)}`),
@@ -157,13 +210,17 @@ export const policyDelivery = (run: Run, policy: Run['policies'][number]): Opera
 /** An endpoint is there for good once it was configured. */
 export function webhookDelivery(run: Run, position: number): Operation {
   const merchant = run.merchants[position]!;
-  run.otherServices.endpoints.add(merchant);
+  const events = run.choices[position]!;
+  run.otherServices.endpoints.set(merchant, events);
   return {
     ...operation('deliver webhook', `receive of the endpoint of ${merchant}`),
     perform: async (replica) =>
       received(
-        await replica.receiveWebhook({ merchant_id: merchant, configured_at: timestamp(run.model.now) }),
-        configuringWebhook(merchant),
+        await replica.receiveWebhook({
+          ...{ merchant_id: merchant, configured_at: timestamp(run.model.now) },
+          ...{ events: [...events], version: 1 },
+        }),
+        configuringWebhook(merchant, events),
       ),
   };
 }

@@ -1,11 +1,14 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { ServiceUnavailable } from '@quittance/http/client/client.ts';
+import type { Finding, TransferId } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { type ServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
 import type { MerchantStart, PolicyChange } from './plan.ts';
 import { timestamp, type OtherServices } from './steps.ts';
 import { DAY, type Usage } from './rules.ts';
+import { transferKey } from './state.ts';
+import { floorSecond, intervalOf } from './whose-money.ts';
 
 /* The services around payments: what they know is set by the run. */
 
@@ -16,8 +19,32 @@ export const ownersIn = ({ quota, endpoints, down }: OtherServices): Owners => (
   },
   async webhookChoice(merchantId) {
     if (down.has('webhooks')) throw new ServiceUnavailable('webhook-dispatcher');
-    return endpoints.has(merchantId) ? { events: ['PAID'], version: 1 } : null;
+    const events = endpoints.get(merchantId);
+    return events === undefined ? null : { events: [...events], version: 1 };
   },
+});
+
+/** What the chain says of one transfer when chain-watcher looks at it again: what was last said of it. */
+export function findingOf({ chain }: OtherServices, key: string): Finding {
+  const last = chain.get(key)?.at(-1);
+  if (last === undefined) return { finding: 'absent', reason: 'no_receipt' };
+  if (last.phase === 'retracted') return { finding: 'absent', reason: 'orphaned' };
+  const { block_number, block_hash, block_timestamp, from, to, amount_units, decimals } = last;
+  const { confirmations, confirmations_required } = last;
+  return {
+    ...{ finding: 'present', is_final: last.phase === 'confirmed' },
+    ...{ block_number, block_hash, block_timestamp, from, to, amount_units, decimals },
+    ...{ confirmations, confirmations_required },
+  };
+}
+
+export const verifierIn = (services: OtherServices): Pick<ServiceClient, 'call'> => ({
+  // Nothing else is asked of this client.
+  call: (async (_call: unknown, { body }: { body: TransferId }) => {
+    if (services.down.has('chain')) throw new ServiceUnavailable('chain-watcher');
+    const { network, transaction_id: id, transaction_event_index: index } = body;
+    return await Promise.resolve(findingOf(services, transferKey({ network, id, index })));
+  }) as unknown as ServiceClient['call'],
 });
 
 export type ChainAnswer = {
@@ -51,17 +78,27 @@ export const chainIn = (
 
 type Windows = Parameters<Chain['transfersIn']>[1];
 
+/** As chain-watcher's contract words it: what may have been made in the window, in a block whose time is not minutes away from it. */
 function isIn(transfer: TransferObserved, { recipient, amount, from, to }: Windows[number]): boolean {
   const units = parseAmount(amount);
   const blockTime = Date.parse(transfer.block_timestamp);
+  const firstSeen = transfer.first_seen_at === undefined ? null : Date.parse(transfer.first_seen_at);
+  const made = intervalOf({ blockTime, firstSeen, live: transfer.live ?? false });
+  const begin = floorSecond(from.getTime());
+  const end = to.getTime();
   return (
     transfer.to === recipient &&
     units !== null &&
     BigInt(transfer.amount_units) === toTokenUnits(units, transfer.decimals) &&
-    from.getTime() <= blockTime &&
-    blockTime < to.getTime()
+    begin <= made.to &&
+    made.from < end &&
+    begin - REACH < blockTime &&
+    blockTime < end + REACH
   );
 }
+
+/** How far a chain's clock may be wrong. */
+const REACH = 150_000;
 
 const BETA_DAYS = 2;
 

@@ -6,7 +6,24 @@
 /** One of the run's payments (or transfers, or messages): 0 is the newest. */
 type Place = number;
 
-export type BlockTime = { near: 'creation' | 'expiry' | 'cancellation'; seconds: number } | { near: 'middle' | 'now' };
+/** When money came, by our clock. */
+export type Arrived = { near: 'creation' | 'expiry' | 'cancellation'; seconds: number } | { near: 'middle' | 'now' };
+
+/** How chain-watcher came to know of a transfer: it saw it come; it looked there later, or now for the first time; or it does not say. */
+export type Reading = 'live' | 'at once, not live' | 'now' | 'not said';
+
+export type AmountPaid =
+  | 'exact'
+  | 'under'
+  | 'over'
+  | 'a hair over'
+  /** Parts of the amount, in percent: near to others, near to none, dust. */
+  | 60
+  | 30
+  | 0.5
+  | 250
+  /** Exactly what another payment of the wallet asks for. */
+  | 'of another';
 
 export type PolicyChange =
   | { change: 'pause' | 'resume' | 'block' | 'unblock' | 'activate' | 'extend' | 'move to beta' }
@@ -21,6 +38,34 @@ export type Move =
 /** What chain-watcher has scanned when an expiry round asks. */
 export type Scanned = { upTo: 'now' | 'expiry'; milliseconds: number } | { upTo: 'nothing' };
 
+/** What chain-watcher publishes. */
+export type Chain =
+  | {
+      do: 'transfer';
+      place: Place;
+      amount: AmountPaid;
+      at: Arrived;
+      /** How far the chain's clock is ahead of ours, in seconds. */
+      ahead: number;
+      reading: Reading;
+      /** The wallet sends it to itself. */
+      self: boolean;
+      confirmed: boolean;
+      silent: boolean;
+    }
+  | {
+      do: 'next';
+      place: Place;
+      phase: 'seen' | 'confirmed' | 'retracted';
+      at: Arrived | null;
+      ahead: number;
+      under: boolean;
+      /** What is said of the first reading from here on. */
+      reading: 'as before' | 'later' | 'not said';
+      silent: boolean;
+    }
+  | { do: 'deliver'; place: Place };
+
 export type Call =
   | {
       do: 'create';
@@ -30,26 +75,21 @@ export type Call =
       wallet: number;
       network: number;
       description: number;
+      /** Of the merchant's own: 0 is none. */
+      order: number;
     }
   | { do: 'repeat'; place: Place; amount: 'same text' | 'same value' | 'another'; merchant: number | null }
   | { do: 'cancel'; place: Place; by: 'owner' | 'another'; unknown: boolean }
+  | Chain
+  | { do: 'batch'; parts: Chain[] }
   | {
-      do: 'transfer';
+      do: 'accept';
       place: Place;
-      amount: 'exact' | 'under' | 'over' | 'a hair over';
-      at: BlockTime;
-      confirmed: boolean;
-      silent: boolean;
+      /** Of those to the payment's wallet; where there are none, of all. */
+      transfer: Place;
+      by: 'owner' | 'another' | 'operator';
+      confirm: 'right' | 'wrong' | 'missing';
     }
-  | {
-      do: 'next';
-      place: Place;
-      phase: 'seen' | 'confirmed' | 'retracted';
-      at: BlockTime | null;
-      under: boolean;
-      silent: boolean;
-    }
-  | { do: 'deliver'; place: Place }
   | { do: 'deliver policy'; place: Place }
   | { do: 'deliver webhook'; merchant: number }
   | { do: 'expire'; scanned: Scanned; old: boolean; unknownWallet: boolean }
@@ -75,6 +115,8 @@ export type MerchantStart = {
   /** How far its policy, and its endpoint, have come. */
   policy: 'nobody' | 'owner' | 'payments';
   webhook: 'nobody' | 'owner' | 'payments';
+  /** What it is notified of besides PAID. */
+  events: 'nothing' | 'unmatched' | 'all';
 };
 
 export type Plan = {
@@ -90,4 +132,5 @@ export type Plan = {
 
 export const WALLETS = 3;
 export const amounts = ['10.5', '10.50', '7', '0.000001'];
+export const orders = [null, 'A-1', 'A-2'];
 export const descriptions = ['Two tickets', 'Zwei Karten — für heute'];

@@ -1,11 +1,12 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
 import { sha256 } from '@quittance/contracts/ids.ts';
-import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/payment.ts';
 import { paymentJson } from './creating.ts';
+import { isExact, reasonFor } from './deciding.ts';
 import { done, timestamp, type Settings, type Step } from './steps.ts';
-import { referenceOf, windowOf } from './rules.ts';
-import { isExact, otherAmount } from './settling.ts';
-import { type Model, type ModelPayment, type ModelTransfer } from './state.ts';
+import { referenceOf } from './rules.ts';
+import { type Model, type ModelPayment, type ModelTransfer, slotOf } from './state.ts';
+import { paidAnother } from './whose-money.ts';
 
 /* What merchants and customers read of payments. */
 
@@ -26,7 +27,7 @@ export const readingDetails =
   (model) => {
     const payment = model.payments.get(paymentId);
     if (payment?.merchant !== merchant) return done(null);
-    return done({ ...shown(model, payment, settings), unmatched_transfers: unmatchedOf(model, payment) });
+    return done({ ...shown(model, payment, settings), unmatched_transfers: unmatchedOf(model, payment), warnings: [] });
   };
 
 /** What the public token shows, and the checkout page beside it. */
@@ -59,7 +60,7 @@ const confirmationsOf = ({ confirmations, confirmationsRequired }: ModelTransfer
   required: confirmationsRequired,
 });
 
-function shown(model: Model, payment: ModelPayment, settings: Settings): object {
+export function shown(model: Model, payment: ModelPayment, settings: Settings): object {
   const transfer = transferOf(model, payment);
   return {
     ...paymentJson(payment, settings),
@@ -70,9 +71,9 @@ function shown(model: Model, payment: ModelPayment, settings: Settings): object 
             transaction_id: transfer.id,
             transaction_event_index: transfer.index,
             block_number: transfer.blockNumber,
+            block_timestamp: timestamp(transfer.blockTime),
             amount: formatUnits(transfer.tokenUnits, transfer.decimals),
-            // Nobody accepts by hand here.
-            accepted: false,
+            accepted: transfer.accepted !== null,
             confirmations: transfer.confirmations,
             confirmations_required: transfer.confirmationsRequired,
             waiting_for: waitingFor(payment, transfer),
@@ -87,22 +88,13 @@ const waitingFor = (payment: ModelPayment, { confirmations, confirmationsRequire
 const transferOf = (model: Model, payment: ModelPayment): ModelTransfer | undefined =>
   [...model.ledger.values()].find(({ pays }) => pays === payment.id);
 
-/** Those meant for it, and those of other amounts that reached its wallet while it waited; newest first. */
+/** Those that may be for it, and what paid a later one of its slot so soon that it may have been meant for this one; newest first. */
 function unmatchedOf(model: Model, payment: ModelPayment): object[] {
-  const reasonFor = (transfer: ModelTransfer): UnmatchedReason | null => {
-    if (transfer.meantFor === payment.id) return transfer.reason;
-    const { from, to } = windowOf(payment);
-    const here = transfer.network === payment.network && transfer.wallet === payment.wallet;
-    const inTime = from <= transfer.blockTime && transfer.blockTime < to;
-    const meant = transfer.meantFor === null ? null : model.payments.get(transfer.meantFor)!;
-    const own = (meant ?? transfer).merchant === payment.merchant;
-    return here && own && inTime && !isExact(payment, transfer) ? otherAmount(payment, transfer) : null;
-  };
   return [...model.ledger.values()]
-    .filter(({ pays, phase }) => pays === null && phase !== 'retracted')
+    .filter(({ phase }) => phase !== 'retracted')
     .sort((one, other) => other.blockTime - one.blockTime || compare(one.id, other.id) || one.index - other.index)
     .flatMap((transfer) => {
-      const reason = reasonFor(transfer);
+      const reason = reasonShown(model, payment, transfer);
       if (reason === null) return [];
       return [
         {
@@ -111,9 +103,24 @@ function unmatchedOf(model: Model, payment: ModelPayment): object[] {
           amount: formatUnits(transfer.tokenUnits, transfer.decimals),
           block_timestamp: timestamp(transfer.blockTime),
           reason,
+          // The one that it has paid, and this one.
+          candidate_count: transfer.pays === null ? transfer.among.length : 2,
         },
       ];
     });
+}
+
+function reasonShown(model: Model, payment: ModelPayment, transfer: ModelTransfer) {
+  if (transfer.pays !== null) {
+    const paid = model.payments.get(transfer.pays)!;
+    if (!isExact(payment, transfer) || !isExact(paid, transfer)) return null;
+    const others = paidAnother(slotOf(model, payment), paid, transfer);
+    if (!others.includes(payment)) return null;
+    model.reached.push('details: paid_another');
+    return 'paid_another';
+  }
+  if (transfer.reason === null || !transfer.among.includes(payment.id)) return null;
+  return reasonFor(payment, transfer);
 }
 
 const compare = (one: string, other: string): number => Number(one > other) - Number(one < other);

@@ -4,6 +4,7 @@ import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-co
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { Busy, type Handler } from '@quittance/messaging/consumer/handler.ts';
@@ -26,12 +27,18 @@ import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
 import { anything, listPayments } from '../../src/queries/payment-lists.ts';
 import type { DetailsRow } from '../../src/queries/payment-views.ts';
 import { readDetails, readPublicPayments } from '../../src/views/payment-details.ts';
+import type { ReadWarnings } from '../../src/views/warnings.ts';
 import { createConfirmationPolicy } from '../../src/views/confirmation-policy.ts';
 import { toPayments } from '../../src/views/listed-payments.ts';
+import { createQueries } from '../../src/queries/payments.ts';
+import { acceptTransferRoute } from '../../src/routes/accept-transfer.ts';
 import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
 import { createPaymentRoute } from '../../src/routes/create-payment.ts';
 import { limitsRoutes } from '../../src/routes/limits.ts';
+import { operatorRoutes } from '../../src/routes/operator.ts';
+import { schema } from '../../src/migrations.ts';
 import { releaseWallet } from '../../src/store/wallet.ts';
+import type { AcceptanceCall } from './accepting.ts';
 import type { CreationCall } from './creating.ts';
 import { expireOnce } from './expire-once.ts';
 import type { Question } from './expiring.ts';
@@ -41,6 +48,7 @@ import type { Answered, Settings } from './steps.ts';
 export type Parts = {
   outbox: Outbox;
   owners: Owners;
+  verifier: Pick<ServiceClient, 'call'>;
   networks: readonly Network[];
   settings: Settings;
 };
@@ -50,7 +58,7 @@ export type Replica = ReturnType<typeof startReplica>;
 
 type Reply = { status: number; text: string; headers: Record<string, string> };
 
-export function startReplica(pool: Pool, { outbox, owners, networks, settings }: Parts) {
+export function startReplica(pool: Pool, { outbox, owners, verifier, networks, settings }: Parts) {
   const messages = createPaymentMessages({ outbox, metrics: testMetrics });
   const transact = createAdmission(pool);
   const refresh = createAccessRefresh({ owners, transact });
@@ -63,6 +71,10 @@ export function startReplica(pool: Pool, { outbox, owners, networks, settings }:
     refresh,
     ...settings,
   };
+  // chain-watcher does not say how far it is: then what the ledger has is shown.
+  const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
+  const readWarnings: ReadWarnings = (payments) => Promise.resolve(payments.map(() => []));
+  const acceptance = { db: pool, verifier: verifier as ServiceClient, messages, logger: testLogger };
   const routes = {
     create: createPaymentRoute({
       create: (request) => createPayment(creation, request),
@@ -72,18 +84,32 @@ export function startReplica(pool: Pool, { outbox, owners, networks, settings }:
     cancel: cancelPaymentRoute({
       transact,
       messages,
+      logger: testLogger,
       publicBaseUrl,
     }),
+    accept: acceptTransferRoute({
+      acceptance,
+      transact,
+      leastPercent: 90,
+      publicBaseUrl,
+      progress,
+    }),
+    acceptAsOperator: operatorRoutes({
+      acceptance: { ...acceptance, transact: (run) => transaction(pool, run) },
+      queries: createQueries({ pool, schema }),
+      publicBaseUrl,
+      progress,
+      readWarnings,
+    }).find(({ path }) => path.endsWith('/accept-transfer'))!,
     limits: limitsRoutes({ db: pool, refresh }).find(({ path }) => path.endsWith('/limits'))!,
   };
-  // chain-watcher does not say how far it is: then what the ledger has is shown.
-  const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
-  const views = { db: pool, ...progress };
-  const receive = (handler: Handler, message: unknown) => handle(pool, handler, message);
+  const views = { db: pool, ...progress, readWarnings };
+  const receive = (handler: Handler, ...news: readonly unknown[]) => handle(pool, handler, news);
 
   return {
-    async create({ merchant, key, amount, wallet, network, description }: CreationCall): Promise<Answered> {
-      const body = { idempotency_key: key, amount, merchant_wallet: wallet, network, description };
+    async create({ merchant, key, amount, wallet, network, description, orderId }: CreationCall): Promise<Answered> {
+      const order = orderId === null ? {} : { order_id: orderId };
+      const body = { idempotency_key: key, amount, merchant_wallet: wallet, network, description, ...order };
       const { status, text, headers } = await serve(routes.create, { merchant_id: merchant }, body);
       return { status, text, replayed: headers['idempotency-replayed'] === 'true' };
     },
@@ -112,7 +138,17 @@ export function startReplica(pool: Pool, { outbox, owners, networks, settings }:
       } while (after !== null);
       return toPayments(all, progress, publicBaseUrl);
     },
-    receiveTransfer: (message: TransferObserved) => receive(transferObserved(messages), message),
+    accept({ merchant, payment, transfer: { id, index }, confirmed }: AcceptanceCall) {
+      const body = {
+        ...{ transaction_id: id, transaction_event_index: index },
+        ...(confirmed !== null && { confirm_candidates: confirmed }),
+      };
+      if (merchant === null) {
+        return serve(routes.acceptAsOperator, { payment_id: payment }, { ...body, actor: 'model', reason: 'he wrote' });
+      }
+      return serve(routes.accept, { merchant_id: merchant, payment_id: payment }, body);
+    },
+    receiveTransfers: (news: readonly TransferObserved[]) => receive(transferObserved(messages, { ms: 0 }), ...news),
     receivePolicy: (message: AccessChanged) => receive(accessChanged(), message),
     receiveWebhook: (message: WebhookConfigured) => receive(webhookConfigured(), message),
     release: (wallet: string) => releaseWallet(pool, wallet, { actor: 'model', reason: 'the shop was sold' }),
@@ -121,16 +157,14 @@ export function startReplica(pool: Pool, { outbox, owners, networks, settings }:
 }
 
 /** As the consumer does it, but for the inbox: what comes again must be held off by versions alone. */
-async function handle(pool: Pool, handler: Handler, message: unknown): Promise<string> {
-  const messageId = newMessageId();
-  handler.message.parse(message);
+async function handle(pool: Pool, handler: Handler, news: readonly unknown[]): Promise<string> {
+  const deliveries = news.map((payload) => {
+    handler.message.parse(payload);
+    const messageId = newMessageId();
+    return { payload, messageId, requestId: messageId, traceparent: null };
+  });
   try {
-    await transaction(pool, (tx) =>
-      handler.handle([{ payload: message, messageId, requestId: messageId, traceparent: null }], {
-        tx,
-        logger: testLogger,
-      }),
-    );
+    await transaction(pool, (tx) => handler.handle(deliveries, { tx, logger: testLogger }));
     return 'taken';
   } catch (error) {
     if (isUnavailable(error) || error instanceof Busy) return 'to be delivered again';

@@ -1,52 +1,15 @@
 import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
-import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
 
 /*
- * The rules as the contract words them, written a second time: nothing here comes from the service's own code, or a mistake there
- * would be a mistake here. Times are milliseconds since 1970.
+ * The rules about access as the contract words them, written a second time: nothing here comes from the service's own code, or a mistake
+ * there would be a mistake here. Those about money are in whose-money.ts and candidates.ts. Times are milliseconds since 1970.
  */
 
-/** What the rules need of a payment. */
-type Timed = { status: PaymentStatus; createdAt: number; expiresAt: number; cancelledAt: number | null };
-
-const SECOND = 1000;
 export const DAY = 86_400_000;
-/** Block timestamps lag: a payment created less than this after a block may still be paid in it. */
-export const LAG = 15 * SECOND;
 /** How long a reply is repeated. */
 export const REPLY_KEPT = 30 * DAY;
 
-export const floorSecond = (moment: number): number => moment - (moment % SECOND);
 export const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10);
-
-/** The window of a payment by itself: from the second of its creation until it expired, or the second of its cancellation. */
-export function windowOf(payment: Timed): { from: number; to: number } {
-  const { createdAt, expiresAt, cancelledAt } = payment;
-  return {
-    from: floorSecond(createdAt),
-    to: cancelledAt === null ? expiresAt : Math.min(expiresAt, floorSecond(cancelledAt)),
-  };
-}
-
-/**
- * Whose money a transfer is, by the time of its block.
- * @param slot every payment that one slot ever had, oldest first.
- */
-export function ownerOf<P extends Timed>(slot: readonly P[], blockTime: number): P | null {
-  for (const [position, payment] of slot.entries()) {
-    const { from, to } = windowOf(payment);
-    const newer = slot.slice(position + 1).some((other) => windowOf(other).from <= blockTime);
-    if (from <= blockTime && blockTime < to && !newer) return payment;
-  }
-  return slot.find(({ createdAt }) => floorSecond(createdAt) > blockTime && createdAt - blockTime < LAG) ?? null;
-}
-
-/** Why money of the exact amount does not pay this payment. */
-export function exactReason(payment: Timed, blockTime: number): UnmatchedReason {
-  if (payment.status === 'PAID' || payment.status === 'CHECKING') return 'duplicate';
-  if (payment.cancelledAt !== null && blockTime >= floorSecond(payment.cancelledAt)) return 'after_cancel';
-  return 'late';
-}
 
 export type Usage = { inPackage: number; today: number };
 

@@ -4,6 +4,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
+import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { keepReplyPartitions } from '../../src/store/reply.ts';
 import { type Plan, WALLETS } from './plan.ts';
 import type { CreationCall } from './creating.ts';
@@ -11,7 +12,7 @@ import type { Settings, OtherServices } from './steps.ts';
 import { startReplica, type Parts, type Replica } from './replica.ts';
 import type { Scope } from './snapshot.ts';
 import { emptyModel, type Model, type ModelPayment } from './state.ts';
-import { ownersIn } from './other-services.ts';
+import { ownersIn, verifierIn } from './other-services.ts';
 import type { SharedDatabase } from './world.ts';
 
 /** One run: its share of the database, what surrounds the service in it, and the model of what must have come of it. */
@@ -19,6 +20,8 @@ export type Run = {
   world: SharedDatabase;
   settings: Settings;
   merchants: readonly string[];
+  /** What each merchant is notified of, in the same order. */
+  choices: readonly (readonly WebhookChoice[])[];
   wallets: readonly string[];
   networks: readonly Network[];
   scope: Scope;
@@ -44,7 +47,7 @@ export type Run = {
 export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> {
   const { ttlSeconds, walletBinding } = plan;
   const settings: Settings = { ttlSeconds, walletBinding, publicBaseUrl: world.publicBaseUrl };
-  const otherServices: OtherServices = { quota: new Map(), endpoints: new Set(), down: new Set(), chain: new Map() };
+  const otherServices: OtherServices = { quota: new Map(), endpoints: new Map(), down: new Set(), chain: new Map() };
   const tag = randomBytes(5).toString('hex');
   const networks = [networkNamed(`six-${tag}`, 6), networkNamed(`eighteen-${tag}`, 18)];
   const merchants = plan.merchants.map(() => newId('mer'));
@@ -52,11 +55,13 @@ export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> 
   const partsOfReplica = (): Parts => ({
     outbox: world.outbox,
     owners: ownersIn(otherServices),
+    verifier: verifierIn(otherServices),
     networks,
     settings,
   });
   const parts = [partsOfReplica(), partsOfReplica()] as const;
   const run: Run = {
+    choices: plan.merchants.map(({ events }) => chosen[events]),
     ...{ world, settings, merchants, wallets, networks, otherServices, parts },
     scope: { merchants, wallets, networks: networks.map(({ id }) => id) },
     replicas: [startReplica(world.pools[0], parts[0]), startReplica(world.pools[1], parts[1])],
@@ -73,6 +78,12 @@ export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> 
   await keepReplyPartitions(world.db);
   return run;
 }
+
+const chosen: Record<Plan['merchants'][number]['events'], readonly WebhookChoice[]> = {
+  nothing: ['PAID'],
+  unmatched: ['PAID', 'TRANSFER_UNMATCHED'],
+  all: webhookChoices,
+};
 
 /** The clock goes on, and what depends on nothing but time is done, as a loop of the service does it. */
 export async function setClock(run: Run, moment: number): Promise<void> {

@@ -1,41 +1,24 @@
 import fc from 'fast-check';
 import { cancel, command, create, edge, expire, next, often, transfer, weighted } from './commands.ts';
-import type { BlockTime, Call, Command, MerchantStart, Plan, PolicyChange } from './plan.ts';
+import type { Call, Command, MerchantStart, Plan } from './plan.ts';
+import {
+  becomes,
+  cancelIt,
+  clockTo,
+  exactly,
+  expireAll,
+  newPayment,
+  one,
+  outage,
+  pastExpiry,
+  pay,
+  policy,
+  race,
+  wait,
+} from './story-parts.ts';
+import { succession } from './successions.ts';
 
 /* Whole runs: commands by chance, and between them stories that chance alone would seldom tell. */
-
-const one = (call: fc.Arbitrary<Call>): fc.Arbitrary<Command> => fc.record({ do: fc.constant('one' as const), call });
-const exactly = (call: Call): fc.Arbitrary<Command> => fc.constant({ do: 'one', call });
-const race = (...calls: fc.Arbitrary<Call>[]): fc.Arbitrary<Command> =>
-  fc.record({
-    do: fc.constant('race' as const),
-    calls: fc.tuple(...calls),
-    choices: fc.array(fc.nat(7), { maxLength: 24, size: 'max' }),
-  });
-
-const newPayment = (wallet: number) =>
-  exactly({ do: 'create', merchant: 0, key: 0, amount: 2, wallet, network: 0, description: 0 });
-const pay = (confirmed: boolean, at: BlockTime = { near: 'now' }, silent = false): Call => ({
-  ...{ do: 'transfer', place: 0, amount: 'exact', at, confirmed, silent },
-});
-const becomes = (place: number, phase: 'confirmed' | 'retracted'): Call => ({
-  ...{ do: 'next', place, phase, at: null, under: false, silent: false },
-});
-const cancelIt: Call = { do: 'cancel', place: 0, by: 'owner', unknown: false };
-const expireAll = (old: boolean, unknownWallet = false): Call => ({
-  ...{ do: 'expire', scanned: { upTo: 'now', milliseconds: 0 }, old, unknownWallet },
-});
-const policy = (change: PolicyChange, silent = false): fc.Arbitrary<Command> =>
-  fc.constant({ do: 'policy', merchant: 0, change, silent });
-const outage = (who: 'quota' | 'chain', down: boolean): fc.Arbitrary<Command> =>
-  fc.constant({ do: 'outage', who, down });
-const wait = (milliseconds: number): fc.Arbitrary<Command> => fc.constant({ do: 'clock', move: { by: milliseconds } });
-const clockTo = (to: 'expiry' | 'end of reply' | 'end of beta', milliseconds: fc.Arbitrary<number>) =>
-  fc.record({
-    do: fc.constant('clock' as const),
-    move: fc.record({ to: fc.constant(to), of: fc.constant(0), milliseconds }),
-  });
-const pastExpiry = clockTo('expiry', fc.constant(1));
 
 const ofFirstMerchant = (call: Call): Call => (call.do === 'create' ? { ...call, merchant: 0 } : call);
 const forQuota = create.map(ofFirstMerchant);
@@ -89,6 +72,21 @@ const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][]
       race(
         fc.boolean().map((confirmed) => pay(confirmed)),
         cancel,
+      ),
+    ],
+  ],
+  [
+    1,
+    'in one batch, the first transfer is retracted and the second confirmed, whichever comes first',
+    [
+      newPayment(1),
+      exactly(pay(false)),
+      exactly(pay(false)),
+      one(
+        fc.boolean().map((turned): Call => {
+          const parts = [becomes(1, 'retracted'), becomes(turned ? 1 : 0, 'confirmed')];
+          return { do: 'batch', parts: turned ? parts.toReversed() : parts };
+        }),
       ),
     ],
   ],
@@ -181,6 +179,7 @@ const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][]
 
 const story: fc.Arbitrary<Command[]> = weighted<Command[]>(
   [60, fc.tuple(command)],
+  [10, succession],
   ...stories.map(([weight, , steps]): [number, fc.Arbitrary<Command[]>] => [weight, fc.tuple(...steps)]),
 );
 
@@ -192,6 +191,7 @@ const merchantStart = (rarely: number): fc.Arbitrary<MerchantStart> =>
     daily: fc.constantFrom(null, null, 2, 4),
     policy: often<MerchantStart['policy']>(3 * rarely, 'payments', 'owner', 'nobody'),
     webhook: often<MerchantStart['webhook']>(3 * rarely, 'payments', 'owner', 'nobody'),
+    events: fc.constantFrom('nothing' as const, 'unmatched' as const, 'all' as const),
   });
 
 /** A whole run. */

@@ -1,76 +1,149 @@
-import { toTokenUnits } from '@quittance/contracts/amount.ts';
+import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { stillPossible } from './candidates.ts';
+import { decide, type Decision, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
+import { notifyOfPayment, notifyOfTransfers } from './notifying.ts';
 import { timestamp, sendMessage } from './steps.ts';
-import { exactReason, floorSecond, LAG, ownerOf, windowOf } from './rules.ts';
-import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
+import { type Model, type ModelPayment, type ModelTransfer, transferKey } from './state.ts';
+import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
-/** Takes in what was said of a transfer. @returns false for what is no news. */
-export function observeTransfer(model: Model, news: TransferObserved): boolean {
-  const transfer = fromNews(news);
-  const known = model.ledger.get(transferKey(transfer));
-  if (known !== undefined && known.version >= transfer.version) {
-    model.reached.push('transfer: old news changed nothing');
-    return false;
-  }
-  const kept = { pays: known?.pays ?? null, meantFor: known?.meantFor ?? null, reason: known?.reason ?? null };
-  model.ledger.set(transferKey(transfer), { ...transfer, ...kept });
-  settle(model, transferKey(transfer));
-  return true;
+/** Takes in what was said of transfers, all of it before anything is decided. */
+export function observeTransfers(model: Model, news: readonly TransferObserved[]): void {
+  const keys = news.flatMap((one) => takeIn(model, one) ?? []);
+  settleAll(model, keys);
 }
 
-/** As takeTransfer(), for a transfer in chain-watcher's answer: one that pays nothing is decided about once more. */
+/** As observeTransfers(), for a transfer in chain-watcher's answer: one that pays nothing is decided once more. */
 export function reviewTransfer(model: Model, observed: TransferObserved): 'taken' | 'contradicted' {
-  const key = transferKey(fromNews(observed));
-  if (observeTransfer(model, observed)) return 'taken';
-  const known = model.ledger.get(key);
-  if (known?.phase === 'retracted' && observed.phase !== 'retracted') return 'contradicted';
-  if (known?.pays === null) settle(model, key);
+  const key = transferKey(fromNews(observed, model.now));
+  if (takeIn(model, observed) === null) {
+    const known = model.ledger.get(key)!;
+    if (known.phase === 'retracted' && observed.phase !== 'retracted') return 'contradicted';
+    if (known.pays !== null) return 'taken';
+  }
+  settleAll(model, [key]);
   return 'taken';
 }
 
-/** What a transfer means now. */
+/** @returns null for what is no news. */
+function takeIn(model: Model, news: TransferObserved): string | null {
+  const transfer = fromNews(news, model.now);
+  const key = transferKey(transfer);
+  const known = model.ledger.get(key);
+  if (known === undefined) {
+    model.ledger.set(key, transfer);
+    return key;
+  }
+  const first = earliest(known, transfer);
+  if (known.version >= transfer.version) {
+    model.reached.push('transfer: old news changed nothing');
+    Object.assign(known, first);
+    return null;
+  }
+  const { pays, accepted, inside, among, reason, waitsFor, notified } = known;
+  model.ledger.set(key, { ...transfer, pays, accepted, inside, among, reason, waitsFor, notified, ...first });
+  return key;
+}
+
+/** The first reading of all that were published. */
+const earliest = (one: ModelTransfer, other: ModelTransfer): Pick<ModelTransfer, 'firstSeen' | 'live'> => {
+  const { firstSeen, live } = other.firstSeen < one.firstSeen ? other : one;
+  return { firstSeen, live };
+};
+
+/** What transfers mean now, and what follows for others. What went away comes first: it makes room. */
+export function settleAll(model: Model, keys: readonly string[]): void {
+  const gone = (key: string): boolean => model.ledger.get(key)!.phase === 'retracted';
+  for (const key of new Set([...keys.filter(gone), ...keys])) settle(model, key);
+  notifyOfTransfers(model);
+}
+
 function settle(model: Model, key: string): void {
   const transfer = model.ledger.get(key)!;
   const payment = transfer.pays === null ? null : model.payments.get(transfer.pays)!;
   if (payment?.status === 'PAID') {
-    if (transfer.phase === 'retracted' || !isExact(payment, transfer)) {
-      model.incidents.add(payment.id);
-      model.reached.push('reorganisation: an incident for a paid payment');
-    }
+    noteIncident(model, payment, transfer);
     return;
   }
-  const owner = transfer.phase === 'retracted' ? null : ownerOf(slotOfTransfer(model, transfer), transfer.blockTime);
+  // For a moment it holds nothing: what it is for must not depend on what it was for.
+  if (payment !== null) payment.status = 'PENDING';
+  const decision = decide(model, transfer);
+  if (payment !== null) payment.status = 'CHECKING';
+  const owner = 'pays' in decision ? decision.pays : null;
   const lost = payment !== null && payment.id !== owner?.id ? payment : null;
-  if (lost !== null) move(model, lost, 'PENDING');
-  transfer.pays = lost === null ? transfer.pays : null;
-  place(model, transfer, owner);
-  if (lost !== null) for (const rival of rivalsFor(model, lost)) settle(model, transferKey(rival));
+  if (lost !== null) {
+    move(model, lost, 'PENDING');
+    transfer.pays = null;
+    if ('among' in decision && decision.reason === 'ambiguous')
+      model.reached.push('reorganisation: money of a CHECKING payment becomes ambiguous');
+  }
+  place(model, transfer, decision);
+  if (lost !== null) settleThose(model, rivalsFor(model, lost));
 }
 
-function place(model: Model, transfer: ModelTransfer, owner: ModelPayment | null): void {
-  transfer.meantFor = null;
+function noteIncident(model: Model, payment: ModelPayment, transfer: ModelTransfer): void {
+  const same = transfer.accepted === null ? isExact(payment, transfer) : transfer.accepted === transfer.tokenUnits;
+  if (transfer.phase !== 'retracted' && same) return;
+  model.incidents.add(payment.id);
+  model.reached.push('reorganisation: an incident for a paid payment');
+}
+
+function place(model: Model, transfer: ModelTransfer, decision: Decision): void {
+  transfer.among = [];
   transfer.reason = null;
+  transfer.waitsFor = null;
   if (transfer.phase === 'retracted') return;
-  if (owner === null) placeUnowned(model, transfer);
-  else if (owner.status === 'PAID' || (owner.status === 'CHECKING' && transfer.pays !== owner.id)) {
-    leaveUnmatched(model, transfer, owner, 'duplicate');
-  } else if (transfer.phase === 'confirmed') pay(model, owner, transfer);
+  if ('among' in decision) {
+    model.reached.push(`decided: ${decision.by}`);
+    leave(model, transfer, decision.reason, decision.among);
+    return;
+  }
+  const { pays: owner, inside, by } = decision;
+  const holder = [...model.ledger.values()].find((other) => other !== transfer && other.pays === owner.id);
+  const givesWay = owner.status === 'CHECKING' && holder?.inside === false && inside;
+  if (owner.status === 'PAID' || (holder !== undefined && !givesWay)) {
+    leave(model, transfer, 'duplicate', [owner]);
+    return;
+  }
+  if (holder !== undefined) {
+    model.reached.push('transfer: one inside the window takes the place of one that only its end lets in');
+    holder.pays = null;
+  }
+  model.reached.push(`decided: ${by}, one payment`);
+  transfer.inside = inside;
+  if (transfer.phase === 'confirmed') pay(model, owner, transfer);
   else if (owner.status === 'EXPIRED' || owner.status === 'CANCELLED') {
-    transfer.meantFor = owner.id;
+    transfer.among = [owner.id];
+    transfer.waitsFor = owner.id;
     model.reached.push(`transfer: waits for its confirmation, the payment being ${owner.status}`);
   } else {
-    if (owner.status === 'PENDING') move(model, owner, 'CHECKING');
     transfer.pays = owner.id;
+    // It may be CHECKING by this one already.
+    if (owner.status === 'PENDING' || holder !== undefined) {
+      move(model, owner, 'CHECKING');
+      notifyOfPayment(model, 'payment.checking', owner, transfer);
+    }
   }
+  if (holder !== undefined) settleThose(model, [holder]);
 }
 
-function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer): void {
-  const closed = payment.status === 'EXPIRED' || payment.status === 'CANCELLED';
+/** @param accepted whether this is somebody's word, and not the rules'. */
+export function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer, accepted = false): void {
+  const wasOpen = payment.status === 'PENDING' || payment.status === 'CHECKING';
   notePaid(model, payment, transfer);
+  const reason = transfer.reason === null ? null : reasonFor(payment, transfer);
+  const was = accepted ? { accepted: true, transfer: moneyOf(transfer, reason) } : {};
   move(model, payment, 'PAID');
   payment.paidAt = model.now;
-  transfer.pays = payment.id;
+  const holder = [...model.ledger.values()].find((other) => other !== transfer && other.pays === payment.id);
+  if (holder !== undefined) holder.pays = null;
+  Object.assign(transfer, {
+    pays: payment.id,
+    among: [],
+    reason: null,
+    accepted: accepted ? transfer.tokenUnits : null,
+  });
   sendMessage(model, 'PaymentPaid', {
     payment_id: payment.id,
     merchant_id: payment.merchant,
@@ -79,8 +152,12 @@ function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer): void
     transaction_event_index: transfer.index,
     description: payment.description,
     paid_at: timestamp(model.now),
+    ...(payment.orderId !== null && { order_id: payment.orderId }),
+    ...was,
   });
-  if (!closed) sayClosed(model, payment, 'PAID');
+  if (wasOpen) sayClosed(model, payment, 'PAID');
+  countAnew(model, payment);
+  settleThose(model, [...(holder === undefined ? [] : [holder]), ...waitingFor(model, payment)]);
 }
 
 export function sayClosed(model: Model, payment: ModelPayment, status: 'PAID' | 'EXPIRED' | 'CANCELLED'): void {
@@ -94,66 +171,72 @@ export function sayClosed(model: Model, payment: ModelPayment, status: 'PAID' | 
   });
 }
 
-/** Of the exact amount, but in nobody's window; or of another amount. */
-function placeUnowned(model: Model, transfer: ModelTransfer): void {
-  const begun = slotOfTransfer(model, transfer).filter(
-    ({ createdAt }) => floorSecond(createdAt) <= floorSecond(transfer.blockTime),
-  );
-  const last = begun.at(-1);
-  const meant = last ?? nearest(model, transfer);
-  if (meant === null) model.reached.push('transfer: came for nobody');
-  else {
-    noteMeant(model, transfer, meant);
-    const reason = isExact(meant, transfer) ? exactReason(meant, transfer.blockTime) : otherAmount(meant, transfer);
-    leaveUnmatched(model, transfer, meant, reason);
+/** A payment ended unpaid: what came after its end has a reason from now on. */
+export function settleAfterEnd(model: Model, payment: ModelPayment): void {
+  settleThose(model, waitingFor(model, payment));
+  notifyOfTransfers(model);
+}
+
+/** Transfers about which nothing could be said before this payment ended or was paid. */
+const waitingFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
+  [...model.ledger.values()].filter(({ waitsFor }) => waitsFor === payment.id);
+
+/** Money that may be for several payments is not for the one that has other money; but it keeps the last one. */
+function countAnew(model: Model, paid: ModelPayment): void {
+  for (const transfer of model.ledger.values()) {
+    if (!transfer.among.includes(paid.id) || transfer.among.length === 1) continue;
+    transfer.among = transfer.among.filter((id) => id !== paid.id);
+    model.reached.push('candidates: counted anew when one was paid');
   }
 }
 
-/**
- * The payment that waited then with the nearest amount, the newest of equally near ones; if none waited, the newest; if none was there
- * yet, the first one after. Whose it is does not matter.
- */
-function nearest(model: Model, transfer: ModelTransfer): ModelPayment | null {
-  const onWallet = [...model.payments.values()]
-    .filter(({ network, wallet }) => network === transfer.network && wallet === transfer.wallet)
-    .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
-  const candidates = onWallet.filter(({ createdAt }) => createdAt - transfer.blockTime < LAG);
-  const waiting = candidates.filter((payment) => ownerOf([payment], transfer.blockTime) !== null);
-  const distance = (payment: ModelPayment): bigint => {
-    const difference = tokenUnitsOf(payment, transfer) - transfer.tokenUnits;
-    return difference < 0n ? -difference : difference;
-  };
-  const best = waiting.reduce<ModelPayment | null>(
-    (found, payment) => (found === null || distance(payment) < distance(found) ? payment : found),
-    null,
-  );
-  return best ?? candidates[0] ?? onWallet.at(-1) ?? null;
-}
-
-function noteMeant(model: Model, transfer: ModelTransfer, meant: ModelPayment): void {
-  if (meant.createdAt - transfer.blockTime >= LAG)
-    model.reached.push('transfer: came before all payments of its wallet');
-  if (meant.merchant !== transfer.merchant)
-    model.reached.push('transfer: was meant for another merchant on its wallet');
-}
-
-/** Transfers that could pay a payment that waits again: confirmed ones first, then in the order of the chain. */
+/** Transfers that could pay a payment that waits again. */
 const rivalsFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
-  [...model.ledger.values()]
-    .filter((transfer) => transfer.pays === null && transfer.phase !== 'retracted' && isExact(payment, transfer))
-    .filter(({ blockTime }) => payment.createdAt - blockTime < LAG && blockTime < payment.expiresAt)
-    .sort(
-      (one, other) =>
-        Number(one.phase === 'seen') - Number(other.phase === 'seen') ||
-        one.blockNumber - other.blockNumber ||
-        one.index - other.index,
-    );
+  [...model.ledger.values()].filter(
+    (transfer) => transfer.pays === null && transfer.phase !== 'retracted' && isExact(payment, transfer),
+  );
 
-function leaveUnmatched(model: Model, transfer: ModelTransfer, payment: ModelPayment, reason: UnmatchedReason): void {
+function settleThose(model: Model, transfers: readonly ModelTransfer[]): void {
+  for (const key of inTurn(model, transfers.map(transferKey))) settle(model, key);
+}
+
+/** Those inside a window first, then confirmed ones, then in the order of the chain. */
+function inTurn(model: Model, keys: readonly string[]): string[] {
+  const rank = (key: string): bigint[] => {
+    const transfer = model.ledger.get(key)!;
+    const decision = decide(model, transfer);
+    const isInside = 'pays' in decision && decision.inside;
+    return [
+      BigInt(transfer.pays === null),
+      BigInt(!isInside),
+      BigInt(transfer.phase !== 'confirmed'),
+      BigInt(transfer.blockNumber),
+      BigInt(transfer.index),
+    ];
+  };
+  const compare = (one: bigint[], other: bigint[]): number => {
+    const place = one.findIndex((part, position) => part !== other[position]);
+    return place === -1 ? 0 : one[place]! < other[place]! ? -1 : 1;
+  };
+  return [...new Set(keys)]
+    .map((key) => ({ key, rank: rank(key) }))
+    .sort((one, other) => compare(one.rank, other.rank))
+    .map(({ key }) => key);
+}
+
+function leave(model: Model, transfer: ModelTransfer, reason: UnmatchedReason | null, among: ModelPayment[]): void {
+  const [first] = among;
   transfer.pays = null;
-  transfer.meantFor = payment.id;
+  if (reason === null && first !== undefined) {
+    model.reached.push('transfer: came after an unfinished payment');
+    transfer.waitsFor = first.id;
+    return;
+  }
   transfer.reason = reason;
-  model.reached.push(`unmatched: ${reason}`);
+  transfer.among = stillPossible(among).map(({ id }) => id);
+  model.reached.push(reason === null ? 'transfer: came for nobody' : `unmatched: ${reason}`);
+  if (reason === 'ambiguous' && new Set(among.map(({ merchant }) => merchant)).size > 1)
+    model.reached.push('unmatched: ambiguous between merchants');
 }
 
 function move(model: Model, payment: ModelPayment, to: 'PENDING' | 'CHECKING' | 'PAID'): void {
@@ -162,35 +245,29 @@ function move(model: Model, payment: ModelPayment, to: 'PENDING' | 'CHECKING' | 
 }
 
 function notePaid(model: Model, payment: ModelPayment, transfer: ModelTransfer): void {
-  const { from, to } = windowOf(payment);
   const { blockTime } = transfer;
-  if (blockTime < from) model.reached.push('paid: in a block from before the payment');
-  if (blockTime === from) model.reached.push('paid: in the first second of the window');
-  if (blockTime >= from && to - blockTime <= 1000) model.reached.push('paid: in the last second of the window');
+  const slot = slotOfTransfer(model, transfer).sort(inOrder);
+  if (blockTime < beginOf(payment)) model.reached.push('paid: in a block from before the payment');
+  if (blockTime === beginOf(payment)) model.reached.push('paid: in the first second of the window');
+  if (isInWindow(slot, payment, blockTime) && !isInWindow(slot, payment, blockTime + 1000))
+    model.reached.push('paid: in the last second of the window');
+  if (blockTime >= endOf(payment)) model.reached.push('paid: in a block from after the payment');
   const others = [...model.ledger.values()].filter((other) => other.id !== transfer.id);
   if (others.some((other) => other.phase === 'retracted' && isExact(payment, other))) {
     model.reached.push('paid: after another transfer of the amount was retracted');
   }
 }
 
-export const otherAmount = (payment: ModelPayment, transfer: ModelTransfer): 'underpaid' | 'overpaid' =>
-  transfer.tokenUnits < tokenUnitsOf(payment, transfer) ? 'underpaid' : 'overpaid';
+export const moneyOf = (transfer: ModelTransfer, reason: UnmatchedReason | null): object => ({
+  amount: formatUnits(transfer.tokenUnits, transfer.decimals),
+  reason,
+  network: transfer.network,
+  merchant_wallet: transfer.wallet,
+  block_timestamp: timestamp(transfer.blockTime),
+});
 
-const tokenUnitsOf = (payment: ModelPayment, transfer: ModelTransfer): bigint =>
-  toTokenUnits(payment.units, transfer.decimals);
-
-export const isExact = (payment: ModelPayment, transfer: ModelTransfer): boolean =>
-  payment.network === transfer.network &&
-  payment.wallet === transfer.wallet &&
-  tokenUnitsOf(payment, transfer) === transfer.tokenUnits;
-
-function slotOfTransfer(model: Model, transfer: ModelTransfer): ModelPayment[] {
-  const unit = toTokenUnits(1n, transfer.decimals);
-  if (transfer.tokenUnits % unit !== 0n) return [];
-  return slotOf(model, { ...transfer, units: transfer.tokenUnits / unit });
-}
-
-const fromNews = (news: TransferObserved): ModelTransfer => ({
+/** Where chain-watcher does not say when it first read a transfer, it was known by now. */
+const fromNews = (news: TransferObserved, now: number): ModelTransfer => ({
   network: news.network,
   id: news.transaction_id,
   index: news.transaction_event_index,
@@ -198,13 +275,20 @@ const fromNews = (news: TransferObserved): ModelTransfer => ({
   phase: news.phase,
   merchant: news.merchant_id,
   wallet: news.to,
+  sender: news.from,
   blockNumber: news.block_number,
   blockTime: Date.parse(news.block_timestamp),
+  firstSeen: news.first_seen_at === undefined ? now : Date.parse(news.first_seen_at),
+  live: news.live ?? false,
   tokenUnits: BigInt(news.amount_units),
   decimals: news.decimals,
   confirmations: news.confirmations,
   confirmationsRequired: news.confirmations_required,
   pays: null,
-  meantFor: null,
+  accepted: null,
+  inside: false,
+  among: [],
   reason: null,
+  waitsFor: null,
+  notified: false,
 });

@@ -13,11 +13,13 @@ export async function readSnapshot(pool: Pool, scope: Scope, now: number): Promi
     text: `
       select
         array(select concat_ws(' ', payment_id, merchant_id, status, network, recipient, amount, amount_units, ${ms('created_at')},
-                               ${ms('expires_at')}, ${ms('paid_at')}, ${ms('cancelled_at')}, description)
+                               ${ms('expires_at')}, ${ms('paid_at')}, ${ms('cancelled_at')}, coalesce(order_id, '-'), description)
                 from payment where merchant_id = any($1)) as payments,
         array(select concat_ws(' ', network, transaction_id, transaction_event_index, version, phase, block_number,
-                               ${ms('block_timestamp')}, amount_units, coalesce(payment_id, '-'),
-                               coalesce(related_payment_id, '-'), coalesce(reason, '-'))
+                               ${ms('block_timestamp')}, ${ms('first_seen_at')}, live::text, amount_units, coalesce(payment_id, '-'),
+                               coalesce(related_payment_id, '-'),
+                               coalesce((select string_agg(id, ',' order by id) from unnest(candidates) as id), '-'),
+                               coalesce(reason, '-'), case when payment_id is null then notified::text else '-' end)
                 from transfer where network = any($2)) as transfers,
         array(select concat_ws(' ', merchant_id, policy_version, webhook_ok::text, used_lifetime, package_base,
                                coalesce(used_day::text, '-'), used_today)
@@ -33,7 +35,10 @@ export async function readSnapshot(pool: Pool, scope: Scope, now: number): Promi
   if (read === undefined) throw new Error('a select without from answers one row');
   const messages = read.messages.map((message) => {
     const end = message.indexOf(' ');
-    return `${message.slice(0, end)} ${canonical(JSON.parse(message.slice(end)))}`;
+    const body = JSON.parse(message.slice(end)) as { candidates?: string[] };
+    // The contract gives them no order.
+    body.candidates?.sort();
+    return `${message.slice(0, end)} ${canonical(body)}`;
   });
   const snapshot = { ...read, messages };
   for (const lines of Object.values(snapshot)) lines.sort();

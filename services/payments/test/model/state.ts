@@ -1,6 +1,8 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { dayOf, REPLY_KEPT, type Usage } from './rules.ts';
+import { inOrder } from './whose-money.ts';
 
 /** A payment as the model has it. Moments are milliseconds since 1970. */
 export type ModelPayment = {
@@ -13,6 +15,7 @@ export type ModelPayment = {
   /** Millionths of a USDT. */
   units: bigint;
   description: string;
+  orderId: string | null;
   status: PaymentStatus;
   createdAt: number;
   expiresAt: number;
@@ -29,8 +32,12 @@ export type ModelTransfer = {
   phase: 'seen' | 'confirmed' | 'retracted';
   merchant: string;
   wallet: string;
+  sender: string;
   blockNumber: number;
   blockTime: number;
+  /** The earliest reading that was published, and whether the network was read without a gap then. */
+  firstSeen: number;
+  live: boolean;
   /** Base units of the token. */
   tokenUnits: bigint;
   decimals: number;
@@ -38,9 +45,17 @@ export type ModelTransfer = {
   confirmationsRequired: number;
   /** The payment it pays, or is about to. */
   pays: string | null;
-  /** Else the payment it was meant for, and why it does not pay it; null while it only has to be confirmed. */
-  meantFor: string | null;
+  /** What it carried when somebody accepted it, in base units; else null. */
+  accepted: bigint | null;
+  /** Whether the beginning of its interval is in the window of the payment that it is about to pay. */
+  inside: boolean;
+  /** Else the payments that it may be for, and why it pays none; null where that cannot be said, or not yet. */
+  among: string[];
   reason: UnmatchedReason | null;
+  /** Nothing can be said before this payment has ended, or has been paid. */
+  waitsFor: string | null;
+  /** Merchants have been notified of it. */
+  notified: boolean;
 };
 
 export type ModelReply = { merchant: string; key: string; at: number; request: string; body: string };
@@ -51,7 +66,8 @@ export type Model = {
   policies: Map<string, AccessPolicy>;
   /** How many payments a merchant had when its package began. */
   packageBases: Map<string, number>;
-  webhooks: Set<string>;
+  /** What each merchant with an endpoint is notified of. */
+  webhooks: Map<string, readonly WebhookChoice[]>;
   /** Address to merchant. */
   wallets: Map<string, string>;
   payments: Map<string, ModelPayment>;
@@ -72,7 +88,7 @@ export function emptyModel(now: number): Model {
     now,
     policies: new Map(),
     packageBases: new Map(),
-    webhooks: new Set(),
+    webhooks: new Map(),
     wallets: new Map(),
     payments: new Map(),
     replies: [],
@@ -93,7 +109,7 @@ export function copyOf(model: Model): Model {
     // Policies and replies are replaced, never changed.
     policies: new Map(model.policies),
     packageBases: new Map(model.packageBases),
-    webhooks: new Set(model.webhooks),
+    webhooks: new Map(model.webhooks),
     wallets: new Map(model.wallets),
     payments: records(model.payments),
     replies: [...model.replies],
@@ -111,7 +127,7 @@ export const transferKey = (transfer: { network: string; id: string; index: numb
 export const slotOf = (model: Model, slot: { network: string; wallet: string; units: bigint }): ModelPayment[] =>
   [...model.payments.values()]
     .filter(({ network, wallet, units }) => network === slot.network && wallet === slot.wallet && units === slot.units)
-    .sort((one, other) => one.createdAt - other.createdAt);
+    .sort(inOrder);
 
 export const isUnfinished = ({ status }: ModelPayment): boolean => status === 'PENDING' || status === 'CHECKING';
 
@@ -136,10 +152,10 @@ export const replyOf = (model: Model, merchant: string, key: string): ModelReply
 
 /** The rows that the service must have by now, in the words of readSnapshot(). */
 export function snapshotOf(model: Model): Snapshot {
-  const merchants = [...new Set([...model.policies.keys(), ...model.webhooks])];
+  const merchants = [...new Set([...model.policies.keys(), ...model.webhooks.keys()])];
   return {
     payments: [...model.payments.values()].map(paymentRow).sort(),
-    transfers: [...model.ledger.values()].map(transferRow).sort(),
+    transfers: [...model.ledger.values()].map((transfer) => transferRow(model, transfer)).sort(),
     gates: merchants.map((merchant) => gateRow(model, merchant)).sort(),
     wallets: [...model.wallets].map(([address, merchant]) => `${address} ${merchant}`).sort(),
     replies: model.replies
@@ -173,21 +189,32 @@ const paymentRow = (payment: ModelPayment): string =>
     payment.expiresAt,
     payment.paidAt,
     payment.cancelledAt,
+    payment.orderId,
     payment.description,
   );
 
-const transferRow = (transfer: ModelTransfer): string =>
-  line(
+function transferRow(model: Model, transfer: ModelTransfer): string {
+  const candidates = candidatesOf(model, transfer).map(({ id }) => id);
+  return line(
     transferKey(transfer),
     transfer.version,
     transfer.phase,
     transfer.blockNumber,
     transfer.blockTime,
+    transfer.firstSeen,
+    transfer.live,
     transfer.tokenUnits,
     transfer.pays,
-    transfer.meantFor,
+    candidates.length === 1 ? candidates[0]! : null,
+    candidates.length > 1 ? candidates.sort().join() : null,
     transfer.reason,
+    // Of one that pays there is nothing to say.
+    transfer.pays === null ? transfer.notified : null,
   );
+}
+
+export const candidatesOf = (model: Model, { among }: ModelTransfer): ModelPayment[] =>
+  among.map((id) => model.payments.get(id)!);
 
 function gateRow(model: Model, merchant: string): string {
   const own = paymentsOf(model, merchant);

@@ -1,5 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { type Model, usageOf } from './state.ts';
 
 /**
@@ -16,8 +17,8 @@ export type Answered = { status: number; text: string; replayed: boolean };
 export type OtherServices = {
   /** quota: the policy in force of each merchant. */
   quota: Map<string, AccessPolicy>;
-  /** webhook-dispatcher: who has an endpoint. */
-  endpoints: Set<string>;
+  /** webhook-dispatcher: who has an endpoint, and what it is notified of. */
+  endpoints: Map<string, readonly WebhookChoice[]>;
   /** Who gives no answer. */
   down: Set<'quota' | 'webhooks' | 'chain'>;
   /** chain-watcher: everything it ever said of each transfer, oldest first. */

@@ -32,6 +32,7 @@ type Interval = { from: number; to: number };
 export type Verdict<P> =
   /** It is this payment's money. `inside`: its beginning is in the payment's window, and not only its end. */
   | { pays: P; inside: boolean; by: string }
+  /** The newest first. */
   | { among: P[]; by: string }
   /** No payment claims it. */
   | { nobody: true };
@@ -79,7 +80,7 @@ export function doesClaim(slot: readonly Claimant[], payment: Claimant, arrival:
 const newestOf = <P extends Claimant>(payments: readonly P[]): P | undefined =>
   payments.find((payment) => payments.every((other) => other === payment || isBefore(other, payment)));
 
-const hasEndedUnpaid = ({ status }: Claimant): boolean => status === 'EXPIRED' || status === 'CANCELLED';
+export const hasEndedUnpaid = ({ status }: Claimant): boolean => status === 'EXPIRED' || status === 'CANCELLED';
 const isWaiting = ({ status }: Claimant): boolean => status === 'PENDING' || status === 'CHECKING';
 
 /** Rule 1: whoever should have paid the payment before is late, and not the customer of this one. */
@@ -87,7 +88,9 @@ function latePayers<P extends Claimant>(slot: readonly P[], claimant: P, { from 
   const before = newestOf(slot.filter((other) => isBefore(other, claimant)));
   if (before === undefined || !hasEndedUnpaid(before)) return null;
   const sinceEnd = claimant.createdAt - endOnOurClock(before);
-  const isLate = sinceEnd <= HOUR && endOf(before) <= from && from < beginOf(claimant) + TOO_SOON;
+  // Its window ended at the latest where the claimant's began.
+  const end = Math.min(endOf(before), beginOf(claimant));
+  const isLate = sinceEnd <= HOUR && end <= from && from < beginOf(claimant) + TOO_SOON;
   return isLate ? [before, claimant] : null;
 }
 
@@ -100,6 +103,12 @@ const wereThereBefore = <P extends Claimant>(slot: readonly P[], payment: P): P[
     return payment.createdAt - end <= HOUR;
   });
 
+/** All are a merchant's, for the same order of its own. */
+export const isOneOrder = ([one, ...others]: readonly Claimant[]): boolean =>
+  one !== undefined &&
+  one.orderId !== null &&
+  others.every(({ merchant, orderId }) => merchant === one.merchant && orderId === one.orderId);
+
 /** Rule 7: one customer's money, in two orders that are one. */
 function amongCandidates<P extends Claimant>(
   slot: readonly P[],
@@ -107,12 +116,8 @@ function amongCandidates<P extends Claimant>(
   { from }: Interval,
   by: string,
 ): Verdict<P> {
-  const [one] = among;
-  const isOneOrder = among.every(
-    ({ merchant, orderId }) => orderId !== null && merchant === one?.merchant && orderId === one.orderId,
-  );
-  const pays = isOneOrder ? (newestOf(among.filter(isWaiting)) ?? newestOf(among)) : undefined;
-  if (pays === undefined) return { among: [...among].sort(inOrder), by: `${by}, ambiguous` };
+  const pays = isOneOrder(among) ? (newestOf(among.filter(isWaiting)) ?? newestOf(among)) : undefined;
+  if (pays === undefined) return { among: [...among].sort(inOrder).reverse(), by: `${by}, ambiguous` };
   return { pays, inside: isInWindow(slot, pays, from), by: `${by}, rule 7` };
 }
 

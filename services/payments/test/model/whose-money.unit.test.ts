@@ -33,7 +33,11 @@ const found = (block: string, read: string): Arrival => ({ blockTime: at(block),
 function verdict(slot: readonly Asking[], arrival: Arrival): string {
   const whose = whoseMoney(slot, arrival);
   if ('pays' in whose) return `pays ${whose.pays.id}, ${whose.by}`;
-  if ('among' in whose) return `${whose.among.map(({ id }) => id).join(' and ')}, ${whose.by}`;
+  if ('among' in whose)
+    return `${whose.among
+      .map(({ id }) => id)
+      .toReversed()
+      .join(' and ')}, ${whose.by}`;
   const left = unclaimed(slot, arrival);
   return left === null ? 'nobody' : `${left.reason} for ${left.among.map(({ id }) => id).join()}`;
 }

@@ -1,0 +1,115 @@
+import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { acceptanceRefusal } from './candidates.ts';
+import { onWallet } from './deciding.ts';
+import { findingOf } from './other-services.ts';
+import { shown } from './reading.ts';
+import { notifyOfTransfers } from './notifying.ts';
+import { pay, reviewTransfer } from './settling.ts';
+import { done, type OtherServices, type Settings, type Step, unavailable } from './steps.ts';
+import { type Model, type ModelPayment, type ModelTransfer, transferKey } from './state.ts';
+
+/* Somebody says that a transfer is this payment's money. */
+
+export type AcceptanceCall = {
+  payment: string;
+  /** Null for an operator. */
+  merchant: string | null;
+  transfer: { network: string; id: string; index: number };
+  /** How many candidates the caller was shown. */
+  confirmed: number | null;
+};
+
+type Present = Finding & { finding: 'present' };
+type Accepting = { call: AcceptanceCall; settings: Settings; otherServices: OtherServices };
+
+/** What a merchant may take is at least this much of what was asked. */
+const LEAST_PERCENT = 90n;
+
+/** The chain is asked between two looks at the ledger; it says the same all the time. */
+export const accepting =
+  (accepted: Accepting): Step =>
+  (model) => {
+    const { call, otherServices } = accepted;
+    const payment = model.payments.get(call.payment)!;
+    if (call.merchant !== null && payment.merchant !== call.merchant) return done({ status: 404 });
+    const known = model.ledger.get(transferKey(call.transfer));
+    const refusal = known === undefined ? null : whyNot(model, call, known);
+    if (refusal === 'done before') return done(answerFor(model, payment, accepted));
+    if (refusal !== null) return refused(model, refusal);
+    if (otherServices.down.has('chain')) return done(unavailable);
+    const finding = findingOf(otherServices, transferKey(call.transfer));
+    if (finding.finding !== 'present') return refused(model, 'absent from the chain');
+    if (!finding.is_final) return refused(model, 'not final');
+    if (known !== undefined) return { next: deciding(accepted, finding) };
+    return finding.to === payment.wallet ? { next: recording(accepted, finding) } : refused(model, 'another wallet');
+  };
+
+/** What the ledger did not have is taken in as any other transfer, and maybe it pays by itself. */
+const recording =
+  (accepted: Accepting, finding: Present): Step =>
+  (model) => {
+    const { payment: id, merchant, transfer } = accepted.call;
+    const payment = model.payments.get(id)!;
+    const { finding: _, is_final: __, ...shows } = finding;
+    const observed: TransferObserved = {
+      ...{ network: transfer.network, transaction_id: transfer.id, transaction_event_index: transfer.index },
+      ...{ ...shows, merchant_id: payment.merchant, phase: 'confirmed', version: 0 },
+    };
+    reviewTransfer(model, observed);
+    model.reached.push('acceptance: money that only the chain knew');
+    if (model.ledger.get(transferKey(transfer))!.pays !== id) return { next: deciding(accepted, finding) };
+    model.reached.push('acceptance: money that only the chain knew pays by itself');
+    return merchant === null ? refused(model, 'it pays by itself') : done(answerFor(model, payment, accepted));
+  };
+
+const deciding =
+  (accepted: Accepting, finding: Present): Step =>
+  (model) => {
+    const { call } = accepted;
+    const payment = model.payments.get(call.payment)!;
+    const transfer = model.ledger.get(transferKey(call.transfer))!;
+    const refusal = whyNot(model, call, transfer) ?? differs(transfer, finding);
+    if (refusal === 'done before') return done(answerFor(model, payment, accepted));
+    if (refusal !== null) return refused(model, refusal);
+    model.reached.push(`accepted: ${whatWas(transfer)}, by ${call.merchant === null ? 'an operator' : 'its merchant'}`);
+    pay(model, payment, transfer, true);
+    notifyOfTransfers(model);
+    return done(answerFor(model, payment, accepted));
+  };
+
+function refused(model: Model, why: string) {
+  model.reached.push(`acceptance: refused, ${why}`);
+  return done({ status: 409 });
+}
+
+function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCall, transfer: ModelTransfer) {
+  const payment = model.payments.get(id)!;
+  if (payment.status === 'PAID') {
+    return transfer.pays === id && transfer.accepted !== null ? 'done before' : 'paid already';
+  }
+  if (payment.status === 'CHECKING') return 'CHECKING by another transfer';
+  if (transfer.wallet !== payment.wallet || transfer.network !== payment.network) return 'another wallet';
+  if (transfer.phase === 'retracted') return 'retracted';
+  // A merchant waits for the message; an operator goes by what the chain says.
+  if (merchant !== null && transfer.phase === 'seen') return 'not final';
+  const wallet = onWallet(model, transfer);
+  const self = wallet.find((one) => one.id === id)!;
+  if (merchant !== null && transfer.tokenUnits * 100n < self.asked * LEAST_PERCENT) return 'too little';
+  const among = transfer.among.map((one) => model.payments.get(one)!);
+  return acceptanceRefusal(self, { ...transfer, carried: transfer.tokenUnits }, wallet, among, {
+    by: merchant,
+    confirmed,
+  });
+}
+
+const differs = (transfer: ModelTransfer, finding: Present): string | null =>
+  transfer.blockNumber !== finding.block_number || String(transfer.tokenUnits) !== finding.amount_units
+    ? 'the chain says something else'
+    : null;
+
+const whatWas = ({ reason, among }: ModelTransfer): string =>
+  reason === null ? 'money without a reason' : among.length > 1 ? `${reason} among several` : reason;
+
+const answerFor = (model: Model, payment: ModelPayment, { call, settings }: Accepting): unknown =>
+  call.merchant === null ? { status: 200 } : { status: 200, body: shown(model, payment, settings) };

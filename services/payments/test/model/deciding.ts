@@ -1,0 +1,59 @@
+import { toTokenUnits } from '@quittance/contracts/amount.ts';
+import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { type Asking, lateReason, nearBy, otherAmount, unclaimed, waitedOrRested } from './candidates.ts';
+import { type Model, type ModelPayment, type ModelTransfer, slotOf } from './state.ts';
+import { intervalOf, whoseMoney } from './whose-money.ts';
+
+/* The rules about money, asked about a transfer of the model as things are now. */
+
+/** `by`: the rule that said so. */
+export type Decision =
+  | { pays: ModelPayment; inside: boolean; by: string }
+  | { among: ModelPayment[]; reason: UnmatchedReason | null; by: string };
+
+const nobodys: Decision = { among: [], reason: null, by: 'nobody' };
+
+export function decide(model: Model, transfer: ModelTransfer): Decision {
+  // What a wallet sends to itself brings it nothing.
+  if (transfer.phase === 'retracted' || transfer.sender === transfer.wallet) return nobodys;
+  const slot = slotOfTransfer(model, transfer);
+  const whose = whoseMoney(slot, transfer);
+  if ('pays' in whose) return whose;
+  if ('among' in whose) return { ...whose, reason: 'ambiguous' };
+  const left = unclaimed(slot, transfer);
+  // Exactly the amount of a payment that was there then: nothing to do with others.
+  if (slot.some((payment) => waitedOrRested(payment, transfer))) {
+    return left === null ? nobodys : { ...left, by: 'rule 6' };
+  }
+  const near = nearBy(onWallet(model, transfer), { ...transfer, carried: transfer.tokenUnits });
+  if (near.among.length > 0) return { ...near, by: 'another amount' };
+  return left === null ? nobodys : { ...left, by: 'rule 6, long after' };
+}
+
+/** All payments of the wallet, with what each asks for in the units of this transfer. */
+export const onWallet = (model: Model, transfer: ModelTransfer): (ModelPayment & Asking)[] =>
+  [...model.payments.values()]
+    .filter(({ network, wallet }) => network === transfer.network && wallet === transfer.wallet)
+    .map((payment) => ({ ...payment, asked: tokenUnitsOf(payment, transfer) }));
+
+export const tokenUnitsOf = (payment: ModelPayment, transfer: ModelTransfer): bigint =>
+  toTokenUnits(payment.units, transfer.decimals);
+
+export const isExact = (payment: ModelPayment, transfer: ModelTransfer): boolean =>
+  payment.network === transfer.network &&
+  payment.wallet === transfer.wallet &&
+  tokenUnitsOf(payment, transfer) === transfer.tokenUnits;
+
+export function slotOfTransfer(model: Model, transfer: ModelTransfer): ModelPayment[] {
+  const unit = toTokenUnits(1n, transfer.decimals);
+  if (transfer.tokenUnits % unit !== 0n) return [];
+  return slotOf(model, { ...transfer, units: transfer.tokenUnits / unit });
+}
+
+/** Why the transfer does not pay this candidate: late for one and after the cancellation of the other, too little here and too much there. */
+export function reasonFor(payment: ModelPayment, transfer: ModelTransfer): UnmatchedReason | null {
+  const asked = tokenUnitsOf(payment, transfer);
+  if (asked !== transfer.tokenUnits) return otherAmount({ asked }, { carried: transfer.tokenUnits });
+  const isLate = transfer.reason === 'late' || transfer.reason === 'after_cancel';
+  return isLate ? lateReason(payment, intervalOf(transfer).from) : transfer.reason;
+}

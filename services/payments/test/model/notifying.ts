@@ -1,0 +1,84 @@
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import { noticeTypes, type NoticeType } from '@quittance/contracts/webhook.ts';
+import { isDustFor, waitedOrRested } from './candidates.ts';
+import { onWallet } from './deciding.ts';
+import { sendMessage, timestamp } from './steps.ts';
+import { candidatesOf, type Model, type ModelPayment, type ModelTransfer } from './state.ts';
+
+/* Events besides PAID, for merchants who chose them. */
+
+/** @param transfer by which the payment is CHECKING, else null. */
+export function notifyOfPayment(
+  model: Model,
+  type: Exclude<NoticeType, 'transfer.unmatched'>,
+  payment: ModelPayment,
+  transfer: ModelTransfer | null,
+): void {
+  if (!isChosen(model, payment.merchant, type)) return;
+  const transfers = [...model.ledger.values()].filter(
+    (one) => one.pays === null && one.reason !== null && candidatesOf(model, one).some(({ id }) => id === payment.id),
+  );
+  sendMessage(model, 'NoticeRaised', {
+    merchant_id: payment.merchant,
+    event_type: type,
+    ...about(payment, transfer),
+    ...(type === 'payment.expired' && transfers.length > 0 && { candidate_transfers: transfers.length }),
+  });
+  model.reached.push(`notified: ${type}`);
+}
+
+/** Each transfer once, when it is confirmed and it is clear that it pays nothing. */
+export function notifyOfTransfers(model: Model): void {
+  for (const transfer of model.ledger.values()) {
+    if (transfer.notified || transfer.phase !== 'confirmed' || transfer.pays !== null || transfer.waitsFor !== null)
+      continue;
+    transfer.notified = true;
+    if (!isDust(model, transfer)) for (const merchant of toNotify(model, transfer)) notify(model, merchant, transfer);
+  }
+}
+
+function toNotify(model: Model, transfer: ModelTransfer): Set<string> {
+  const candidates = candidatesOf(model, transfer);
+  return new Set(candidates.length === 0 ? [transfer.merchant] : candidates.map(({ merchant }) => merchant));
+}
+
+function notify(model: Model, merchant: string, transfer: ModelTransfer): void {
+  if (!isChosen(model, merchant, 'transfer.unmatched')) return;
+  const candidates = candidatesOf(model, transfer);
+  const own = candidates.filter((payment) => payment.merchant === merchant);
+  sendMessage(model, 'NoticeRaised', {
+    merchant_id: merchant,
+    event_type: 'transfer.unmatched',
+    ...about(candidates.length === 1 ? candidates[0]! : null, transfer),
+    candidates: own.map(({ id }) => id).sort(),
+    ...(own.length < candidates.length && { candidates_elsewhere: true }),
+    transfer: {
+      amount: formatUnits(transfer.tokenUnits, transfer.decimals),
+      reason: transfer.reason,
+      network: transfer.network,
+      merchant_wallet: transfer.wallet,
+      block_timestamp: timestamp(transfer.blockTime),
+    },
+  });
+  model.reached.push(`notified: transfer.unmatched, ${transfer.reason}`);
+}
+
+/** Below a hundredth of every amount that waited on the wallet; where none did, of every amount that ever has. */
+function isDust(model: Model, transfer: ModelTransfer): boolean {
+  const wallet = onWallet(model, transfer);
+  const there = wallet.filter((payment) => waitedOrRested(payment, transfer));
+  const compared = there.length > 0 ? there : wallet;
+  return compared.length > 0 && compared.every((payment) => isDustFor(payment, { carried: transfer.tokenUnits }));
+}
+
+const isChosen = (model: Model, merchant: string, type: NoticeType): boolean =>
+  model.webhooks.get(merchant)?.includes(noticeTypes[type]) ?? false;
+
+const about = (payment: ModelPayment | null, transfer: ModelTransfer | null): object => ({
+  payment_id: payment?.id ?? null,
+  expected_amount: payment?.amount ?? null,
+  description: payment?.description ?? null,
+  transaction_id: transfer?.id ?? null,
+  transaction_event_index: transfer?.index ?? null,
+  ...(payment !== null && payment.orderId !== null && { order_id: payment.orderId }),
+});
