@@ -182,6 +182,7 @@ describe('a retry of a notice that PAID has overtaken', () => {
     await settle(outcome(await claimOne(), { ...failure, retry_delay_seconds: null }));
     expect(await world.stateOf(notice)).toMatchObject({ error_category: 'http_5xx' });
     await pay();
+    expect(await world.stateOf(notice)).toMatchObject({ ...superseded, attempts: 1 });
     expect(await retry(notice)).toEqual(refused);
     // As 0.2.0 leaves it.
     await world.pool.query(`update delivery set error_category = 'interrupted' where event_id = $1`, [notice]);

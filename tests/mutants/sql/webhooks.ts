@@ -261,7 +261,7 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'waits for a notice in flight until its lease ends',
       },
       {
-        breaks: 'a notice that had failed can be sent after PAID',
+        breaks: 'operators are offered a notice that had failed before PAID',
         before: `(d.status = 'pending' or d.status = 'failed' and d.error_category <> 'superseded')`,
         after: `d.status = 'pending'`,
         noticedBy: 'is refused also when it had failed before',
