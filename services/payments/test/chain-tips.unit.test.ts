@@ -14,7 +14,6 @@ function manual() {
   const readTips = createChainTips({
     logger: createLogger({ service: 'payments', level: 'warn' }, { write: (line) => void logged.push(line) }),
     reader: {
-      clock: () => Promise.resolve(null),
       tips: () =>
         new Promise((resolve, reject) => {
           questions.push({

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -50,6 +51,13 @@ export type PastTransfer = {
   /** Of its block; the payment's creation unless the test says otherwise. */
   block_timestamp?: Date;
 };
+
+/** What paid a payment: exactly its amount, or where it was accepted a little more. */
+export function transferOf(payment: PastPayment, accepted: boolean, decimals: number): PastTransfer {
+  const exact = BigInt(payment.amount_units) * 10n ** BigInt(decimals - 6);
+  const amount_units = String(accepted ? exact + BigInt(Math.floor(Math.random() * 1e6)) : exact);
+  return { payment, transaction_id: randomBytes(32).toString('hex'), amount_units, decimals, accepted };
+}
 
 export async function insertPast(
   db: Queryable,

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseReference, referenceOf } from '@quittance/contracts/payment-reference.ts';
-import { newId, sha256 } from '@quittance/contracts/ids.ts';
+import { referenceOf } from '@quittance/contracts/payment-reference.ts';
+import { newId } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
@@ -9,11 +8,10 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { exportPayments, type ExportRequest } from '../src/exports/export-payments.ts';
 import { writers } from '../src/exports/format.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { findPayments, type Sought } from '../src/queries/found-payments.ts';
 import { readReport } from '../src/reports/report.ts';
 import { noTips } from '../src/views/chain-tips.ts';
 import { createConfirmationPolicy } from '../src/views/confirmation-policy.ts';
-import { insertPast, pastPayment, type PastPayment, type PastTransfer } from './finding-fixtures.ts';
+import { insertPast, pastPayment, type PastPayment, type PastTransfer, transferOf } from './finding-fixtures.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -312,12 +310,6 @@ function randomHistory(merchantId: string, count: number) {
   return { payments, transfers, expected: (asked: Asked) => expectedReport(payments, { carried, happened }, asked) };
 }
 
-function transferOf(payment: PastPayment, accepted: boolean, decimals: number): PastTransfer {
-  const exact = BigInt(payment.amount_units) * 10n ** BigInt(decimals - 6);
-  const amount_units = String(accepted ? exact + BigInt(Math.floor(Math.random() * 1e6)) : exact);
-  return { payment, transaction_id: randomBytes(32).toString('hex'), amount_units, decimals, accepted };
-}
-
 type Asked = { from: string; to: string; group: 'day' | 'month'; by: 'payment' | 'chain' };
 
 /** The same in other words: payment by payment. */
@@ -358,46 +350,3 @@ function expectedReport(
     totals: shown(totals),
   };
 }
-
-describe('an operator finds', () => {
-  const nothing: Sought = {
-    ...{ paymentId: null, tokenSha256: null, orderId: null, idEnd: null, transactionId: null, recipient: null },
-  };
-  const find = async (sought: Partial<Sought>) =>
-    (await findPayments(pool, { ...nothing, ...sought }, ['local'])).map(({ payment_id: id, found_by: by }) => [
-      id,
-      by,
-    ]);
-
-  test('a payment of any merchant by each of its names, once', async () => {
-    const created_at = new Date(midnight('2026-03-01'));
-    const wallet = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
-    const [tea, cup, other] = ['tea', 'cup', 'other'].map((name) =>
-      pastPayment({
-        ...{ merchant_id: newId('mer'), created_at, order_id: `order of ${name}`, status: 'PAID' },
-        ...(name !== 'other' && { recipient: wallet, amount_units: name.length + name.charCodeAt(0) }),
-      }),
-    ) as [PastPayment, PastPayment, PastPayment];
-    const transfer = transferOf(cup, false, 6);
-    await insertPast(pool, [tea, cup, other], [transfer]);
-    await pool.query('update payment set created_at = created_at + $2 where payment_id = $1', [
-      cup.payment_id,
-      '1 minute',
-    ]);
-
-    expect(await find({ paymentId: tea.payment_id })).toEqual([[tea.payment_id, 'payment_id']]);
-    expect(await find({ tokenSha256: sha256(tea.public_token).toString('hex') })).toEqual([[tea.payment_id, 'token']]);
-    expect(await find({ orderId: 'order of tea' })).toEqual([[tea.payment_id, 'order_id']]);
-    expect(await find({ idEnd: parseReference(referenceOf(tea.payment_id)) })).toEqual([[tea.payment_id, 'reference']]);
-    expect(await find({ transactionId: transfer.transaction_id })).toEqual([[cup.payment_id, 'transaction_id']]);
-    expect(await find({ recipient: wallet })).toEqual([
-      [cup.payment_id, 'merchant_wallet'],
-      [tea.payment_id, 'merchant_wallet'],
-    ]);
-    expect(await find({ recipient: wallet, paymentId: tea.payment_id })).toEqual([
-      [cup.payment_id, 'merchant_wallet'],
-      [tea.payment_id, 'payment_id'],
-    ]);
-    expect(await find({})).toEqual([]);
-  });
-});

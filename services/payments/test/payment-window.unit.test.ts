@@ -180,7 +180,7 @@ describe('why a transfer that pays nothing is shown with one of the payments tha
     reasonShown(
       { amount_units: 10_000_000n, cancelled_at: null, ...ofPayment },
       {
-        ...{ amount_units: '10000000', decimals: 6, block_timestamp: at('13:00:00.000'), reason: null },
+        ...{ ...sighting('13:00:00.000'), amount_units: '10000000', decimals: 6, reason: null },
         ...ofTransfer,
       },
     );
@@ -201,5 +201,8 @@ describe('why a transfer that pays nothing is shown with one of the payments tha
     expect(reason({ reason: 'after_cancel' })).toBe('late');
     expect(reason({ reason: 'late' }, { cancelled_at: at('13:00:00.900') })).toBe('after_cancel');
     expect(reason({ reason: 'late' }, { cancelled_at: at('13:00:01.000') })).toBe('late');
+    // The chain's clock is ahead: it came when it was first seen.
+    const ahead = { ...sighting('13:00:30.000', '13:00:00.900'), reason: 'late' };
+    expect(reason(ahead, { cancelled_at: at('13:00:01.000') })).toBe('late');
   });
 });

@@ -2,7 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
-import type { ReadPaymentDetails, ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
+import type {
+  OperatorsPayment,
+  ReadPaymentDetails,
+  ReadPublicPayments,
+} from '@quittance/contracts/http/payments/payments.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { expectPrismaMatchesDatabase } from '@quittance/testkit/prisma-schema.ts';
 import { schema } from '../src/migrations.ts';
@@ -98,6 +102,29 @@ describe('the details', () => {
     (await payments.call<ResponseOf<typeof ReadPaymentDetails>>('POST', '/payment-details', { payments: asked })).json
       .found;
 
+  test('warn of a network that cannot be read just now, of a payment that is not paid, and so does the page', async () => {
+    const one = await newPayment(payments);
+    const paid = await newPayment(payments);
+    await paid.observe({ phase: 'confirmed', confirmations: 2 });
+    await eventually(async () => expect((await paid.details()).status).toBe('PAID'));
+    const { tips } = payments.stubs;
+    tips.heights.set('local', 7);
+    tips.unreadable.add('local');
+    try {
+      await eventually(async () => expect((await one.details()).warnings).toEqual(['network_unreadable']));
+      expect((await paid.details()).warnings).toEqual([]);
+      const token = one.payment.payment_url.split('/').at(-1)!;
+      const help = await payments.call('POST', '/checkout-help', { token_sha256: sha256(token).toString('hex') });
+      expect(help.json).toMatchObject({ warnings: ['network_unreadable'] });
+      const { json } = await payments.call('GET', `/payments/${one.payment.payment_id}`);
+      expect(json).toMatchObject({ warnings: ['network_unreadable'] });
+    } finally {
+      tips.unreadable.clear();
+      tips.heights.clear();
+    }
+    await eventually(async () => expect((await one.details()).warnings).toEqual([]));
+  });
+
   test('of several payments come in one answer that names the merchant of each', async () => {
     const [one, two] = [await newPayment(payments, { amount: '7.10' }), await newPayment(payments)];
     const asked = [one, two, one].map(({ merchantId, payment }) => ({
@@ -107,7 +134,10 @@ describe('the details', () => {
     const found = await ask(asked.slice(0, 2));
     expect(found).toHaveLength(2);
     for (const { merchantId, payment } of [one, two]) {
-      expect(found).toContainEqual({ merchant_id: merchantId, payment: { ...payment, unmatched_transfers: [] } });
+      expect(found).toContainEqual({
+        merchant_id: merchantId,
+        payment: { ...payment, unmatched_transfers: [], warnings: [] },
+      });
     }
   });
 
@@ -218,23 +248,19 @@ describe('the operator', () => {
 
   test('reads the same reason for a transfer beside a payment as the merchant does', async () => {
     const one = await newPayment(payments, { amount: '5' });
-    const { merchant_wallet: wallet } = one.payment;
-    await one.cancel();
-    // For the first it comes after the cancellation; to the second, on the same wallet, it is too little.
-    const transfer = await one.observe({ block_timestamp: wholeSecond(one.payment.created_at, 3_600) });
-    await eventually(async () => expect((await one.details()).unmatched_transfers).toHaveLength(1));
-    const two = await newPayment(payments, { amount: '7', wallet }, one.merchantId);
-    await payments.db.query(`update transfer set block_timestamp = $2 where transaction_id = $1`, [
-      transfer.transaction_id,
-      wholeSecond(two.payment.created_at, 1),
-    ]);
+    const two = await newPayment(payments, { amount: '7', wallet: one.payment.merchant_wallet }, one.merchantId);
+    const transfer = await two.observe({ amount_units: '6000000' });
+    const candidates = [two, one].map(({ payment }) => payment.payment_id).toSorted();
     for (const [payment, reason] of [
-      [one, 'after_cancel'],
+      [one, 'overpaid'],
       [two, 'underpaid'],
     ] as const) {
-      await eventually(async () => expect((await payment.details()).unmatched_transfers).toMatchObject([{ reason }]));
-      const { json } = await payments.call('GET', `/payments/${payment.payment.payment_id}`);
+      await eventually(async () =>
+        expect((await payment.details()).unmatched_transfers).toMatchObject([{ reason, candidate_count: 2 }]),
+      );
+      const { json } = await payments.call<OperatorsPayment>('GET', `/payments/${payment.payment.payment_id}`);
       expect(json).toMatchObject({ transfers: [{ transaction_id: transfer.transaction_id, reason }] });
+      expect(json.transfers[0]!.candidates.toSorted()).toEqual(candidates);
     }
   });
 });
