@@ -8,6 +8,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { newPayment } from '../../../services/payments/src/creation/creation.ts';
 import { createPaymentMessages } from '../../../services/payments/src/payment-messages.ts';
+import { findNearestCandidate } from '../../../services/payments/src/queries/arrived.ts';
 import { findPayments } from '../../../services/payments/src/queries/found-payments.ts';
 import { anything, listPayments } from '../../../services/payments/src/queries/payment-lists.ts';
 import {
@@ -23,7 +24,12 @@ import {
   insertPayment,
   type NewPayment,
 } from '../../../services/payments/src/store/new-payment.ts';
-import { cancelPayment, findPaymentsOnWallet, findSlotPayments } from '../../../services/payments/src/store/payment.ts';
+import {
+  cancelPayment,
+  findNearestUnfinished,
+  findNewestOnWallet,
+  findSlotPayments,
+} from '../../../services/payments/src/store/payment.ts';
 import { withDatabase } from '../../support/database.ts';
 import { LARGEST, SECOND } from './filled-database.ts';
 import { NETWORK } from './payments-process.ts';
@@ -93,14 +99,8 @@ export async function paymentOperations(
       },
     },
     { name: 'details', run: (n) => findDetails(pool, [pick(payments, n)]) },
-    {
-      name: 'details: unmatched transfers',
-      run: (n) => {
-        const payment = pick(payments, n);
-        const window = { start: payment.created_at, end: new Date(payment.created_at.getTime() + DAY_MS) };
-        return findUnmatched(pool, [{ payment, window }]);
-      },
-    },
+    { name: 'details: unmatched transfers', run: (n) => findUnmatched(pool, [pick(payments, n).payment_id]) },
+    { name: 'page: money that arrived', run: (n) => findNearestCandidate(pool, pick(payments, n)) },
     { name: 'public status', run: (n) => findByPublicTokens(pool, [pick(payments, n).token]) },
     { name: 'list', run: (n) => list(n, {}) },
     { name: 'list of one status', run: (n) => list(n, { status: 'CANCELLED' }) },
@@ -114,7 +114,17 @@ export async function paymentOperations(
         const { merchant_id, created_at } = pick(payments, n);
         const from = new Date(Math.floor(created_at.getTime() / DAY_MS) * DAY_MS);
         return countPayments(pool, merchant_id, {
-          ...{ from, to: new Date(from.getTime() + DAY_MS), group: 'day', limit: 100 },
+          ...{ from, to: new Date(from.getTime() + DAY_MS), group: 'day', by: 'payment', limit: 100 },
+        });
+      },
+    },
+    {
+      name: 'report of a day, by the chain',
+      run: (n) => {
+        const { merchant_id, created_at } = pick(payments, n);
+        const from = new Date(Math.floor(created_at.getTime() / DAY_MS) * DAY_MS);
+        return countPayments(pool, merchant_id, {
+          ...{ from, to: new Date(from.getTime() + DAY_MS), group: 'day', by: 'chain', limit: 100 },
         });
       },
     },
@@ -128,7 +138,11 @@ export async function paymentOperations(
         ]);
       },
     },
-    { name: 'wallet of a transfer', run: (n) => findPaymentsOnWallet(pool, pick(payments, n), new Date()) },
+    { name: 'wallet of a transfer: newest', run: (n) => findNewestOnWallet(pool, pick(payments, n), new Date()) },
+    {
+      name: 'wallet of a transfer: nearest amounts',
+      run: (n) => findNearestUnfinished(pool, [{ ...pick(payments, n), amountUnits: BigInt(n % 200) * 1_000_000n }]),
+    },
     { name: 'transfer that pays', run: (n) => observe(pick(payable, n), '7') },
     { name: 'transfer that pays nothing', run: (n) => observe(pick(payments, n), '0.07') },
     { name: 'cancel', run: (n) => cancelPayment(pool, pick(payable, n).merchant_id, pick(payable, n).payment_id) },
