@@ -12,8 +12,8 @@ export const allRules: readonly Rules[] = [
   {
     name: 'settlement',
     about: 'which payment a transfer pays, payment windows, the states of a payment',
-    mutate: ['services/payments/src/state.ts', 'services/payments/src/settlement/{decision,payment-window}.ts'],
-    tests: ['services/payments/test/{decision,payment-window,state}.unit.test.ts'],
+    mutate: ['services/payments/src/state.ts', 'services/payments/src/settlement/{claim,decision,payment-window}.ts'],
+    tests: ['services/payments/test/{claim,decision,payment-window,state}.unit.test.ts'],
   },
   {
     name: 'finality',

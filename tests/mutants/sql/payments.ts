@@ -30,15 +30,36 @@ export const payments: SqlMutants[] = [
         breaks: 'a payment moves from a status that does not allow it',
         before: 'where payment_id = any($1) and status = any($3)',
         after: 'where payment_id = any($1) and (status = any($3) or true)',
+        tests: test('cancelling'),
         noticedBy: 'of a payment that races a transfer has one winner',
       },
       {
         breaks: 'a transfer of the next payment pays the one before it in the slot',
-        before: `           order by created_at desc limit 1)
-         union all`,
-        after: `           order by created_at limit 1)
-         union all`,
+        before: 'order by created_at desc, payment_id desc limit ${SLOT_SEARCH_MAX}) begun',
+        after: 'order by created_at, payment_id limit 1) begun',
         noticedBy: 'keeps an early transfer for the old payment and a later one for the new',
+      },
+      {
+        breaks: 'the payment before the newest one is not looked at: its late customer pays the newest',
+        before: 'where place <= 2 or is_recent)',
+        after: 'where place <= 1)',
+        noticedBy: 'shares money that came within five seconds of its creation with the one before it',
+      },
+      {
+        breaks: 'a payment is cancelled before it was created, when the clock has stepped back',
+        before: `cancelled_at = greatest(created_at, date_trunc('milliseconds', clock_timestamp()))`,
+        after: `cancelled_at = date_trunc('milliseconds', clock_timestamp())`,
+        tests: test('cancelling'),
+        noticedBy: 'is never before the creation, also when the database’s clock has stepped back since',
+      },
+      {
+        breaks: 'money is not for an older payment where many newer ones are on the wallet',
+        before: `amount_units >= asked.units and \${isUnfinishedSql}
+             order by amount_units limit`,
+        after: `amount_units >= asked.units and \${isUnfinishedSql}
+             order by amount_units desc limit`,
+        tests: test('candidates'),
+        noticedBy: 'of an older payment name its money behind a hundred and fifty newer carts of amounts as near',
       },
     ],
   },
@@ -51,6 +72,64 @@ export const payments: SqlMutants[] = [
         before: 'where transfer.version < excluded.version',
         after: 'where transfer.version <> excluded.version',
         noticedBy: 'pays once, however often and in whatever order its messages come',
+      },
+      {
+        breaks: 'a later first reading replaces an earlier one',
+        before: "first_seen_at = least(${readingOf('transfer.')}, excluded.first_seen_at)",
+        after: 'first_seen_at = excluded.first_seen_at',
+        tests: test('known-before'),
+        noticedBy: 'when a later one has a later one: after a reorganisation it was read in another block',
+      },
+      {
+        breaks: 'an earlier first reading is not taken from a later message',
+        before: "first_seen_at = least(${readingOf('transfer.')}, excluded.first_seen_at)",
+        after: "first_seen_at = ${readingOf('transfer.')}",
+        tests: test('known-before'),
+        noticedBy: 'when a later one has an earlier one: what it paid is free again',
+      },
+      {
+        breaks: 'a transfer whose message does not say when it was first read was never read',
+        before: `'coalesce(first_seen_at, clock_timestamp()), live'`,
+        after: `'first_seen_at, live'`,
+        tests: test('known-before'),
+        noticedBy: 'by a message that does not say when: then it is known since it came',
+      },
+      {
+        breaks: 'nobody is notified of what a review is the first to tell of',
+        before: `\${newReading}, false
+`,
+        after: `\${newReading}, true
+`,
+        tests: test('unmatched-notices'),
+        noticedBy: 'when it is first known by a review',
+      },
+      {
+        breaks: 'a payment that is PAID stays a candidate of other money',
+        before: 'from transfer where candidates && $1::text[]) as counted',
+        after: 'from transfer where false) as counted',
+        tests: test('candidates'),
+        noticedBy: 'is counted anew when one of them is paid by other money',
+      },
+      {
+        breaks: 'where one candidate is left of several, nobody is named',
+        before: 'related_payment_id = case when cardinality(remaining) = 1 then remaining[1] end',
+        after: 'related_payment_id = null',
+        tests: test('candidates'),
+        noticedBy: 'is counted anew when one of them is paid by other money',
+      },
+      {
+        breaks: 'money that may be for others as well is not counted in the notice of the expiry',
+        before: `where candidates @> array[asked.payment_id] and match_status = 'unmatched') as t`,
+        after: `where false) as t`,
+        tests: test('unmatched-notices'),
+        noticedBy: 'is counted in the notice of the expiry, whatever it lacks',
+      },
+      {
+        breaks: 'money that came after the end is never explained',
+        before: 'and block_timestamp >= $4 and not notified and',
+        after: 'and block_timestamp >= $4 and notified and',
+        tests: test('unmatched-notices'),
+        noticedBy: 'as late when its payment expires, and not before',
       },
       {
         breaks: 'a transfer that another transaction has written fails the batch',
@@ -103,6 +182,81 @@ export const payments: SqlMutants[] = [
         before: `interval '1 millisecond', expiry_failures = null where`,
         after: `interval '1 millisecond' where`,
         noticedBy: 'about which every question fails pauses alone, longer each time',
+      },
+    ],
+  },
+  {
+    file: 'services/payments/src/store/expiry.ts',
+    tests: test('unread-networks'),
+    mutants: [
+      {
+        breaks: 'a payment on a network that nobody reads expires as soon as its time is over',
+        before: `expires_at < now() - interval '\${UNREAD_GRACE}'`,
+        after: 'expires_at < now()',
+        noticedBy: 'a payment on a network that is no longer enabled expires a day after its time',
+      },
+      {
+        breaks: 'payments on networks that are read expire with them',
+        before: 'select id from network where id <> all ($1)',
+        after: 'select id from network where id is not null and $1::text[] is not null',
+        noticedBy: 'a payment on a network that is no longer enabled expires a day after its time',
+      },
+    ],
+  },
+  {
+    file: 'services/payments/src/store/unmatched-notice.ts',
+    tests: test('candidates'),
+    mutants: [
+      {
+        breaks: 'a merchant is told of another merchant’s payments',
+        before: 'join payment p on p.payment_id = c.id and p.merchant_id = gate.merchant_id order by nearness',
+        after: 'join payment p on p.payment_id = c.id order by nearness',
+        noticedBy: 'is told to each with its own payment, and that somebody else has one',
+      },
+      {
+        breaks: 'a merchant is not told that another merchant has a candidate',
+        before: 'and p.merchant_id <> gate.merchant_id)',
+        after: 'and p.merchant_id <> p.merchant_id)',
+        noticedBy: 'is told to each with its own payment, and that somebody else has one',
+      },
+    ],
+  },
+  {
+    file: 'services/payments/src/queries/arrived.ts',
+    tests: test('look-ups'),
+    mutants: [
+      {
+        breaks: 'the page shows other money than what is nearest to its amount',
+        before: 'order by abs(t.amount_units - asked.units), t.block_timestamp desc',
+        after: 'order by t.amount_units, t.block_timestamp desc',
+        noticedBy: 'is the nearest of several, and dust is none',
+      },
+      {
+        breaks: 'the page shows nothing that may be for another payment as well',
+        before: 'select * from transfer where candidates @> array[p.payment_id] and ${paysNothingSql}) t',
+        after: 'select * from transfer where false) t',
+        noticedBy: 'is shown on every page whose payment it fits, until one of them is paid',
+      },
+      {
+        breaks: 'the page of a payment that ended long ago shows late money',
+        before: `least(p.expires_at, p.cancelled_at) > now() - interval '24 hours'`,
+        after: 'p.expires_at is not null',
+        tests: test('candidates'),
+        noticedBy: 'is said on the page of the payment that expired, and on that of no later one',
+      },
+    ],
+  },
+  {
+    file: 'services/payments/src/queries/payment-views.ts',
+    tests: test('settlement'),
+    mutants: [
+      {
+        breaks: 'a payment does not say that money after its end has paid a later one',
+        before: `where p.status in ('EXPIRED', 'CANCELLED')
+                and paying`,
+        after: `where p.status in ('PAID')
+                and paying`,
+        noticedBy: 'keeps an early transfer for the old payment and a later one for the new',
       },
     ],
   },
