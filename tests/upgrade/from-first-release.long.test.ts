@@ -71,6 +71,12 @@ describe('a database of 0.1.0, migrated to this version', () => {
     ]);
   });
 
+  test('shows an old transfer that pays nothing with the payment that it was for', async () => {
+    const { body } = await call<{ payments: Shown[] }>('GET', '/payments?status=EXPIRED');
+    const details = await call<object>('GET', `/payments/${body.payments[0]?.payment_id}/details`);
+    expect(details.body).toMatchObject({ unmatched_transfers: [{ reason: 'underpaid', candidate_count: 1 }] });
+  });
+
   test('has an old payment paid, and its webhook delivered to the old endpoint with the old key', async () => {
     await stack.backends.receiver.trust('whk_1', old.signing_key);
     const { body } = await call<{ payments: Shown[] }>('GET', '/payments?status=PENDING');
