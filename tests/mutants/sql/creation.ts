@@ -239,7 +239,7 @@ export const creation: SqlMutants[] = [
         before: '(d.units is null or not d.is_unique and d.units > 0)',
         after: 'true',
         tests: test('unique-amount'),
-        noticedBy: 'of eleven merchants who share the address get the same amounts',
+        noticedBy: 'of eleven merchants who share the address get the 99 amounts',
       },
       {
         breaks: 'a plain payment waits beside unique amounts of its price',
@@ -253,7 +253,7 @@ export const creation: SqlMutants[] = [
         before: `case when units % 100 <> 0 then '00' else '' end`,
         after: `''`,
         tests: test('unique-amount'),
-        noticedBy: 'of one merchant get the 99 amounts and 49 with six decimals',
+        noticedBy: 'of one merchant get the 99 amounts, 49 more get six decimals',
       },
       {
         breaks: 'the amount of the message is not the one that was chosen',
@@ -305,7 +305,7 @@ export const creation: SqlMutants[] = [
         breaks: 'who meets a price that is held does not wait for it',
         before: 'pg_advisory_xact_lock(price)',
         after: 'null',
-        noticedBy: 'of eleven merchants who share the address get the same amounts',
+        noticedBy: 'of eleven merchants who share the address get the 99 amounts',
       },
     ],
   },
