@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { errorCategories } from '@quittance/contracts/webhook.ts';
 import {
   missingLabels,
   missingSeries,
@@ -9,6 +8,7 @@ import {
   type Sample,
 } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { attemptErrors } from '../src/delivery/attempt-report.ts';
 import { startWorld, type World } from './world.ts';
 
 const rules = readAlertRules(
@@ -50,14 +50,14 @@ test('an attempt that fails in any way is an increase, and falls under one of th
   const results = samples
     .filter(({ name, value }) => name === 'webhook_attempts_total' && value === 0)
     .map(({ labels }) => labels['result']);
-  expect(results.sort()).toEqual(['delivered', ...errorCategories].sort());
+  expect(results.sort()).toEqual(['delivered', ...attemptErrors].sort());
   const named = ['WebhookEgressBroken', 'WebhookReceiversFailing'].flatMap((alert) => {
     const lists = [...exprOf(alert).matchAll(/(?:result|error_category)=~"([^"]*)"/g)].map(([, list = '']) => list);
     // Asked for three times in each: how many attempts, their share, and whether several merchants' receivers fail so.
     expect(lists).toEqual([lists[0], lists[0], lists[0]]);
     return lists[0]!.split('|');
   });
-  expect(named.sort()).toEqual([...errorCategories].sort());
+  expect(named.sort()).toEqual([...attemptErrors].sort());
 });
 
 test('every loop that must succeed is watched, and no rule waits for more than is counted', () => {

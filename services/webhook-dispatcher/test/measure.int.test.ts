@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { errorCategories } from '@quittance/contracts/webhook.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
+import { attemptErrors } from '../src/delivery/attempt-report.ts';
 import { startMeasureLoop } from '../src/loops/measure.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
@@ -68,7 +68,7 @@ test('the metrics name the twenty merchants whose events wait longest, and drop 
     `update delivery set status = 'delivered', delivered_at = now(), next_attempt_at = null where merchant_id = any($1)`,
     [merchants.slice(0, 20)],
   );
-  const noneFailing = Object.fromEntries(errorCategories.map((category) => [category, 0]));
+  const noneFailing = Object.fromEntries(attemptErrors.map((category) => [category, 0]));
   await becomes(({ named, oldest, failing, value }) => {
     expect(failing).toEqual({ ...noneFailing, http_5xx: 1 });
     expect(named.map(({ labels }) => labels['merchant_id'])).toEqual([merchants[21]]);

@@ -5,6 +5,9 @@ import { spanOrigin, inSpan, type Span, tracer } from '@quittance/runtime/tracin
 import type { AttemptResult } from '../sending/sender.ts';
 import type { Claimed } from '../store/claim.ts';
 
+/** How an attempt can fail. What is superseded was not attempted for that. */
+export const attemptErrors = errorCategories.filter((category) => category !== 'superseded');
+
 export type AttemptReport = ReturnType<typeof createAttemptReport>;
 
 /** Reports to log, metrics and traces what becomes of deliveries. */
@@ -17,7 +20,7 @@ export function createAttemptReport({ logger, metrics }: { logger: Logger; metri
   ]);
   const failures = metrics.counter('webhook_failed_events_total', 'Events whose attempts were used up');
   // A rate does not see the step from an absent counter to its first attempt.
-  for (const result of ['delivered', ...errorCategories]) attempts.inc({ result }, 0);
+  for (const result of ['delivered', ...attemptErrors]) attempts.inc({ result }, 0);
   return {
     claimed(claimed: readonly Claimed[]) {
       claims.inc(claimed.length);

@@ -1,7 +1,7 @@
-import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { attemptErrors } from '../delivery/attempt-report.ts';
 import { countFailingLanes, countMisplacedAttempts, readBacklog, type Backlog } from '../store/backlog.ts';
 
 const INTERVAL_MS = 10_000;
@@ -20,7 +20,7 @@ export function startMeasureLoop({ pool, logger, metrics }: LoopContext & { pool
   const run = async () => {
     show(await readBacklog(pool, { longest: LONGEST_LANES }));
     const lanes = await countFailingLanes(pool);
-    for (const category of errorCategories) failing.set({ error_category: category }, lanes.get(category) ?? 0);
+    for (const category of attemptErrors) failing.set({ error_category: category }, lanes.get(category) ?? 0);
     misplaced.set(await countMisplacedAttempts(pool));
     return { more: false };
   };
