@@ -43,14 +43,10 @@ export type Pair = { payment: PaymentRow; transfer: TransferRow };
  * outside the transaction: the stored ledger is not enough to override a rule, and not needed either, because money may come after the wallet
  * is no longer watched. The payment is then PAID like any other, its messages carry its own amount, and the decision is stored beside it.
  * Repeating it changes nothing and answers the same.
- * @returns null when the ledger did not have the transfer, and it pays the payment by itself now.
  * @throws HttpError 404 for an unknown payment, 409 with a sentence when the transfer cannot be accepted.
  * @throws ServiceUnavailable when the chain could not be asked.
  */
-export async function acceptTransfer(
-  context: AcceptanceContext,
-  request: AcceptanceRequest,
-): Promise<AcceptanceRow | null> {
+export async function acceptTransfer(context: AcceptanceContext, request: AcceptanceRequest): Promise<AcceptanceRow> {
   const { db, transact, verifier } = context;
   const payment = await findPayment(db, request.paymentId);
   if (payment === null) throw new HttpError(404, 'Payment not found');
@@ -62,8 +58,7 @@ export async function acceptTransfer(
   if (known !== null) await requireAcceptable(db, { payment, transfer: known }, request);
   const finding = await verifier.call(VerifyTransfer, { body: id });
   requireProof(known, finding);
-  if (known === null && (await recordFound(context, id, finding, payment)).payment_id === payment.payment_id)
-    return null;
+  if (known === null) await recordFound(context, id, finding, payment);
   return transact((tx) => acceptLocked({ ...context, tx }, payment, id, finding, request));
 }
 
@@ -99,24 +94,23 @@ async function readFromChain(
   return finding.finding === 'present' ? unrecorded(observedOf(id, finding, payment)) : null;
 }
 
-/** Writes a transfer that the chain shows and nobody has published into the ledger, by the rules for all. */
+/**
+ * Writes a transfer that the chain shows and nobody has published into the ledger, with the payments that it may be for. It pays none of them
+ * by itself: when it was first read is not known here, and it may have been before the payment that it seems to be for.
+ */
 async function recordFound(
   context: AcceptanceContext,
   id: TransferId,
   finding: Finding,
   payment: PaymentRow,
-): Promise<TransferRow> {
+): Promise<void> {
   if (finding.finding !== 'present' || finding.to !== payment.recipient)
     throw conflict(
       'transfer_not_acceptable',
       `This transfer went to another wallet than ${payment.payment_id} asks for`,
     );
-  return context.transact(async (tx) => {
-    await reviewTransfers({ ...context, tx }, [observedOf(id, finding, payment)]);
-    const recorded = await findTransfer(tx, id);
-    if (recorded === null) throw new Error(`transfer ${id.transaction_id} was not written into the ledger`);
-    return recorded;
-  });
+  const found = observedOf(id, finding, payment);
+  await context.transact((tx) => reviewTransfers({ ...context, tx, isHeld: true }, [found]));
 }
 
 /** As chain-watcher would publish it, but older than everything that it does publish. */

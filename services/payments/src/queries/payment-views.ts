@@ -142,7 +142,8 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
                from least(p.expires_at, p.cancelled_at) as ended (at)
                join payment later on later.network = p.network and later.recipient = p.recipient
                 and later.amount_units = p.amount_units and later.created_at >= p.created_at
-                and later.created_at < ended.at + interval '1 hour' and later.payment_id <> p.payment_id
+                -- A transfer may be a little older than the payment that it pays.
+                and later.created_at < ended.at + interval '1 hour 150 seconds' and later.payment_id <> p.payment_id
                join transfer paying on paying.payment_id = later.payment_id
               where p.status in ('EXPIRED', 'CANCELLED')
                 and paying.amount_units = p.amount_units * ('1e' || paying.decimals - 6)::numeric

@@ -1,7 +1,7 @@
 import { EVENT_INDEX_MAX } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { ReadPayment } from '@quittance/contracts/http/payments/payments.ts';
-import { conflict, HttpError, invalid } from '@quittance/http/errors.ts';
+import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { type AcceptanceContext, acceptTransfer, findPair } from '../acceptance/accept-transfer.ts';
@@ -53,15 +53,9 @@ export const operatorRoutes = ({
     };
     return toCandidate(await findPair(acceptance, { paymentId: params.payment_id, event }));
   }),
-  callRoute(AcceptTransfer, async ({ params: { payment_id: paymentId }, body: event, author }) => {
-    const accepted = await acceptTransfer(acceptance, { paymentId, event, author });
-    if (accepted === null)
-      throw conflict(
-        'transfer_not_acceptable',
-        `This transfer pays ${paymentId} by itself now: there is nothing to accept`,
-      );
-    return toAcceptance(accepted);
-  }),
+  callRoute(AcceptTransfer, async ({ params, body: event, author }) =>
+    toAcceptance(await acceptTransfer(acceptance, { paymentId: params.payment_id, event, author })),
+  ),
   operatorCancelRoute({ ...acceptance, publicBaseUrl }),
 ];
 

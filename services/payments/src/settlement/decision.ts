@@ -87,6 +87,21 @@ export const tokenUnitsOf = (
 const bringsMoney = ({ phase, sender, recipient }: TransferRow): boolean =>
   phase !== 'retracted' && sender !== recipient;
 
+/** The decision before anybody is paid by it: the payment is the only candidate. */
+export const heldBack = (decision: Decision): Decision =>
+  decision.assignment.payment_id === null
+    ? decision
+    : {
+        assignment: {
+          payment_id: null,
+          related_payment_id: decision.assignment.payment_id,
+          candidates: null,
+          reason: null,
+        },
+        move: null,
+        isOpen: true,
+      };
+
 const unchanged = (assignment: Assignment): Decision => ({ assignment, move: null });
 
 /** @param payments the most probable one first. One is named; several are candidates, and nobody says which. */

@@ -24,7 +24,7 @@ import {
   tryLockWallets,
   unrecorded,
 } from '../store/transfer.ts';
-import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf } from './decision.ts';
+import { claimIn, decide, heldBack, isClaimedBy, paysInFull, tokenUnitsOf } from './decision.ts';
 import { CLOCK_REACH_MS, isInsideWindow } from './payment-window.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
 import { type Decided, isExplained, raiseUnmatched } from './unmatched-notices.ts';
@@ -33,6 +33,8 @@ export type SettlementContext = {
   tx: Transaction;
   messages: PaymentMessages;
   logger: Logger;
+  /** Whether the transfers pay nobody yet: it is not known when they were first read, and who is told of them says so later. */
+  isHeld?: true;
   /** The trace of a transfer, where several are settled together. */
   traceparentOf?: (transfer: TransferId) => string | undefined;
 };
@@ -179,7 +181,8 @@ async function settle(
       queue.delete(weakerKey);
       queue.set(weakerKey, released);
     }
-    const decision = await decide(transfer, payments.slotOf(transfer), findOnWallet);
+    const ruled = await decide(transfer, payments.slotOf(transfer), findOnWallet);
+    const decision = context.isHeld ? heldBack(ruled) : ruled;
     if (decision.move !== null) payments.replace({ ...decision.move.payment, status: decision.move.to });
     decided.set(key, { transfer, decision });
   }
