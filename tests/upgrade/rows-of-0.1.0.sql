@@ -32,6 +32,8 @@ insert into gate (merchant_id, policy_version, access_type, account_active, crea
 values (:'merchant', 1, 'legacy', true, false, 1000, 1, true, 5, '2026-11-22', 5);
 do $$ declare month timestamptz := date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'; begin
   execute format('create table %I partition of idempotent_reply for values from (%L) to (%L)', 'idempotent_reply_' || to_char(month at time zone 'UTC', 'YYYY_MM'), month, month + interval '1 month');
+  -- As the service made it, by its own role.
+  execute format('alter table %I owner to %I', 'idempotent_reply_' || to_char(month at time zone 'UTC', 'YYYY_MM'), (select tableowner from pg_tables where schemaname = current_schema and tablename = 'idempotent_reply'));
 end $$;
 insert into idempotent_reply values (:'merchant', 'order-1', now(), sha256('x'), '{}');
 insert into wallet values (:'wallet', :'merchant', '2026-11-22T10:00:00Z');
