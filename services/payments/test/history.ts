@@ -23,7 +23,7 @@ import type { OtherServices } from './model/steps.ts';
 import type { SharedDatabase } from './model/world.ts';
 
 /** All histories are of this day, by the clock of the database, which the test moves; a whole timestamp is of any other day. */
-export const at = (time: string): Date => new Date(`${time.includes('T') ? time : `2031-03-11T${time}`}Z`);
+const at = (time: string): Date => new Date(`${time.includes('T') ? time : `2031-03-11T${time}`}Z`);
 
 type Merchant = 'one' | 'two';
 type Phase = TransferObserved['phase'];
@@ -33,8 +33,6 @@ type Sight = { block: string; read: string; live?: boolean; amount?: string };
 
 /** What is not said is 10 USDT of the first merchant's, for an order of its own. */
 type Order = { amount?: string; orderId?: string; merchant?: Merchant };
-
-export type History = Awaited<ReturnType<typeof beginHistory>>;
 
 const AMOUNT = '10';
 

@@ -2,7 +2,7 @@ import type { SqlMutants } from './mutant.ts';
 
 const test = (name: string): string => `services/payments/test/${name}.int.test.ts`;
 
-/** Creation with its limits, unique amounts and replies. */
+/** Creation with its limits and replies. */
 export const creation: SqlMutants[] = [
   {
     file: 'services/payments/sql/creation_block_reason.sql',
@@ -306,115 +306,6 @@ export const creation: SqlMutants[] = [
         before: 'pg_advisory_xact_lock(price)',
         after: 'null',
         noticedBy: 'of eleven merchants who share the address get the 99 amounts',
-      },
-    ],
-  },
-  {
-    file: 'services/payments/sql/keep_bare_price.sql',
-    tests: test('unique-amount'),
-    mutants: [
-      {
-        breaks: 'the bare price and unique amounts of it are given at one moment',
-        before: `if not pg_try_advisory_xact_lock_shared(price_lock(on_network, to_recipient, price_units)) then return 0; end if;`,
-        after: '',
-        noticedBy: 'never wait together',
-      },
-      {
-        breaks: 'a plain payment is refused for one of the same price and more',
-        before: 'requested_amount is not null and',
-        after: '',
-        noticedBy: 'is refused while a payment of the bare price waits, and the bare price while one near it waits',
-      },
-    ],
-  },
-  {
-    file: 'services/payments/sql/choose_unique_amount.sql',
-    tests: test('unique-amount-choice'),
-    mutants: [
-      {
-        breaks: 'a unique amount beside a payment of the bare price',
-        before: `amount_units between price_units and price_units
-                                       and`,
-        after: 'false and',
-        noticedBy: 'is not given beside the bare price',
-      },
-      {
-        breaks: 'an amount that another payment waits for is chosen',
-        before: `status in ('PENDING', 'CHECKING') or coalesce`,
-        after: 'false or coalesce',
-        noticedBy: 'is not one that still waits after its time',
-      },
-      {
-        breaks: 'the bare price is one of the amounts',
-        before: 'from generate_series(1, 99) as step order by',
-        after: 'from generate_series(0, 99) as step order by',
-        noticedBy: 'is any of those that are free',
-      },
-      {
-        breaks: 'the last amount is never given',
-        before: 'from generate_series(1, 99) as step order by',
-        after: 'from generate_series(1, 98) as step order by',
-        noticedBy: 'is any of those that are free',
-      },
-      {
-        breaks: 'an amount rests for two days',
-        before: `expires_at) > now() - interval '24 hours'`,
-        after: `expires_at) > now() - interval '48 hours'`,
-        noticedBy: 'expired a little more than 24 hours ago',
-      },
-      {
-        breaks: 'an amount does not rest',
-        before: `expires_at) > now() - interval '24 hours'`,
-        after: 'expires_at) > now()',
-        noticedBy: 'expired a little less than 24 hours ago',
-      },
-      {
-        breaks: 'the age of an amount is that of its first payment',
-        before: 'order by amount_units desc, created_at desc limit 1',
-        after: 'order by amount_units, created_at limit 1',
-        noticedBy: 'was given twice, the last time yesterday',
-      },
-      {
-        breaks: 'money that was accepted late lets the amount be given again',
-        before: 'paid_at > least(expires_at, cancelled_at)',
-        after: 'false',
-        noticedBy: 'was accepted today for a payment from before the last one',
-      },
-      {
-        breaks: 'an amount with four decimals to which one that waits is rounded',
-        before: 'between units - 50 and units + 99',
-        after: 'between units and units + 99',
-        noticedBy: 'waits fifty millionths below',
-      },
-      {
-        breaks: 'an amount with four decimals to which one that waits is cut',
-        before: 'between units - 50 and units + 99',
-        after: 'between units - 50 and units + 98',
-        noticedBy: 'waits ninety-nine millionths above',
-      },
-      {
-        breaks: 'six decimals are cut to one that waits',
-        before: 'half / 2 <> all (steps) and',
-        after: '',
-        noticedBy: 'is neither cut nor rounded to one that waits',
-      },
-      {
-        breaks: 'six decimals are rounded to one that waits',
-        before: 'and (half + 1) / 2 <> all (steps)',
-        after: '',
-        noticedBy: 'is neither cut nor rounded to one that waits',
-      },
-      {
-        breaks: 'the next cent is not one that waits',
-        before: 'generate_series(1, 100) as step offset 0',
-        after: 'generate_series(1, 99) as step offset 0',
-        noticedBy: 'is not rounded to the next cent',
-      },
-      {
-        breaks: 'not every amount with six decimals is looked at',
-        before: '7919 *',
-        after: '50 *',
-        noticedBy: 'is found if it is the only one that is free',
       },
     ],
   },

@@ -115,7 +115,7 @@ export type FoundInSlot = Ownership & Pick<PaymentRow, 'network' | 'recipient' |
 export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
 
 /** More payments of one slot cannot begin within an interval, or an hour, unless somebody creates and cancels them without a pause. */
-export const SLOT_SEARCH_MAX = 20;
+const SLOT_SEARCH_MAX = 20;
 
 /** Whether a payment that began before the interval is one that findSlotPayments() finds. @param place 0 for the newest. */
 export const isFoundBefore = (

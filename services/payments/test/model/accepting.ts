@@ -1,11 +1,10 @@
 import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { acceptanceRefusal } from './candidates.ts';
 import { onWallet } from './deciding.ts';
 import { findingOf } from './other-services.ts';
 import { shown } from './reading.ts';
 import { notifyOfTransfers } from './notifying.ts';
-import { pay, reviewTransfer } from './settling.ts';
+import { pay, recordTransfer } from './settling.ts';
 import { done, type OtherServices, type Settings, type Step, unavailable } from './steps.ts';
 import { type Model, type ModelPayment, type ModelTransfer, transferKey } from './state.ts';
 
@@ -45,22 +44,17 @@ export const accepting =
     return finding.to === payment.wallet ? { next: recording(accepted, finding) } : refused(model, 'another wallet');
   };
 
-/** What the ledger did not have is taken in as any other transfer, and maybe it pays by itself. */
 const recording =
   (accepted: Accepting, finding: Present): Step =>
   (model) => {
-    const { payment: id, merchant, transfer } = accepted.call;
-    const payment = model.payments.get(id)!;
-    const { finding: _, is_final: __, ...shows } = finding;
-    const observed: TransferObserved = {
+    const { payment: id, transfer } = accepted.call;
+    const { finding: _, is_final: __, ...shown } = finding;
+    recordTransfer(model, {
       ...{ network: transfer.network, transaction_id: transfer.id, transaction_event_index: transfer.index },
-      ...{ ...shows, merchant_id: payment.merchant, phase: 'confirmed', version: 0 },
-    };
-    reviewTransfer(model, observed);
+      ...{ ...shown, merchant_id: model.payments.get(id)!.merchant, phase: 'confirmed', version: 0 },
+    });
     model.reached.push('acceptance: money that only the chain knew');
-    if (model.ledger.get(transferKey(transfer))!.pays !== id) return { next: deciding(accepted, finding) };
-    model.reached.push('acceptance: money that only the chain knew pays by itself');
-    return merchant === null ? refused(model, 'it pays by itself') : done(answerFor(model, payment, accepted));
+    return { next: deciding(accepted, finding) };
   };
 
 const deciding =
@@ -73,6 +67,7 @@ const deciding =
     if (refusal === 'done before') return done(answerFor(model, payment, accepted));
     if (refusal !== null) return refused(model, refusal);
     model.reached.push(`accepted: ${whatWas(transfer)}, by ${call.merchant === null ? 'an operator' : 'its merchant'}`);
+    transfer.confirmations = finding.confirmations;
     pay(model, payment, transfer, true);
     notifyOfTransfers(model);
     return done(answerFor(model, payment, accepted));

@@ -39,13 +39,14 @@ export function waitedOrRested(payment: Claimant, arrival: Arrival): boolean {
 }
 
 /**
- * Exact money that no payment of the slot claims. It is the last payment's that had begun and whose order was there first; and maybe that of
- * the one before, which had not been paid and whose customer is late as well.
+ * Exact money that no payment of the slot claims. It is the last payment's that waited or rested; long after that, the last one's that had begun.
+ * And maybe that of the one before, which had not been paid and whose customer is late as well.
  */
 export function unclaimed<P extends Claimant>(slot: readonly P[], arrival: Arrival): Leftover<P> | null {
   const { from } = intervalOf(arrival);
-  const had = slot.filter((payment) => beginOf(payment) <= from && !wasKnownBefore(payment, arrival));
-  const begun = had.length > 0 ? had : slot.filter((payment) => waitedOrRested(payment, arrival));
+  const there = slot.filter((payment) => waitedOrRested(payment, arrival));
+  const ever = slot.filter((payment) => beginOf(payment) <= from && !wasKnownBefore(payment, arrival));
+  const begun = there.length > 0 ? there : ever;
   const last = begun.sort(inOrder).at(-1);
   if (last === undefined) return null;
   const before = slot
@@ -95,7 +96,7 @@ export const isDustFor = ({ asked }: { asked: bigint }, { carried }: { carried: 
   carried * 100n < asked;
 
 /** Between half and twice what was asked. */
-export const isNear = ({ asked }: { asked: bigint }, { carried }: { carried: bigint }): boolean =>
+const isNear = ({ asked }: { asked: bigint }, { carried }: { carried: bigint }): boolean =>
   carried * 2n >= asked && carried <= asked * 2n;
 
 function nearest<P extends Asking>(payments: readonly P[], carried: bigint): P[] {

@@ -6,16 +6,17 @@ import { intervalOf, whoseMoney } from './whose-money.ts';
 
 /* The rules about money, asked about a transfer of the model as things are now. */
 
-/** `by`: the rule that said so. */
+/** `by`: the rule that said so. What a wallet sends to itself brings it nothing. */
 export type Decision =
   | { pays: ModelPayment; inside: boolean; by: string }
   | { among: ModelPayment[]; reason: UnmatchedReason | null; by: string };
 
-const nobodys: Decision = { among: [], reason: null, by: 'nobody' };
+const nobodys: Decision & { among: unknown } = { among: [], reason: null, by: 'nobody' };
 
+/** @returns what the rules say of a transfer as things are now. */
 export function decide(model: Model, transfer: ModelTransfer): Decision {
-  // What a wallet sends to itself brings it nothing.
-  if (transfer.phase === 'retracted' || transfer.sender === transfer.wallet) return nobodys;
+  if (transfer.phase === 'retracted') return nobodys;
+  if (transfer.sender === transfer.wallet) return { ...nobodys, by: 'what a wallet sent to itself' };
   const slot = slotOfTransfer(model, transfer);
   const whose = whoseMoney(slot, transfer);
   if ('pays' in whose) return whose;
@@ -36,7 +37,7 @@ export const onWallet = (model: Model, transfer: ModelTransfer): (ModelPayment &
     .filter(({ network, wallet }) => network === transfer.network && wallet === transfer.wallet)
     .map((payment) => ({ ...payment, asked: tokenUnitsOf(payment, transfer) }));
 
-export const tokenUnitsOf = (payment: ModelPayment, transfer: ModelTransfer): bigint =>
+const tokenUnitsOf = (payment: ModelPayment, transfer: ModelTransfer): bigint =>
   toTokenUnits(payment.units, transfer.decimals);
 
 export const isExact = (payment: ModelPayment, transfer: ModelTransfer): boolean =>

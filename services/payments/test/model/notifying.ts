@@ -33,7 +33,10 @@ export function notifyOfTransfers(model: Model): void {
     if (transfer.notified || transfer.phase !== 'confirmed' || transfer.pays !== null || transfer.waitsFor !== null)
       continue;
     transfer.notified = true;
-    if (!isDust(model, transfer)) for (const merchant of toNotify(model, transfer)) notify(model, merchant, transfer);
+    if (isDust(model, transfer)) continue;
+    const merchants = toNotify(model, transfer);
+    for (const merchant of merchants) notify(model, merchant, transfer);
+    if (merchants.size > 1) model.reached.push('notified: several merchants of one transfer');
   }
 }
 

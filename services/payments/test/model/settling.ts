@@ -5,13 +5,27 @@ import { stillPossible } from './candidates.ts';
 import { decide, type Decision, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
 import { notifyOfPayment, notifyOfTransfers } from './notifying.ts';
 import { timestamp, sendMessage } from './steps.ts';
-import { type Model, type ModelPayment, type ModelTransfer, transferKey } from './state.ts';
+import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
 import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
 /** Takes in what was said of transfers, all of it before anything is decided. */
 export function observeTransfers(model: Model, news: readonly TransferObserved[]): void {
   const keys = news.flatMap((one) => takeIn(model, one) ?? []);
   settleAll(model, keys);
+}
+
+/**
+ * Takes in what the chain says of a transfer that nobody has published. When it was first read is not known, and it may have been before the
+ * payment that it seems to be for: it pays none by itself.
+ */
+export function recordTransfer(model: Model, observed: TransferObserved): void {
+  const key = takeIn(model, observed)!;
+  const transfer = model.ledger.get(key)!;
+  const decision = decide(model, transfer);
+  const held = 'pays' in decision && decision.pays.status !== 'PAID' && decision.pays.status !== 'CHECKING';
+  if (held) Object.assign(transfer, { among: [decision.pays.id], waitsFor: PUBLICATION });
+  else settle(model, key);
+  notifyOfTransfers(model);
 }
 
 /** As observeTransfers(), for a transfer in chain-watcher's answer: one that pays nothing is decided once more. */
@@ -25,6 +39,9 @@ export function reviewTransfer(model: Model, observed: TransferObserved): 'taken
   settleAll(model, [key]);
   return 'taken';
 }
+
+/** What was only looked up waits for this. */
+const PUBLICATION = 'its publication';
 
 /** @returns null for what is no news. */
 function takeIn(model: Model, news: TransferObserved): string | null {
@@ -53,7 +70,7 @@ const earliest = (one: ModelTransfer, other: ModelTransfer): Pick<ModelTransfer,
 };
 
 /** What transfers mean now, and what follows for others. What went away comes first: it makes room. */
-export function settleAll(model: Model, keys: readonly string[]): void {
+function settleAll(model: Model, keys: readonly string[]): void {
   const gone = (key: string): boolean => model.ledger.get(key)!.phase === 'retracted';
   for (const key of new Set([...keys.filter(gone), ...keys])) settle(model, key);
   notifyOfTransfers(model);
@@ -177,9 +194,12 @@ export function settleAfterEnd(model: Model, payment: ModelPayment): void {
   notifyOfTransfers(model);
 }
 
-/** Transfers about which nothing could be said before this payment ended or was paid. */
+/** Transfers about which nothing could be said before something ended, or was paid, in this slot. */
 const waitingFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
-  [...model.ledger.values()].filter(({ waitsFor }) => waitsFor === payment.id);
+  [...model.ledger.values()].filter(({ waitsFor }) => {
+    const awaited = waitsFor === null ? undefined : model.payments.get(waitsFor);
+    return awaited !== undefined && slotOf(model, payment).includes(awaited);
+  });
 
 /** Money that may be for several payments is not for the one that has other money; but it keeps the last one. */
 function countAnew(model: Model, paid: ModelPayment): void {
@@ -193,7 +213,11 @@ function countAnew(model: Model, paid: ModelPayment): void {
 /** Transfers that could pay a payment that waits again. */
 const rivalsFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
   [...model.ledger.values()].filter(
-    (transfer) => transfer.pays === null && transfer.phase !== 'retracted' && isExact(payment, transfer),
+    (transfer) =>
+      transfer.pays === null &&
+      transfer.phase !== 'retracted' &&
+      transfer.waitsFor !== PUBLICATION &&
+      isExact(payment, transfer),
   );
 
 function settleThose(model: Model, transfers: readonly ModelTransfer[]): void {
@@ -258,7 +282,7 @@ function notePaid(model: Model, payment: ModelPayment, transfer: ModelTransfer):
   }
 }
 
-export const moneyOf = (transfer: ModelTransfer, reason: UnmatchedReason | null): object => ({
+const moneyOf = (transfer: ModelTransfer, reason: UnmatchedReason | null): object => ({
   amount: formatUnits(transfer.tokenUnits, transfer.decimals),
   reason,
   network: transfer.network,

@@ -52,7 +52,7 @@ export type ModelTransfer = {
   /** Else the payments that it may be for, and why it pays none; null where that cannot be said, or not yet. */
   among: string[];
   reason: UnmatchedReason | null;
-  /** Nothing can be said before this payment has ended, or has been paid. */
+  /** Nothing can be said before this payment has ended, or has been paid; or before something else has happened. */
   waitsFor: string | null;
   /** Merchants have been notified of it. */
   notified: boolean;

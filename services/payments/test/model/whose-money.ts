@@ -71,7 +71,7 @@ export const wasKnownBefore = ({ createdAt }: Claimant, { firstSeen }: Arrival):
   firstSeen !== null && firstSeen < createdAt;
 
 /** Some moment is in the window and in the interval; if there is one, the first that is in both has the later of the two beginnings. */
-export function doesClaim(slot: readonly Claimant[], payment: Claimant, arrival: Arrival): boolean {
+function doesClaim(slot: readonly Claimant[], payment: Claimant, arrival: Arrival): boolean {
   const { from, to } = intervalOf(arrival);
   const first = Math.max(from, beginOf(payment));
   return first <= to && isInWindow(slot, payment, first) && !wasKnownBefore(payment, arrival);

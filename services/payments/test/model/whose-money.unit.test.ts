@@ -244,13 +244,18 @@ describe('money of another amount', () => {
     nearBy(wallet, { ...live(time), carried }).among.map(({ id }) => id);
 
   test('may be for what waited or rested then, the nearest first; others only where none is near', () => {
-    expect(amongFor(960n, '09:00:00')).toEqual(['yesterday', 'ten', 'seven']);
-    expect(amongFor(960n, '09:00:01')).toEqual(['ten', 'seven']);
+    expect(amongFor(960n, '08:59:59')).toEqual(['yesterday']);
+    expect(amongFor(960n, '09:00:00')).toEqual(['ten', 'seven']);
     expect(amongFor(350n, '09:00:01')).toEqual(['seven']);
     expect(amongFor(349n, '09:00:01')).toEqual(['seven', 'ten', 'hundred']);
     expect(amongFor(99n, '09:00:01')).toEqual(['seven', 'ten']);
     expect(amongFor(6n, '09:00:01')).toEqual([]);
-    expect(amongFor(960n, '08:59:59')).toEqual(['yesterday']);
+    // A chain whose clock is behind: it came when they waited.
+    expect(nearBy(wallet, { ...live('09:00:20', 48), carried: 960n }).among.map(({ id }) => id)).toEqual([
+      'yesterday',
+      'ten',
+      'seven',
+    ]);
   });
 
   test('may be for a paid one only where no unpaid one is there', () => {
