@@ -86,6 +86,7 @@ function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCa
   if (payment.status === 'CHECKING') return 'CHECKING by another transfer';
   if (transfer.wallet !== payment.wallet || transfer.network !== payment.network) return 'another wallet';
   if (transfer.phase === 'retracted') return 'retracted';
+  if (transfer.sender === transfer.wallet) return 'what the wallet sent to itself';
   // A merchant waits for the message; an operator goes by what the chain says.
   if (merchant !== null && transfer.phase === 'seen') return 'not final';
   const wallet = onWallet(model, transfer);

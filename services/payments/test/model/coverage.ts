@@ -85,6 +85,7 @@ export const wanted: readonly string[] = [
   'acceptance: refused, retracted',
   'acceptance: refused, absent from the chain',
   'acceptance: refused, another wallet',
+  'acceptance: refused, what the wallet sent to itself',
   'acceptance: refused, too little',
   'acceptance: refused, pays another payment',
   'acceptance: refused, exactly the amount of another payment',

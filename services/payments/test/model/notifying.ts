@@ -3,6 +3,7 @@ import { noticeTypes, type NoticeType } from '@quittance/contracts/webhook.ts';
 import { isDustFor, waitedOrRested } from './candidates.ts';
 import { onWallet } from './deciding.ts';
 import { sendMessage, timestamp } from './steps.ts';
+import { beginOf, intervalOf } from './whose-money.ts';
 import { candidatesOf, type Model, type ModelPayment, type ModelTransfer } from './state.ts';
 
 /* Events besides PAID, for merchants who chose them. */
@@ -66,11 +67,11 @@ function notify(model: Model, merchant: string, transfer: ModelTransfer): void {
   model.reached.push(`notified: transfer.unmatched, ${transfer.reason}`);
 }
 
-/** Below a hundredth of every amount that waited on the wallet; where none did, of every amount that ever has. */
+/** Below a hundredth of every amount that waited on the wallet; where none did, of every amount that had been asked for there. */
 function isDust(model: Model, transfer: ModelTransfer): boolean {
   const wallet = onWallet(model, transfer);
   const there = wallet.filter((payment) => waitedOrRested(payment, transfer));
-  const compared = there.length > 0 ? there : wallet;
+  const compared = there.length > 0 ? there : wallet.filter((payment) => beginOf(payment) <= intervalOf(transfer).to);
   return compared.length > 0 && compared.every((payment) => isDustFor(payment, { carried: transfer.tokenUnits }));
 }
 

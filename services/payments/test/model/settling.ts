@@ -19,7 +19,9 @@ export function observeTransfers(model: Model, news: readonly TransferObserved[]
  * payment that it seems to be for: it pays none by itself.
  */
 export function recordTransfer(model: Model, observed: TransferObserved): void {
-  const key = takeIn(model, observed)!;
+  const key = takeIn(model, observed);
+  // Its message came meanwhile.
+  if (key === null) return;
   const transfer = model.ledger.get(key)!;
   const decision = decide(model, transfer);
   const held = 'pays' in decision && decision.pays.status !== 'PAID' && decision.pays.status !== 'CHECKING';
