@@ -41,6 +41,8 @@ export type Call<
   response: Json<Response>;
   /** Whether sending it twice is as good as once, so that the client may repeat it when the connection breaks. */
   idempotent: boolean;
+  /** Whether it may change something, so that its answer is worth waiting for longer: what was stored must not be told as a failure. */
+  changes: boolean;
 };
 
 /** Longest body of a call, unless it says otherwise. */
@@ -80,6 +82,7 @@ export function defineCall<
     maxBodyBytes: MAX_BODY_BYTES,
     status: 200,
     idempotent: ['GET', 'PUT', 'DELETE'].includes(method),
+    changes: method !== 'GET',
     ...more,
   };
 }

@@ -23,15 +23,6 @@ beforeAll(async () => {
     routes: [
       { method: 'GET', path: '/internal/v1/thing', handle },
       { method: 'GET', path: '/thing', handle },
-      ...['/internal/v1/commit', '/commit'].map((path) => ({
-        method: 'POST' as const,
-        path,
-        handle: () => {
-          currentCaller()?.announceCommit();
-          currentCaller()?.announceCommit();
-          return Promise.resolve({ status: 200, body: {} });
-        },
-      })),
       { method: 'GET', path: '/long', publicTimeoutMs: LONG_TIMEOUT_MS, handle },
       {
         method: 'GET',
@@ -75,24 +66,6 @@ test.each(['', '0x10', '-1', '1e3', '12345678'])(
     expect(caller.hungUp.aborted).toBe(false);
   },
 );
-
-test.each([
-  ['a service that says how long it waits', '/internal/v1/commit', 'x-timeout-ms: 50000', 1],
-  ['a service that waits until it hangs up', '/internal/v1/commit', 'x-other: 1', 0],
-  ['a request from outside', '/commit', 'x-timeout-ms: 50000', 0],
-])('%s is told of a commit accordingly: once, before the answer', async (_who, path, header, times) => {
-  const client = await rawClient(server.port);
-  client.send(
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Internal-Token: ${internalToken}\r\n${header}\r\nContent-Length: 0\r\n\r\n`,
-  );
-  const text = await client.received(/HTTP\/1.1 200 OK/);
-  client.socket.destroy();
-  expect(text.split('HTTP/1.1 ').map((part) => part.slice(0, 3))).toEqual([
-    '',
-    ...Array<string>(times).fill('102'),
-    '200',
-  ]);
-});
 
 test('a request from outside has the time that every such request has, whatever it says', async () => {
   const caller = await callerOf('/thing', { 'x-timeout-ms': '9000000' });

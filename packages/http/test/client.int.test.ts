@@ -262,17 +262,14 @@ describe('a call within a request', () => {
     await closed;
   });
 
-  test('that begins to be committed is waited for beyond its deadline, and so does the request', async () => {
-    const { promise: announced, resolve } = Promise.withResolvers<ServerResponse>();
-    const owner = await startOwner((_request, response) => {
-      response.writeProcessing();
-      resolve(response);
-    });
+  test('that may change something is waited for beyond its deadline, and so does the request', async () => {
+    const { promise: arrived, resolve } = Promise.withResolvers<ServerResponse>();
+    const owner = await startOwner((_request, response) => resolve(response));
     const client = clientOf(owner.url, 200);
     const caller = createCaller(250, never);
     const startedAt = performance.now();
     const answer = withCaller(caller, () => send(client, { method: 'POST', path: '/' }));
-    const response = await announced;
+    const response = await arrived;
     await eventually(() => expect(performance.now() - startedAt).toBeGreaterThan(500));
     response.writeHead(201).end('{}');
     expect((await answer).status).toBe(201);

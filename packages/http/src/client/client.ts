@@ -92,8 +92,8 @@ type ClientParts = {
 /**
  * Calls one other service. Each request has one deadline over everything: waiting for a connection, one retry where that is safe,
  * and reading the answer. It is never later than that of the request it is made for, ends when that one's caller hangs up, and is sent
- * along, so that the service commits nothing for a call that has ended. Once the service says that it begins to commit, its answer is
- * waited for: what is stored must not be told as a failure. After half of at least ten requests in ten seconds failed, requests fail at once and
+ * along, so that the service commits nothing for a call that has ended. The answer to a call that changes something
+ * is waited for a little longer than that: what is stored must not be told as a failure. After half of at least ten requests in ten seconds failed, requests fail at once and
  * one a second is let through to see whether the service is back. Answers below 500 count as success. So does a 503 that came in time:
  * the service is there, and what it cannot decide for one merchant must not cut off the others.
  * @param internalToken null for a process that is no service: it makes calls as operators, and those for anyone.
@@ -199,11 +199,11 @@ async function transmit(
   url: URL,
   { timeoutMs, traceparent }: { timeoutMs: number; traceparent: string | undefined },
 ): Promise<ServiceResponse> {
-  const wait = startWaiting(timeoutMs);
+  const wait = startWaiting(timeoutMs, { mayCommit: request.changes });
   const { signal } = wait;
   async function attempt(): Promise<ServiceResponse> {
     const headers = callHeaders(request, wait.remainingMs(), traceparent);
-    const answer = await transport.open(request, url, { headers, signal, onCommit: wait.awaitCommit });
+    const answer = await transport.open(request, url, { headers, signal });
     const body = await readAll(answer, MAX_RESPONSE_BYTES);
     return { status: answer.statusCode ?? 0, headers: answer.headers, body };
   }

@@ -8,7 +8,7 @@ import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
 import { TIMEOUT_HEADER } from '../timeout-header.ts';
 
 /** A call with its parameters filled in. */
-export type ServiceRequest = Pick<Call, 'method' | 'path' | 'idempotent'> & {
+export type ServiceRequest = Pick<Call, 'method' | 'path' | 'idempotent' | 'changes'> & {
   query: URLSearchParams;
   json?: object;
   /** Of the operator for whom it is made. */
@@ -28,8 +28,8 @@ export function requestOf<C extends Call>(call: C, input: InputOf<C> | undefined
     value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
   const json = call.authored ? { ...body, ...author } : body;
-  const { method, idempotent } = call;
-  return { method, path, idempotent, query: new URLSearchParams(given), ...(json !== undefined && { json }) };
+  const { method, idempotent, changes } = call;
+  return { method, path, idempotent, changes, query: new URLSearchParams(given), ...(json !== undefined && { json }) };
 }
 
 type Parts = {

@@ -20,7 +20,7 @@ export async function openStream(
   url: URL,
   { internalToken, timeoutMs }: { internalToken: string | null; timeoutMs: number },
 ): Promise<StreamResponse> {
-  const wait = startWaiting(timeoutMs);
+  const wait = startWaiting(timeoutMs, { mayCommit: false });
   const { signal } = wait;
   try {
     const { default: got } = await import('got');

@@ -15,13 +15,12 @@ export type Transport = {
   /**
    * Sends a request. Its answer comes as it is, whatever its status, and has not been read.
    * @param how.signal ends the request, also while its answer is read.
-   * @param how.onCommit is called when the service says that it begins to commit.
    * @throws the system's error, with its code.
    */
   open(
     request: ServiceRequest,
     url: URL,
-    how: { headers: Record<string, string>; signal: AbortSignal; onCommit: () => void },
+    how: { headers: Record<string, string>; signal: AbortSignal },
   ): Promise<IncomingMessage>;
   close(): void;
 };
@@ -42,15 +41,12 @@ export function createTransport(
     timeout: IDLE_TIMEOUT_MS,
   });
   return {
-    open({ method, json }, url, { headers, signal, onCommit }) {
+    open({ method, json }, url, { headers, signal }) {
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
       const ofBody = body && { 'content-type': 'application/json', 'content-length': body.length };
       const all = { ...(internalToken !== null && { 'x-internal-token': internalToken }), ...headers, ...ofBody };
       const sent = request(url, { agent, method, signal, headers: all });
-      sent.on('information', ({ statusCode }) => {
-        if (statusCode === 102) onCommit();
-      });
       sent.once('response', resolve);
       // Not once: a connection that fails while the answer is read is reported here too.
       sent.on('error', reject);

@@ -9,8 +9,6 @@ type RequestCaller = ReturnType<typeof createCaller>;
 /**
  * Binds each request to its caller, so that what it causes ends when the caller hangs up or stops waiting. It comes after the
  * internal token was checked: a service says how long it waits, and is trusted. One that does not say waits until it hangs up.
- * Right before a commit, a service that says how long it waits is told by 102 that an answer will come. The bytes are sent before the
- * commit is, so that nothing which then delays this process delays them.
  * @param publicTimeoutMs within which requests from outside are answered; their time begins anew once their body has arrived.
  */
 export function bindCaller(publicTimeoutMs: number) {
@@ -19,9 +17,7 @@ export function bindCaller(publicTimeoutMs: number) {
     const hangUp = new AbortController();
     response.once('close', () => response.writableFinished || hangUp.abort());
     const timeoutMs = isInternal ? statedTimeoutMs(request) : publicTimeoutMs;
-    const caller = createCaller(timeoutMs, hangUp.signal, () => {
-      if (isInternal && timeoutMs < Infinity && !response.headersSent) response.writeProcessing();
-    });
+    const caller = createCaller(timeoutMs, hangUp.signal);
     response.locals.caller = caller;
     withCaller(caller, next);
   };

@@ -8,29 +8,27 @@ export type Caller = {
   commitWithinMs(): number;
   /** Aborted once the caller has closed its connection. */
   hungUp: AbortSignal;
-  /** Called right before a commit. From then on the caller waits for its outcome, even if that takes longer than it said. */
+  /** Called when a commit may have begun. From then on its outcome is waited for, even if that takes longer than was said. */
   announceCommit(): void;
   /** Whether a commit was announced. */
   awaitsCommit(): boolean;
 };
 
-/** The rest of the caller's time is for the way to us and for the announcement of the commit. */
+/** The rest of the caller's time is for the commit itself and for the way back. */
 const COMMIT_SHARE = 0.8;
 /** At least so much of it, where that is no more than half. */
 const RESERVE_MS = 300;
-/** How long the outcome of a commit that was announced is waited for: nobody may be told meanwhile that nothing was stored. */
-export const COMMIT_WAIT_MS = 5_000;
+/** How long the outcome of a commit that may have begun is waited for: nobody may be told meanwhile that nothing was stored. */
+export const COMMIT_WAIT_MS = 2_000;
 
 /**
  * Time runs from this call, by the monotonic clock, which goes on while the process is frozen.
  * @param timeoutMs how long the caller waits; Infinity where it does not say.
- * @param onCommit tells a caller in another process that a commit begins.
  * @returns the caller, and `restart` for one whose time begins later, or who waits for another time than was thought.
  */
 export function createCaller(
   initialTimeoutMs: number,
   hungUp: AbortSignal,
-  onCommit: () => void = () => undefined,
 ): Caller & { restart(timeoutMs?: number): void } {
   let timeoutMs = initialTimeoutMs;
   let startedAt = performance.now();
@@ -42,9 +40,7 @@ export function createCaller(
       Math.min(timeoutMs * COMMIT_SHARE, Math.max(timeoutMs - RESERVE_MS, timeoutMs / 2)) - elapsedMs(),
     hungUp,
     announceCommit() {
-      if (announcedAt > -Infinity) return;
-      announcedAt = performance.now();
-      onCommit();
+      if (announcedAt === -Infinity) announcedAt = performance.now();
     },
     awaitsCommit: () => announcedAt > -Infinity,
     restart(newTimeoutMs = timeoutMs) {

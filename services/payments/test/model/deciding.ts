@@ -1,7 +1,7 @@
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { type Asking, lateReason, nearBy, otherAmount, unclaimed, waitedOrRested } from './candidates.ts';
-import { isUnfinished, type Model, type ModelPayment, type ModelTransfer, slotOf } from './state.ts';
+import { type Model, type ModelPayment, type ModelTransfer, slotOf } from './state.ts';
 import { intervalOf, whoseMoney } from './whose-money.ts';
 
 /* The rules about money, asked about a transfer of the model as things are now. */
@@ -22,8 +22,8 @@ export function decide(model: Model, transfer: ModelTransfer): Decision {
   if ('pays' in whose) return whose;
   if ('among' in whose) return { ...whose, reason: 'ambiguous' };
   const left = unclaimed(slot, transfer);
-  // Exactly the amount of a payment that was there then, or is not over yet: nothing to do with others.
-  if (slot.some((payment) => waitedOrRested(payment, transfer)) || left?.among.some(isUnfinished) === true) {
+  // Exactly the amount of a payment that was there then, or that still waits: nothing to do with others.
+  if (slot.some((payment) => waitedOrRested(payment, transfer)) || left?.reason === null) {
     return left === null ? nobodys : { ...left, by: 'rule 6' };
   }
   const near = nearBy(onWallet(model, transfer), { ...transfer, carried: transfer.tokenUnits });

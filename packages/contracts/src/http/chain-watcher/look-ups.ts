@@ -53,4 +53,5 @@ export const LookUpTransaction = defineCall('chain-watcher', 'POST /transactions
     { optional: ['first', 'account'] },
   ),
   idempotent: true,
+  changes: false,
 });

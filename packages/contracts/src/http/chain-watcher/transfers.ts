@@ -83,6 +83,7 @@ export const FindTransfersInWindows = defineCall(
       { optional: ['page'] },
     ),
     idempotent: true,
+    changes: false,
   },
 );
 
@@ -140,6 +141,7 @@ export const VerifyTransfer = defineCall(
   {
     body: object<TransferId>({ network: { type: 'string' }, ...transferIdSchemas }),
     idempotent: true,
+    changes: false,
   },
 );
 

@@ -23,5 +23,6 @@ export const ReadWalletStates = defineCall(
       addresses: { type: 'array', maxItems: WALLETS_MAX, items: { type: 'string' } },
     }),
     idempotent: true,
+    changes: false,
   },
 );

@@ -91,4 +91,5 @@ export const ReadCheckoutHelp = defineCall('payments', 'POST /checkout-help', js
     { optional: ['transaction_id'] },
   ),
   idempotent: true,
+  changes: false,
 });

@@ -148,6 +148,7 @@ export const ReadPaymentDetails = defineCall(
       },
     }),
     idempotent: true,
+    changes: false,
   },
 );
 
@@ -167,6 +168,7 @@ export const ReadPublicPayments = defineCall(
       },
     }),
     idempotent: true,
+    changes: false,
   },
 );
 
