@@ -143,13 +143,15 @@ async function acceptLocked(
   if (payment === null) throw new HttpError(404, 'Payment not found');
   if (transfer === null) throw new Error(`transfer ${id.transaction_id} was deleted from the ledger`);
   const pair = { payment, transfer };
-  const accepted = await findAcceptanceFor(tx, id, payment);
-  if (accepted !== null) return accepted;
+  const earlier = await findAcceptanceFor(tx, id, payment);
+  if (earlier !== null) return earlier;
   await requireAcceptable(tx, pair, request);
   const proof = requireProof(transfer, finding);
   const unmatchedReason = reasonShown(payment, transfer);
-  await pay(context, payment, { transfer, money: moneyOf(transfer, unmatchedReason) });
-  await insertAcceptance(tx, { ...pair, proof, unmatchedReason, author: request.author });
+  const accepted = { transfer, money: moneyOf(transfer, unmatchedReason) };
+  await pay(context, payment, accepted, () =>
+    insertAcceptance(tx, { ...pair, proof, unmatchedReason, author: request.author }),
+  );
   const written = await findAcceptance(tx, transfer);
   if (written === null) throw new Error(`the acceptance of transfer ${id.transaction_id} was not written`);
   logAccepted(context, written);

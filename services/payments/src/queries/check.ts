@@ -46,6 +46,8 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
        and t.block_timestamp >= p.created_at
        and t.block_timestamp < least(p.expires_at, p.cancelled_at - interval '1 second')
        and t.reason is distinct from 'ambiguous' and t.sender <> t.recipient
+       -- What only an acceptance has recorded waits for a person.
+       and t.version > 0
        -- A chain's clock that is ahead puts the transfer before the time of its block.
        and coalesce(t.first_seen_at, t.observed_at) >= t.block_timestamp
      where ${inScope('p')} and p.status in ('PENDING', 'EXPIRED', 'CANCELLED') and t.phase = 'confirmed'

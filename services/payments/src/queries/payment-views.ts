@@ -145,7 +145,7 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
                 -- A transfer may be a little older than the payment that it pays.
                 and later.created_at < ended.at + interval '1 hour 150 seconds' and later.payment_id <> p.payment_id
                join transfer paying on paying.payment_id = later.payment_id
-              where p.status in ('EXPIRED', 'CANCELLED')
+              where p.status in ('EXPIRED', 'CANCELLED') and paying.phase <> 'retracted'
                 and paying.amount_units = p.amount_units * ('1e' || paying.decimals - 6)::numeric
                 and paying.block_timestamp >= date_trunc('second', ended.at)
                 and paying.block_timestamp < ended.at + interval '1 hour')

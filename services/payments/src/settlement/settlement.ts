@@ -114,14 +114,18 @@ export async function reviewTransfers(
 }
 
 /**
- * Makes a transfer pay a payment because somebody accepted it, except for the ledger's own row. The payment must be locked, and its status
- * allow it.
+ * Makes a transfer pay a payment because somebody accepted it. The payment must be locked, and its status allow it.
+ * @param record writes the acceptance and the ledger's own row.
  */
-export async function pay(context: SettlementContext, payment: PaymentRow, accepted: AcceptedTransfer): Promise<void> {
-  await afterPaid(
-    context,
-    await moveAll(context, [{ transfer: accepted.transfer, move: { payment, to: 'PAID' }, accepted }]),
-  );
+export async function pay(
+  context: SettlementContext,
+  payment: PaymentRow,
+  accepted: AcceptedTransfer,
+  record: () => Promise<void>,
+): Promise<void> {
+  const paid = await moveAll(context, [{ transfer: accepted.transfer, move: { payment, to: 'PAID' }, accepted }]);
+  await record();
+  await afterPaid(context, paid);
 }
 
 /** Decides about transfers that could not be explained while these payments waited. Call it when they have ended. */

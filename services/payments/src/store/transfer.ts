@@ -318,8 +318,8 @@ export async function lockCompetingTransfers(
 }
 
 /**
- * Locks transfers that could not be explained before a payment ended: those of its exact amount that came after its time, of which nobody is
- * notified yet, and those that were to pay it once they are confirmed.
+ * Locks transfers that could not be explained before a payment ended: those of its exact amount that came after its time, and those that were
+ * to pay it once they are confirmed.
  */
 export async function lockOpen(tx: Transaction, payment: PaymentRow, minedFrom: Date): Promise<TransferRow[]> {
   const { rows } = await tx.query<TransferRow>(
@@ -329,7 +329,7 @@ export async function lockOpen(tx: Transaction, payment: PaymentRow, minedFrom: 
         union all
         select ${idColumns} from transfer
          where network = $1 and recipient = $2 and amount_units = $3 * ('1e' || decimals - 6)::numeric and ${paysNothingSql}
-           and block_timestamp >= $4 and not notified and related_payment_id is null and candidates is null)
+           and block_timestamp >= $4 and related_payment_id is null and candidates is null)
       order by block_number, transaction_event_index
       limit 10
         for update`,
