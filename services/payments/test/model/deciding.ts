@@ -58,3 +58,30 @@ export function reasonFor(payment: ModelPayment, transfer: ModelTransfer): Unmat
   const isLate = transfer.reason === 'late' || transfer.reason === 'after_cancel';
   return isLate ? lateReason(payment, intervalOf(transfer).from) : transfer.reason;
 }
+
+/**
+ * The order in which transfers are decided that may want the same payment: those inside a window first, then confirmed ones, then in the order
+ * of the chain.
+ */
+export function inTurn(model: Model, keys: readonly string[]): string[] {
+  const rank = (key: string): bigint[] => {
+    const transfer = model.ledger.get(key)!;
+    const decision = decide(model, transfer);
+    const isInside = 'pays' in decision && decision.inside;
+    return [
+      BigInt(transfer.pays === null),
+      BigInt(!isInside),
+      BigInt(transfer.phase !== 'confirmed'),
+      BigInt(transfer.blockNumber),
+      BigInt(transfer.index),
+    ];
+  };
+  const compare = (one: bigint[], other: bigint[]): number => {
+    const place = one.findIndex((part, position) => part !== other[position]);
+    return place === -1 ? 0 : one[place]! < other[place]! ? -1 : 1;
+  };
+  return [...new Set(keys)]
+    .map((key) => ({ key, rank: rank(key) }))
+    .sort((one, other) => compare(one.rank, other.rank))
+    .map(({ key }) => key);
+}

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { type PaymentStatus, paymentStatuses } from '@quittance/contracts/payment.ts';
 import { type Command, type Move, type Plan } from './plan.ts';
 import { type Ended, explain } from './explain.ts';
-import {
-  creation,
-  type Operation,
-  operationOf,
-  type Performed,
-  policyDelivery,
-  webhookDelivery,
-} from './operations.ts';
+import { creation, operationOf, policyDelivery, webhookDelivery } from './operations.ts';
+import type { Operation, Performed } from './operation.ts';
 import { canonical, runAlone } from './steps.ts';
 import { readingDetails, readingList } from './reading.ts';
 import { startReplica } from './replica.ts';

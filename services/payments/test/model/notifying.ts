@@ -1,4 +1,5 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { noticeTypes, type NoticeType } from '@quittance/contracts/webhook.ts';
 import { isDustFor, waitedOrRested } from './candidates.ts';
 import { onWallet } from './deciding.ts';
@@ -56,13 +57,7 @@ function notify(model: Model, merchant: string, transfer: ModelTransfer): void {
     ...about(candidates.length === 1 ? candidates[0]! : null, transfer),
     candidates: own.map(({ id }) => id).sort(),
     ...(own.length < candidates.length && { candidates_elsewhere: true }),
-    transfer: {
-      amount: formatUnits(transfer.tokenUnits, transfer.decimals),
-      reason: transfer.reason,
-      network: transfer.network,
-      merchant_wallet: transfer.wallet,
-      block_timestamp: timestamp(transfer.blockTime),
-    },
+    transfer: moneyOf(transfer, transfer.reason),
   });
   model.reached.push(`notified: transfer.unmatched, ${transfer.reason}`);
 }
@@ -85,4 +80,12 @@ const about = (payment: ModelPayment | null, transfer: ModelTransfer | null): ob
   transaction_id: transfer?.id ?? null,
   transaction_event_index: transfer?.index ?? null,
   ...(payment !== null && payment.orderId !== null && { order_id: payment.orderId }),
+});
+
+export const moneyOf = (transfer: ModelTransfer, reason: UnmatchedReason | null): object => ({
+  amount: formatUnits(transfer.tokenUnits, transfer.decimals),
+  reason,
+  network: transfer.network,
+  merchant_wallet: transfer.wallet,
+  block_timestamp: timestamp(transfer.blockTime),
 });

@@ -1,42 +1,15 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import {
-  cancelling,
-  applyingPolicy,
-  observingTransfers,
-  configuringWebhook,
-  readingLimits,
-  releasing,
-} from './calls.ts';
-import { type AcceptanceCall, accepting } from './accepting.ts';
-import { amounts, type Call, type Chain, descriptions, orders, type Scanned } from './plan.ts';
+import { cancelling, applyingPolicy, configuringWebhook, readingLimits, releasing } from './calls.ts';
+import { amounts, type Call, descriptions, orders, type Scanned } from './plan.ts';
 import { creating, type CreationCall } from './creating.ts';
 import { expiring, type Question } from './expiring.ts';
-import { timestamp, type Step, unavailable } from './steps.ts';
-import { transferKey } from './state.ts';
+import { timestamp } from './steps.ts';
+import { operation, type Operation, received } from './operation.ts';
+import { acceptance, announcement, publishedBy } from './operations-of-money.ts';
 import { readingPublic } from './reading.ts';
-import type { Replica } from './replica.ts';
 import { fromEnd, paymentAt, type Run } from './run.ts';
 import { chainIn } from './other-services.ts';
-import { nextNews, newTransfer } from './transfers.ts';
-
-/** A call with everything in it named. */
-export type Operation = {
-  name: string;
-  kind: Call['do'];
-  /** The slot of a creation. */
-  slot: string | null;
-  /** Makes the call. @returns the answer, and what the model expects of such a call. */
-  perform(replica: Replica, others: boolean): Promise<Performed>;
-};
-
-export type Performed = {
-  answer: unknown;
-  program: Step;
-  /** The answer means that nothing was decided, and that the same call may be made again. */
-  gaveUp: boolean;
-};
 
 /** @returns null for a call about something that does not exist (yet). */
 export function operationOf(run: Run, call: Call): Operation | null {
@@ -142,65 +115,6 @@ function cancellation(run: Run, { place, by, unknown }: Call & { do: 'cancel' })
   };
 }
 
-/** @returns the message, or null where there is none, or where it is lost. */
-function publishedBy(run: Run, part: Chain): TransferObserved | null {
-  switch (part.do) {
-    case 'deliver':
-      return fromEnd(run.transfers, part.place) ?? null;
-    case 'transfer': {
-      const message = newTransfer(run, part);
-      return part.silent ? null : message;
-    }
-    case 'next': {
-      const message = nextNews(run, part);
-      return part.silent ? null : message;
-    }
-  }
-}
-
-/** What comes in one batch is taken in before any of it is decided. */
-function announcement(kind: Call['do'], ...published: readonly (TransferObserved | null)[]): Operation | null {
-  const messages = published.filter((message) => message !== null);
-  if (messages.length === 0) return null;
-  return {
-    ...operation(kind, `receive ${messages.map((message) => JSON.stringify(message)).join(' and ')}`),
-    perform: async (replica) => received(await replica.receiveTransfers(messages), observingTransfers(messages)),
-  };
-}
-
-function acceptance(run: Run, { place, transfer: at, by, confirm }: Call & { do: 'accept' }): Operation | null {
-  const payment = paymentAt(run, place);
-  if (payment === undefined) return null;
-  const all = [...run.otherServices.chain.values()].map((versions) => versions.at(-1)!);
-  const here = all.filter(({ network, to }) => network === payment.network && to === payment.wallet);
-  const message = fromEnd(here.length === 0 ? all : here, at);
-  if (message === undefined) return null;
-  const { network, transaction_id: id, transaction_event_index: index } = message;
-  const transfer = { network, id, index };
-  const shown = Math.max(1, run.model.ledger.get(transferKey(transfer))?.among.length ?? 1);
-  const call: AcceptanceCall = {
-    payment: payment.id,
-    merchant: {
-      owner: payment.merchant,
-      another: run.merchants.find((other) => other !== payment.merchant)!,
-      operator: null,
-    }[by],
-    transfer,
-    confirmed: { right: shown, wrong: shown + 1, missing: null }[confirm],
-  };
-  return {
-    ...operation('accept', `accept ${JSON.stringify(call)}`),
-    perform: async (replica) => {
-      const { status, text } = await replica.accept(call);
-      const withBody = status === 200 && call.merchant !== null;
-      const program = accepting({ call, settings: run.settings, otherServices: run.otherServices });
-      const answer =
-        status === 503 ? unavailable : withBody ? { status, body: JSON.parse(text) as unknown } : { status };
-      return { answer, program, gaveUp: status === 503 };
-    },
-  };
-}
-
 export const policyDelivery = (run: Run, policy: Run['policies'][number]): Operation => ({
   ...operation('deliver policy', `receive ${JSON.stringify(policy)}`),
   perform: async (replica) =>
@@ -224,8 +138,6 @@ export function webhookDelivery(run: Run, position: number): Operation {
       ),
   };
 }
-
-const received = (answer: string, program: Step): Performed => ({ answer, program, gaveUp: answer !== 'taken' });
 
 function expiry(run: Run, { scanned, old, unknownWallet }: Call & { do: 'expire' }): Operation {
   const chain = chainIn(run.otherServices, {
@@ -281,5 +193,3 @@ const release = (wallet: string): Operation => ({
   ...operation('release', `release ${wallet}`),
   perform: async (replica) => ({ answer: await replica.release(wallet), program: releasing(wallet), gaveUp: false }),
 });
-
-const operation = (kind: Call['do'], name: string) => ({ kind, name, slot: null });

@@ -1,10 +1,10 @@
-import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { stillPossible } from './candidates.ts';
-import { decide, type Decision, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
-import { notifyOfPayment, notifyOfTransfers } from './notifying.ts';
+import { decide, type Decision, inTurn, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
+import { moneyOf, notifyOfPayment, notifyOfTransfers } from './notifying.ts';
 import { timestamp, sendMessage } from './steps.ts';
+import { takeIn } from './taking-in.ts';
 import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
 import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
@@ -32,7 +32,8 @@ export function recordTransfer(model: Model, observed: TransferObserved): void {
 
 /** As observeTransfers(), for a transfer in chain-watcher's answer: one that pays nothing is decided once more. */
 export function reviewTransfer(model: Model, observed: TransferObserved): 'taken' | 'contradicted' {
-  const key = transferKey(fromNews(observed, model.now));
+  const { network, transaction_id: id, transaction_event_index: index } = observed;
+  const key = transferKey({ network, id, index });
   if (takeIn(model, observed) === null) {
     const known = model.ledger.get(key)!;
     if (known.phase === 'retracted' && observed.phase !== 'retracted') return 'contradicted';
@@ -44,32 +45,6 @@ export function reviewTransfer(model: Model, observed: TransferObserved): 'taken
 
 /** What was only looked up waits for this. */
 const PUBLICATION = 'its publication';
-
-/** @returns null for what is no news. */
-function takeIn(model: Model, news: TransferObserved): string | null {
-  const transfer = fromNews(news, model.now);
-  const key = transferKey(transfer);
-  const known = model.ledger.get(key);
-  if (known === undefined) {
-    model.ledger.set(key, transfer);
-    return key;
-  }
-  const first = earliest(known, transfer);
-  if (known.version >= transfer.version) {
-    model.reached.push('transfer: old news changed nothing');
-    Object.assign(known, first);
-    return null;
-  }
-  const { pays, accepted, inside, among, reason, waitsFor, notified } = known;
-  model.ledger.set(key, { ...transfer, pays, accepted, inside, among, reason, waitsFor, notified, ...first });
-  return key;
-}
-
-/** The first reading of all that were published. */
-const earliest = (one: ModelTransfer, other: ModelTransfer): Pick<ModelTransfer, 'firstSeen' | 'live'> => {
-  const { firstSeen, live } = other.firstSeen < one.firstSeen ? other : one;
-  return { firstSeen, live };
-};
 
 /** What transfers mean now, and what follows for others. What went away comes first: it makes room. */
 function settleAll(model: Model, keys: readonly string[]): void {
@@ -151,7 +126,7 @@ function place(model: Model, transfer: ModelTransfer, decision: Decision): void 
 export function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer, accepted = false): void {
   const wasOpen = payment.status === 'PENDING' || payment.status === 'CHECKING';
   notePaid(model, payment, transfer);
-  const reason = transfer.reason === null ? null : reasonFor(payment, transfer);
+  const reason = reasonFor(payment, transfer);
   const was = accepted ? { accepted: true, transfer: moneyOf(transfer, reason) } : {};
   move(model, payment, 'PAID');
   payment.paidAt = model.now;
@@ -161,6 +136,7 @@ export function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer
     pays: payment.id,
     among: [],
     reason: null,
+    waitsFor: null,
     accepted: accepted ? transfer.tokenUnits : null,
   });
   sendMessage(model, 'PaymentPaid', {
@@ -226,30 +202,6 @@ function settleThose(model: Model, transfers: readonly ModelTransfer[]): void {
   for (const key of inTurn(model, transfers.map(transferKey))) settle(model, key);
 }
 
-/** Those inside a window first, then confirmed ones, then in the order of the chain. */
-function inTurn(model: Model, keys: readonly string[]): string[] {
-  const rank = (key: string): bigint[] => {
-    const transfer = model.ledger.get(key)!;
-    const decision = decide(model, transfer);
-    const isInside = 'pays' in decision && decision.inside;
-    return [
-      BigInt(transfer.pays === null),
-      BigInt(!isInside),
-      BigInt(transfer.phase !== 'confirmed'),
-      BigInt(transfer.blockNumber),
-      BigInt(transfer.index),
-    ];
-  };
-  const compare = (one: bigint[], other: bigint[]): number => {
-    const place = one.findIndex((part, position) => part !== other[position]);
-    return place === -1 ? 0 : one[place]! < other[place]! ? -1 : 1;
-  };
-  return [...new Set(keys)]
-    .map((key) => ({ key, rank: rank(key) }))
-    .sort((one, other) => compare(one.rank, other.rank))
-    .map(({ key }) => key);
-}
-
 function leave(model: Model, transfer: ModelTransfer, reason: UnmatchedReason | null, among: ModelPayment[]): void {
   const [first] = among;
   transfer.pays = null;
@@ -283,38 +235,3 @@ function notePaid(model: Model, payment: ModelPayment, transfer: ModelTransfer):
     model.reached.push('paid: after another transfer of the amount was retracted');
   }
 }
-
-const moneyOf = (transfer: ModelTransfer, reason: UnmatchedReason | null): object => ({
-  amount: formatUnits(transfer.tokenUnits, transfer.decimals),
-  reason,
-  network: transfer.network,
-  merchant_wallet: transfer.wallet,
-  block_timestamp: timestamp(transfer.blockTime),
-});
-
-/** Where chain-watcher does not say when it first read a transfer, it was known by now. */
-const fromNews = (news: TransferObserved, now: number): ModelTransfer => ({
-  network: news.network,
-  id: news.transaction_id,
-  index: news.transaction_event_index,
-  version: news.version,
-  phase: news.phase,
-  merchant: news.merchant_id,
-  wallet: news.to,
-  sender: news.from,
-  blockNumber: news.block_number,
-  blockTime: Date.parse(news.block_timestamp),
-  firstSeen: news.first_seen_at === undefined ? now : Date.parse(news.first_seen_at),
-  live: news.live ?? false,
-  tokenUnits: BigInt(news.amount_units),
-  decimals: news.decimals,
-  confirmations: news.confirmations,
-  confirmationsRequired: news.confirmations_required,
-  pays: null,
-  accepted: null,
-  inside: false,
-  among: [],
-  reason: null,
-  waitsFor: null,
-  notified: false,
-});

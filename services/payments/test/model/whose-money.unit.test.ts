@@ -1,172 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { acceptanceRefusal, type Asking, nearBy, stillPossible, unclaimed } from './candidates.ts';
-import { type Arrival, intervalOf, paidAnother, whoseMoney } from './whose-money.ts';
-
-/* The table of histories in the contract, row by row, against the model's wording: who judges others is judged first. */
-
-const at = (time: string): number => Date.parse(`2031-03-11T${time}Z`);
-const MINUTE = 60_000;
-
-/** Waits half an hour unless it is cancelled. What is over by the clock is EXPIRED unless the test says otherwise. */
-function payment(id: string, created: string, change: Partial<Asking> & { cancelled?: string } = {}): Asking {
-  const { cancelled, ...rest } = change;
-  const createdAt = at(created);
-  return {
-    ...{ id, merchant: 'one', orderId: id, createdAt, expiresAt: createdAt + 30 * MINUTE, asked: 10n },
-    cancelledAt: cancelled === undefined ? null : at(cancelled),
-    status: cancelled === undefined ? 'PENDING' : 'CANCELLED',
-    ...rest,
-  };
-}
-
-const expired = (id: string, ended: string): Asking =>
-  payment(id, '00:00:00', { createdAt: at(ended) - 30 * MINUTE, expiresAt: at(ended), status: 'EXPIRED' });
-
-/** Read as soon as it came, on a chain whose clock is right unless it is said to be behind (or ahead: negative). */
-const live = (wall: string, secondsBehind = 0): Arrival => ({
-  blockTime: Math.floor(at(wall) / 1000) * 1000 - secondsBehind * 1000,
-  firstSeen: at(wall),
-  live: true,
-});
-const found = (block: string, read: string): Arrival => ({ blockTime: at(block), firstSeen: at(read), live: false });
-
-function verdict(slot: readonly Asking[], arrival: Arrival): string {
-  const whose = whoseMoney(slot, arrival);
-  if ('pays' in whose) return `pays ${whose.pays.id}, ${whose.by}`;
-  if ('among' in whose)
-    return `${whose.among
-      .map(({ id }) => id)
-      .toReversed()
-      .join(' and ')}, ${whose.by}`;
-  const left = unclaimed(slot, arrival);
-  return left === null ? 'nobody' : `${left.reason} for ${left.among.map(({ id }) => id).join()}`;
-}
-
-const cancelled = (change: Partial<Asking> = {}) => payment('A', '09:50:00', { cancelled: '10:00:00.200', ...change });
-
-describe('the table of histories', () => {
-  test.each<[string, Asking[], Arrival, string]>([
-    [
-      'A expires, is paid a second later, and B is created',
-      [expired('A', '10:00:00'), payment('B', '10:00:09')],
-      live('10:00:01.400'),
-      'late for A',
-    ],
-    [
-      'the same, first read 0.3 s before B is created',
-      [expired('A', '10:00:00'), payment('B', '10:00:09')],
-      { blockTime: at('10:00:01'), firstSeen: at('10:00:08.700'), live: true },
-      'late for A',
-    ],
-    [
-      'the network sleeps',
-      [expired('A', '09:40:00'), payment('B', '10:00:40')],
-      found('10:00:01', '10:00:41'),
-      'late for A',
-    ],
-    [
-      'A is cancelled, B created, and the chain is 48 s behind',
-      [payment('A', '09:50:00', { cancelled: '10:00:25' }), payment('B', '10:00:26')],
-      live('10:00:40', 48),
-      'A and B, rule 5, ambiguous',
-    ],
-    ['only B, and the chain is 48 s behind', [payment('B', '10:00:00')], live('10:00:30', 48), 'pays B, rule 3'],
-    [
-      'customer-2 pays exactly his amount, the chain 48 s behind',
-      [payment('customer-2', '10:00:00', { asked: 21n })],
-      live('10:00:30', 48),
-      'pays customer-2, rule 3',
-    ],
-    [
-      'two seconds after A was cancelled and B created',
-      [cancelled(), payment('B', '10:00:00.400')],
-      live('10:00:02.100'),
-      'A and B, rule 1, ambiguous',
-    ],
-    ['the same, 20 s after', [cancelled(), payment('B', '10:00:00.400')], live('10:00:20.100'), 'pays B, rule 2'],
-    [
-      'two seconds after, with one order id',
-      [cancelled({ orderId: 'X' }), payment('B', '10:00:00.400', { orderId: 'X' })],
-      live('10:00:02.100'),
-      'pays B, rule 1, rule 7',
-    ],
-    [
-      '20 s after, with one order id',
-      [cancelled({ orderId: 'X' }), payment('B', '10:00:00.400', { orderId: 'X' })],
-      live('10:00:20.100'),
-      'pays B, rule 2',
-    ],
-    [
-      'with one order id, of two merchants',
-      [cancelled({ orderId: 'X' }), payment('B', '10:00:00.400', { orderId: 'X', merchant: 'two' })],
-      live('10:00:02.100'),
-      'A and B, rule 1, ambiguous',
-    ],
-    [
-      'B five minutes after A, paid in two seconds',
-      [cancelled({ cancelledAt: at('10:00:00') }), payment('B', '10:05:00')],
-      live('10:05:02.300'),
-      'A and B, rule 1, ambiguous',
-    ],
-    [
-      'B five minutes after A, paid in half a minute',
-      [cancelled({ cancelledAt: at('10:00:00') }), payment('B', '10:05:00')],
-      live('10:05:30.300'),
-      'pays B, rule 2',
-    ],
-    [
-      'the watcher is down, A is paid and cancelled, B created',
-      [payment('A', '09:10:00', { cancelled: '09:40:00' }), payment('B', '09:41:00')],
-      found('09:20:00', '11:00:01'),
-      'pays A, rule 2',
-    ],
-    [
-      'a day’s outage, paid four seconds before B is created',
-      [payment('B', '10:00:04.500')],
-      found('10:00:00', '23:00:01'),
-      'pays B, rule 3',
-    ],
-    [
-      'three seconds of A, a second of nobody, B',
-      [payment('A', '10:00:05', { cancelled: '10:00:08' }), payment('B', '10:00:09')],
-      { blockTime: at('10:00:00'), firstSeen: at('10:00:10'), live: true },
-      'A and B, rule 5, ambiguous',
-    ],
-    ['T2 of a batch in which T1 was retracted', [payment('A', '10:00:00')], live('10:10:00'), 'pays A, rule 2'],
-    [
-      'T in CHECKING for A moves to where the clock lags',
-      [payment('A', '09:50:00', { cancelled: '10:00:25' }), payment('B', '10:00:26')],
-      { blockTime: at('10:00:00'), firstSeen: at('10:00:40'), live: true },
-      'A and B, rule 5, ambiguous',
-    ],
-    [
-      'a chain a minute ahead, paid a minute before the end by the wall',
-      [payment('A', '10:00:00')],
-      live('10:29:00', -60),
-      'pays A, rule 2',
-    ],
-    ['the same when nobody watched', [expired('A', '10:30:00')], found('10:30:00', '10:29:00'), 'late for A'],
-  ])('%s', (_history, slot, arrival, right) => {
-    expect(verdict(slot, arrival)).toBe(right);
-  });
-
-  test('A lists paid_another when B is paid 20 s after', () => {
-    const [a, b] = [cancelled(), payment('B', '10:00:00.400')];
-    expect(paidAnother([a, b], b, live('10:00:20.100'))).toEqual([a]);
-    expect(paidAnother([a, b], b, live('11:00:01.100'))).toEqual([]);
-  });
-
-  test('customer-2’s money is nothing that may be customer-1’s', () => {
-    const wallet = [
-      payment('customer-1', '09:58:00', { asked: 2150n }),
-      payment('customer-2', '10:00:00', { asked: 2101n }),
-    ];
-    const money = { ...live('10:00:30', 48), carried: 2101n, pays: 'customer-2' };
-    expect(acceptanceRefusal(wallet[0]!, money, wallet, [], { by: 'one', confirmed: null })).toBe(
-      'pays another payment',
-    );
-  });
-});
+import { type Asking, stillPossible, waitedOrRested } from './candidates.ts';
+import { at, expired, found, live, payment, verdict } from './histories.ts';
+import { intervalOf } from './whose-money.ts';
 
 describe('the rules at their edges', () => {
   test('an interval is turned round where the block is of the future', () => {
@@ -225,72 +60,40 @@ describe('the rules at their edges', () => {
     expect(verdict([payment('A', '10:00:00', { cancelled: '10:01:00' })], live('10:30:00'))).toBe('after_cancel for A');
     expect(verdict([payment('A', '10:00:00')], found('09:59:44', '12:00:00'))).toBe('nobody');
   });
-});
 
-describe('money of another amount', () => {
-  const wallet = [
-    payment('ten', '09:00:00', { asked: 1000n }),
-    payment('seven', '09:00:00', { asked: 700n }),
-    payment('hundred', '09:00:00', { asked: 10_000n }),
-    payment('paid', '09:00:00', { asked: 900n, status: 'PAID' }),
-    payment('yesterday', '00:00:00', {
-      createdAt: at('09:00:00') - 24.5 * 60 * MINUTE,
-      expiresAt: at('09:00:00') - 24 * 60 * MINUTE,
-      asked: 950n,
-      status: 'EXPIRED',
-    }),
-  ];
-  const amongFor = (carried: bigint, time: string): string[] =>
-    nearBy(wallet, { ...live(time), carried }).among.map(({ id }) => id);
-
-  test('may be for what waited or rested then, the nearest first; others only where none is near', () => {
-    expect(amongFor(960n, '08:59:59')).toEqual(['yesterday']);
-    expect(amongFor(960n, '09:00:00')).toEqual(['ten', 'seven']);
-    expect(amongFor(350n, '09:00:01')).toEqual(['seven']);
-    expect(amongFor(349n, '09:00:01')).toEqual(['seven', 'ten', 'hundred']);
-    expect(amongFor(99n, '09:00:01')).toEqual(['seven', 'ten']);
-    expect(amongFor(6n, '09:00:01')).toEqual([]);
-    // A chain whose clock is behind: it came when they waited.
-    expect(nearBy(wallet, { ...live('09:00:20', 48), carried: 960n }).among.map(({ id }) => id)).toEqual([
-      'yesterday',
-      'ten',
-      'seven',
-    ]);
+  test('late money is named with the payment that waited or rested, and with the one before while its customer may be late, too', () => {
+    const a = (end: string, orderId = 'A') => payment('A', '09:00:00', { cancelled: end, orderId });
+    const b = payment('B', '10:00:00', { cancelled: '10:10:00' });
+    expect(verdict([a('09:50:00'), b], live('10:20:00'))).toBe('after_cancel for B,A');
+    expect(verdict([a('09:10:00'), b], live('10:10:00'))).toBe('after_cancel for B,A');
+    expect(verdict([a('09:09:59'), b], live('10:10:00'))).toBe('after_cancel for B');
+    expect(verdict([a('09:50:00', 'B'), b], live('10:20:00'))).toBe('after_cancel for B');
+    expect(verdict([a('09:50:00'), { ...b, status: 'PAID' }], live('10:20:00'))).toBe('duplicate for B');
+    expect(verdict([a('09:50:00'), payment('B', '10:00:00', { status: 'CHECKING' })], live('10:31:00'))).toBe(
+      'duplicate for B',
+    );
   });
 
-  test('may be for a paid one only where no unpaid one is there', () => {
-    const alone = wallet.filter(({ id }) => id === 'paid');
-    expect(nearBy(alone, { ...live('09:10:00'), carried: 800n })).toMatchObject({ reason: 'underpaid', among: alone });
+  test('money that was known before an order is not named with it, even in the block’s second', () => {
+    const slot = [expired('A', '09:50:00'), payment('B', '10:00:01.620')];
+    expect(verdict(slot, live('10:00:01.031'))).toBe('late for A');
+    expect(verdict(slot.slice(1), live('10:00:01.031'))).toBe('nobody');
   });
-});
 
-describe('accepting', () => {
-  const ten = payment('ten', '09:00:00', { asked: 1000n });
-  const seven = payment('seven', '09:00:00', { asked: 700n, merchant: 'two' });
-  const wallet = [ten, seven];
-  const refusal = (
-    carried: bigint,
-    among: Asking[],
-    over: { pays?: string; by?: string; confirmed?: number; paid?: string } = {},
-  ) =>
-    acceptanceRefusal(ten, { ...live(over.paid ?? '09:10:00'), carried, pays: over.pays ?? null }, wallet, among, {
-      by: over.by ?? null,
-      confirmed: over.confirmed ?? null,
+  test('long after, it is still the last payment’s that had begun', () => {
+    const day = 24 * 60 * 60_000;
+    const old = expired('A', '09:50:00');
+    const earlier = (payment: Asking): Asking => ({
+      ...payment,
+      createdAt: payment.createdAt - 3 * day,
+      expiresAt: payment.expiresAt - 3 * day,
     });
-
-  test('takes no stranger’s money', () => {
-    expect(refusal(990n, [ten])).toBeNull();
-    expect(refusal(990n, [ten], { pays: 'seven' })).toBe('pays another payment');
-    expect(refusal(700n, [])).toBe('exactly the amount of another payment');
-    expect(refusal(700n, [], { paid: '08:59:59' })).toBeNull();
-    expect(refusal(1000n, [seven])).toBe('another payment is the candidate');
-    expect(refusal(1000n, [])).toBeNull();
+    expect(verdict([earlier(old)], live('10:00:00'))).toBe('late for A');
+    expect(waitedOrRested(earlier(old), live('10:00:00'))).toBe(false);
   });
 
-  test('of several candidates needs their number, and an operator where another merchant has one', () => {
-    expect(refusal(800n, [ten, seven])).toBe('candidates not confirmed');
-    expect(refusal(800n, [ten, seven], { confirmed: 3 })).toBe('candidates not confirmed');
-    expect(refusal(800n, [ten, seven], { confirmed: 2 })).toBeNull();
-    expect(refusal(800n, [ten, seven], { confirmed: 2, by: 'one' })).toBe('of another merchant');
+  test('what is over in the second of its beginning claims nothing, and is named', () => {
+    const slot = [payment('A', '10:00:00.251', { cancelled: '10:00:00.252' })];
+    expect(verdict(slot, { ...live('10:00:00.252', 16), live: true })).toBe('late for A');
   });
 });
