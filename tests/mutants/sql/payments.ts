@@ -252,10 +252,8 @@ export const payments: SqlMutants[] = [
     mutants: [
       {
         breaks: 'a payment does not say that money after its end has paid a later one',
-        before: `where p.status in ('EXPIRED', 'CANCELLED')
-                and paying`,
-        after: `where p.status in ('PAID')
-                and paying`,
+        before: "where p.status in ('EXPIRED', 'CANCELLED') and paying",
+        after: "where p.status in ('PAID') and paying",
         noticedBy: 'keeps an early transfer for the old payment and a later one for the new',
       },
     ],

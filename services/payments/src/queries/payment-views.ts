@@ -147,8 +147,9 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
                join transfer paying on paying.payment_id = later.payment_id
               where p.status in ('EXPIRED', 'CANCELLED') and paying.phase <> 'retracted'
                 and paying.amount_units = p.amount_units * ('1e' || paying.decimals - 6)::numeric
-                and paying.block_timestamp >= date_trunc('second', ended.at)
-                and paying.block_timestamp < ended.at + interval '1 hour')
+                -- The start of the transfer's interval; see intervalOf().
+                and least(paying.block_timestamp, case when paying.live then paying.first_seen_at end)
+                      between date_trunc('second', ended.at) and ended.at + interval '1 hour')
           ) either
           order by block_timestamp desc, transaction_id, transaction_event_index
           limit ${MAX_UNMATCHED}
