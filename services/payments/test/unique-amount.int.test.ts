@@ -191,7 +191,7 @@ test('who sends its exact amount pays it; who drops the last digits has paid too
   expect((await one.details()).status).toBe('PENDING');
 });
 
-test('who drops the last digits is told so although an earlier payment asked for the bare price', async () => {
+test('exactly the bare price may be for the payment that asked for it and still rests, and for no unique one', async () => {
   const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
   const earlier = await newPayment(payments, { wallet, amount: PRICE }, merchantId);
   await payments.call('POST', `/merchants/${merchantId}/payments/${earlier.payment.payment_id}/cancel`);
@@ -202,6 +202,6 @@ test('who drops the last digits is told so although an earlier payment asked for
       'select related_payment_id, reason from transfer where transaction_id = $1',
       [id],
     );
-    expect(rows).toEqual([{ related_payment_id: waiting.payment.payment_id, reason: 'underpaid' }]);
+    expect(rows).toEqual([{ related_payment_id: earlier.payment.payment_id, reason: 'after_cancel' }]);
   });
 });
