@@ -242,4 +242,33 @@ describe('chain clock 60 s ahead, T paid one minute before expiry by the wall', 
     expect(await history.shown('A')).toEqual({ status: 'PAID by T', ...nothing });
     expect((await history.events()).slice(2)).toEqual(['A PAID by T, accepted as late']);
   });
+
+  test('not read live, the chain two minutes ahead: said as soon as A is paid or cancelled', async () => {
+    const history = await ordered();
+    history.transfer('T', { block: '10:01:10', read: '09:59:10', live: false });
+    await history.tell({ T: 'confirmed' });
+    expect(await history.events()).toEqual([]);
+    history.transfer('T2', { block: '09:59:20', read: '09:59:20' });
+    await history.now('09:59:21');
+    await history.tell({ T2: 'confirmed' });
+    expect(await history.shown('A')).toEqual({
+      status: 'PAID by T2',
+      unmatched: ['T duplicate, 1 of them'],
+      page: null,
+    });
+    await history.now('09:59:30');
+    await history.create('B');
+    history.transfer('T3', { block: '10:30:10', read: '09:59:31', live: false });
+    await history.now('09:59:32');
+    await history.tell({ T3: 'confirmed' });
+    await history.cancel('B');
+    const afterEnd = { unmatched: ['T3 after_cancel, 1 of them'], page: '10' };
+    expect(await history.shown('B')).toEqual({ status: 'CANCELLED', ...afterEnd });
+    expect(await history.events()).toEqual([
+      'A PAID by T2',
+      'T unmatched: duplicate, candidates A, only A',
+      'T3 unmatched: after_cancel, candidates B, only B',
+      'B cancelled',
+    ]);
+  });
 });

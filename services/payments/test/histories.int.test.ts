@@ -90,6 +90,27 @@ describe('A expired 10:00:00, T in block 10:00:01, told late; B created 10:00:09
     expect(await history.events()).toEqual(['A expired', noticed, 'B expired']);
   });
 
+  test('the same, and B is cancelled and ordered again within the second', async () => {
+    const history = await beginHistory(world);
+    await history.now('07:30:00');
+    await history.create('A');
+    await history.now('08:00:03');
+    await history.expire('08:00:02');
+    await history.now('10:00:09.200');
+    history.transfer('T', { block: '10:00:09', read: '10:00:09.200' });
+    for (const [name, time] of [
+      ['B', '10:00:09.500'],
+      ['C', '10:00:09.700'],
+    ] as const) {
+      await history.now(time);
+      await history.create(name);
+      await history.cancel(name);
+    }
+    await history.tell({ T: 'confirmed' });
+    expect(await history.shown('A')).toEqual(lateForA);
+    expect(await history.events()).toEqual(['A expired', 'B cancelled', 'C cancelled', noticed]);
+  });
+
   test('the same, and the question about B finds T before a message does', async () => {
     const history = await beginHistory(world);
     await history.now('09:30:00');

@@ -8,7 +8,7 @@ import type { Transact } from '@quittance/postgres/transaction.ts';
 import type { TransactAdmitted } from '../admission.ts';
 import { settleOpen, type SettlementContext } from '../settlement/settlement.ts';
 import { insertCancellation } from '../store/cancellation.ts';
-import { cancelPayment, findOverdueWallet, findPayment, type PaymentRow } from '../store/payment.ts';
+import { cancelPayment, findUnfinishedWallet, findPayment, type PaymentRow } from '../store/payment.ts';
 import { lockWallets } from '../store/transfer.ts';
 import { toPayment } from '../views/payment-json.ts';
 
@@ -52,12 +52,13 @@ async function cancelAndNotify(
   author: Author | null = null,
 ): Promise<PaymentRow | null> {
   const { tx, messages } = context;
-  const overdue = await findOverdueWallet(tx, payment_id);
+  const wallet = await findUnfinishedWallet(tx, payment_id);
+  if (wallet === null) return null;
   // In the order in which settling locks: the wallet, then its payments.
-  if (overdue !== null) await lockWallets(tx, [overdue]);
+  await lockWallets(tx, [wallet]);
   const payment = await cancelPayment(tx, merchant_id, payment_id);
   if (payment === null) return null;
-  if (overdue !== null) await settleOpen(context, [payment]);
+  await settleOpen(context, [payment]);
   if (payment.cancelled_at) await messages.sendClosed(tx, payment, 'CANCELLED', payment.cancelled_at);
   if (author !== null) await insertCancellation(tx, payment, author);
   return payment;

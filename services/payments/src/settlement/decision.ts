@@ -68,10 +68,13 @@ export function slotSearchOf(transfer: TransferRow): SlotSearch | null {
     network: transfer.network,
     recipient: transfer.recipient,
     amountUnits: units / unit,
-    startedBefore: startOfNextSecond(from),
+    startedBefore: new Date(Math.min(startOfNextSecond(from).getTime(), knownFrom(transfer))),
     createdBefore: startOfNextSecond(to),
   };
 }
+
+/** Payments that begin from here on do not concern the transfer. */
+const knownFrom = ({ first_seen_at: seen }: TransferRow): number => (seen === null ? Infinity : seen.getTime() + 1);
 
 /** Whether the transfer is on the chain with what this payment asks for. */
 export const paysInFull = (transfer: TransferRow, payment: PaymentRow): boolean =>

@@ -4,7 +4,6 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Checking } from '../notice-messages.ts';
 import type { AcceptedTransfer, Paid, PaymentMessages } from '../payment-messages.ts';
-import { isUnfinished } from '../state.ts';
 import { isAcceptedUnchanged } from '../store/acceptance.ts';
 import { openIncident } from '../store/incident.ts';
 import { movePayments, type PaymentRow } from '../store/payment.ts';
@@ -130,10 +129,9 @@ export async function pay(
 
 /** Decides about transfers that could not be explained while these payments waited. Call it when they have ended. */
 export async function settleOpen(context: SettlementContext, ended: readonly PaymentRow[]): Promise<void> {
-  for (const payment of ended) {
-    const open = await lockOpen(context.tx, payment, new Date(payment.expires_at.getTime() - CLOCK_REACH_MS));
-    if (open.length > 0) await raiseUnmatched(context, await settleWaiting(context, open));
-  }
+  if (ended.length === 0) return;
+  const open = await lockOpen(context.tx, ended, CLOCK_REACH_MS);
+  if (open.length > 0) await raiseUnmatched(context, await settleWaiting(context, open));
 }
 
 async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<Decided[]> {
@@ -286,17 +284,12 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
 /** Other money may have been for these payments; and what came after their end can be explained now. */
 async function afterPaid(context: SettlementContext, paid: readonly Paid[]): Promise<void> {
   if (paid.length === 0) return;
+  const payments = paid.map(({ payment }) => payment);
   await dropCandidates(
     context.tx,
-    paid.map(({ payment }) => payment.payment_id),
+    payments.map(({ payment_id: id }) => id),
   );
-  const late = paid.filter(({ before, payment: { paid_at: paidAt, expires_at: expiresAt } }) => {
-    return !isUnfinished(before) || (paidAt !== null && paidAt >= expiresAt);
-  });
-  await settleOpen(
-    context,
-    late.map(({ payment }) => payment),
-  );
+  await settleOpen(context, payments);
 }
 
 const paysNothing = ({ assignment }: { assignment: Assignment }): boolean => assignment.payment_id === null;

@@ -60,13 +60,13 @@ export async function cancelPayment(
   return rows[0] ?? null;
 }
 
-/** @returns the wallet of a payment that is past its expiry and still waits; null for any other. */
-export async function findOverdueWallet(
+/** @returns the wallet of a payment that is unfinished; null for any other. */
+export async function findUnfinishedWallet(
   db: Queryable,
   paymentId: string,
 ): Promise<{ network: string; recipient: string } | null> {
   const { rows } = await db.query<{ network: string; recipient: string }>(
-    `select network, recipient from payment where payment_id = $1 and ${isUnfinishedSql} and expires_at <= now()`,
+    `select network, recipient from payment where payment_id = $1 and ${isUnfinishedSql}`,
     [paymentId],
   );
   return rows[0] ?? null;
@@ -110,7 +110,8 @@ export type FoundInSlot = Ownership & Pick<PaymentRow, 'network' | 'recipient' |
 
 /**
  * Where a transfer looks for its payments: in a slot, those that can have begun before its interval ended (`createdBefore`). Of those begun
- * before it started (`startedBefore`) the last one can claim it; its predecessor, and whatever ended within the hour before, may be meant.
+ * before it started, and before it was first read (`startedBefore`), the last one can claim it; its predecessor, and whatever ended within
+ * the hour before, may be meant.
  */
 export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
 

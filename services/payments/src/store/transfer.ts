@@ -275,7 +275,8 @@ export async function lockPaying(tx: Transaction, paymentId: string): Promise<Tr
 }
 
 /**
- * Payments that are PAID need no money any more: they are candidates of no other transfer. Where one candidate is left, that one is named.
+ * Payments that are PAID need no money any more: they are candidates of no other transfer. Where one candidate is left, that one is named, and
+ * where none is, the one that was most probable.
  */
 export async function dropCandidates(tx: Transaction, paymentIds: readonly string[]): Promise<void> {
   await tx.query({
@@ -285,10 +286,10 @@ export async function dropCandidates(tx: Transaction, paymentIds: readonly strin
          set candidates = case when cardinality(remaining) > 1 then remaining end,
              related_payment_id = case when cardinality(remaining) = 1 then remaining[1] end
         from (select network as n, transaction_id as id, transaction_event_index as index,
-                     array(select candidate from unnest(candidates) with ordinality as c (candidate, place)
-                            where candidate <> all ($1) order by place) as remaining
+                     coalesce(nullif(array(select candidate from unnest(candidates) with ordinality as c (candidate, place)
+                                            where candidate <> all ($1) order by place), '{}'), candidates[1:1]) as remaining
                 from transfer where candidates && $1::text[]) as counted
-       where network = n and transaction_id = id and transaction_event_index = index and cardinality(remaining) > 0`,
+       where network = n and transaction_id = id and transaction_event_index = index`,
     values: [paymentIds],
   });
 }
@@ -318,22 +319,34 @@ export async function lockCompetingTransfers(
 }
 
 /**
- * Locks transfers that could not be explained before a payment ended: those of its exact amount that came after its time, and those that were
- * to pay it once they are confirmed.
+ * Locks transfers that could not be explained before these payments ended: those of the exact amount that came after the time of one, and
+ * those that were to pay it once they are confirmed.
+ * @param lagMs how much earlier than it was made the block of a transfer may say that it was.
+ * @returns at most ten of each kind for a payment, in the chain's order.
  */
-export async function lockOpen(tx: Transaction, payment: PaymentRow, minedFrom: Date): Promise<TransferRow[]> {
-  const { rows } = await tx.query<TransferRow>(
-    `select ${transferColumns} from transfer
-      where (${idColumns}) in (
-        select ${idColumns} from transfer where related_payment_id = $5 and match_status = 'pending'
-        union all
-        select ${idColumns} from transfer
-         where network = $1 and recipient = $2 and amount_units = $3 * ('1e' || decimals - 6)::numeric and ${paysNothingSql}
-           and block_timestamp >= $4 and related_payment_id is null and candidates is null)
-      order by block_number, transaction_event_index
-      limit 10
-        for update`,
-    [payment.network, payment.recipient, payment.amount_units, minedFrom, payment.payment_id],
-  );
+export async function lockOpen(
+  tx: Transaction,
+  payments: readonly PaymentRow[],
+  lagMs: number,
+): Promise<TransferRow[]> {
+  const { rows } = await tx.query<TransferRow>({
+    name: 'lock-open',
+    text: `
+      select ${transferColumns} from transfer
+       where (${idColumns}) in (
+         select open.* from payment, lateral (
+          (select ${idColumns} from transfer where related_payment_id = payment.payment_id and match_status = 'pending' limit 10)
+          union all
+          (select ${idColumns} from transfer
+            where network = payment.network and recipient = payment.recipient and ${paysNothingSql}
+              and amount_units = payment.amount_units * ('1e' || decimals - 6)::numeric
+              and block_timestamp >= payment.expires_at - $2 * interval '1 ms'
+              and related_payment_id is null and candidates is null
+            order by block_timestamp limit 10)) as open
+          where payment.payment_id = any($1))
+       order by block_number, transaction_event_index
+         for update`,
+    values: [payments.map(({ payment_id: id }) => id), lagMs],
+  });
   return rows;
 }

@@ -77,7 +77,7 @@ export async function cancelOthersOnWallet(
   at: Date,
 ): Promise<MovedPayment[]> {
   const { rows } = await tx.query<MovedPayment>(
-    `update payment set status = 'CANCELLED', cancelled_at = $4
+    `update payment set status = 'CANCELLED', cancelled_at = greatest(created_at, $4)
       where network = any($1) and recipient = $2 and merchant_id <> $3 and ${isUnfinishedSql} and status = any($5)
       returning ${paymentColumns}, ${isChosenSql('CANCELLED')} as is_chosen`,
     [wallet.networks, wallet.address, wallet.merchantId, at, statusesBefore('CANCELLED')],
