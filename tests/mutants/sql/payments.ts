@@ -126,8 +126,8 @@ export const payments: SqlMutants[] = [
       },
       {
         breaks: 'money that came after the end is never explained',
-        before: 'and block_timestamp >= $4 and related_payment_id is null',
-        after: 'and block_timestamp < $4 and related_payment_id is null',
+        before: "and block_timestamp >= payment.expires_at - $2 * interval '1 ms'",
+        after: "and block_timestamp < payment.expires_at - $2 * interval '1 ms'",
         tests: test('unmatched-notices'),
         noticedBy: 'as late when its payment expires, and not before',
       },
