@@ -115,9 +115,9 @@ export async function openChain({
         const places = raw.map(() => chance.below(depth)).sort((a, b) => a - b);
         const placed = raw.map((text, position) => [text, places[position]]);
         await call('anvil_reorg', depth, placed);
-        // A reorganisation sets anvil's clock back to the ancestor's time.
-        await call('evm_setTime', Math.floor(Date.now() / 1000));
         await note(ancestor);
+        // A reorganisation sets anvil's clock back to the ancestor's time. The next block may carry the head's time, but none before it.
+        await call('evm_setTime', Number(history.head().timestamp));
         return `${depth} blocks replaced, ${hashes.length - kept.length} of ${hashes.length} transactions gone`;
       }),
   };
