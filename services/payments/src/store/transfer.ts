@@ -276,7 +276,8 @@ export async function lockPaying(tx: Transaction, paymentId: string): Promise<Tr
 
 /**
  * Payments that are PAID need no money any more: they are candidates of no other transfer. Where one candidate is left, that one is named, and
- * where none is, the one that was most probable.
+ * where none is, the last to be PAID.
+ * @param paymentIds in the order in which they became PAID.
  */
 export async function dropCandidates(tx: Transaction, paymentIds: readonly string[]): Promise<void> {
   await tx.query({
@@ -287,7 +288,9 @@ export async function dropCandidates(tx: Transaction, paymentIds: readonly strin
              related_payment_id = case when cardinality(remaining) = 1 then remaining[1] end
         from (select network as n, transaction_id as id, transaction_event_index as index,
                      coalesce(nullif(array(select candidate from unnest(candidates) with ordinality as c (candidate, place)
-                                            where candidate <> all ($1) order by place), '{}'), candidates[1:1]) as remaining
+                                            where candidate <> all ($1) order by place), '{}'),
+                              array(select paid from unnest($1::text[]) with ordinality as p (paid, place)
+                                     where paid = any (candidates) order by place desc limit 1)) as remaining
                 from transfer where candidates && $1::text[]) as counted
        where network = n and transaction_id = id and transaction_event_index = index`,
     values: [paymentIds],
