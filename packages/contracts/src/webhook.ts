@@ -4,7 +4,7 @@ import type { PaymentMetadata, UnmatchedReason } from './payment.ts';
 export const webhookChoices = ['PAID', 'CHECKING', 'EXPIRED', 'CANCELLED', 'TRANSFER_UNMATCHED'] as const;
 export type WebhookChoice = (typeof webhookChoices)[number];
 
-/** JSON Schema of a merchant's choice: at least one, without repeats. */
+/** JSON Schema of a merchant's choice, without repeats. Up to release 0.2.0 merchants could leave PAID out. */
 export const webhookChoiceSchema = {
   type: 'array',
   items: { enum: webhookChoices },

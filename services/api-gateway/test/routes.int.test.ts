@@ -260,6 +260,7 @@ describe('webhook settings', () => {
     [['url'], { url: 'https://10.0.0.1/' }],
     [['events'], { url: 'https://shop.example/', events: [] }],
     [['events'], { url: 'https://shop.example/', events: ['PAID', 'PAID'] }],
+    [['events'], { url: 'https://shop.example/', events: ['CHECKING', 'EXPIRED'] }],
     [['events'], { url: 'https://shop.example/', events: ['paid'] }],
     [['events'], { url: 'https://shop.example/', events: null }],
     [['events', 'url'], { events: 'PAID' }],

@@ -165,11 +165,3 @@ test('a PAID event of an accepted transfer says so, and what was accepted', asyn
     `"order_id":"A-7","accepted":true,"transfer":${JSON.stringify(money)}}`,
   );
 });
-
-test('a PAID event is not sent to a merchant who chose to go without', async () => {
-  const merchant = await merchantWith(['EXPIRED']);
-  await world.pay(merchant);
-  await raise(raised(merchant));
-  const [body] = await untilBodies(merchant, 1);
-  expect(body).toContain('payment.expired');
-});

@@ -10,7 +10,7 @@ const shape = shapeOf({ required: ['url'], properties: { url: { type: 'string' }
 /** `events` is absent where the merchant said nothing about it. */
 export type WebhookEndpoint = { url: string; events?: WebhookChoice[] };
 
-const isChoice = checkOfSchema<WebhookChoice[]>(webhookChoiceSchema);
+const isChoice = checkOfSchema<WebhookChoice[]>({ ...webhookChoiceSchema, contains: { const: 'PAID' } });
 
 /**
  * Validates the text of PUT /merchant/webhook. Where the host's name resolves to is checked by webhook-dispatcher, which dials it,
@@ -29,4 +29,4 @@ export async function readWebhookEndpoint(request: RouteRequest): Promise<Webhoo
   return { url: String(url), ...(isChoice(events) && { events }) };
 }
 
-const choiceRule = `must be an array of one or more of ${webhookChoices.join(', ')}, without repeats`;
+const choiceRule = `must be an array that contains PAID, out of ${webhookChoices.join(', ')}, without repeats`;

@@ -17,8 +17,8 @@ export const sampledTrace = ({ traceparent = null }: { traceparent?: string | nu
   traceparent !== null && isSampled(traceparent) ? traceparent : null;
 
 /**
- * Stores PAID events, due at once, of merchants who did not choose to go without them. A payment that has its event already keeps that
- * one, and of two events of one payment the first stays. The rows are written in order, so that two batches which share payments do not wait for each other.
+ * Stores PAID events, due at once. A payment that has its event already keeps that one, and of two events of one payment the first
+ * stays. The rows are written in order, so that two batches which share payments do not wait for each other.
  * Notices that they overtake are taken back, and those that are in flight are waited for.
  * @returns whether any of them is new.
  */
@@ -30,7 +30,6 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
        select event_id, payment_id, merchant_id, body, traceparent
          from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
            with ordinality as e(event_id, payment_id, merchant_id, body, traceparent, place)
-        where not exists (select from endpoint p where p.merchant_id = e.merchant_id and not 'PAID' = any(p.events))
         order by payment_id, place
        on conflict (payment_id) do nothing
        returning event_id, merchant_id, payment_id
