@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 
@@ -33,8 +33,25 @@ export async function checkOut(revision: string): Promise<Checkout> {
   return { path, remove };
 }
 
+const MIGRATIONS = /^(?:services|packages)\/[^/]+\/migrations\/[^/]+\.sql$/;
+
+const migrationsAt = async (revision: string): Promise<string[]> =>
+  (await git('ls-tree', '-r', '--name-only', revision, 'services', 'packages'))
+    .split('\n')
+    .filter((path) => MIGRATIONS.test(path))
+    .toSorted();
+
+/** Passes over revisions between two releases to which a migration was added before an earlier one of the same schema. */
 export async function revisionBeforeLastMigration(): Promise<string> {
   const paths = ['services/*/migrations/*.sql', 'packages/*/migrations/*.sql'];
-  const last = await git('log', '-1', '--format=%h', '--diff-filter=A', '--', ...paths);
-  return git('rev-parse', '--short', `${last}^`);
+  const additions = (await git('log', '--format=%h', '--diff-filter=A', '--', ...paths)).split('\n');
+  const today = Map.groupBy(await migrationsAt('HEAD'), dirname);
+  for (const addition of additions) {
+    const before = Map.groupBy(await migrationsAt(`${addition}^`), dirname);
+    const isUpgradable = [...before].every(([folder, files]) =>
+      files.every((file, place) => file === today.get(folder)?.[place]),
+    );
+    if (isUpgradable) return git('rev-parse', '--short', `${addition}^`);
+  }
+  throw new Error('no earlier revision can be upgraded to this one');
 }
