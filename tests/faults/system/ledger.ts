@@ -105,10 +105,19 @@ function paidWrongly(payment: Payment, { arrived, certain, used }: Evidence): st
   else if (parseAmount(transaction.amount) !== by.units)
     broken.push(`${id} says that ${key} carried ${transaction.amount}; it carried ${formatUnits(by.units, 6)}`);
   const isStrangers = !transaction.accepted && by.sentFor !== null && by.sentFor !== id;
-  if (isStrangers && by.minedAt < Date.parse(payment.created_at) + HASTE_MS - 1_000)
-    broken.push(`${id} is PAID by ${key}, which the customer of ${by.sentFor} sent`);
+  // A chain that is ahead and is not read at once leaves nothing but the block's time.
+  if (isStrangers && Math.max(by.at, by.minedAt) < Date.parse(payment.created_at) + HASTE_MS - 1_000)
+    broken.push(`${id} is PAID by ${key}, which the customer of ${by.sentFor} sent; ${timesOf(payment, by)}`);
   return broken;
 }
+
+/** What a person needs to see why. */
+const timesOf = (
+  { created_at: created, expires_at: expires, cancelled_at: cancelled }: Payment,
+  one: Arrived,
+): string =>
+  `it waited from ${created} to ${cancelled ?? expires}, and the transfer came ${new Date(one.minedAt).toISOString()} ` +
+  `in a block of ${new Date(one.at).toISOString()}`;
 
 const slotOf = ({ merchant_wallet: wallet, amount }: Payment): string => `${wallet} ${parseAmount(amount)}`;
 
