@@ -1,5 +1,6 @@
 -- Picks the amount of a payment that asks for a unique one: price_units and 1 to 9999 millionths. First one of the 99 amounts with four
--- decimals, by chance; when none of them is free, one with six. Returns null when none is free at all, or while a payment of the bare
+-- decimals, by chance, but those last that a payer of another one sends who drops the last digit; when none of them is free, one with
+-- six. Returns null when none is free at all, or while a payment of the bare
 -- price is unfinished: a payer who drops the last digits would pay that one. Returns 0 when another creation holds the price; then it
 -- has to be asked again.
 --
@@ -34,7 +35,7 @@ begin
         from generate_series(0, 199) as half, taken
        where half / 2 <> all (steps) and (half + 1) / 2 <> all (steps)
     ), candidate as (
-      (select price_units + 100 * step as units from generate_series(1, 99) as step order by random())
+      (select price_units + 100 * step as units from generate_series(1, 99) as step order by step % 10 = 0, random())
       union all
       select price_units + 50 * of_step[1 + place / 50] + place % 50
         from (select of_step, (start + 7919 * generate_series(0, places - 1)) % places as place from halves) as places

@@ -65,6 +65,13 @@ const open = (added: number): Row => ({ added, status: 'PENDING' });
 const rests = (added: number): Row => ({ added, ended: 23.9 });
 
 describe('an amount with four decimals', () => {
+  test('is given last when another one without its last digit comes to it', async () => {
+    const wallet = await walletWith(others(1000, 1100).map(open));
+    for (let time = 0; time < 8; time += 1) expect(await choose(wallet)).toBe(1100);
+    await add(wallet, [open(1100)]);
+    expect(await choose(wallet)).toBe(1000);
+  });
+
   test.each<[string, Row[], boolean]>([
     ['expired a little less than 24 hours ago', [{ added: 4200, ended: 23.9 }], false],
     ['expired a little more than 24 hours ago', [{ added: 4200, ended: 24.1 }], true],
@@ -98,7 +105,7 @@ describe('an amount with four decimals', () => {
   });
 
   test('is any of those that are free', async () => {
-    const free = [100, 5000, 9900];
+    const free = [100, 5100, 9900];
     const wallet = await walletWith(others(...free).map(rests));
     const chosen = new Set<number | null>();
     for (let time = 0; time < 40; time += 1) chosen.add(await choose(wallet));
