@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { apiServer, type Answer as ApiAnswer } from '../../packages/sdk/test/api
 import { rehearse } from '../../packages/sdk/src/rehearse/rehearse.ts';
 import { languages, type Programs } from './languages.ts';
 import { runToEnd, startDriver, startShop, type Driver } from './processes.ts';
+import { chunksWithoutEnd, signedEvent, statusAtOnce, statusUntilClosed, type Head } from './raw-requests.ts';
 
 type Vector = {
   name: string;
@@ -72,6 +73,60 @@ for (const { name, missing, prepare } of languages) {
       }
       expect(found).toEqual(Object.fromEntries(vectors.map(({ name: vector, problem }) => [vector, problem])));
       expect(vectors.length).toBeGreaterThan(40);
+    });
+
+    /** Has the client verify the first vector, signed by such a key. */
+    async function verify(signedBy: string, question: object) {
+      const [{ headers, now, body }] = vectors as [Vector];
+      const hex = createHmac('sha256', signedBy).update(`${now}.${body}`).digest('hex');
+      const signed = { ...headers, 'X-Service-Signature': `v1=${hex}` };
+      const base64 = Buffer.from(body).toString('base64');
+      return driver.ask({ do: 'verify', headers: signed, now, body: base64, ...question });
+    }
+    const [[keyId, key]] = Object.entries(vectors[0]!.signing_keys) as [[string, string]];
+
+    test('keys that verify nothing are an error of the configuration, which tells no key', async () => {
+      const short = key.slice(0, -1);
+      // Go's types have no more.
+      const texts: [unknown, string][] = [
+        ['', ''],
+        [null, ''],
+        ['whsec_', 'whsec_'],
+        [short, short],
+        [`${key}\n`, `${key}\n`],
+        [`qk_${'a'.repeat(43)}`, `qk_${'a'.repeat(43)}`],
+      ];
+      const others: [unknown, string][] =
+        name === 'Go'
+          ? []
+          : [
+              [7, '7'],
+              [[key], key],
+            ];
+      const configuration = expect.stringMatching(/^every signing key must/);
+      for (const [wrong, text] of [...texts, ...others]) {
+        expect(await verify(text, { keys: { [keyId]: wrong } })).toEqual({ configuration });
+        expect(await verify(key, { keys: { [keyId]: key, whk_2: wrong } })).toEqual({ configuration });
+      }
+      expect(await verify(key, { keys: { [key]: keyId } })).toEqual({ configuration });
+      for (const keys of name === 'Go' ? [{}, null] : [{}, [key]]) {
+        expect(await verify('', { keys })).toEqual({ configuration: 'there must be signing keys, by their ids' });
+      }
+      expect(await verify(key, { keys: { [keyId]: key } })).toHaveProperty('value');
+    });
+
+    test('a clock that is none is an error of the configuration', async () => {
+      for (const clock of ['nan', 'inf']) {
+        expect(await verify(key, { keys: { [keyId]: key }, clock })).toEqual({ configuration: expect.any(String) });
+      }
+    });
+
+    test('takes keys in every form in which they were ever given', async () => {
+      const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));
+      for (const encoding of ['base64url', 'base64'] as const) {
+        const given = `whsec_${bytes.toString(encoding)}`;
+        expect(await verify(given, { keys: { [keyId]: given } })).toHaveProperty('value');
+      }
     });
 
     test('repeats a creation with one idempotency key until it is answered', async () => {
@@ -175,13 +230,58 @@ for (const { name, missing, prepare } of languages) {
       ]);
     });
 
+    /** Starts the example shop with these keys. */
+    async function receiver(keys: object) {
+      const directory = await mkdtemp(join(tmpdir(), `quittance-test-${process.pid}-shop-`));
+      closers.push(() => rm(directory, { recursive: true }));
+      const settings = { DATABASE: join(directory, 'shop'), SIGNING_KEYS: JSON.stringify(keys) };
+      const shop = await startShop(programs.receiver, settings);
+      closers.unshift(shop.stop);
+      return shop;
+    }
+
+    test('has a receiver that reads no more than an event has', async () => {
+      const { url } = await receiver({ [keyId]: key });
+      const { head, body } = signedEvent(keyId, key);
+      const lengths = (...values: string[]): Head => values.map((value) => ['Content-Length', value]);
+      const chunked: Head = [['Transfer-Encoding', 'chunked']];
+      expect(await statusUntilClosed(url, [...head, ...lengths('65537')], 'x'.repeat(65_537))).toBe(413);
+      const withEnd = `${chunksWithoutEnd}0\r\n\r\n`;
+      // Python's server reads no chunks.
+      expect(await statusUntilClosed(url, [...head, ...chunked], withEnd)).toBe(name === 'Python' ? 411 : 413);
+      // The head alone decides.
+      expect(await statusAtOnce(url, chunked, withEnd)).toBe(name === 'Python' ? 411 : 400);
+      // PHP's own server reads all of a body before the receiver begins.
+      if (name === 'PHP') return;
+      expect(await statusUntilClosed(url, [...head, ...lengths('629145600')], '')).toBe(413);
+      // Go answers, and closes the connection once it has heard nothing for as long as a request may take.
+      const answer = name === 'Go' ? statusAtOnce : statusUntilClosed;
+      expect(await answer(url, [...head, ...chunked], chunksWithoutEnd)).toBe(name === 'Python' ? 411 : 413);
+      expect(await answer(url, lengths('1000'), '')).toBe(400);
+      const odd = [['-1'], ['+5'], ['0x10'], ['1e3'], ['9'.repeat(5_000)], ['5', '6']];
+      for (const values of odd) {
+        const status = await statusUntilClosed(url, [...head, ...lengths(...values)], body);
+        expect([values, status >= 400 && status < 500]).toEqual([values, true]);
+      }
+    });
+
+    test('has a receiver that says when its keys verify nothing, and is paid by nobody', async () => {
+      const shop = await receiver({ [keyId]: '' });
+      const { head, body } = signedEvent(keyId, '');
+      const sized: Head = [...head, ['Content-Length', String(body.length)], ['Connection', 'close']];
+      expect(await statusUntilClosed(shop.url, sized, body)).toBe(500);
+      expect(shop.said()).toContain('every signing key must');
+      expect(shop.paid()).toEqual([]);
+    });
+
     test('has an example shop in which a rehearsal finds no fault', async () => {
       const directory = await mkdtemp(join(tmpdir(), `quittance-test-${process.pid}-shop-`));
       closers.push(() => rm(directory, { recursive: true }));
       const api = await apiServer([created]);
       closers.push(api.close);
-      const present = { id: 'whk_2', key: 'whsec_2' };
-      const former = { id: 'whk_1', key: 'whsec_1' };
+      // In both forms in which keys were ever given.
+      const present = { id: 'whk_2', key: `whsec_${randomBytes(32).toString('base64')}` };
+      const former = { id: 'whk_1', key: `whsec_${randomBytes(32).toString('base64url')}` };
       const settings = {
         ...{ DATABASE: join(directory, 'shop'), QUITTANCE_URL: api.url, QUITTANCE_API_KEY: 'qk_1', WALLET: 'wallet' },
         SIGNING_KEYS: JSON.stringify({ [present.id]: present.key, [former.id]: former.key }),

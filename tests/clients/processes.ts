@@ -13,6 +13,8 @@ type Answer = {
   value?: unknown;
   /** Of a request that is not to be believed. */
   problem?: string;
+  /** Of keys or a clock by which no request can be verified. */
+  configuration?: string;
   error?: {
     code: string;
     status: number | null;

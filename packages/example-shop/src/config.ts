@@ -58,7 +58,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 const signingKeys = (text: string): SigningKeys =>
   Object.fromEntries(
     text.split(',').map((pair) => {
-      const [id = '', key = ''] = pair.trim().split('=');
-      return [id, key];
+      // A key in base64 may end with = itself.
+      const [id = '', ...key] = pair.trim().split('=');
+      return [id, key.join('=')];
     }),
   );

@@ -19,6 +19,13 @@ test('both keys of a rotation are read', () => {
   });
 });
 
+test('a key is read to its end, also where that is =', () => {
+  const key = `whsec_${'b'.repeat(43)}=`;
+  expect(readConfig({ ...whole, QUITTANCE_SIGNING_KEYS: `whk_1=${key}` })).toMatchObject({
+    signingKeys: { whk_1: key },
+  });
+});
+
 test('everything that is missing or wrong is named at once', () => {
   const wrong = { ...whole, WALLET: '', SHOP_URL: 'shop', QUITTANCE_SIGNING_KEYS: 'whsec_a', ADMIN_PASSWORD: 'horse' };
   expect(() => readConfig(wrong)).toThrow(

@@ -5,6 +5,7 @@ export type { CallOptions } from './transport.ts';
 export type * from './types.ts';
 export {
   verifyWebhook,
+  WebhookConfigurationError,
   WebhookVerificationError,
   type RequestHeaders,
   type SigningKeys,

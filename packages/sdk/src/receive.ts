@@ -1,6 +1,9 @@
 import type { WebhookEvent } from './types.ts';
 import {
+  isFetchHeaders,
+  readSignedHeaders,
   verifyWebhook,
+  WebhookConfigurationError,
   WebhookVerificationError,
   type RequestHeaders,
   type SigningKeys,
@@ -15,19 +18,22 @@ export type ReceiverOptions = {
    * resolves, the event is answered as received; when it throws, it comes again later.
    */
   onEvent: (event: WebhookEvent) => Promise<void> | void;
-  /** Told of requests that are not to be believed, and of errors of `onEvent`. */
+  /**
+   * Told of requests that are not to be believed, of errors of `onEvent`, and of a WebhookConfigurationError. Unless it is given, the
+   * last is written to the console.
+   */
   onError?: (error: unknown) => void;
 };
 
-/** Events are a few hundred bytes; metadata at most 4 KiB. */
+/** The largest event has less than 10 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** For everything that speaks the Fetch API: Hono, Next.js route handlers, Deno, Bun, Cloudflare Workers. */
 export function fetchReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
   return async (request) => {
-    if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } });
-    const readBody = async () => new Uint8Array(await request.arrayBuffer());
-    return new Response(null, { status: await receive(options, readBody, request.headers) });
+    const readBody = () => fetchedBody(request);
+    const { status, headers } = await receive(options, { method: request.method, headers: request.headers, readBody });
+    return new Response(null, { status, headers });
   };
 }
 
@@ -49,49 +55,103 @@ export function nodeReceiver(
   options: ReceiverOptions,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
-    if (request.method !== 'POST') {
-      response.setHeader('Allow', 'POST');
-      response.statusCode = 405;
-    } else {
-      response.statusCode = await receive(options, () => rawBodyOf(request), request.headers);
-    }
+    const readBody = () => nodeBody(request);
+    const { status, headers } = await receive(options, { method: request.method, headers: request.headers, readBody });
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.statusCode = status;
     response.end();
   };
 }
 
-/** @param readBody gives at most a little more than the longest body. @returns the status to answer. */
-async function receive(
-  { keys, onEvent, onError = () => undefined }: ReceiverOptions,
-  readBody: () => Promise<Uint8Array | string>,
-  headers: RequestHeaders,
-): Promise<number> {
+type Incoming = {
+  method: string | undefined;
+  headers: RequestHeaders;
+  /** @returns null once it has read more than the longest body. */
+  readBody: () => Promise<Uint8Array | null>;
+};
+type Reply = { status: number; headers: Record<string, string> };
+
+/** Refuses by what the head says before it reads the body, of which it never holds more than the longest one. */
+async function receive(options: ReceiverOptions, { method, headers, readBody }: Incoming): Promise<Reply> {
+  const { keys, onEvent, onError = reportConfiguration } = options;
+  const size = announcedSize(headers);
+  /** The server discards the rest of a body to use the connection again: not of one that may have no end. */
+  const unread = size === 'small' ? {} : closing;
+  if (method !== 'POST') return { status: 405, headers: { Allow: 'POST', ...unread } };
+  if (size === 'large') return { status: 413, headers: closing };
+  let isRead = false;
   try {
+    readSignedHeaders(headers);
     const body = await readBody();
-    if (body.length > MAX_BODY_BYTES) return 413;
+    if (body === null) return { status: 413, headers: closing };
+    isRead = true;
     const event = await verifyWebhook(body, headers, typeof keys === 'function' ? await keys() : keys);
     await onEvent(event);
-    return 204;
+    return { status: 204, headers: {} };
   } catch (error) {
     onError(error);
-    return error instanceof WebhookVerificationError ? statusOf(error.problem) : 500;
+    const status = error instanceof WebhookVerificationError ? statusOf(error.problem) : 500;
+    return { status, headers: isRead ? {} : unread };
   }
+}
+
+const closing = { Connection: 'close' };
+
+/** What the head says of the body. Reading is bounded whatever it says, for a length may be a lie. */
+function announcedSize(headers: RequestHeaders): 'small' | 'large' | 'unknown' {
+  const text = (name: string): string => [isFetchHeaders(headers) ? headers.get(name) : headers[name]].flat().join();
+  if (Number(text('content-length')) > MAX_BODY_BYTES) return 'large';
+  return text('transfer-encoding') === '' ? 'small' : 'unknown';
 }
 
 /** A clock that is wrong, or a key that this side does not know yet, is no fault of the request: it comes again. */
 const statusOf = (problem: VerificationProblem): number =>
   problem === 'timestamp_out_of_tolerance' || problem === 'key_unknown' ? 401 : 400;
 
-/** Stops reading once it is too long. @throws TypeError where a parser has taken the bytes. */
-async function rawBodyOf(request: NodeRequest): Promise<Uint8Array | string> {
+/** Every event is refused until somebody sees it. */
+function reportConfiguration(error: unknown): void {
+  // oxlint-disable-next-line no-console -- nobody else would hear of it.
+  if (error instanceof WebhookConfigurationError) console.error(error);
+}
+
+/** @throws TypeError where something else has read the bytes. */
+async function fetchedBody(request: Request): Promise<Uint8Array | null> {
+  if (request.bodyUsed) throw new TypeError('the raw body is gone: call the receiver before anything reads the body');
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  try {
+    return await joined(() => reader.read());
+  } finally {
+    // Not cancelled: on some servers that ends the connection before the answer is sent.
+    reader.releaseLock();
+  }
+}
+
+/** @throws TypeError where a parser has taken the bytes. */
+async function nodeBody(request: NodeRequest): Promise<Uint8Array | null> {
   const { body } = request;
-  if (body instanceof Uint8Array || typeof body === 'string') return body;
+  if (body instanceof Uint8Array || typeof body === 'string') {
+    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+    return bytes.length > MAX_BODY_BYTES ? null : bytes;
+  }
   if (body !== undefined) throw new TypeError('the raw body is gone: mount the receiver before express.json()');
+  // Not `for await`: to leave it early destroys the request, and with it the connection, before the answer is sent.
+  const chunks = request[Symbol.asyncIterator]();
+  return joined(() => chunks.next());
+}
+
+type Chunk = { done?: boolean | undefined; value?: Uint8Array | undefined };
+
+/** @returns null as soon as there is more than the longest body. */
+async function joined(next: () => Promise<Chunk>): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request) {
-    length += chunk.length;
-    chunks.push(chunk);
-    if (length > MAX_BODY_BYTES) break;
+  for (;;) {
+    const { done, value } = await next();
+    if (done === true || value === undefined) break;
+    length += value.length;
+    if (length > MAX_BODY_BYTES) return null;
+    chunks.push(value);
   }
   const whole = new Uint8Array(length);
   let offset = 0;

@@ -1,7 +1,7 @@
 import { readJson } from './errors.ts';
 import type { WebhookEvent } from './types.ts';
 
-/** A signing key by its id, as they were shown: during a rotation the old one stays in it for five minutes. */
+/** Signing keys by their ids, each as it was shown. During a rotation the old key stays here for five minutes. */
 export type SigningKeys = Readonly<Record<string, string>>;
 
 /** The headers of a request: a Fetch `Headers`, or Node's `request.headers`. */
@@ -26,14 +26,32 @@ export class WebhookVerificationError extends Error {
   }
 }
 
+/**
+ * The keys or the clock of this side cannot verify any request. It says nothing about the request, so answer 500: the sender repeats
+ * the event, and nothing is lost once the configuration is right. The message never holds a key.
+ */
+export class WebhookConfigurationError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'WebhookConfigurationError';
+  }
+}
+
 const TOLERANCE_SECONDS = 300;
+
+/**
+ * Every signing key that was ever issued: 32 random bytes, in base64url without padding or in standard base64 with it. An HMAC takes an
+ * empty key, or the text "null", as well as any other, and then anybody can sign.
+ */
+const SIGNING_KEY = /^whsec_[A-Za-z0-9+/_-]{43,}=?$/;
 
 /**
  * Checks that a request to the endpoint is an event of ours: that the signature is of these bytes, by a key of ours, and recent.
  * What the event says is still to be compared with the order: that it is one of yours, its amount, and the status PAID.
  * @param rawBody the body as it came, before any parser.
  * @param now Unix milliseconds, the clock's unless given.
- * @returns the event. @throws WebhookVerificationError when it is not to be believed.
+ * @returns the event. @throws WebhookVerificationError when it is not to be believed, and WebhookConfigurationError when `keys` or `now`
+ * are wrong, whatever the request is.
  */
 export async function verifyWebhook(
   rawBody: Uint8Array | ArrayBuffer | string,
@@ -41,10 +59,8 @@ export async function verifyWebhook(
   keys: SigningKeys,
   now: number = Date.now(),
 ): Promise<WebhookEvent> {
-  const header = (name: string): string => onlyHeader(headers, name);
-  const [timestamp, signature] = [header('X-Service-Timestamp'), header('X-Service-Signature')];
-  const [eventId, keyId] = [header('X-Service-Event-ID'), header('X-Service-Key-ID')];
-
+  checkConfiguration(keys, now);
+  const { timestamp, signature, eventId, keyId } = readSignedHeaders(headers);
   if (!/^[0-9]{1,12}$/.test(timestamp)) throw problem('timestamp_malformed', 'the timestamp is no Unix time');
   if (Math.abs(Math.floor(now / 1_000) - Number(timestamp)) > TOLERANCE_SECONDS) {
     throw problem('timestamp_out_of_tolerance', `the timestamp is more than ${TOLERANCE_SECONDS} s from this clock`);
@@ -58,6 +74,30 @@ export async function verifyWebhook(
   if (event === null) throw problem('body_unreadable', 'the body is no JSON object in UTF-8');
   if (event['event_id'] !== eventId) throw problem('event_id_differs', 'header and body name different events');
   return event as unknown as WebhookEvent;
+}
+
+/** Looks at the values themselves, for callers in JavaScript have no types. @throws WebhookConfigurationError. */
+function checkConfiguration(keys: unknown, now: unknown): void {
+  // Nothing is further from NaN than the tolerance, so a clock that is none would accept every age.
+  if (!Number.isFinite(now)) throw new WebhookConfigurationError('the clock must be a number of milliseconds');
+  const isRecord = typeof keys === 'object' && keys !== null && !Array.isArray(keys);
+  const values: unknown[] = isRecord ? Object.values(keys) : [];
+  if (values.length === 0) throw new WebhookConfigurationError('there must be signing keys, by their ids');
+  // No id is named: where somebody has mixed the two up, it is the key.
+  if (!values.every((key) => typeof key === 'string' && SIGNING_KEY.test(key))) {
+    throw new WebhookConfigurationError('every signing key must be whsec_ and at least 43 characters of base64');
+  }
+}
+
+/** What is needed of the headers. They are small, so read them before the body. @throws WebhookVerificationError header_missing. */
+export function readSignedHeaders(headers: RequestHeaders) {
+  const header = (name: string): string => onlyHeader(headers, name);
+  return {
+    timestamp: header('X-Service-Timestamp'),
+    signature: header('X-Service-Signature'),
+    eventId: header('X-Service-Event-ID'),
+    keyId: header('X-Service-Key-ID'),
+  };
 }
 
 /** Compares in constant time, as WebCrypto verifies an HMAC. */
@@ -90,7 +130,7 @@ function onlyHeader(headers: RequestHeaders, name: string): string {
 }
 
 /** By what it can do: runtimes bring classes of their own. */
-const isFetchHeaders = (headers: RequestHeaders): headers is Headers => typeof headers.get === 'function';
+export const isFetchHeaders = (headers: RequestHeaders): headers is Headers => typeof headers.get === 'function';
 
 function readEvent(body: Uint8Array): Record<string, unknown> | null {
   try {

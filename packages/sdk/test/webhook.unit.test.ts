@@ -1,6 +1,13 @@
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { verifyWebhook, WebhookVerificationError, type VerificationProblem } from '../src/webhook.ts';
+import {
+  verifyWebhook,
+  WebhookConfigurationError,
+  WebhookVerificationError,
+  type SigningKeys,
+  type VerificationProblem,
+} from '../src/webhook.ts';
 
 type Vector = {
   name: string;
@@ -84,3 +91,71 @@ test('without a time, the clock says what is recent', async () => {
   const { headers, signing_keys: keys, body = '' } = genuine;
   expect(await problemOf(verifyWebhook(body, headers, keys))).toBe('timestamp_out_of_tolerance');
 });
+
+/** The genuine request, signed by another key. */
+function signedBy(key: string) {
+  const { headers, now, body = '' } = genuine;
+  const hex = createHmac('sha256', key).update(`${now}.${body}`).digest('hex');
+  return { body, headers: { ...headers, 'X-Service-Signature': `v1=${hex}` }, now: now * 1_000 };
+}
+const [[keyId, rightKey]] = Object.entries(genuine.signing_keys) as [[string, string]];
+
+/** With the text that HMAC would take for the key. */
+const keysOfNobody: [string, unknown, string][] = [
+  ['an empty text', '', ''],
+  ['null', null, 'null'],
+  ['undefined', undefined, ''],
+  ['a number', 7, '7'],
+  ['an array', [rightKey], rightKey],
+  ['another credential', `qk_${'a'.repeat(43)}`, `qk_${'a'.repeat(43)}`],
+  ['the prefix alone', 'whsec_', 'whsec_'],
+  ['a key of which the end is missing', rightKey.slice(0, -1), rightKey.slice(0, -1)],
+  ['a key with a line break', `${rightKey}\n`, `${rightKey}\n`],
+];
+
+test.each(keysOfNobody)('%s for a key is an error of the configuration, whoever signed', async (_name, key, text) => {
+  const { body, headers, now } = signedBy(text);
+  const alone = { [keyId]: key } as SigningKeys;
+  await expect(verifyWebhook(body, headers, alone, now)).rejects.toThrow(WebhookConfigurationError);
+  // Also beside a right one that signed: it would be taken for the other's id.
+  const genuinely = signedBy(rightKey);
+  const beside = { [keyId]: rightKey, whk_2: key } as SigningKeys;
+  await expect(verifyWebhook(body, genuinely.headers, beside, now)).rejects.toThrow(WebhookConfigurationError);
+});
+
+test.each([[{}], [null], [undefined], [[rightKey]], [new Map([[keyId, rightKey]])], [rightKey]])(
+  'keys of another form are an error of the configuration, which tells no key: %p',
+  async (keys) => {
+    const { body, headers, now } = signedBy(rightKey);
+    const error: unknown = await verifyWebhook(body, headers, keys as unknown as SigningKeys, now).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(WebhookConfigurationError);
+    expect(String(error)).not.toContain(rightKey.slice(6));
+  },
+);
+
+test('a key whose id was put in its place is not told', async () => {
+  const { body, headers, now } = signedBy(rightKey);
+  const verified = verifyWebhook(body, headers, { [rightKey]: keyId }, now);
+  await expect(verified).rejects.toThrow(WebhookConfigurationError);
+  await expect(verified).rejects.not.toThrow(rightKey);
+});
+
+test('every form in which keys were ever given is taken', async () => {
+  const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));
+  for (const encoding of ['base64url', 'base64'] as const) {
+    const key = `whsec_${bytes.toString(encoding)}`;
+    const { body, headers, now } = signedBy(key);
+    expect(await problemOf(verifyWebhook(body, headers, { [keyId]: key }, now))).toBeNull();
+  }
+});
+
+test.each([Number.NaN, Infinity, -Infinity, null, '', String(genuine.now * 1_000), {}])(
+  'a clock that is no number is an error of the configuration: %p',
+  async (now) => {
+    const { headers, signing_keys: keys, body = '' } = genuine;
+    const verified = verifyWebhook(body, headers, keys, now as number);
+    await expect(verified).rejects.toThrow(WebhookConfigurationError);
+  },
+);

@@ -19,6 +19,7 @@ type question struct {
 	Headers    map[string]string `json:"headers"`
 	Keys       map[string]string `json:"keys"`
 	Now        int64             `json:"now"`
+	Clock      string            `json:"clock"`
 	BaseURL    string            `json:"base_url"`
 	APIKey     string            `json:"api_key"`
 	Timeout    float64           `json:"timeout"`
@@ -31,7 +32,15 @@ func verify(asked question) map[string]any {
 	for name, value := range asked.Headers {
 		header.Set(name, value)
 	}
-	event, err := quittance.VerifyWebhook(asked.Body, header, asked.Keys, time.Unix(asked.Now, 0))
+	now := time.Unix(asked.Now, 0)
+	if asked.Clock != "" {
+		// Go's times are whole numbers: what can be missing is the time itself.
+		now = time.Time{}
+	}
+	event, err := quittance.VerifyWebhook(asked.Body, header, asked.Keys, now)
+	if configuration := quittance.ErrConfiguration(""); errors.As(err, &configuration) {
+		return map[string]any{"configuration": err.Error()}
+	}
 	if err != nil {
 		return map[string]any{"problem": err.Error()}
 	}

@@ -5,6 +5,7 @@
 declare(strict_types=1);
 
 use Quittance\Client;
+use Quittance\ConfigurationError;
 use Quittance\QuittanceError;
 use Quittance\WebhookError;
 
@@ -12,9 +13,13 @@ require $argv[1];
 
 function verify(array $asked): array
 {
+    // JSON has no such numbers.
+    $now = isset($asked['clock']) ? ['nan' => NAN, 'inf' => INF][$asked['clock']] : $asked['now'];
     try {
         $body = base64_decode($asked['body']);
-        return ['value' => Quittance\verifyWebhook($body, $asked['headers'], $asked['keys'], $asked['now'])['event_id']];
+        return ['value' => Quittance\verifyWebhook($body, $asked['headers'], $asked['keys'], $now)['event_id']];
+    } catch (ConfigurationError | TypeError $error) {
+        return ['configuration' => $error->getMessage()];
     } catch (WebhookError $error) {
         return ['problem' => $error->problem];
     }

@@ -4,13 +4,17 @@ import base64
 import json
 import sys
 
-from quittance import Quittance, QuittanceError, WebhookError, verify_webhook
+from quittance import ConfigurationError, Quittance, QuittanceError, WebhookError, verify_webhook
 
 
 def verify(asked):
+    # JSON has no such numbers.
+    now = float(asked["clock"]) if "clock" in asked else asked["now"]
     try:
-        event = verify_webhook(base64.b64decode(asked["body"]), asked["headers"], asked["keys"], asked["now"])
+        event = verify_webhook(base64.b64decode(asked["body"]), asked["headers"], asked["keys"], now)
         return {"value": event["event_id"]}
+    except ConfigurationError as error:
+        return {"configuration": str(error)}
     except WebhookError as error:
         return {"problem": error.problem}
 

@@ -310,22 +310,33 @@ type ErrWebhook string
 
 func (e ErrWebhook) Error() string { return string(e) }
 
+// ErrConfiguration says that your keys or your clock cannot verify any request. It says nothing about the request, so answer 500: the
+// sender repeats the event, and nothing is lost once the configuration is right. It never holds a key.
+type ErrConfiguration string
+
+func (e ErrConfiguration) Error() string { return string(e) }
+
 const tolerance = 300
 
+// MaxBody is how much of a request to read; refuse a longer one with 413. The largest event has less than 10 KiB.
+const MaxBody = 1 << 16
+
+// signingKeyPattern has every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding.
+// An HMAC takes an empty key as well as any other, and then anybody can sign.
+var signingKeyPattern = regexp.MustCompile(`^whsec_[A-Za-z0-9+/_-]{43,}=?$`)
 var timestampPattern = regexp.MustCompile(`^[0-9]{1,12}$`)
 
 // VerifyWebhook checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent.
 // What it says is still to be compared with the order: that it is one of yours, its amount, and the status PAID. The body is what came,
-// before any parser; keys are signing keys by their ids, of which the old one stays for five minutes after a rotation.
+// before any parser; keys are signing keys by their ids, of which the old one stays for five minutes after a rotation. The error is an
+// ErrWebhook, or an ErrConfiguration whatever the request is.
 func VerifyWebhook(rawBody []byte, header http.Header, keys map[string]string, now time.Time) (*Event, error) {
-	names := [...]string{"X-Service-Timestamp", "X-Service-Signature", "X-Service-Event-Id", "X-Service-Key-Id"}
-	var values [len(names)]string
-	for i, name := range names {
-		// One that is there twice has no value that both sides agree on.
-		if len(header[name]) != 1 || header[name][0] == "" {
-			return nil, ErrWebhook("header_missing")
-		}
-		values[i] = header[name][0]
+	if err := checkConfiguration(keys, now); err != nil {
+		return nil, err
+	}
+	values, err := signedHeaders(header)
+	if err != nil {
+		return nil, err
 	}
 	timestamp, signature, eventID, keyID := values[0], values[1], values[2], values[3]
 	if !timestampPattern.MatchString(timestamp) {
@@ -353,4 +364,37 @@ func VerifyWebhook(rawBody []byte, header http.Header, keys map[string]string, n
 		return nil, ErrWebhook("event_id_differs")
 	}
 	return event, nil
+}
+
+// CheckHeader says whether the headers of a webhook are there. Call it before you read the body, so that a stranger's body is never read.
+func CheckHeader(header http.Header) error {
+	_, err := signedHeaders(header)
+	return err
+}
+
+func signedHeaders(header http.Header) (values [4]string, err error) {
+	for i, name := range [...]string{"X-Service-Timestamp", "X-Service-Signature", "X-Service-Event-Id", "X-Service-Key-Id"} {
+		// One that is there twice has no value that both sides agree on.
+		if len(header[name]) != 1 || header[name][0] == "" {
+			return values, ErrWebhook("header_missing")
+		}
+		values[i] = header[name][0]
+	}
+	return values, nil
+}
+
+// checkConfiguration names no id: where somebody has mixed the two up, it is the key.
+func checkConfiguration(keys map[string]string, now time.Time) error {
+	if now.IsZero() {
+		return ErrConfiguration("the clock must be a time")
+	}
+	if len(keys) == 0 {
+		return ErrConfiguration("there must be signing keys, by their ids")
+	}
+	for _, key := range keys {
+		if !signingKeyPattern.MatchString(key) {
+			return ErrConfiguration("every signing key must be whsec_ and at least 43 characters of base64")
+		}
+	}
+	return nil
 }

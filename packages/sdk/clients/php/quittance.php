@@ -206,24 +206,40 @@ final class WebhookError extends \RuntimeException
     }
 }
 
+/**
+ * Your keys cannot verify any request. It says nothing about the request, so answer 500: the sender repeats the event, and nothing is lost
+ * once the configuration is right. The message never holds a key.
+ */
+final class ConfigurationError extends \LogicException
+{
+}
+
 const TOLERANCE_SECONDS = 300;
+
+/** The largest event has less than 10 KiB. Read no more of a request than this, and refuse a longer one with 413. */
+const MAX_BODY_BYTES = 65_536;
+
+/**
+ * Every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding. An HMAC takes an empty key
+ * as well as any other, and then anybody can sign.
+ */
+const SIGNING_KEY = '~^whsec_[A-Za-z0-9+/_-]{43,}=?$~D';
 
 /**
  * Checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent. What it says is
  * still to be compared with the order: that it is one of yours, its amount, and the status PAID.
  *
- * @param string $rawBody the bytes as they came: file_get_contents('php://input')
+ * @param string $rawBody the bytes as they came: file_get_contents('php://input', length: MAX_BODY_BYTES + 1), after checkHeaders()
  * @param array<string, string|list<string>> $headers by name in any case: getallheaders(), or what a framework has
  * @param array<string, string> $keys signing keys by their ids. After a rotation the old one stays for five minutes.
- * @param ?int $now Unix seconds, the clock's unless given
+ * @param ?int $now Unix seconds, the clock's unless given; PHP itself throws a TypeError for NAN, INF and text
  * @throws WebhookError when it is not to be believed
+ * @throws ConfigurationError when the keys are wrong, whatever the request is
  */
 function verifyWebhook(string $rawBody, array $headers, #[\SensitiveParameter] array $keys, ?int $now = null): array
 {
-    $timestamp = onlyHeader($headers, 'X-Service-Timestamp');
-    $signature = onlyHeader($headers, 'X-Service-Signature');
-    $eventId = onlyHeader($headers, 'X-Service-Event-ID');
-    $keyId = onlyHeader($headers, 'X-Service-Key-ID');
+    checkKeys($keys);
+    [$timestamp, $signature, $eventId, $keyId] = checkHeaders($headers);
     if (!preg_match('/^[0-9]{1,12}$/D', $timestamp)) {
         throw new WebhookError('timestamp_malformed');
     }
@@ -241,16 +257,42 @@ function verifyWebhook(string $rawBody, array $headers, #[\SensitiveParameter] a
     return $event;
 }
 
+/**
+ * Whether the headers of a webhook are there. Call it before you read the body, so that a stranger's body is never read.
+ *
+ * @param array<string, string|list<string>> $headers
+ * @return array{string, string, string, string} timestamp, signature, event id and key id
+ * @throws WebhookError header_missing
+ */
+function checkHeaders(array $headers): array
+{
+    $names = ['X-Service-Timestamp', 'X-Service-Signature', 'X-Service-Event-ID', 'X-Service-Key-ID'];
+    return array_map(fn (string $name): string => onlyHeader($headers, $name), $names);
+}
+
+/** @throws ConfigurationError without an id: where somebody has mixed the two up, it is the key */
+function checkKeys(#[\SensitiveParameter] array $keys): void
+{
+    if (array_is_list($keys)) {
+        throw new ConfigurationError('there must be signing keys, by their ids');
+    }
+    foreach ($keys as $key) {
+        if (!is_string($key) || !preg_match(SIGNING_KEY, $key)) {
+            throw new ConfigurationError('every signing key must be whsec_ and at least 43 characters of base64');
+        }
+    }
+}
+
 /** One that is there twice has no value that both sides agree on. */
 function onlyHeader(array $headers, string $name): string
 {
     $values = [];
     foreach ($headers as $key => $value) {
         if (strcasecmp((string) $key, $name) === 0) {
-            array_push($values, ...(array) $value);
+            array_push($values, ...array_values((array) $value));
         }
     }
-    if (count($values) !== 1 || $values[0] === '') {
+    if (count($values) !== 1 || !is_string($values[0]) || $values[0] === '') {
         throw new WebhookError('header_missing');
     }
     return $values[0];

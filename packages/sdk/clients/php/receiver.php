@@ -8,17 +8,19 @@ declare(strict_types=1);
  *   php receiver.php order 1007 49.90       creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
  *   php -S 127.0.0.1:3000 receiver.php      takes webhooks; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
  *
- * In production the second is for PHP-FPM behind a server that ends TLS. It needs the extension pdo_sqlite.
+ * In production the second is for PHP-FPM behind a server that ends TLS. It needs the extension pdo_sqlite. PHP takes a body of up to
+ * post_max_size before this file runs: give the server in front the same limit as this one, such as nginx's client_max_body_size 64k.
  */
 
 use Quittance\Client;
 use Quittance\WebhookError;
 
+use function Quittance\checkHeaders;
 use function Quittance\verifyWebhook;
 
-require __DIR__ . '/quittance.php';
+use const Quittance\MAX_BODY_BYTES;
 
-const MAX_BODY_BYTES = 65_536;
+require __DIR__ . '/quittance.php';
 
 function database(): PDO
 {
@@ -80,17 +82,23 @@ function receive(): int
     if ($_SERVER['REQUEST_METHOD'] !== 'POST') {
         return 405;
     }
-    $body = file_get_contents('php://input', length: MAX_BODY_BYTES + 1);
-    if (strlen($body) > MAX_BODY_BYTES) {
+    if ((int) ($_SERVER['CONTENT_LENGTH'] ?? 0) > MAX_BODY_BYTES) {
         return 413;
     }
     try {
-        handleOnce(verifyWebhook($body, getallheaders(), json_decode(getenv('SIGNING_KEYS'), true)));
+        $headers = getallheaders();
+        checkHeaders($headers);
+        // A length may be missing, or a lie.
+        $body = file_get_contents('php://input', length: MAX_BODY_BYTES + 1);
+        if (strlen($body) > MAX_BODY_BYTES) {
+            return 413;
+        }
+        handleOnce(verifyWebhook($body, $headers, json_decode(getenv('SIGNING_KEYS'), true)));
         return 204;
     } catch (WebhookError) {
         return 400;
     } catch (Throwable $error) {
-        // It could not be saved, so it must come again.
+        // It could not be saved, or our keys are wrong, so it must come again.
         error_log((string) $error);
         return 500;
     }
@@ -99,5 +107,9 @@ function receive(): int
 if (PHP_SAPI === 'cli') {
     placeOrder($argv[2], $argv[3]);
 } else {
-    http_response_code(receive());
+    $status = receive();
+    http_response_code($status);
+    if ($status === 413) {
+        header('Connection: close');
+    }
 }

@@ -4,6 +4,8 @@ import hashlib
 import hmac
 import http.client
 import json
+import math
+import numbers
 import random
 import re
 import time
@@ -15,6 +17,11 @@ from email.utils import parsedate_to_datetime
 
 FIRST_DELAY_SECONDS = 0.25
 TOLERANCE_SECONDS = 300
+# The largest event has less than 10 KiB. Read no more of a request than this, and refuse a longer one with 413.
+MAX_BODY_BYTES = 65_536
+# Every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding. An HMAC takes an empty
+# key as well as any other, and then anybody can sign.
+SIGNING_KEY = re.compile(r"whsec_[A-Za-z0-9+/_-]{43,}=?")
 
 
 class QuittanceError(Exception):
@@ -108,21 +115,27 @@ class WebhookError(Exception):
         self.problem = problem
 
 
+class ConfigurationError(Exception):
+    """
+    Your keys or your clock cannot verify any request. It says nothing about the request, so answer 500: the sender repeats the event,
+    and nothing is lost once the configuration is right. The message never holds a key.
+    """
+
+
 def verify_webhook(raw_body, headers, keys, now=None):
     """
     Checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent. What it says
     is still to be compared with the order: that it is one of yours, its amount, and the status PAID.
 
-    :param raw_body: the bytes as they came, before any parser.
+    :param raw_body: the bytes as they came, before any parser; read at most MAX_BODY_BYTES, after check_headers().
     :param headers: a mapping, or pairs, in any case.
     :param keys: signing keys by their ids. After a rotation the old one stays for five minutes.
     :param now: Unix seconds, the clock's unless given.
     :raises WebhookError: when it is not to be believed.
+    :raises ConfigurationError: when `keys` or `now` are wrong, whatever the request is.
     """
-    timestamp = _only_header(headers, "X-Service-Timestamp")
-    signature = _only_header(headers, "X-Service-Signature")
-    event_id = _only_header(headers, "X-Service-Event-ID")
-    key_id = _only_header(headers, "X-Service-Key-ID")
+    _check_configuration(keys, now)
+    timestamp, signature, event_id, key_id = check_headers(headers)
     if not re.fullmatch("[0-9]{1,12}", timestamp):
         raise WebhookError("timestamp_malformed")
     if abs(int(time.time() if now is None else now) - int(timestamp)) > TOLERANCE_SECONDS:
@@ -131,7 +144,8 @@ def verify_webhook(raw_body, headers, keys, now=None):
         raise WebhookError("key_unknown")
     signed = timestamp.encode() + b"." + raw_body
     expected = "v1=" + hmac.new(keys[key_id].encode(), signed, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(signature.encode(), expected.encode()):
+    # The form comes first: texts beyond ASCII cannot be compared.
+    if not re.fullmatch("v1=[0-9a-f]{64}", signature) or not hmac.compare_digest(signature, expected):
         raise WebhookError("signature_wrong")
     event = _json_object(raw_body)
     if event is None:
@@ -141,11 +155,35 @@ def verify_webhook(raw_body, headers, keys, now=None):
     return event
 
 
+def check_headers(headers):
+    """
+    Whether the headers of a webhook are there. Call it before you read the body, so that a stranger's body is never read.
+
+    :returns: timestamp, signature, event id and key id.
+    :raises WebhookError: `header_missing`
+    """
+    names = ("X-Service-Timestamp", "X-Service-Signature", "X-Service-Event-ID", "X-Service-Key-ID")
+    return [_only_header(headers, name) for name in names]
+
+
+def _check_configuration(keys, now):
+    is_number = isinstance(now, numbers.Real) and not isinstance(now, bool)
+    # Neither NaN nor an infinite number passes the comparison.
+    if now is not None and not (is_number and abs(now) < math.inf):
+        raise ConfigurationError("the clock must be a number of seconds")
+    values = list(keys.values()) if hasattr(keys, "values") else []
+    if not values:
+        raise ConfigurationError("there must be signing keys, by their ids")
+    # No id is named: where somebody has mixed the two up, it is the key.
+    if not all(isinstance(key, str) and SIGNING_KEY.fullmatch(key) for key in values):
+        raise ConfigurationError("every signing key must be whsec_ and at least 43 characters of base64")
+
+
 def _only_header(headers, name):
     """One that is there twice has no value that both sides agree on."""
     pairs = headers.items() if hasattr(headers, "items") else headers
     values = [value for key, value in pairs if key.lower() == name.lower()]
-    if len(values) != 1 or values[0] == "":
+    if len(values) != 1 or not isinstance(values[0], str) or values[0] == "":
         raise WebhookError("header_missing")
     return values[0]
 

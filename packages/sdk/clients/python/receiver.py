@@ -9,14 +9,13 @@ TLS is for the server in front of it to end.
 
 import json
 import os
+import re
 import sqlite3
 import sys
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from quittance import Quittance, WebhookError, verify_webhook
-
-MAX_BODY_BYTES = 65_536
+from quittance import MAX_BODY_BYTES, Quittance, WebhookError, check_headers, verify_webhook
 
 
 def database():
@@ -73,24 +72,39 @@ class Receiver(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_POST(self):
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
+        length = self.announced_length()
+        if length is None:
             return self.answer(411)
-        if int(length) > MAX_BODY_BYTES:
+        if length > MAX_BODY_BYTES:
             return self.answer(413)
         try:
-            event = verify_webhook(self.rfile.read(int(length)), self.headers, json.loads(os.environ["SIGNING_KEYS"]))
-            handle_once(event)
+            check_headers(self.headers)
+        except WebhookError:
+            return self.answer(400)
+        # Too slow a body ends the connection, by `timeout`.
+        body = self.rfile.read(length)
+        try:
+            handle_once(verify_webhook(body, self.headers, json.loads(os.environ["SIGNING_KEYS"])))
         except WebhookError:
             return self.answer(400)
         except Exception as error:
-            # It could not be saved, so it must come again.
+            # It could not be saved, or our keys are wrong, so it must come again.
             print(repr(error), file=sys.stderr, flush=True)
             return self.answer(500)
         self.answer(204)
 
+    def announced_length(self):
+        """None unless the head says it once: another part of the way may read the other length, or chunks."""
+        lengths = self.headers.get_all("Content-Length", [])
+        if "Transfer-Encoding" in self.headers or len(lengths) != 1:
+            return None
+        # Python refuses to read a number of thousands of digits.
+        return int(lengths[0]) if re.fullmatch("[0-9]{1,18}", lengths[0]) else None
+
     def answer(self, status):
+        # Every answer ends the connection, so that the rest of a body that was not read is never a request.
         self.send_response(status)
+        self.send_header("Connection", "close")
         self.end_headers()
 
 

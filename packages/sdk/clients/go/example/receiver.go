@@ -24,8 +24,6 @@ import (
 	"quittance"
 )
 
-const maxBody = 1 << 16
-
 // Go brings no database, so a folder stands for it: each payment has a file with its amount, and one that is paid another beside it.
 var directory = os.Getenv("DATABASE")
 
@@ -86,24 +84,45 @@ func receive(keys map[string]string) http.HandlerFunc {
 			response.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, maxBody))
-		if err != nil {
-			response.WriteHeader(http.StatusRequestEntityTooLarge)
+		if request.ContentLength > quittance.MaxBody {
+			refuseUnread(response, http.StatusRequestEntityTooLarge)
 			return
 		}
-		event, err := quittance.VerifyWebhook(body, request.Header, keys, time.Now())
-		if err != nil {
+		if quittance.CheckHeader(request.Header) != nil {
+			refuseUnread(response, http.StatusBadRequest)
+			return
+		}
+		// A length may be missing. Past the limit the connection is closed.
+		body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, quittance.MaxBody))
+		if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
+			response.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		} else if err != nil {
 			response.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		if err := handleOnce(event); err != nil {
-			// It could not be saved, so it must come again.
+		event, err := quittance.VerifyWebhook(body, request.Header, keys, time.Now())
+		if problem := quittance.ErrWebhook(""); errors.As(err, &problem) {
+			response.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if err == nil {
+			err = handleOnce(event)
+		}
+		if err != nil {
+			// It could not be saved, or our keys are wrong, so it must come again.
 			log.Print(err)
 			response.WriteHeader(http.StatusInternalServerError)
 			return
 		}
 		response.WriteHeader(http.StatusNoContent)
 	}
+}
+
+// refuseUnread closes the connection, for otherwise Go reads the rest of the body before it answers.
+func refuseUnread(response http.ResponseWriter, status int) {
+	response.Header().Set("Connection", "close")
+	response.WriteHeader(status)
 }
 
 func listen() error {
