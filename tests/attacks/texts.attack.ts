@@ -33,6 +33,8 @@ const hostile = [
   '"},{"level":"fatal","msg":"made up"}',
   'one, "two"; three\u2028four\u2029five\ufeffsix',
   '\u200fright to left\u200e \u061c \u{e0041}\u{e0042}',
+  "Tea;=cmd|' /C calc'!A0",
+  '\u00a0\u3000 "=1+1"; ""-2',
 ];
 
 /** What no text of a merchant may have. */
@@ -183,6 +185,11 @@ const console_ = ({ stack, payments, plain, merchant }: World): Check => ({
   },
 });
 
+/** Where a spreadsheet of any locale begins a formula, and the apostrophe that keeps it from doing so. */
+const cellBegins = String.raw`(?:^|[,;\t\r\n\u2028\u2029])[\s\p{Z}\p{C}"]*`;
+const formulas = new RegExp(String.raw`${cellBegins}[=+\-@]`, 'u');
+const apostrophes = new RegExp(String.raw`(${cellBegins})'(?='*[=+\-@])`, 'gu');
+
 const spreadsheet = ({ merchant, payments }: World): Check => ({
   name: 'no cell of an export begins a formula, and every line has all of its cells',
   async run(trial) {
@@ -193,12 +200,12 @@ const spreadsheet = ({ merchant, payments }: World): Check => ({
     trial.holds(lines.length >= payments.length, () => `the export has ${lines.length} lines`);
     for (const cells of lines) {
       trial.same('the cells of a line', cells.length, head.length);
-      for (const cell of cells) trial.holds(!/^[=+\-@\t\r]/.test(cell), () => `a cell is ${JSON.stringify(cell)}`);
+      for (const cell of cells) trial.holds(!formulas.test(cell), () => `a cell is ${JSON.stringify(cell)}`);
     }
     const at = head.indexOf('description');
     for (const { description } of payments)
       trial.holds(
-        lines.some((cells) => cells[at]?.replace(/^'/, '') === description.replace(/^'/, '')),
+        lines.some((cells) => cells[at]?.replace(apostrophes, '$1') === description),
         () => `${description} is not there`,
       );
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../src/ids.ts';
-import { parseReference, referenceOf } from '../src/payment-reference.ts';
+import { newPaymentId, parseReference, referenceOf } from '../src/payment-reference.ts';
 
 const idEndingWith = (digits: string) => `pay_${'0'.repeat(22)}${digits}`;
 
@@ -24,6 +24,14 @@ describe('the reference of a payment', () => {
         expect([reference, reference.toLowerCase()].map(parseReference)).toEqual([id.slice(-10), id.slice(-10)]);
       }),
     );
+  });
+
+  test('is never a number or a date for a spreadsheet', () => {
+    const now = new Date('2026-01-31T12:00:00Z');
+    const references = Array.from({ length: 20_000 }, () => referenceOf(newPaymentId(now)));
+    expect(references.filter((reference) => !Number.isNaN(Number(reference)))).toEqual([]);
+    expect(references.filter((reference) => /^\d*[A-Z]*\d*$/.test(reference))).toEqual([]);
+    expect(new Set(references).size).toBeGreaterThan(19_990);
   });
 
   test('may be written with the letters that look like digits', () => {

@@ -1,7 +1,9 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { startStream } from '@quittance/http/server/start-stream.ts';
+import { reportCsv } from '../src/commands/merchant-report.ts';
 import { runOps, startServices } from './world.ts';
 
 const merchant = `mer_${'a'.repeat(32)}`;
@@ -132,5 +134,25 @@ describe('merchant report', () => {
     );
     const json = await runOps([...words, '--json'], running.env);
     expect(JSON.parse(json.stdout)).toEqual(report);
+  });
+
+  test('is no CSV that a spreadsheet would run, in whatever locale', async () => {
+    const hostile = { ...report, rows: [{ ...report.rows[0], network: "tron;=cmd|'/C calc'!A0" }] };
+    await using running = await startServices({ 'GET /merchants/:id/report': () => ({ status: 200, body: hostile }) });
+    const { stdout } = await runOps([...words, '--csv'], running.env);
+    expect(stdout.split('\r\n')[1]).toBe("2026-01,tron;'=cmd|'/C calc'!A0,3,2,20.5,1,0");
+  });
+
+  test('is split nowhere into a cell that begins a formula', () => {
+    const unit = fc.constantFrom(...Array.from(',;\t\r\n =+-@＝"\'a0\u00a0\u200b'));
+    const texts = fc.string({ unit, maxLength: 20 });
+    fc.assert(
+      fc.property(texts, texts, (period, network) => {
+        const csv = reportCsv({ rows: [{ period, network, ...totals }], totals });
+        const cells = csv.split(/[,;\t\r\n]/).map((cell) => cell.replace(/^["\s\u200b]+/, ''));
+        expect(cells.filter((cell) => /^[=+\-@＝]/.test(cell))).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

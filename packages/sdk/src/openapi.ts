@@ -158,8 +158,8 @@ export interface paths {
          *     Events that are still to be delivered go to the new URL.
          *
          *     `events` chooses what you are told: that payments are `PAID`, are `CHECKING` (the money was seen), have `EXPIRED`, are
-         *     `CANCELLED`, and `TRANSFER_UNMATCHED` for money that pays nothing. Without it you get `PAID` alone at first, and later what you
-         *     chose before. It holds for what happens from then on; an event that was written is still sent.
+         *     `CANCELLED`, and `TRANSFER_UNMATCHED` for money that pays nothing. `PAID` cannot be left out. Without `events` you get `PAID`
+         *     alone at first, and later what you chose before. It holds for what happens from then on; an event that was written is still sent.
          *
          *     The URL is public HTTPS on port 443, at most 2048 characters, without credentials and fragment. Its host is a name under a
          *     public domain, or a public IP address in its usual spelling, and every address the name leads to is public: neither private
@@ -477,8 +477,20 @@ export interface paths {
          *     again; ndjson also ends with a line that counts the payments, `{"end":1007}`. Read it as it comes: a reader that stands still for ten
          *     seconds is disconnected.
          *
-         *     CSV is that of RFC 4180, in UTF-8 with a header line. Columns may be added; go by their names. A text that a spreadsheet would run as a
-         *     formula, because it begins with `=`, `+`, `-` or `@`, has an apostrophe before it; programs that want the exact text take ndjson.
+         *     CSV follows RFC 4180, in UTF-8 with a header line. Columns may be added; go by their names. `bom=1` puts a byte order mark first:
+         *     without it, Excel reads letters such as `ä` wrongly.
+         *
+         *     A spreadsheet must not run what a customer wrote. So an apostrophe stands before each `=`, `+`, `-` and `@` (and `＝`, `＋`, `－`, `＠`)
+         *     that begins a cell. Spreadsheets of other locales split cells where yours does not: the beginning is also what follows a comma,
+         *     semicolon, tab or line break inside a cell. Blanks, invisible characters and double quotes before the sign make no difference.
+         *     `Tea;=1+1` becomes `Tea;'=1+1`, and `-5` becomes `'-5`. To get the exact text back, remove one apostrophe in each of these places;
+         *     what had one already has two. Ndjson has the exact text.
+         *
+         *     A spreadsheet that opens CSV with a double click rewrites what looks like a number or a date: an `order_id` of `00123` becomes 123, one
+         *     of `12E4` becomes 120000, one of `1-2` becomes a day, digits after the fifteenth become zeros, and where the decimal separator is a comma
+         *     `10.5` becomes a day in May. Import the file instead (in Excel: *Data*, *From Text/CSV*): columns of ids as text, amounts with the locale
+         *     English. Nothing rewrites a `reference`, which has digits between letters; only of the payments that were made before this was so, one in
+         *     7,000 has a reference that looks like a number.
          *
          *     One at a time: a second one is 429, with `Retry-After`. **Counts** toward *Reads* (120 / 60 s).
          */
@@ -1203,7 +1215,7 @@ export interface components {
         };
         /** @description An EVM address (`0x` and 40 hexadecimal digits) or a Tron address (`T…`). */
         Wallet: string;
-        /** @description What you are told. */
+        /** @description What you are told; `PAID` is always among it. */
         WebhookChoice: ("PAID" | "CHECKING" | "EXPIRED" | "CANCELLED" | "TRANSFER_UNMATCHED")[];
         /** @description The endpoint as it is set now. `signing_key` is there the first time only. */
         WebhookConfigured: {
@@ -2449,6 +2461,11 @@ export interface operations {
     exportPayments: {
         parameters: {
             query?: {
+                /**
+                 * @description `1`: CSV begins with a byte order mark, by which spreadsheets know that it is UTF-8. Ndjson never has one.
+                 * @example 1
+                 */
+                bom?: "0" | "1";
                 /**
                  * @description Only payments created at this moment or later. RFC 3339 with any offset; a `+` is written `%2B`.
                  * @example 2026-03-01T00:00:00Z

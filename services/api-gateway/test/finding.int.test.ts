@@ -37,6 +37,15 @@ test('an export is handed on as it is, with a name for the file', async () => {
   });
 });
 
+test('an export asks payments for a byte order mark where the merchant does, and for no other value', async () => {
+  answers('/payments/export', { status: 200, body: '\ufeffa,b\r\n', headers: { 'content-type': 'text/csv' } });
+  const answer = await insist(() => get('/payments/export?bom=1'));
+  expect([answer.status, answer.text]).toEqual([200, '\ufeffa,b\r\n']);
+  expect(new URLSearchParams(gateway.payments.received.at(-1)!.query).get('bom')).toBe('1');
+  const refused = await get('/payments/export?bom=yes');
+  expect([refused.status, refused.json()['detail']]).toEqual([422, [{ field: 'bom', reason: 'must be 0 or 1' }]]);
+});
+
 test.each([
   [429, 429],
   [404, 503],

@@ -25,7 +25,7 @@ beforeAll(async () => {
     const payments = days.map((created_at, n) =>
       pastPayment({
         ...{ merchant_id: id, created_at, status: paymentStatuses[n % 5]!, amount_units: 1_000_000 + n * 37 },
-        description: `${name}, "quoted"\nand =SUM(A1)`.replace('\n', ' '),
+        description: `${name}, "quoted"; =SUM(A1)`,
         order_id: `=HYPERLINK("https://evil.example/${n}")`,
       }),
     );
@@ -95,7 +95,16 @@ test('as CSV it has one line for each, of one status if one is asked for, and no
   expect(lines).toHaveLength(rows.length + 1);
   expect(text).not.toMatch(/(^|,)"?=/m);
   expect(text).toContain(`"'=HYPERLINK(`);
+  expect(text).toContain(`"Own, ""quoted""; '=SUM(A1)"`);
+  expect(text).not.toMatch(/; =/);
   expect(text).not.toContain('Foreign');
+});
+
+test('CSV begins with a byte order mark, unless the address says that it should not, and ndjson with none', async () => {
+  const firstOf = async (query: string) => (await anna.get(`/my/export?${MONTH}${query}`)).text.slice(0, 11);
+  expect(await firstOf('')).toBe('\ufeffpayment_id');
+  expect(await firstOf('&bom=0')).toBe('payment_id,');
+  expect(await firstOf('&format=ndjson')).toBe('{"payment_i');
 });
 
 test.each([

@@ -21,7 +21,9 @@ export async function startWorld() {
       ...{ method, headers, redirect: 'manual' },
       ...(form !== undefined && { body: new URLSearchParams(form) }),
     });
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    // As it came: text() of fetch takes a byte order mark away.
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, text };
   }
 
   const signIn = (credential: string, headers: Record<string, string> = {}) =>

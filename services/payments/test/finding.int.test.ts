@@ -6,7 +6,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { exportPayments, type ExportRequest } from '../src/exports/export-payments.ts';
-import { writers } from '../src/exports/format.ts';
+import { writerOf, writers } from '../src/exports/format.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { readReport } from '../src/reports/report.ts';
 import { noTips } from '../src/views/chain-tips.ts';
@@ -128,9 +128,26 @@ describe('an export', () => {
     expect(end).toBe('');
   });
 
-  test.each(['=1', '+1', '-1', '@x', '\t=1', '\r=1', '＝1', '＋1', '－1', '＠x'])('makes text of %j', (description) => {
+  test.each([
+    ['=1', "'=1"],
+    ['＝1', "'＝1"],
+    [' \u00a0-1', " \u00a0'-1"],
+    ['\t=1', "\t'=1"],
+    ["Tea;=cmd|'/C calc'!A0", "Tea;'=cmd|'/C calc'!A0"],
+    ['Tea\r@x', '"Tea\r\'@x"'],
+    ['Tea\n"+1', '"Tea\n""\'+1"'],
+  ])('as CSV has %j as the text %j', (description, cell) => {
     const payment = { description, transaction: null, metadata: {} } as Payment;
-    expect(writers.csv.lines([payment])).toContain(`'${description}`);
+    expect(writers.csv.lines([payment])).toBe(`${','.repeat(9)}${cell}${','.repeat(13)}\r\n`);
+  });
+
+  test('as CSV for a spreadsheet begins with a byte order mark, and as ndjson never', async () => {
+    const { merchantId, ids } = await merchantWith(260);
+    const plain = await textOf(start(merchantId, { writer: writerOf('csv', false) }));
+    const marked = await textOf(start(merchantId, { writer: writerOf('csv', true) }));
+    expect([plain.startsWith('payment_id,'), marked]).toEqual([true, `\ufeff${plain}`]);
+    const lines = await textOf(start(merchantId, { writer: writerOf('ndjson', true) }));
+    expect(idsOf(lines.slice(0, lines.indexOf('{"end"')))).toEqual(ids);
   });
 
   test('is the only one of its merchant until it ends, breaks or is left, and others have theirs', async () => {

@@ -22,7 +22,7 @@ export function extensionsFindingSection(contract: Contract): void {
       const first = await createAndPay(contract.stack, merchant, { amount: '20.25', order_id: 'tea/1' });
       const second = await merchant.created({ amount: '3', merchant_wallet: otherWallet, order_id: 'tea/1' });
       cancelled = (await merchant.call('POST', `/api/v1/payments/${second.payment_id}/cancel`)).json<Payment>();
-      waiting = await merchant.created({ amount: '4', description: '=1+1, "quoted"', metadata: { cart: '7' } });
+      waiting = await merchant.created({ amount: '4', description: '=1+1, "quoted"; =2', metadata: { cart: '7' } });
       const { unmatched_transfers: _, warnings: _none, ...payment } = await detailsOf(merchant, first);
       paid = payment;
     }, 120_000);
@@ -104,8 +104,20 @@ export function extensionsFindingSection(contract: Contract): void {
         ...[paid, cancelled, waiting].map(({ payment_id: id }) => id),
         '',
       ]);
-      expect(rows[2]).toContain(`,"'=1+1, ""quoted""",`);
+      expect(rows[2]).toContain(`,"'=1+1, ""quoted""; '=2",`);
     });
+
+    rule(
+      'extensions.finding.export',
+      'CSV begins with a byte order mark if `bom` is 1, and ndjson does not',
+      async () => {
+        const firstOf = async (query: Record<string, string>) =>
+          (await get('/payments/export', query)).text.slice(0, 11);
+        expect(await firstOf({ bom: '1' })).toBe('\ufeffpayment_id');
+        expect(await firstOf({ bom: '0' })).toBe('payment_id,');
+        expect(await firstOf({ bom: '1', format: 'ndjson' })).toBe('{"payment_i');
+      },
+    );
 
     rule('extensions.finding.export-one', 'while one is under way, another one is 429 with Retry-After', async () => {
       const held = `insert into payments.export_lease values ($1, gen_random_uuid(), now() + interval '40 seconds')`;

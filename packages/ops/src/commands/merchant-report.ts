@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { stringify } from 'csv-stringify/sync';
+import { csvOptions } from '@quittance/contracts/csv.ts';
 import {
   ReadReport,
   reportGroups,
@@ -39,8 +40,7 @@ export const reportCsv = ({ rows }: Report): string =>
   stringify(rows, {
     header: true,
     columns: ['period', 'network', 'created', 'paid', 'paid_amount', 'expired', 'cancelled'],
-    record_delimiter: 'windows',
-    escape_formulas: true,
+    ...csvOptions,
   });
 
 const reportView = ({ rows, totals }: Report): string =>

@@ -14,7 +14,7 @@ import { isMerchant, visitRoute, type Context } from './page-route.ts';
 
 const DAY_MS = 86_400_000;
 
-const { status, format } = ExportPayments.query;
+const { status, format, bom } = ExportPayments.query;
 
 /** As through the API. */
 const EXPORT_DAYS_MAX = 366;
@@ -41,7 +41,7 @@ export const reportRoutes = (context: Context): Route[] => [
 
 /** Passed on as it comes, at the pace of the browser; one that cannot be finished breaks off, so that no half is taken for the whole. */
 async function exported({ request, services, viewer }: OwnVisit): Promise<Reply> {
-  const given = readQuery({ from: query.day, to: query.day, status, format }, givenIn(request));
+  const given = readQuery({ from: query.day, to: query.day, status, format, bom }, givenIn(request));
   const { from, to } = given;
   if (from === null || to === null) throw invalid({ field: from === null ? 'from' : 'to', reason: 'must be given' });
   const end = new Date(to.getTime() + DAY_MS);
@@ -54,7 +54,9 @@ async function exported({ request, services, viewer }: OwnVisit): Promise<Reply>
     created_to: rfc3339(end),
     format: kind,
     status: given.status ?? undefined,
-  };
+    // Who downloads CSV here opens it in a spreadsheet.
+    bom: given.bom ?? '1',
+  } as const;
   const { headers, body } = await services.stream(ExportPayments, { ...paramsOf(viewer), query: asked });
   return {
     status: 200,

@@ -1,5 +1,6 @@
 import { creationBlockReasons } from '@quittance/contracts/access.ts';
-import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
@@ -100,7 +101,7 @@ export function newPayment(
   // Placeholders: the database decides the timestamps, and an amount that is to be unique, and fills them into the texts.
   const now = new Date();
   const payment: PaymentRow = {
-    payment_id: newId('pay', now),
+    payment_id: newPaymentId(now),
     merchant_id: creation.merchant_id,
     public_token: newPublicToken(),
     status: 'PENDING',

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { BYTE_ORDER_MARK, csvOptions } from '@quittance/contracts/csv.ts';
 import type { ExportFormat } from '@quittance/contracts/http/payments/finding.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 
@@ -55,9 +56,14 @@ export const writers: Record<ExportFormat, Writer> = {
   },
 };
 
-/** RFC 4180. What a spreadsheet would run as a formula begins with an apostrophe, which it takes for "this is text". */
+/** @param forSpreadsheet whether CSV begins with a byte order mark; ndjson never does, because JSON has none. */
+export const writerOf = (format: ExportFormat, forSpreadsheet: boolean): Writer =>
+  format === 'csv' && forSpreadsheet
+    ? { ...writers.csv, head: `${BYTE_ORDER_MARK}${writers.csv.head}` }
+    : writers[format];
+
 function csv(rows: readonly (readonly (string | number | null)[])[]): string {
-  return stringify([...rows] as (string | number | null)[][], { escape_formulas: true, record_delimiter: 'windows' });
+  return stringify([...rows] as (string | number | null)[][], csvOptions);
 }
 
 function cellsOf({ transaction, metadata, ...payment }: Payment): Cells {

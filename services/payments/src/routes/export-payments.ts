@@ -3,7 +3,7 @@ import { callReader, wayTo } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { startStream } from '@quittance/http/server/start-stream.ts';
 import { exportPayments, type ExportContext } from '../exports/export-payments.ts';
-import { writers } from '../exports/format.ts';
+import { writerOf } from '../exports/format.ts';
 
 /** A merchant's payments as one stream. */
 export function exportPaymentsRoute(context: ExportContext): Route {
@@ -12,7 +12,7 @@ export function exportPaymentsRoute(context: ExportContext): Route {
     ...wayTo(ExportPayments),
     handle: async (request) => {
       const { params, query } = await read(request);
-      const writer = writers[query.format ?? 'csv'];
+      const writer = writerOf(query.format ?? 'csv', query.bom === '1');
       const pieces = exportPayments(context, {
         merchantId: params.merchant_id,
         status: query.status,

@@ -14,13 +14,13 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 /**
  * A merchant's payments as a stream, oldest first: what was created before it began, each as it is when it is read. CSV by RFC 4180 unless
- * `format` says otherwise; ndjson ends with `{"end":<count>}`. One that cannot be finished breaks the connection.
+ * `format` says otherwise, with a byte order mark for spreadsheets when `bom` is 1; ndjson ends with `{"end":<count>}`. One that cannot be finished breaks the connection.
  * 429 with Retry-After while another one of this merchant is under way.
  */
 export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_id/payments/export', json<never>(), {
   access: 'viewer',
   forMerchants: true,
-  query: { status, created_from, created_to, format: query.oneOf(...exportFormats) },
+  query: { status, created_from, created_to, format: query.oneOf(...exportFormats), bom: query.oneOf('0', '1') },
 });
 
 /** By what a payment can be found. */
