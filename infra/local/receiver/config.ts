@@ -1,13 +1,18 @@
+import { loopbackNames } from './web-pages.ts';
+
 export type ReceiverConfig = {
   host: string;
   tlsPort: number;
   controlPort: number;
+  /** What the control port is called by. */
+  controlNames: readonly string[];
   certificateFile: string;
   keyFile: string;
 };
 
 /**
  * RECEIVER_HOST (where it listens), RECEIVER_TLS_PORT and RECEIVER_CONTROL_PORT (0 for any), RECEIVER_CA_CERT and RECEIVER_CA_KEY (PEM files).
+ * RECEIVER_URL: where the control port is called by other machines, if it is; its host name is then right, too.
  * @throws Error naming every setting that is missing or wrong.
  */
 export function readConfig(env: NodeJS.ProcessEnv): ReceiverConfig {
@@ -18,10 +23,16 @@ export function readConfig(env: NodeJS.ProcessEnv): ReceiverConfig {
     if (!Number.isInteger(number) || number < 0 || number > 65_535) problems.push(`${name} is not a port`);
     return number;
   };
+  const hostsOf = (name: string) => {
+    const url = URL.parse(env[name] || 'http://localhost');
+    if (url === null) problems.push(`${name} is not a URL`);
+    return url === null ? [] : [url.hostname];
+  };
   const config = {
     host: text('RECEIVER_HOST'),
     tlsPort: port('RECEIVER_TLS_PORT'),
     controlPort: port('RECEIVER_CONTROL_PORT'),
+    controlNames: [...new Set([...loopbackNames, ...hostsOf('RECEIVER_URL')])],
     certificateFile: text('RECEIVER_CA_CERT'),
     keyFile: text('RECEIVER_CA_KEY'),
   };

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { parseBehaviour, record } from './behaviour.ts';
+import { refusalOf } from './web-pages.ts';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Behaviours } from './behaviour.ts';
 import type { Mailbox } from './mailbox.ts';
@@ -9,11 +10,18 @@ const maxBodyBytes = 64 * 1024;
 type Reply = { status: number; body?: unknown };
 type Action = (body: () => Promise<unknown>, query: URLSearchParams) => Promise<Reply> | Reply;
 
+type Parts = {
+  mailbox: Mailbox;
+  behaviours: Behaviours;
+  /** What its URLs name it. */
+  hostNames: readonly string[];
+};
+
 /**
- * For people and tests, on the loopback interface:
+ * For people and tests, on the loopback interface, and not for web pages:
  * GET /events?host= · DELETE /events · POST /behaviour · DELETE /behaviour?host= · POST /keys {key_id, signing_key} · GET /livez
  */
-export function createControlServer({ mailbox, behaviours }: { mailbox: Mailbox; behaviours: Behaviours }): Server {
+export function createControlServer({ mailbox, behaviours, hostNames }: Parts): Server {
   const done: Reply = { status: 204 };
   const actions: Record<string, Action> = {
     'GET /livez': () => ({ status: 200, body: { status: 'ok' } }),
@@ -40,14 +48,16 @@ export function createControlServer({ mailbox, behaviours }: { mailbox: Mailbox;
   };
 
   return createServer((request, response) => {
-    void respond(actions, request).then(({ status, body }) => send(response, status, body));
+    const refusal = refusalOf(request, hostNames);
+    void Promise.resolve(refusal ?? respond(actions, request)).then(({ status, body }) => send(response, status, body));
   });
 }
 
 async function respond(actions: Record<string, Action>, request: IncomingMessage): Promise<Reply> {
-  const url = new URL(request.url ?? '/', 'http://localhost');
-  const action = actions[`${request.method} ${url.pathname}`];
-  if (!action) return { status: 404, body: { detail: `Known are ${Object.keys(actions).join(', ')}` } };
+  const url = URL.parse(request.url ?? '/', 'http://localhost');
+  const action = actions[`${request.method} ${url?.pathname}`];
+  if (url === null || action === undefined)
+    return { status: 404, body: { detail: `Known are ${Object.keys(actions).join(', ')}` } };
   try {
     return await action(() => readJson(request), url.searchParams);
   } catch (error) {
@@ -68,5 +78,6 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 
 function send(response: ServerResponse, status: number, body: unknown): void {
   if (body === undefined) return void response.writeHead(status).end();
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const headers = { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' };
+  response.writeHead(status, headers).end(JSON.stringify(body));
 }

@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const behaviours = new Behaviours();
   const authority = await openCertificateAuthority(config);
   const webhooks = await createWebhookServer({ authority, mailbox, behaviours });
-  const control = createControlServer({ mailbox, behaviours });
+  const control = createControlServer({ mailbox, behaviours, hostNames: config.controlNames });
   const tlsPort = await listen(webhooks, config.host, config.tlsPort);
   // Last, so that whoever is answered by the control port can rely on the other.
   const controlPort = await listen(control, config.host, config.controlPort);

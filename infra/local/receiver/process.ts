@@ -49,6 +49,7 @@ export async function startReceiver({ directory, logFile, ports, authority }: Re
       RECEIVER_HOST: '127.0.0.1',
       RECEIVER_TLS_PORT: String(ports.tls),
       RECEIVER_CONTROL_PORT: String(ports.control),
+      RECEIVER_URL: '',
       RECEIVER_CA_CERT: authority.certificateFile,
       RECEIVER_CA_KEY: authority.keyFile,
     },
@@ -88,7 +89,8 @@ export async function forwardWebhooks(controlUrl: string, endpoint: string | nul
 }
 
 async function tell(controlUrl: string, path: string, what: object): Promise<void> {
-  const response = await fetch(controlUrl + path, { method: 'POST', body: JSON.stringify(what) });
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(controlUrl + path, { method: 'POST', headers, body: JSON.stringify(what) });
   if (!response.ok) throw new Error(`The webhook receiver refused ${path.slice(1)}: ${await response.text()}`);
 }
 

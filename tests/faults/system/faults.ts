@@ -153,7 +153,7 @@ function receiverFaults({ world: { stack }, shops: { all }, until }: Scene): Fau
   const tell = (method: string, query: string, body?: object) =>
     fetch(`${stack.file.receiver.url}/behaviour${query}`, {
       method,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
   return {
     names: Object.keys(behaviours).map((what) => `receiver ${what}`),

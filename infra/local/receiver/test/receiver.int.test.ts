@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, request as plainRequest, type IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ensureCertificateAuthority } from '@quittance/local-backends/certificates.ts';
 import { isAlive } from '@quittance/local-backends/orphans.ts';
 import { freePorts } from '@quittance/local-backends/ports.ts';
@@ -60,7 +60,21 @@ async function events(host: string): Promise<WebhookRecord[]> {
 }
 
 const control = (method: string, path: string, body?: unknown) =>
-  fetch(receiver.controlUrl + path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  fetch(receiver.controlUrl + path, {
+    method,
+    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+
+/** With whatever headers: fetch decides itself what it says of the host. */
+function rawControl(method: string, path: string, headers: Record<string, string>, body?: string) {
+  return new Promise<{ status: number | undefined; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
+    const sent = plainRequest(receiver.controlUrl + path, { method, headers, agent: false }, (answer) => {
+      text(answer).then((told) => resolve({ status: answer.statusCode, headers: answer.headers, text: told }), reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
 
 test('a webhook for any host arrives over TLS that verifies for that host, and its signature is checked', async () => {
   const body = '{"event_id":"evt_1","status":"PAID"}';
@@ -132,6 +146,8 @@ test('what was received can be forgotten, and a wrong control request says what 
   expect(refused.status).toBe(422);
   expect(await refused.json()).toMatchObject({ detail: expect.stringContaining('colour is not known') as unknown });
   expect((await control('GET', '/nothing')).status).toBe(404);
+  // No URL, which once ended the process.
+  expect((await rawControl('GET', '//', {})).status).toBe(404);
 });
 
 test('hands webhooks on to somebody’s own endpoint, and answers as that does', async () => {
@@ -166,4 +182,80 @@ test('hands webhooks on to somebody’s own endpoint, and answers as that does',
     422,
     expect.stringContaining('is no address of an endpoint'),
   ]);
+});
+
+describe('the control port', () => {
+  const json = { 'content-type': 'application/json' };
+  const page = { origin: 'https://page.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
+  const actions: [method: string, path: string, body?: string][] = [
+    ['POST', '/behaviour', '{"host":"victim.example","forward_to":"https://page.example/"}'],
+    ['POST', '/keys', '{"key_id":"whk_1","signing_key":"whsec_page"}'],
+    ['DELETE', '/behaviour'],
+    ['DELETE', '/events'],
+    ['GET', '/events'],
+  ];
+  const all = async (headers: Record<string, string>) =>
+    Promise.all(actions.map(async ([method, path, body]) => (await rawControl(method, path, headers, body)).status));
+
+  test.each<[what: string, headers: Record<string, string>]>([
+    ['a page elsewhere', page],
+    ['a page of an older browser', { origin: 'https://page.example' }],
+    ['a form of a file or a frame without an origin', { origin: 'null' }],
+    ['an image or a script of a page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' }],
+    [
+      'a link that somebody clicked',
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-user': '?1' },
+    ],
+    ['a page of another port of this machine', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
+    ['a page that it would have sent itself', { 'sec-fetch-site': 'same-origin' }],
+  ])('refuses %s, with no action done', async (_, headers) => {
+    await deliver('victim.example', '{"kept":true}');
+    expect(await all({ ...json, ...headers })).toEqual([403, 403, 403, 403, 403]);
+    expect(
+      (await rawControl('OPTIONS', '/behaviour', { ...page, 'access-control-request-method': 'DELETE' })).status,
+    ).toBe(403);
+    expect(await deliver('victim.example', '{}')).toBe(200);
+    expect((await events('victim.example')).at(-2)?.raw_body).toBe('{"kept":true}');
+  });
+
+  test('answers what a person opens in a browser, which changes nothing', async () => {
+    const typed = {
+      'sec-fetch-site': 'none',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+      'sec-fetch-user': '?1',
+    };
+    const answer = await rawControl('GET', '/events', typed);
+    expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    expect(await all({ ...json, ...typed })).toEqual([403, 403, 403, 403, 200]);
+  });
+
+  test.each([
+    'page.example',
+    'page.example:8080',
+    'localhost.page.example',
+    '127.0.0.1.page.example',
+    '127.0.0.1@page.example',
+  ])('refuses the host %j, which a name server may have pointed here', async (host) => {
+    expect(await all({ ...json, host })).toEqual([421, 421, 421, 421, 421]);
+  });
+
+  test.each(['localhost', 'LOCALHOST:1', '127.0.0.1:9', '[::1]:9'])('is known as %s', async (host) => {
+    expect((await rawControl('GET', '/livez', { host })).status).toBe(200);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', ''])(
+    'takes no body of the type %j, such as a form sends',
+    async (type) => {
+      const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
+      expect((await rawControl('POST', '/behaviour', headers, '{"status":500}')).status).toBe(415);
+      expect(await deliver('any.example', '{}')).toBe(200);
+    },
+  );
+
+  test('takes JSON with a charset', async () => {
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await rawControl('POST', '/behaviour', headers, '{"host":"a.example","status":500}')).status).toBe(204);
+  });
 });
