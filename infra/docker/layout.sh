@@ -20,7 +20,7 @@ cd "$source"
 
 # The pnpm that package.json pins comes onto the PATH, and this starts once more.
 if [ "${LAYOUT_HAS_PNPM:-}" = '' ]; then
-  pnpm=$(node -p 'require("./package.json").packageManager')
+  pnpm=$(node -p 'require("./package.json").packageManager.split("+")[0]')
   LAYOUT_HAS_PNPM=yes exec npx --yes --package "$pnpm" -- sh infra/docker/layout.sh "$@"
 fi
 

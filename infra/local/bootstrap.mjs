@@ -140,14 +140,16 @@ async function install() {
   const wanted = fingerprint();
   if (existsSync(stamp) && existsSync(node24) && readFileSync(stamp, 'utf8') === wanted) return;
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  // The hash after the version is for Corepack: npx does not read it.
+  const pnpm = packageManager.split('+')[0];
   const started = Date.now();
-  console.error(`Installing dependencies with ${packageManager} (a minute or so the first time) …`);
+  console.error(`Installing dependencies with ${pnpm} (a minute or so the first time) …`);
   // npm sets settings for its children that pnpm would warn about; pnpm reads the files it needs itself.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_config_(?!registry|cache)/i.test(name)),
   );
   const options = { cwd: root, env: { ...env, CI: 'true' }, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' };
-  const result = spawnSync('npx', ['-y', packageManager, 'install', '--frozen-lockfile'], options);
+  const result = spawnSync('npx', ['-y', pnpm, 'install', '--frozen-lockfile'], options);
   if (result.error) fail(`npx could not be started (${result.error.message}); npm must be installed beside Node.`);
   if (result.status !== 0) fail(`installing dependencies failed:\n${result.stdout}${result.stderr}`);
   await Promise.all(prismaServices().map(generate));

@@ -107,7 +107,7 @@ describe('the Dockerfile', () => {
       'LAYOUT_HAS_PNPM=yes exec npx --yes --package "$pnpm" -- sh infra/docker/layout.sh "$@"',
       'CI=true pnpm install --frozen-lockfile --trust-lockfile --ignore-scripts "$@"',
     ]);
-    expect(layout).toContain(`pnpm=$(node -p 'require("./package.json").packageManager')`);
+    expect(layout).toContain(`pnpm=$(node -p 'require("./package.json").packageManager.split("+")[0]')`);
     expect(of('RUN').filter(({ text }) => /\b(apt-get|apk|curl|wget|npm install)\b/.test(text))).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -132,6 +132,38 @@ describe('the release workflow', () => {
         Object.values(of.jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => (uses ? [uses.split('@')] : []))),
       ) as Record<string, string>;
     expect(versions(workflow)).toMatchObject(versions(checks));
-    expect(Object.values(versions(workflow)).filter((version) => !/^v\d+$/.test(version))).toEqual([]);
   });
+});
+
+describe('every workflow', () => {
+  const folder = '.github/workflows';
+  const files = readdirSync(join(repositoryRoot, folder)).map((name) => `${folder}/${name}`);
+  const stepsIn = (file: string) => Object.values((parse(read(file)) as Workflow).jobs).flatMap(({ steps }) => steps);
+
+  test.each(files)('%s names actions by their commit, with the version beside it', (file) => {
+    const named = stepsIn(file).flatMap(({ uses }) => uses ?? []);
+    expect(named.filter((uses) => !/^[\w.-]+\/[\w./-]+@[0-9a-f]{40}$/.test(uses))).toEqual([]);
+    const lines = read(file).match(/^.*\buses:.*$/gm) ?? [];
+    expect(lines.filter((line) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
+    expect(lines).toHaveLength(named.length);
+    expect(named.length).toBeGreaterThan(0);
+  });
+
+  test('means the same version by the same commit', () => {
+    const named = files.flatMap((file) => [...read(file).matchAll(/uses: ([^@]+)@(\w+) # (\S+)/g)]);
+    const commits = new Map(named.map(([, action, commit, version]) => [`${action} ${version}`, commit]));
+    expect(named.filter(([, action, commit, version]) => commits.get(`${action} ${version}`) !== commit)).toEqual([]);
+  });
+
+  test.each(files)('%s installs Node without a cache, which would need pnpm before there is one', (file) => {
+    const installing = stepsIn(file).filter(({ uses }) => uses?.startsWith('actions/setup-node@'));
+    expect(installing.map((step) => step.with?.['package-manager-cache'])).toEqual(installing.map(() => false));
+  });
+});
+
+test('package.json pins pnpm by version and hash, and what starts it takes the version', () => {
+  const { packageManager } = JSON.parse(read('package.json')) as { packageManager: string };
+  expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+\+sha512\.[0-9a-f]{128}$/);
+  for (const file of ['infra/local/bootstrap.mjs', 'infra/docker/layout.sh'])
+    expect(read(file)).toMatch(/packageManager\.split\(['"]\+['"]\)\[0\]/);
 });
