@@ -147,6 +147,13 @@ describe('money that nobody has published yet, and that a payment waits for,', (
     expect(await acceptAs(payments, one.merchantId, { one: other, transfer })).toMatchObject({ status: 409 });
     expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
     expect(await countPaidMessages(payments, one)).toBe(0);
+    // Not even when what the payment waited for is gone, and others take its place.
+    const seen = transferFor(one.merchantId, one.payment, { phase: 'seen' });
+    await payments.publish(TransferObserved, seen);
+    await untilDetails(one, { status: 'CHECKING' });
+    await payments.publish(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
+    await untilDetails(one, { status: 'PENDING' });
+    expect(await countPaidMessages(payments, one)).toBe(0);
     // chain-watcher says when it was first read: then the rules decide.
     await payments.publish(TransferObserved, { ...transfer, phase: 'confirmed', version: 1 });
     await untilDetails(one, { status: 'PAID', transaction: { accepted: false } });

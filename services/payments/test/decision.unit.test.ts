@@ -45,6 +45,7 @@ const transfer = (change: Partial<TransferRow> = {}): TransferRow => ({
   block_timestamp: at('12:10:00.000'),
   first_seen_at: null,
   live: false,
+  is_held: false,
   sender: '0xpayer',
   recipient: '0xwallet',
   amount_units: '10000000',
@@ -105,6 +106,15 @@ describe('a transfer that a payment of its slot claims', () => {
     async (status) => {
       const closed = payment({ status, ...(status === 'CANCELLED' && { cancelled_at: at('12:20:00.000') }) });
       expect(await decide(transfer({ phase: 'seen' }), [closed], neverAsked)).toEqual(unmatched('pay_1', null));
+    },
+  );
+
+  test.each(['PENDING', 'EXPIRED', 'CANCELLED'] as const)(
+    'pays none that is %s while nobody has published it, and names it',
+    async (status) => {
+      const claims = payment({ status, ...(status === 'CANCELLED' && { cancelled_at: at('12:20:00.000') }) });
+      const decision = await decide(transfer({ is_held: true }), [claims], neverAsked);
+      expect(decision).toEqual({ ...unmatched('pay_1', null), isOpen: true });
     },
   );
 

@@ -110,7 +110,7 @@ async function recordFound(
       `This transfer went to another wallet than ${payment.payment_id} asks for`,
     );
   const found = observedOf(id, finding, payment);
-  await context.transact((tx) => reviewTransfers({ ...context, tx, isHeld: true }, [found]));
+  await context.transact((tx) => reviewTransfers({ ...context, tx }, [found]));
 }
 
 /** As chain-watcher would publish it, but older than everything that it does publish. */

@@ -41,6 +41,7 @@ export async function decide(
   const { payment } = claim;
   const isTaken = payment.status === 'CHECKING' && transfer.payment_id !== payment.payment_id;
   if (payment.status === 'PAID' || isTaken) return unchanged(mayBeFor([payment], 'duplicate'));
+  if (transfer.is_held) return { ...unchanged(mayBeFor([payment], null)), isOpen: true };
   const assignment = { payment_id: payment.payment_id };
   if (transfer.phase === 'confirmed') return { assignment, move: { payment, to: 'PAID' } };
   // The money came in time but the payment is closed: nothing changes before the transfer is confirmed.
@@ -89,21 +90,6 @@ export const tokenUnitsOf = (
 
 const bringsMoney = ({ phase, sender, recipient }: TransferRow): boolean =>
   phase !== 'retracted' && sender !== recipient;
-
-/** The decision before anybody is paid by it: the payment is the only candidate. */
-export const heldBack = (decision: Decision): Decision =>
-  decision.assignment.payment_id === null
-    ? decision
-    : {
-        assignment: {
-          payment_id: null,
-          related_payment_id: decision.assignment.payment_id,
-          candidates: null,
-          reason: null,
-        },
-        move: null,
-        isOpen: true,
-      };
 
 const unchanged = (assignment: Assignment): Decision => ({ assignment, move: null });
 

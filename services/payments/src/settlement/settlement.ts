@@ -23,7 +23,7 @@ import {
   tryLockWallets,
   unrecorded,
 } from '../store/transfer.ts';
-import { claimIn, decide, heldBack, isClaimedBy, paysInFull, tokenUnitsOf } from './decision.ts';
+import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf } from './decision.ts';
 import { CLOCK_REACH_MS, isInsideWindow } from './payment-window.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
 import { type Decided, isExplained, raiseUnmatched } from './unmatched-notices.ts';
@@ -32,8 +32,6 @@ export type SettlementContext = {
   tx: Transaction;
   messages: PaymentMessages;
   logger: Logger;
-  /** Whether the transfers pay nobody yet: it is not known when they were first read, and who is told of them says so later. */
-  isHeld?: true;
   /** The trace of a transfer, where several are settled together. */
   traceparentOf?: (transfer: TransferId) => string | undefined;
 };
@@ -183,8 +181,7 @@ async function settle(
       queue.delete(weakerKey);
       queue.set(weakerKey, released);
     }
-    const ruled = await decide(transfer, payments.slotOf(transfer), findOnWallet);
-    const decision = context.isHeld ? heldBack(ruled) : ruled;
+    const decision = await decide(transfer, payments.slotOf(transfer), findOnWallet);
     if (decision.move !== null) payments.replace({ ...decision.move.payment, status: decision.move.to });
     decided.set(key, { transfer, decision });
   }
@@ -207,7 +204,7 @@ async function findWeaker(
   decided: ReadonlyMap<string, Decided>,
 ): Promise<Freed | null> {
   const claim = claimIn(transfer, slot);
-  if (claim.kind !== 'one' || !claim.isInside || claim.payment.status !== 'CHECKING') return null;
+  if (transfer.is_held || claim.kind !== 'one' || !claim.isInside || claim.payment.status !== 'CHECKING') return null;
   const { payment } = claim;
   if (transfer.payment_id === payment.payment_id) return null;
   const here = [...decided.values()].find(({ decision }) => decision.assignment.payment_id === payment.payment_id);

@@ -18,6 +18,11 @@ export type TransferRow = {
   /** The earliest first reading that chain-watcher has published, and whether it read without a gap then. Null: not known. */
   first_seen_at: Date | null;
   live: boolean;
+  /**
+   * Whether it pays nobody by itself yet: only an acceptance has brought it here. chain-watcher has not said when it first read it, and that
+   * may have been before the payment that it seems to be for.
+   */
+  is_held: boolean;
   /** Canonical addresses. */
   sender: string;
   recipient: string;
@@ -52,7 +57,7 @@ const readingColumns = 'first_seen_at, live';
 const newReading = 'coalesce(first_seen_at, clock_timestamp()), live';
 const readingOf = (row: string) => `coalesce(${row}first_seen_at, ${row}observed_at)`;
 const assignmentColumns = 'payment_id, related_payment_id, candidates, reason, notified';
-const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, ${readingOf('')} as first_seen_at, live, sender, recipient,
+const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, ${readingOf('')} as first_seen_at, live, version = 0 as is_held, sender, recipient,
   amount_units, decimals, match_status, ${assignmentColumns}`;
 
 /** Transfers on the chain that pay nothing, spelled as in the partial index, which serves no other spelling. */
@@ -152,6 +157,7 @@ export const unrecorded = (message: TransferObserved): TransferRow => ({
   block_timestamp: new Date(message.block_timestamp),
   first_seen_at: message.first_seen_at === undefined ? null : new Date(message.first_seen_at),
   live: message.live ?? false,
+  is_held: message.version === 0,
   sender: message.from,
   recipient: message.to,
   amount_units: message.amount_units,

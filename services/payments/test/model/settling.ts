@@ -22,11 +22,7 @@ export function recordTransfer(model: Model, observed: TransferObserved): void {
   const key = takeIn(model, observed);
   // Its message came meanwhile.
   if (key === null) return;
-  const transfer = model.ledger.get(key)!;
-  const decision = decide(model, transfer);
-  const held = 'pays' in decision && decision.pays.status !== 'PAID' && decision.pays.status !== 'CHECKING';
-  if (held) Object.assign(transfer, { among: [decision.pays.id], waitsFor: PUBLICATION });
-  else settle(model, key);
+  settle(model, key);
   notifyOfTransfers(model);
 }
 
@@ -43,8 +39,8 @@ export function reviewTransfer(model: Model, observed: TransferObserved): 'taken
   return 'taken';
 }
 
-/** What was only looked up waits for this. */
-const PUBLICATION = 'its publication';
+/** It was only looked up, and pays nobody by itself before it is published. */
+const isHeld = ({ version }: ModelTransfer): boolean => version === 0;
 
 /** What transfers mean now, and what follows for others. What went away comes first: it makes room. */
 function settleAll(model: Model, keys: readonly string[]): void {
@@ -95,9 +91,14 @@ function place(model: Model, transfer: ModelTransfer, decision: Decision): void 
   }
   const { pays: owner, inside, by } = decision;
   const holder = [...model.ledger.values()].find((other) => other !== transfer && other.pays === owner.id);
-  const givesWay = owner.status === 'CHECKING' && holder?.inside === false && inside;
+  const givesWay = owner.status === 'CHECKING' && holder?.inside === false && inside && !isHeld(transfer);
   if (owner.status === 'PAID' || (holder !== undefined && !givesWay)) {
     leave(model, transfer, 'duplicate', [owner]);
+    return;
+  }
+  if (isHeld(transfer)) {
+    transfer.among = [owner.id];
+    transfer.waitsFor = owner.id;
     return;
   }
   if (holder !== undefined) {
@@ -191,11 +192,7 @@ function countAnew(model: Model, paid: ModelPayment): void {
 /** Transfers that could pay a payment that waits again. */
 const rivalsFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
   [...model.ledger.values()].filter(
-    (transfer) =>
-      transfer.pays === null &&
-      transfer.phase !== 'retracted' &&
-      transfer.waitsFor !== PUBLICATION &&
-      isExact(payment, transfer),
+    (transfer) => transfer.pays === null && transfer.phase !== 'retracted' && isExact(payment, transfer),
   );
 
 function settleThose(model: Model, transfers: readonly ModelTransfer[]): void {
