@@ -4,6 +4,7 @@ import type { Outgoing } from '@quittance/messaging/broker/publisher.ts';
 import { createReconnectingChannel } from '@quittance/messaging/broker/channel.ts';
 import { bindings, EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { toRequeued } from '@quittance/messaging/dead-letter/message.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
@@ -17,6 +18,8 @@ const silent = createLogger({ service: 'tests', level: 'silent' });
 /** Most messages that are held back at once, and that are kept to be sent again later. */
 const MOST_HELD = 30;
 const MOST_KEPT = 300;
+/** A question to a broker that dies may never be answered. What is held then comes back when the connection ends. */
+const MOST_HELD_MS = 60_000;
 
 /** What a broker may do to messages by its own promise, and what nobody should have sent. */
 export function createMessageFaults({ world, until }: Scene, poison: Poison): FaultKind & { close(): Promise<void> } {
@@ -52,7 +55,10 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
             name: 'messages held back and reordered',
             // A broker that dies meanwhile gives them back by itself.
             run: () =>
-              holdBack(broker, queue, chance, () => until(forMs)).then(
+              withTimeout(
+                MOST_HELD_MS,
+                holdBack(broker, queue, chance, () => until(forMs)),
+              ).then(
                 (held) => void (counts.held += held),
                 () => undefined,
               ),
