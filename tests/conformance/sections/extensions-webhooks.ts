@@ -48,7 +48,17 @@ export function extensionsWebhooksSection(contract: Contract): void {
       'is 422 on the field when it is empty, repeats, leaves PAID out, or has anything else in it, and then stays as it was',
       async () => {
         const before = await chosen();
-        for (const wrong of [[], ['CANCELLED'], ['PAID', 'PAID'], ['paid'], ['PENDING'], 'PAID', { PAID: true }, null, [null]]) {
+        for (const wrong of [
+          [],
+          ['CANCELLED'],
+          ['PAID', 'PAID'],
+          ['paid'],
+          ['PENDING'],
+          'PAID',
+          { PAID: true },
+          null,
+          [null],
+        ]) {
           const answer = await put(wrong);
           const { detail } = answer.json<{ detail: { field: string }[] }>();
           expect([wrong, answer.status, detail.map(({ field }) => field)]).toEqual([wrong, 422, ['events']]);
