@@ -98,7 +98,7 @@ function isIn(transfer: TransferObserved, { recipient, amount, from, to }: Windo
 }
 
 /** How far a chain's clock may be wrong. */
-const REACH = 150_000;
+export const REACH = 150_000;
 
 const BETA_DAYS = 2;
 

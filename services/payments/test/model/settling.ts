@@ -2,6 +2,7 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { stillPossible } from './candidates.ts';
 import { decide, type Decision, inTurn, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
+import { REACH } from './other-services.ts';
 import { moneyOf, notifyOfPayment, notifyOfTransfers } from './notifying.ts';
 import { timestamp, sendMessage } from './steps.ts';
 import { takeIn } from './taking-in.ts';
@@ -189,11 +190,12 @@ function countAnew(model: Model, paid: ModelPayment): void {
   }
 }
 
-/** Transfers that could pay a payment that waits again. */
+/** Transfers that could pay a payment that waits again, whatever the chain's clock. */
 const rivalsFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
-  [...model.ledger.values()].filter(
-    (transfer) => transfer.pays === null && transfer.phase !== 'retracted' && isExact(payment, transfer),
-  );
+  [...model.ledger.values()].filter((transfer) => {
+    const isNear = transfer.blockTime >= payment.createdAt - REACH && transfer.blockTime < payment.expiresAt + REACH;
+    return transfer.pays === null && transfer.phase !== 'retracted' && isExact(payment, transfer) && isNear;
+  });
 
 function settleThose(model: Model, transfers: readonly ModelTransfer[]): void {
   for (const key of inTurn(model, transfers.map(transferKey))) settle(model, key);
