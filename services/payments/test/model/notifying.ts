@@ -35,7 +35,8 @@ export function notifyOfTransfers(model: Model): void {
     if (transfer.notified || transfer.phase !== 'confirmed' || transfer.pays !== null || transfer.waitsFor !== null)
       continue;
     transfer.notified = true;
-    if (isDust(model, transfer)) continue;
+    // The exact amount of a payment that ended long ago is no dust, however little that is.
+    if (candidatesOf(model, transfer).length === 0 && isDust(model, transfer)) continue;
     const merchants = toNotify(model, transfer);
     for (const merchant of merchants) notify(model, merchant, transfer);
     if (merchants.size > 1) model.reached.push('notified: several merchants of one transfer');
