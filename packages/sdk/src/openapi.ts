@@ -158,7 +158,7 @@ export interface paths {
          *     Events that are still to be delivered go to the new URL.
          *
          *     `events` chooses what you are told: that payments are `PAID`, are `CHECKING` (the money was seen), have `EXPIRED`, are
-         *     `CANCELLED`, and `TRANSFER_UNMATCHED` for money that pays nothing. `PAID` cannot be left out. Without `events` you get `PAID`
+         *     `CANCELLED`, and `TRANSFER_UNMATCHED` for money that pays nothing. `PAID` is always part of it. Without `events` you get `PAID`
          *     alone at first, and later what you chose before. It holds for what happens from then on; an event that was written is still sent.
          *
          *     The URL is public HTTPS on port 443, at most 2048 characters, without credentials and fragment. Its host is a name under a

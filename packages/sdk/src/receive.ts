@@ -19,8 +19,8 @@ export type ReceiverOptions = {
    */
   onEvent: (event: WebhookEvent) => Promise<void> | void;
   /**
-   * Told of requests that are not to be believed, of errors of `onEvent`, and of a WebhookConfigurationError. Unless it is given, the
-   * last is written to the console.
+   * Called with every error: of a request that fails verification, of `onEvent`, and of wrong keys (WebhookConfigurationError). Without
+   * `onError`, only the last kind is written to the console.
    */
   onError?: (error: unknown) => void;
 };
@@ -71,7 +71,7 @@ type Incoming = {
 };
 type Reply = { status: number; headers: Record<string, string> };
 
-/** Refuses by what the head says before it reads the body, of which it never holds more than the longest one. */
+/** Checks method, length and headers before it reads the body, and never holds more than 64 KiB of it. */
 async function receive(options: ReceiverOptions, { method, headers, readBody }: Incoming): Promise<Reply> {
   const { keys, onEvent, onError = reportConfiguration } = options;
   const size = announcedSize(headers);

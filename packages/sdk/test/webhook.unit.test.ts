@@ -109,11 +109,11 @@ const keysOfNobody: [string, unknown, string][] = [
   ['an array', [rightKey], rightKey],
   ['another credential', `qk_${'a'.repeat(43)}`, `qk_${'a'.repeat(43)}`],
   ['the prefix alone', 'whsec_', 'whsec_'],
-  ['a key of which the end is missing', rightKey.slice(0, -1), rightKey.slice(0, -1)],
+  ['a key without its last character', rightKey.slice(0, -1), rightKey.slice(0, -1)],
   ['a key with a line break', `${rightKey}\n`, `${rightKey}\n`],
 ];
 
-test.each(keysOfNobody)('%s for a key is an error of the configuration, whoever signed', async (_name, key, text) => {
+test.each(keysOfNobody)('%s as a key is a configuration error, whoever signed', async (_name, key, text) => {
   const { body, headers, now } = signedBy(text);
   const alone = { [keyId]: key } as SigningKeys;
   await expect(verifyWebhook(body, headers, alone, now)).rejects.toThrow(WebhookConfigurationError);
