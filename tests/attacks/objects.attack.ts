@@ -3,6 +3,7 @@ import type { NewApiKey } from '@quittance/contracts/http/api-gateway/api-keys.t
 import { newId, newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { bytesOf, type HttpCall } from '../support/http.ts';
 import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
 import { asOperator } from '../support/operator.ts';
@@ -106,8 +107,8 @@ async function strangersOf(world: World): Promise<Stranger[]> {
     key("the owner's rotation secret as a key", owner.rotationSecret),
     key('a viewer, with the credential as a key', viewer.credential),
     { name: 'an admin, with an operator token', headers: { 'X-Operator-Token': admin.token } },
-    { name: 'a wrong internal token', headers: { 'X-Internal-Token': randomBytes(32).toString('hex') } },
-    { name: 'the right internal token, at the public door', headers: { 'X-Internal-Token': stack.internal_token } },
+    { name: 'a wrong call token', headers: { 'X-Call-Token': randomBytes(32).toString('hex') } },
+    { name: 'a right call token, at the public door', headers: callAs(stack, 'api-gateway') },
     { name: "the owner's key as a bearer token", headers: { Authorization: `Bearer ${owner.apiKey}` } },
   ];
 }
@@ -217,7 +218,7 @@ const wholes = (world: World): Check[] => {
         const admin = await addPerson(stack, 'admin');
         const whoever: Record<string, string>[] = [
           { 'X-API-Key': owner.apiKey },
-          { 'X-Internal-Token': stack.internal_token },
+          callAs(stack, 'api-gateway'),
           { 'X-Operator-Token': admin.token },
         ];
         for (const headers of whoever) {

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Call } from '@quittance/contracts/call.ts';
 import { mayCall, type OperatorRole } from '@quittance/contracts/operator.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
+import { signerOfKey } from '@quittance/runtime/trust.ts';
 import { issueOperatorToken } from '../../packages/http/src/operator-token.ts';
 import { fewAtATime, send, type HttpAnswer } from '../support/http.ts';
 import { openMerchant } from '../support/merchant.ts';
@@ -46,34 +48,38 @@ const make = ({ owner, method, path, ...call }: Call, stack: StackFile, headers:
   });
 
 function impostors(stack: StackFile, admin: Person): { name: string; headers: Headers }[] {
-  const [text = '', mac = ''] = admin.token.split('.');
+  const [text = '', , signature = ''] = admin.token.split('.');
   const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as object;
   const forged = (changed: object) => Buffer.from(JSON.stringify({ ...claims, ...changed })).toString('base64url');
   const long = { name: 'root', role: 'admin', expires_at: 9_999_999_999 };
-  const lapsed = issueOperatorToken(stack.internal_token, { name: admin.name, role: 'admin' }, new Date(0));
-  const foreign = issueOperatorToken(randomBytes(32).toString('hex'), { name: admin.name, role: 'admin' });
+  const somebody = { name: admin.name, role: 'admin' } as const;
+  const signedBy = (key: string) => ({ signer: signerOfKey(key), sharedTokens: [] });
+  const { 'api-gateway': issuer, payments, ops } = stack.signing_keys;
+  const lapsed = issueOperatorToken(signedBy(issuer), somebody, new Date(0));
+  const lasting = issueOperatorToken(signedBy(issuer), somebody, new Date('2050-01-01'));
   const token = (value: string) => ({ 'X-Operator-Token': value });
   return [
     { name: 'nobody', headers: {} },
-    { name: 'an empty internal token', headers: { 'X-Internal-Token': '' } },
-    { name: 'a wrong internal token of the right length', headers: { 'X-Internal-Token': 'f'.repeat(64) } },
-    {
-      name: 'the right internal token twice',
-      headers: { 'X-Internal-Token': `${stack.internal_token}, ${stack.internal_token}` },
-    },
+    { name: 'an empty call token', headers: { 'X-Call-Token': '' } },
+    { name: 'the token of earlier releases', headers: { 'X-Internal-Token': 'f'.repeat(64) } },
     {
       name: "a merchant's API key",
-      headers: { 'X-Internal-Token': stack.merchant.api_key, 'X-API-Key': stack.merchant.api_key },
+      headers: { 'X-Call-Token': stack.merchant.api_key, 'X-API-Key': stack.merchant.api_key },
     },
     { name: 'a credential in place of its token', headers: token(admin.credential) },
-    { name: 'a token with another name', headers: token(`${forged({ name: 'root' })}.${mac}`) },
-    { name: 'a token that lasts longer', headers: token(`${forged({ expires_at: 9_999_999_999 })}.${mac}`) },
-    { name: 'a token without a signature', headers: token(`${forged(long)}.`) },
-    { name: 'a token signed with another key', headers: token(foreign) },
+    { name: 'a token with another name', headers: token(`${forged({ name: 'root' })}..${signature}`) },
+    { name: 'a token that lasts longer', headers: token(`${forged({ expires_at: 9_999_999_999 })}..${signature}`) },
+    { name: 'a token without a signature', headers: token(`${forged(long)}..`) },
+    {
+      name: 'a token signed with the key of payments',
+      headers: token(issueOperatorToken(signedBy(payments), somebody)),
+    },
+    { name: 'a token signed with the key of ops', headers: token(issueOperatorToken(signedBy(ops), somebody)) },
+    { name: 'a token that its own issuer lets last for years', headers: token(lasting) },
     { name: 'a token that has lapsed', headers: token(lapsed) },
     {
-      name: 'a token that is wrong beside the right internal token',
-      headers: { ...token('x.y'), 'X-Internal-Token': stack.internal_token },
+      name: 'an operator token that is wrong beside a right call token',
+      headers: { ...token('x.y'), ...callAs(stack, 'quota') },
     },
   ];
 }
@@ -125,7 +131,7 @@ const signature = (stack: StackFile): Check => ({
     const path = `${stack.services.quota.url}/internal/v1/merchants/${merchantId}`;
     const body = { actor: '@somebody-else', reason: 'an attempt at forging the audit' };
     const byService = await ask('POST', `${path}/pause`, {
-      headers: { 'X-Internal-Token': stack.internal_token },
+      headers: callAs(stack, 'quota'),
       body,
     });
     trial.holds(byService.status === 422, () => `a service that signs with @ was answered ${byService.status}`);

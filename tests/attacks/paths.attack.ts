@@ -2,6 +2,7 @@ import { Wallet } from 'ethers';
 import type { NewApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { clientAddress } from '../support/bursts.ts';
 import { bytesOf, fewAtATime, send } from '../support/http.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';
@@ -36,7 +37,7 @@ export const attack: Attack = {
 
 /** With all that could open them, so that only the edge is in the way. */
 const keysOf = (stack: StackFile) => ({
-  'X-Internal-Token': stack.internal_token,
+  ...callAs(stack, 'api-gateway'),
   'X-API-Key': stack.merchant.api_key,
 });
 
@@ -122,6 +123,11 @@ function detours(stack: StackFile): Check[] {
 }
 
 /** Byte by byte, because a client would tidy up the path. A connection that is just closed is an answer too. */
+const callHeader = (stack: StackFile): string =>
+  Object.entries(callAs(stack, 'api-gateway'))
+    .map((header) => header.join(': '))
+    .join('\r\n');
+
 async function answerTo(
   stack: StackFile,
   target: string,
@@ -130,7 +136,7 @@ async function answerTo(
 ): Promise<{ status: number; text: string }> {
   const connection = new RawConnection(stack.edge_url);
   // No API key: one that reaches the gateway's own routes is 401 there.
-  const headers = `Host: x\r\nX-Internal-Token: ${stack.internal_token}\r\nConnection: close\r\n${more}`;
+  const headers = `Host: x\r\n${callHeader(stack)}\r\nConnection: close\r\n${more}`;
   try {
     return await connection.ask(`${method} ${target} HTTP/1.1\r\n${headers}\r\n`, method);
   } catch (error) {
@@ -351,7 +357,7 @@ const claims = (stack: StackFile, merchant: Merchant): Check => ({
       'X-Merchant-Id': stack.merchant.merchant_id,
       'X-User': 'admin',
       'X-Body-Too-Large': '1',
-      'X-Internal-Token': stack.internal_token,
+      ...callAs(stack, 'api-gateway'),
       'X-Operator-Token': 'x.y',
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     };

@@ -7,6 +7,7 @@ import type { SignInLink } from '@quittance/contracts/http/api-gateway/sign-in-l
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { live } from '../support/careless-life.ts';
 import { inDatabase } from '../support/database.ts';
 import { fewAtATime } from '../support/http.ts';
@@ -77,7 +78,7 @@ async function useAsOperator(stack: StackFile, { merchantId }: Merchant, credent
     'second API key',
     (await asOperator<NewApiKey>(stack, 'POST', path, { name: 'till', scope: 'all' })).api_key,
   );
-  credentials.set(stack.internal_token, 'internal token');
+  for (const [caller, key] of Object.entries(stack.signing_keys)) credentials.set(key, `signing key of ${caller}`);
   for (const url of [stack.postgres_url, stack.amqp_url]) {
     const { password } = new URL(url);
     if (password.length > 8) credentials.set(decodeURIComponent(password), `password of ${new URL(url).protocol}//`);
@@ -102,13 +103,13 @@ async function misplace(stack: StackFile, { apiKey }: Merchant, credentials: Nee
         ask(
           'GET',
           `${stack.gateway_url}/internal/v1/merchants/${prefix}${secret}`,
-          internal({ 'X-Internal-Token': `${secret}x` }),
+          internal({ 'X-Call-Token': `${secret}x` }),
         ),
       () =>
         ask(
           'GET',
           `${stack.services.quota.url}/internal/v1/merchants/${prefix}${secret}/policy`,
-          internal({ 'X-Internal-Token': stack.internal_token, 'User-Agent': `${prefix}${secret}` }),
+          internal({ ...callAs(stack, 'quota'), 'User-Agent': `${prefix}${secret}` }),
         ),
     ]);
   });

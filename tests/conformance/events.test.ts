@@ -4,6 +4,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { send } from '../support/http.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { limitsOf, untilGate } from './support/access.ts';
@@ -57,9 +58,8 @@ describe('an event that cannot be delivered', () => {
 
   /** A request past the gateway, as an operator makes it. */
   async function atDispatcher<T>(method: string, path: string, body?: object): Promise<T> {
-    const { services, internal_token: token } = stack.file;
-    const url = `${services['webhook-dispatcher'].url}/internal/v1${path}`;
-    const answer = await send(method, url, { headers: { 'X-Internal-Token': token }, body });
+    const url = `${stack.file.services['webhook-dispatcher'].url}/internal/v1${path}`;
+    const answer = await send(method, url, { headers: callAs(stack.file, 'webhook-dispatcher'), body });
     if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
     return answer.json<T>();
   }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { missingLabels, missingSeries } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { withDatabase } from '../support/database.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { LocalChain } from '../support/local-chain.ts';
@@ -220,7 +221,7 @@ describe('one payment, from creation to the verified webhook', () => {
   test('a fork below what the chain had called final halts the network and leaves the payment PAID', async () => {
     type ChainState = { head: number; cursor: number; halted_at: string | null };
     const network = async (): Promise<ChainState> => {
-      const headers = { 'X-Internal-Token': stack.file.internal_token };
+      const headers = callAs(stack.file, 'chain-watcher');
       const url = `${stack.file.services['chain-watcher'].url}/internal/v1/chains`;
       return ((await (await fetch(url, { headers })).json()) as ChainState[])[0]!;
     };

@@ -7,6 +7,7 @@ import type { WebhookEvent, WebhookNotice } from '@quittance/contracts/webhook.t
 import { localNetwork } from '@quittance/local-stack/stack/network.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { inDatabase } from '../support/database.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
@@ -228,7 +229,7 @@ describe('a chain whose clock is right', () => {
   });
 
   const network = async () => {
-    const headers = { 'X-Internal-Token': stack.file.internal_token };
+    const headers = callAs(stack.file, 'chain-watcher');
     const url = `${stack.file.services['chain-watcher'].url}/internal/v1/chains`;
     return ((await (await fetch(url, { headers })).json()) as [{ asleep: boolean; cursor: number }])[0];
   };

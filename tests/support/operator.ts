@@ -1,3 +1,5 @@
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from './http.ts';
@@ -29,17 +31,17 @@ export async function registerMerchant(
 
 /** An operator's request to the gateway, past the edge. @throws Error unless it succeeds. */
 export async function asOperator<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {
-  return operatorCall<T>(stack, stack.gateway_url, method, path, body);
+  return operatorCall<T>(stack, 'api-gateway', method, path, body);
 }
 
 /** The same to quota, which owns access and limits. */
 export async function asQuotaOperator<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {
-  return operatorCall<T>(stack, stack.services.quota.url, method, path, body);
+  return operatorCall<T>(stack, 'quota', method, path, body);
 }
 
-async function operatorCall<T>(stack: StackFile, base: string, method: string, path: string, body?: object) {
-  const answer = await send(method, `${base}/internal/v1${path}`, {
-    headers: { 'X-Internal-Token': stack.internal_token },
+async function operatorCall<T>(stack: StackFile, service: ServiceName, method: string, path: string, body?: object) {
+  const answer = await send(method, `${stack.services[service].url}/internal/v1${path}`, {
+    headers: callAs(stack, service),
     ...(body !== undefined && { body: { actor: 'tests', reason: 'a test of the whole system', ...body } }),
   });
   if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);

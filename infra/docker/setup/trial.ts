@@ -21,10 +21,10 @@ const receiverHost = 'receiver.internal';
 export async function prepareTrial(env: NodeJS.ProcessEnv): Promise<string> {
   const directory = stackDirectory(required(env, 'LOCAL_DIRECTORY'));
   await ensureCertificateAuthority(directory.certificates);
-  const internalToken = required(env, 'INTERNAL_TOKEN');
+  const signing_keys = { ops: required(env, 'SIGNING_KEY') };
   const gatewayUrl = required(env, 'API_GATEWAY_URL');
   const kept = await readJson<RegisteredMerchant>(directory.merchantFile);
-  const merchant = kept ?? (await registerMerchant({ gatewayUrl, internalToken }, 'Trial shop'));
+  const merchant = kept ?? (await registerMerchant({ gatewayUrl, signing_keys }, 'Trial shop'));
   if (kept === null) await writePrivateJson(directory.merchantFile, merchant);
   const target = `${merchant.merchant_id}@${receiverHost}=${required(env, 'RECEIVER_ADDRESS')}`;
   await writeFile(join(directory.root, 'private-targets'), target);

@@ -1,5 +1,6 @@
 import type { ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { callAs } from '../stack/call-as.ts';
 import { StackError } from '../stack/directory.ts';
 import type { World } from './world.ts';
 
@@ -8,7 +9,7 @@ export async function ask<T>({ stack }: World, service: ServiceName, path: strin
   const url = `${stack.services[service].url}/internal/v1${path}`;
   const answer = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { 'X-Internal-Token': stack.internal_token, 'Content-Type': 'application/json' },
+    headers: { ...callAs(stack, service), 'Content-Type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   if (!answer.ok) throw new StackError(`${url} answered ${answer.status} ${await answer.text()}`);

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Wallet } from 'ethers';
 import { unlimited } from '@quittance/contracts/policy-defaults.ts';
+import { callAs, type SigningKeys } from './call-as.ts';
 import { callJson } from './call-json.ts';
 import { readJson, writePrivateJson, type StackDirectory } from './directory.ts';
 import type { DemoMerchant } from './stack-file.ts';
 
 const webhookUrl = 'https://shop.quittance.example/webhooks/quittance';
 
-type Options = { directory: StackDirectory; gatewayUrl: string; internalToken: string };
+type Options = SigningKeys & { directory: StackDirectory; gatewayUrl: string };
 
 /** The merchant of the local stack: registered the first time and kept in `.local` from then on. */
 export async function demoMerchant(options: Options): Promise<DemoMerchant> {
@@ -24,7 +25,7 @@ export type RegisteredMerchant = Pick<DemoMerchant, 'merchant_id' | 'api_key' | 
 
 /** Registers a merchant by the operator's API; its webhook is configured as a merchant would, through the public one. */
 export async function registerLocalMerchant(
-  options: Pick<Options, 'gatewayUrl' | 'internalToken'>,
+  options: Omit<Options, 'directory'>,
   name: string,
   webhookUrl: string,
 ): Promise<DemoMerchant> {
@@ -33,13 +34,13 @@ export async function registerLocalMerchant(
 
 /** Active at once, and without limits, so that trying things out never exhausts it. */
 export async function registerMerchant(
-  { gatewayUrl, internalToken }: Pick<Options, 'gatewayUrl' | 'internalToken'>,
+  { gatewayUrl, ...keys }: Omit<Options, 'directory'>,
   name: string,
 ): Promise<RegisteredMerchant> {
   const created = await callJson<Omit<RegisteredMerchant, 'wallet'>>(
     `${gatewayUrl}/internal/v1/merchants`,
     'POST',
-    { 'X-Internal-Token': internalToken },
+    callAs(keys, 'api-gateway'),
     { name, ...unlimited, actor: 'local-stack', reason: 'to try things out' },
   );
   return { ...created, wallet: Wallet.createRandom().address };

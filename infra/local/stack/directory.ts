@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OPS, type Caller } from '@quittance/contracts/caller.ts';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { newSigningKey } from '@quittance/runtime/trust.ts';
 
 /** The checkout this file belongs to. */
 export const repositoryRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
@@ -32,19 +35,30 @@ export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] || 
 }
 
 /** Made once and kept, so that a stack started again finds its own data readable. */
-export type Secrets = { internal_token: string; webhook_encryption_key: string; database_password: string };
+export type Secrets = {
+  /** Of each service and of `ops`. */
+  signing_keys: Record<Caller, string>;
+  /** Only in a stack that release 0.2.0 or an earlier one has made, whose messages may still wait. */
+  internal_token?: string;
+  webhook_encryption_key: string;
+  database_password: string;
+};
 
 export async function readOrMakeSecrets(directory: StackDirectory): Promise<Secrets> {
-  const kept = await readJson<Secrets>(directory.secretsFile);
-  if (kept !== null) return kept;
+  const kept = await readJson<Partial<Secrets>>(directory.secretsFile);
+  if (kept?.signing_keys !== undefined) return kept as Secrets;
   const secrets = {
-    internal_token: randomBytes(32).toString('hex'),
+    signing_keys: newSigningKeys(),
     webhook_encryption_key: randomBytes(32).toString('base64'),
     database_password: randomBytes(24).toString('hex'),
+    ...kept,
   };
   await writePrivateJson(directory.secretsFile, secrets);
   return secrets;
 }
+
+const newSigningKeys = () =>
+  Object.fromEntries([...serviceNames, OPS].map((name) => [name, newSigningKey()])) as Record<Caller, string>;
 
 /**
  * @returns the parsed file, or null when there is none.

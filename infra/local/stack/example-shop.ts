@@ -12,7 +12,7 @@ export const shopHost = 'example-shop.quittance.example';
 
 /** The shop's account and secrets: made the first time and kept in `.local` from then on. */
 export async function shopAccount(directory: StackDirectory, stack: StackFile): Promise<ShopFile> {
-  const gateway = { gatewayUrl: stack.gateway_url, internalToken: stack.internal_token };
+  const gateway = { gatewayUrl: stack.gateway_url, signing_keys: stack.signing_keys };
   const kept = await readJson<ShopFile>(directory.shopFile);
   if (kept !== null) return kept;
   const merchant = await registerLocalMerchant(gateway, 'Example shop', `https://${shopHost}/webhook`);

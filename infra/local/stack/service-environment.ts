@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { trustedKeysOf } from '@quittance/runtime/trust.ts';
 import { repositoryRoot, StackError, type Secrets } from './directory.ts';
 
 /** What the services of one stack are told; everything else comes from the environment `npm start` was given. */
@@ -19,7 +20,8 @@ export type ServiceEnvironmentOptions = {
 /** Settings of the services that have one possible value in a stack, with what to set instead where there is something. */
 const decidedByTheStack: Record<string, string> = {
   DATABASE_URL: 'POSTGRES_URL names a server of your own',
-  INTERNAL_TOKEN: 'it is generated',
+  SIGNING_KEY: 'it is generated',
+  TRUSTED_KEYS: 'they are generated',
   PUBLIC_BASE_URL: 'PORT_BASE moves the port of the edge',
   API_GATEWAY_URL: 'PORT_BASE moves all ports',
   PAYMENTS_URL: 'PORT_BASE moves all ports',
@@ -63,7 +65,9 @@ export function serviceEnvironment(
     HOST: '127.0.0.1',
     DATABASE_URL: options.databaseUrls[name],
     AMQP_URL: options.amqpUrl,
-    INTERNAL_TOKEN: secrets.internal_token,
+    SIGNING_KEY: secrets.signing_keys[name],
+    TRUSTED_KEYS: trustedKeysOf(secrets.signing_keys),
+    ...(secrets.internal_token !== undefined && { INTERNAL_TOKEN: secrets.internal_token }),
     NETWORKS_FILE: options.networksFile,
     PUBLIC_BASE_URL: options.edgeUrl,
     ...urlSettings(serviceUrls),
@@ -104,7 +108,13 @@ export function singleEnvironment(
   const own = serviceNames.flatMap((name): [string, string][] => [
     [`${settingPrefix(name)}PORT`, String(ports[name])],
     [`${settingPrefix(name)}DATABASE_URL`, options.databaseUrls[name]],
+    [`${settingPrefix(name)}SIGNING_KEY`, options.secrets.signing_keys[name]],
   ]);
-  const { PORT: _port, DATABASE_URL: _databaseUrl, ...shared } = serviceEnvironment(options, 'webhook-dispatcher', 0);
+  const {
+    PORT: _port,
+    DATABASE_URL: _databaseUrl,
+    SIGNING_KEY: _signingKey,
+    ...shared
+  } = serviceEnvironment(options, 'webhook-dispatcher', 0);
   return { ...shared, ...Object.fromEntries(own) };
 }

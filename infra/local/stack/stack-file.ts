@@ -1,3 +1,4 @@
+import type { Caller } from '@quittance/contracts/caller.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { readJson, StackError, writePrivateJson, type StackDirectory } from './directory.ts';
 
@@ -9,7 +10,8 @@ export type StackFile = {
   /** Where operators sign in. */
   console_url: string;
   services: Record<ServiceName, { url: string; replicas: { url: string; pid: number }[] }>;
-  internal_token: string;
+  /** Of each service and of `ops`; callAs() signs with one of them. */
+  signing_keys: Record<Caller, string>;
   /** Superuser, database `quittance`. */
   postgres_url: string;
   amqp_url: string;

@@ -96,16 +96,15 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   const edge = await steps.take(`nginx on ${ports.edge}`, () => startEdge(edgeOptions));
   steps.undoLater(() => edge.stop());
 
-  const internalToken = secrets.internal_token;
   const gatewayUrl = urls.services['api-gateway'];
-  const merchant = await steps.take('demo merchant', () => demoMerchant({ directory, gatewayUrl, internalToken }));
+  const merchant = await steps.take('demo merchant', () => demoMerchant({ directory, gatewayUrl, ...secrets }));
   await backends.receiver.trust(merchant.key_id, merchant.signing_key);
   const contents: StackFile = {
     edge_url: urls.edge,
     gateway_url: gatewayUrl,
     console_url: `http://127.0.0.1:${ports.console}`,
     services: describeServices(services, urls.services),
-    internal_token: internalToken,
+    signing_keys: secrets.signing_keys,
     postgres_url: backends.postgresUrl,
     amqp_url: backends.amqpUrl,
     management_url: backends.managementUrl,

@@ -31,8 +31,10 @@ export type Call<
   body: Json<Body>;
   /** Whether the body also names the operator and gives the reason, as `actor` and `reason`. */
   authored: Authored;
-  /** Services alone unless it is given. */
+  /** Who may make it beside its callers: nobody unless it is given. */
   access: Access;
+  /** The services that may make it: none unless they are given. */
+  callers: readonly ServiceName[];
   /** Whether people of a merchant may make it too, about their own merchant alone, which its path names. Nobody of theirs unless it is given. */
   forMerchants: boolean;
   maxBodyBytes: number;
@@ -78,6 +80,7 @@ export function defineCall<
     body: { schema: null },
     authored: false as Authored,
     access: 'services',
+    callers: [],
     forMerchants: false,
     maxBodyBytes: MAX_BODY_BYTES,
     status: 200,

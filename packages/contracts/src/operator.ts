@@ -7,14 +7,13 @@ export type OperatorRole = (typeof operatorRoles)[number];
 export type Operator = { name: string; role: OperatorRole };
 
 /**
- * Who may make an internal call: an operator of at least this role, or services alone. A service may make every call. `anyone` is for
- * calls that carry their own secret.
+ * Who may make an internal call beside the services that it names: an operator of at least this role, or nobody. `anyone` is for calls that
+ * carry their own secret.
  */
 export type Access = OperatorRole | 'services' | 'anyone';
 
-/** @param operator null for a service. */
-export function mayCall(operator: Operator | null, access: Access): boolean {
-  if (operator === null || access === 'anyone') return true;
+export function mayCall(operator: Operator, access: Access): boolean {
+  if (access === 'anyone') return true;
   return access !== 'services' && operatorRoles.indexOf(operator.role) >= operatorRoles.indexOf(access);
 }
 
@@ -22,8 +21,8 @@ export function mayCall(operator: Operator | null, access: Access): boolean {
 export const OPERATOR_NAME = '^[a-z][a-z0-9._-]{1,39}$';
 
 /**
- * How an audit names an operator. The mark says that the person signed in. A caller with the internal token calls itself what it likes,
- * but for a name with this mark.
+ * How an audit names an operator. The mark says that the person signed in. Who runs `ops` with its key calls itself
+ * what it likes, but for a name with this mark.
  */
 export const actorOf = ({ name }: Operator): string => `@${name}`;
 

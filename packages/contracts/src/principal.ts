@@ -12,15 +12,14 @@ export const isMerchantPerson = (principal: Principal): principal is MerchantPer
 /**
  * Why somebody may not make a call: it is `closed` to such people, or about a `foreign` merchant. What is foreign is looked for nowhere, so
  * that another merchant and none look the same.
- * @param principal null for a service.
  * @param params of the path.
  */
 export function refusalOf(
-  principal: Principal | null,
+  principal: Principal,
   { access, forMerchants }: Pick<Call, 'access' | 'forMerchants'>,
   params: Readonly<Record<string, string | undefined>>,
 ): 'closed' | 'foreign' | null {
-  if (principal === null || access === 'anyone') return null;
+  if (access === 'anyone') return null;
   if (!isMerchantPerson(principal)) return mayCall(principal, access) ? null : 'closed';
   if (!forMerchants) return 'closed';
   return params['merchant_id'] === principal.merchant_id ? null : 'foreign';

@@ -24,7 +24,6 @@ describe("a merchant's person", () => {
 test('what is open to merchants is no more open to operators for that', () => {
   expect(refusalOf(olga, { access: 'services', forMerchants: true }, { merchant_id: own })).toBe('closed');
   expect(refusalOf(olga, open, { merchant_id: own })).toBeNull();
-  expect(refusalOf(null, { access: 'services', forMerchants: false }, {})).toBeNull();
 });
 
 test('an audit tells people of merchants from operators of the same name, and neither can be called by anybody else', () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 
 import { HttpError } from '../src/errors.ts';
 import { startServer, type TestServer } from './server-fixture.ts';
@@ -15,7 +16,7 @@ class BackendLost extends Error {}
 
 beforeAll(async () => {
   server = await startServer({
-    internalToken,
+    trust: sharedTrust(internalToken),
     ready: () => ready(),
     isUnavailable: (error) => error instanceof BackendLost,
     routes: [
@@ -209,7 +210,7 @@ describe('routes under /internal/', () => {
   ])('refuse %s', async (_what, headers) => {
     const response = await secret(headers);
     expect(response.status).toBe(401);
-    expect(await response.json()).toEqual({ detail: 'Missing or invalid internal token', code: 'unauthorized' });
+    expect(await response.json()).toEqual({ detail: 'Missing or invalid call token', code: 'unauthorized' });
   });
 
   test('do not even tell a stranger which of them exist', async () => {
@@ -230,8 +231,7 @@ describe('routes under /internal/', () => {
   test('answer both tokens while one is being replaced by the other, and no third one', async () => {
     const next = 'n'.repeat(32);
     const replacing = await startServer({
-      internalToken,
-      internalTokenPrevious: next,
+      trust: { ...sharedTrust(), sharedTokens: [internalToken, next] },
       routes: [{ method: 'GET', path: '/internal/x', handle: () => ({ status: 200, body: {} }) }],
     });
     const statusWith = async (token: string) =>

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { currentCaller, type Caller } from '@quittance/runtime/concurrency/caller.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 
 import { rawClient, startServer, type TestServer } from './server-fixture.ts';
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
     return { status: 200, body: {} };
   };
   server = await startServer({
-    internalToken,
+    trust: sharedTrust(internalToken),
     publicTimeoutMs: PUBLIC_TIMEOUT_MS,
     routes: [
       { method: 'GET', path: '/internal/v1/thing', handle },

@@ -52,7 +52,7 @@ function clientOf(baseUrl: string, timeoutMs = 5_000) {
   const client = createServiceClient({
     name: 'payments',
     baseUrl,
-    internalToken: 'token',
+    showCaller: (audience) => ({ 'x-call-token': `for ${audience}` }),
     timeoutMs,
     logger: testLogger,
     metrics,
@@ -95,7 +95,7 @@ describe('a request', () => {
         method: 'POST',
         url: '/internal/v1/x/a%2Fb?status=PAID&cursor=a%26b',
         headers: expect.objectContaining({
-          'x-internal-token': 'token',
+          'x-call-token': 'for payments',
           'x-request-id': 'req-1',
           'content-type': 'application/json',
         }),

@@ -5,11 +5,16 @@ import { createServiceClient } from '../src/client/client.ts';
 import { issueOperatorToken } from '../src/operator-token.ts';
 import { callRoute } from '../src/server/call-route.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { trustOf, type KeyHolder } from '@quittance/testkit/trust.ts';
+import { createCallerHeaders } from '../src/call-token.ts';
 import { startServer, type TestServer } from './server-fixture.ts';
 
-const internalToken = 't'.repeat(32);
-const tokenOf = (role: OperatorRole, now?: Date): string =>
-  issueOperatorToken(internalToken, { name: 'olga', role }, now);
+const issuer = trustOf('api-gateway');
+const tokenOf = (role: OperatorRole, now?: Date): string => issueOperatorToken(issuer, { name: 'olga', role }, now);
+/** What a process shows `quota`. */
+const callOf = (caller: KeyHolder) => createCallerHeaders(caller, trustOf(caller))('quota');
+
+const sharedToken = 't'.repeat(32);
 
 const accesses = ['services', 'viewer', 'support', 'admin', 'anyone'] as const satisfies Access[];
 const readCall = <const Name extends Access>(access: Name) =>
@@ -26,6 +31,7 @@ const Own = defineCall('quota', 'GET /merchants/:merchant_id/own', json<string>(
   ...{ access: 'viewer', forMerchants: true },
 });
 const NotOwn = defineCall('quota', 'GET /merchants/:merchant_id/not-own', json<string>(), { access: 'viewer' });
+const Called = defineCall('quota', 'GET /called', json<string>(), { callers: ['payments'], access: 'support' });
 const Guarded = defineCall('quota', 'POST /anyone', json<string>());
 
 /** About which merchants a handler was asked. */
@@ -39,11 +45,13 @@ let server: TestServer;
 let closeClient: () => void;
 beforeAll(async () => {
   server = await startServer({
-    internalToken,
+    name: 'quota',
+    trust: { ...trustOf('quota'), sharedTokens: [sharedToken] },
     routes: [
       ...accesses.map((access) => callRoute(reads[access] as Call, () => ({ access }))),
       callRoute(Write, ({ author: { actor } }) => ({ actor })),
       callRoute(Guarded, () => 'done'),
+      callRoute(Called, () => 'called'),
       ...[Own, NotOwn].map((call) => callRoute(call, ({ params }) => noted(params.merchant_id))),
     ],
   });
@@ -76,8 +84,8 @@ describe('what may be called', () => {
     },
   );
 
-  test('by a service: everything', async () => {
-    expect(await statuses({ 'x-internal-token': internalToken })).toEqual([200, 200, 200, 200, 200]);
+  test('by a service of before there were keys: everything', async () => {
+    expect(await statuses({ 'x-internal-token': sharedToken })).toEqual([200, 200, 200, 200, 200]);
   });
 
   test('by a stranger: what is for anyone, by its own method alone', async () => {
@@ -89,14 +97,14 @@ describe('what may be called', () => {
   test('with a token that has lapsed, or is given twice: nothing, whatever else is shown', async () => {
     const lapsed = tokenOf('admin', new Date(Date.now() - 3_600_000));
     expect(await statuses({ 'x-operator-token': lapsed })).toEqual([401, 401, 401, 401, 401]);
-    const both = { 'x-operator-token': lapsed, 'x-internal-token': internalToken };
+    const both = { 'x-operator-token': lapsed, ...callOf('ops') };
     expect(await statuses(both)).toEqual([401, 401, 401, 401, 401]);
     const token = tokenOf('admin');
     expect(await statusOf('/viewer', { 'x-operator-token': `${token}, ${token}` })).toBe(401);
   });
 
   test('with both tokens: what the operator may', async () => {
-    const both = { 'x-operator-token': tokenOf('viewer'), 'x-internal-token': internalToken };
+    const both = { 'x-operator-token': tokenOf('viewer'), ...callOf('ops') };
     expect(await statuses(both)).toEqual([403, 200, 403, 403, 200]);
   });
 
@@ -109,9 +117,28 @@ describe('what may be called', () => {
   });
 });
 
+describe('a process', () => {
+  test('makes the calls that name it and no others, whatever operators may', async () => {
+    expect(await statusOf('/called', callOf('payments'))).toBe(200);
+    for (const caller of ['api-gateway', 'chain-watcher', 'webhook-dispatcher', 'quota'] as const)
+      expect([caller, await statusOf('/called', callOf(caller))]).toEqual([caller, 403]);
+    expect(await statuses(callOf('payments'))).toEqual([403, 403, 403, 403, 200]);
+  });
+
+  test('that is ops makes those of every role, and none that are for services alone', async () => {
+    expect(await statusOf('/called', callOf('ops'))).toBe(200);
+    expect(await statuses(callOf('ops'))).toEqual([403, 200, 200, 200, 200]);
+  });
+
+  test('with a token for another service is nobody, and what it asked does not happen', async () => {
+    const elsewhere = createCallerHeaders('payments', trustOf('payments'))('webhook-dispatcher');
+    expect(await statusOf('/called', elsewhere)).toBe(401);
+  });
+});
+
 describe("a merchant's person", () => {
   const own = `mer_${'a'.repeat(32)}`;
-  const anna = issueOperatorToken(internalToken, { name: 'anna', role: 'merchant', merchant_id: own });
+  const anna = issueOperatorToken(issuer, { name: 'anna', role: 'merchant', merchant_id: own });
   const ask = async (path: string) => {
     const response = await fetch(`${server.url}/internal/v1${path}`, { headers: { 'x-operator-token': anna } });
     return { status: response.status, text: await response.text() };
@@ -144,17 +171,17 @@ describe('the author of a change', () => {
     }
   });
 
-  test('is who a service says, but never one with the mark of operators who signed in', async () => {
-    const service = { 'x-internal-token': internalToken };
+  test('is who runs ops, by the own word, but never one with the mark of operators who signed in', async () => {
+    const service = callOf('ops');
     expect(await (await write(service, 'olga')).json()).toEqual({ actor: 'olga' });
     const forged = await write(service, '@olga');
     expect([forged.status, await forged.json()]).toMatchObject([422, { detail: [{ field: 'actor' }] }]);
   });
 });
 
-test('a client without the internal token calls as an operator, or as anyone', async () => {
+test('a client without a key calls as an operator, or as anyone', async () => {
   const parts = { name: 'quota', baseUrl: server.url, logger: testLogger, metrics: testMetrics };
-  const client = createServiceClient({ ...parts, internalToken: null });
+  const client = createServiceClient({ ...parts, showCaller: null });
   closeClient = () => client.close();
   const viewer = client.as(tokenOf('viewer'));
   expect(await viewer.call(reads.viewer)).toEqual({ access: 'viewer' });

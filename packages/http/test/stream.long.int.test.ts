@@ -6,6 +6,8 @@ import { defineCall, json } from '@quittance/contracts/call.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
+import { createCallerHeaders } from '../src/call-token.ts';
 
 import { createServiceClient } from '../src/client/client.ts';
 import { HttpError } from '../src/errors.ts';
@@ -35,9 +37,8 @@ async function startTwo(piecesOf: (source: Source) => AsyncGenerator<Buffer, voi
     }
   }
   const Read = defineCall('payments', 'GET /pieces', json<never>());
-  const internalToken = 'token';
   const owner = await startServer({
-    internalToken,
+    trust: sharedTrust(),
     streamStalledMs,
     routes: [
       {
@@ -48,7 +49,12 @@ async function startTwo(piecesOf: (source: Source) => AsyncGenerator<Buffer, voi
     ],
   });
   const metrics = createMetrics({ service: 'test', processMetrics: false });
-  const common = { name: 'payments', internalToken, logger: testLogger, metrics };
+  const common = {
+    name: 'payments',
+    showCaller: createCallerHeaders('payments', sharedTrust()),
+    logger: testLogger,
+    metrics,
+  };
   const client = createServiceClient({ baseUrl: owner.url, ...common });
   const front = await startServer({
     streamStalledMs,

@@ -5,6 +5,8 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
+import { createCallerHeaders } from '../src/call-token.ts';
 import { createServiceClient } from '../src/client/client.ts';
 import { unavailable } from '../src/errors.ts';
 import type { Route } from '../src/server/route.ts';
@@ -28,7 +30,7 @@ afterEach(async () => {
 
 async function start(options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
   const server = await startServer({
-    internalToken: token,
+    trust: sharedTrust(token),
     routes: [
       { method: 'GET', path: '/payments/:token', handle: () => ({ status: 200, body: {} }) },
       { method: 'GET', path: '/internal/v1/things/:id', handle: () => ({ status: 404, body: {} }) },
@@ -42,7 +44,8 @@ async function start(options: Parameters<typeof startServer>[0] = {}): Promise<T
 function clientOf(server: TestServer) {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const client = createServiceClient({
-    ...{ name: 'things', baseUrl: server.url, internalToken: token, logger: testLogger, metrics },
+    ...{ name: 'things', baseUrl: server.url, logger: testLogger, metrics },
+    showCaller: createCallerHeaders('payments', sharedTrust(token)),
   });
   closing.push(() => client.close());
   return client;

@@ -5,6 +5,7 @@ import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { connectBroker, type Broker } from './broker/broker.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
@@ -44,7 +45,7 @@ export function connectBackends({
 }: {
   name: string;
   schema: string;
-  config: { databaseUrl: string; databasePoolSize: number; amqpUrl: string };
+  config: { databaseUrl: string; databasePoolSize: number; amqpUrl: string; trust: Trust };
   logger: Logger;
   metrics: Metrics;
   lifecycle: Lifecycle;
@@ -58,7 +59,10 @@ export function connectBackends({
   const operators = openPool(`${name} operators`, 1);
   const readiness = openPool(`${name} readiness`, 1);
   const broker = lifecycle.closing('broker', connectBroker({ url: config.amqpUrl, name, logger, metrics }));
-  const outbox = lifecycle.closing('outbox', createOutbox({ pool, broker, logger, metrics }));
+  const outbox = lifecycle.closing(
+    'outbox',
+    createOutbox({ pool, broker, signer: config.trust.signer, logger, metrics }),
+  );
   let clockDifferenceMs = (): number | null => null;
   const reachable = async (): Promise<void> => {
     const wait = { name: 'the database', timeoutMs: DATABASE_TIMEOUT_MS, logger, signal: lifecycle.stopping };

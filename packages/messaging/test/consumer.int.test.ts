@@ -17,7 +17,7 @@ import {
   sendMessage,
   startWorld,
   attempts,
-  webhookConfigured,
+  validBody,
   type World,
 } from './world.ts';
 
@@ -28,8 +28,6 @@ beforeEach(async () => {
   world = await startWorld();
 });
 afterEach(() => world.close());
-
-const validBody = (): string => JSON.stringify(webhookConfigured());
 
 test('two messages with one id have one effect', async () => {
   world.consume([recording()]);

@@ -126,7 +126,7 @@ test('a sender that keeps its distance sends at once, then not before it is over
   const outbox = world.outbox();
   await outbox.close();
   const spaced = { name: WebhookConfigured.name, spacingMs: 1_000_000 };
-  const sender = createSender(spaced, { pool, broker, metrics, logger: testLogger, pollMs: 50 });
+  const sender = createSender(spaced, { pool, broker, signer: null, metrics, logger: testLogger, pollMs: 50 });
   sender.goBack(new Date(Date.now() - 1_000).toISOString());
   const write = async (): Promise<void> => {
     await transaction(pool, (tx) => insertMessages(tx, [outbox.compose(WebhookConfigured, webhookConfigured())]));

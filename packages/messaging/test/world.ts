@@ -6,11 +6,13 @@ import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configu
 import { type Pool, createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { type Metrics, createMetrics } from '@quittance/runtime/metrics.ts';
+import type { Signer, Trust } from '@quittance/runtime/trust.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { type Broker, connectBroker } from '../src/broker/broker.ts';
 import { bindings, deadQueueOf } from '../src/broker/topology.ts';
 import { type Consumers, startConsumers } from '../src/consumer/consumer.ts';
@@ -36,8 +38,11 @@ export type World = {
   /** Lets a queue refuse every message while it holds one, or accept them again. */
   refuse(queue: string, isRefusing: boolean): Promise<void>;
   /** Starts a relay; closed with the world. */
-  outbox(options?: { broker?: Broker }): Outbox;
-  consume(handlers: Handler[], options?: { pool?: Pool; prefetch?: number; maxWaitMs?: number }): Consumers;
+  outbox(options?: { broker?: Broker; signer?: Signer }): Outbox;
+  consume(
+    handlers: Handler[],
+    options?: { pool?: Pool; trust?: Trust; prefetch?: number; maxWaitMs?: number },
+  ): Consumers;
   connect(url: string): Broker;
   close(): Promise<void>;
 };
@@ -105,11 +110,11 @@ export async function startWorld(): Promise<World> {
         await rabbit.manage('PUT', policy, { pattern: `^${queue}$`, 'apply-to': 'queues', definition });
       }
     },
-    outbox: (options = {}) => closing(createOutbox({ ...common, pool, broker: options.broker ?? broker, pollMs: 50 })),
+    outbox: (options = {}) => closing(createOutbox({ ...common, pool, broker, signer: null, ...options, pollMs: 50 })),
     consume: (handlers, { maxWaitMs, ...options } = {}) =>
       closing(
         startConsumers({
-          ...{ ...common, pool, broker, service: 'payments', handlers, ...options },
+          ...{ ...common, pool, broker, service: 'payments', handlers, trust: sharedTrust(), ...options },
           retryPolicy: { ...retryPolicy, ...(maxWaitMs !== undefined && { maxWaitMs }) },
         }),
       ),
@@ -189,6 +194,8 @@ export function webhookConfigured(): WebhookConfigured {
   return { merchant_id: newId('mer'), configured_at: new Date().toISOString() };
 }
 
+export const validBody = (): string => JSON.stringify(webhookConfigured());
+
 /** Sends one message in its own transaction. @returns its id. */
 export async function sendMessage({ pool }: World, outbox: Outbox, messageId: string = randomUUID()): Promise<string> {
   await transaction(pool, (tx) => outbox.send(tx, WebhookConfigured, webhookConfigured(), { messageId }));
@@ -203,13 +210,14 @@ export async function publishRaw(
     messageId = randomUUID(),
     version = 1,
     requestId = 'request-1',
-  }: { messageId?: string; version?: number; requestId?: string } = {},
+    headers = {},
+  }: { messageId?: string; version?: number; requestId?: string; headers?: object } = {},
 ): Promise<string> {
   channel.publish('quittance', 'WebhookConfigured', Buffer.from(body), {
     messageId,
     type: 'WebhookConfigured',
     correlationId: requestId,
-    headers: { version },
+    headers: { version, ...headers },
     persistent: true,
   });
   await channel.waitForConfirms();

@@ -9,9 +9,12 @@ import {
   type ServiceCalls,
   type ServiceClient,
 } from '@quittance/http/client/client.ts';
+import { createCallerHeaders, type ShowCaller } from '@quittance/http/call-token.ts';
 import { causesOf, detailText } from '@quittance/http/errors.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { signerOfKey } from '@quittance/runtime/trust.ts';
+import { OPS } from '@quittance/contracts/caller.ts';
 import { serviceSettings, type Config } from './config.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { Failure } from './failure.ts';
@@ -41,7 +44,8 @@ export type Api = {
 
 export function createApi(config: Config): Api {
   const clients = new Map<ServiceName, ServiceClient>();
-  const secret = config.operatorCredential === '' ? 'INTERNAL_TOKEN' : 'OPERATOR_CREDENTIAL';
+  const secret = config.operatorCredential === '' ? ownSecret(config) : 'OPERATOR_CREDENTIAL';
+  let showCaller: ShowCaller | null = null;
 
   function clientOf(service: ServiceName): ServiceClient {
     const known = clients.get(service);
@@ -49,7 +53,7 @@ export function createApi(config: Config): Api {
     const client = createServiceClient({
       name: service,
       baseUrl: needed(serviceSettings[service], config.urls[service]),
-      internalToken: config.operatorCredential === '' ? needed('INTERNAL_TOKEN', config.internalToken) : null,
+      showCaller: config.operatorCredential === '' ? (showCaller ??= callerHeaders(config)) : null,
       timeoutMs: TIMEOUT_MS,
       ...unheard,
     });
@@ -63,7 +67,7 @@ export function createApi(config: Config): Api {
     return read(IssueOperatorToken, await parsed(IssueOperatorToken, ask));
   });
 
-  /** The calls of whoever runs this: an operator with a credential, else the holder of the internal token. */
+  /** The calls of whoever runs this: an operator with a credential, else whoever has the key of `ops`. */
   const callsOf = async (service: ServiceName): Promise<ServiceCalls> =>
     config.operatorCredential === '' ? clientOf(service) : clientOf(service).as(await operatorToken());
 
@@ -107,6 +111,23 @@ export function createApi(config: Config): Api {
     stream: open,
     close: () => clients.forEach((client) => client.close()),
   };
+}
+
+/** The setting by which `ops` says who it is. */
+const ownSecret = ({ signingKey, sharedToken }: Config): string =>
+  signingKey === '' && sharedToken !== '' ? 'INTERNAL_TOKEN' : 'SIGNING_KEY';
+
+function callerHeaders(config: Config): ShowCaller {
+  const { signingKey, sharedToken } = config;
+  if (ownSecret(config) === 'SIGNING_KEY') needed('SIGNING_KEY', signingKey);
+  try {
+    return createCallerHeaders(OPS, {
+      signer: signingKey === '' ? null : signerOfKey(signingKey),
+      sharedTokens: sharedToken === '' ? [] : [sharedToken],
+    });
+  } catch (error) {
+    throw new Failure('wrongUse', `SIGNING_KEY ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Keeps a token while half of its life is left, which is enough for a command that a service takes long to answer. */

@@ -28,8 +28,10 @@ const services = Object.entries(serviceSettings);
 /** An empty text is a setting that was not given; whether that matters depends on the command. */
 export type Config = {
   urls: Record<ServiceName, string>;
-  internalToken: string;
-  /** Of the operator as whom everything is done; it goes before the internal token. */
+  /** Whose calls these are where nobody signs in: the key of `ops`, or the token that all services shared up to release 0.2.0. */
+  signingKey: string;
+  sharedToken: string;
+  /** Of the operator as whom everything is done; it goes before the other two. */
   operatorCredential: string;
   amqpUrl: string;
   /** Where browsers reach the console. */
@@ -50,7 +52,8 @@ export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(en
       return {
         urls: Object.fromEntries(services.map(([service, name]) => [service, url(name)])) as Config['urls'],
         operatorCredential: read.optionalText('OPERATOR_CREDENTIAL') ?? '',
-        internalToken: read.optionalText('INTERNAL_TOKEN') ?? '',
+        signingKey: read.optionalText('SIGNING_KEY') ?? '',
+        sharedToken: read.optionalText('INTERNAL_TOKEN') ?? '',
         consoleUrl: url('CONSOLE_URL'),
         amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
         user: read.optionalText('USER') ?? systemUser(),
@@ -72,7 +75,7 @@ function readStack(file: string): Record<string, string | undefined> {
       gateway_url?: string;
       console_url?: string;
       services?: Record<string, { url?: string } | undefined>;
-      internal_token?: string;
+      signing_keys?: { ops?: string };
       amqp_url?: string;
     };
     const urls = services.map(([service, name]) => [name, stack.services?.[service]?.url]);
@@ -80,7 +83,7 @@ function readStack(file: string): Record<string, string | undefined> {
       ...(Object.fromEntries(urls) as Record<string, string | undefined>),
       API_GATEWAY_URL: stack.gateway_url,
       CONSOLE_URL: stack.console_url,
-      INTERNAL_TOKEN: stack.internal_token,
+      SIGNING_KEY: stack.signing_keys?.ops,
       AMQP_URL: stack.amqp_url,
     };
   } catch (error) {

@@ -20,7 +20,7 @@ import { oneLine } from './text.ts';
 
 const environmentHelp = `
 Where things are comes from the environment, or from the stack that runs in this checkout:
-  OPERATOR_CREDENTIAL (or INTERNAL_TOKEN), API_GATEWAY_URL, PAYMENTS_URL, QUOTA_URL, WEBHOOK_DISPATCHER_URL, CHAIN_WATCHER_URL
+  OPERATOR_CREDENTIAL (or SIGNING_KEY), API_GATEWAY_URL, PAYMENTS_URL, QUOTA_URL, WEBHOOK_DISPATCHER_URL, CHAIN_WATCHER_URL
   AMQP_URL (dead-letter only)`;
 
 // A reader of only the beginning, such as `| head`, closes the pipe early: no fault of this command.

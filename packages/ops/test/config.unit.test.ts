@@ -14,7 +14,7 @@ writeFileSync(
     console_url: 'http://127.0.0.1:8086',
     gateway_url: 'http://127.0.0.1:8081',
     services: { quota: { url: 'http://127.0.0.1:8085', replicas: [] } },
-    internal_token: 'token of the stack',
+    signing_keys: { ops: 'key of the stack' },
     amqp_url: 'amqp://guest:guest@127.0.0.1:5672/quittance',
   }),
 );
@@ -29,7 +29,8 @@ describe('settings', () => {
         'webhook-dispatcher': '',
         'chain-watcher': '',
       },
-      internalToken: 'token of the stack',
+      signingKey: 'key of the stack',
+      sharedToken: '',
       operatorCredential: '',
       consoleUrl: 'http://127.0.0.1:8086',
       amqpUrl: 'amqp://guest:guest@127.0.0.1:5672/quittance',
@@ -40,17 +41,17 @@ describe('settings', () => {
   });
 
   test('the environment goes before the stack, an empty variable does not', () => {
-    const config = readConfig({ QUOTA_URL: 'http://quota.internal', INTERNAL_TOKEN: '' }, file);
+    const config = readConfig({ QUOTA_URL: 'http://quota.internal', SIGNING_KEY: '' }, file);
     expect(config.urls.quota).toBe('http://quota.internal');
-    expect(config.internalToken).toBe('token of the stack');
+    expect(config.signingKey).toBe('key of the stack');
   });
 
   test('LOCAL_DIRECTORY says where the stack is, and an empty one says nothing', () => {
-    expect(readConfig({ LOCAL_DIRECTORY: directory }).internalToken).toBe('token of the stack');
+    expect(readConfig({ LOCAL_DIRECTORY: directory }).signingKey).toBe('key of the stack');
     const before = process.cwd();
     process.chdir(directory);
     try {
-      expect(readConfig({ LOCAL_DIRECTORY: '' }).internalToken).not.toBe('token of the stack');
+      expect(readConfig({ LOCAL_DIRECTORY: '' }).signingKey).not.toBe('key of the stack');
     } finally {
       process.chdir(before);
     }

@@ -16,7 +16,7 @@ const login = (...words: string[]) => services.ops(['merchant', 'login', ...word
 const bySupport = async (words: string[]) => {
   const added = await services.ops(['operator', 'add', 'sara', '--role', 'support', '--json']);
   const { credential } = JSON.parse(added.stdout) as { credential: string };
-  const { INTERNAL_TOKEN: _, ...env } = services.env;
+  const { SIGNING_KEY: _, ...env } = services.env;
   return runOps(words, { ...env, OPERATOR_CREDENTIAL: credential, CONSOLE_URL: 'https://desk.example/' });
 };
 

@@ -15,13 +15,13 @@ async function credentialOf(name: string, role: string): Promise<string> {
   expect(added).toMatchObject({ code: 0, stderr: '' });
   return (JSON.parse(added.stdout) as { credential: string }).credential;
 }
-/** The command line of somebody who has a credential and no internal token. */
+/** The command line of somebody who has a credential and no key. */
 const as = (credential: string, words: string[]) => {
-  const { INTERNAL_TOKEN: _, ...env } = services.env;
+  const { SIGNING_KEY: _, ...env } = services.env;
   return runOps(words, { ...env, OPERATOR_CREDENTIAL: credential, USER: 'laptop' });
 };
 
-describe('with a credential in place of the internal token', () => {
+describe('with a credential in place of a key', () => {
   test('the audit of every service names the operator', async () => {
     const olga = await credentialOf('olga', 'support');
     expect(await as(olga, ['merchant', 'pause', merchant, '--reason', 'a question'])).toMatchObject({ code: 0 });
@@ -53,7 +53,7 @@ describe('with a credential in place of the internal token', () => {
     await credentialOf('lena', 'viewer');
     const made = await services.ops(['operator', 'link', 'lena']);
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^address +\/sign-in\/link\/ql_[\w-]{43}$/m) });
-    const { INTERNAL_TOKEN: _, ...env } = services.env;
+    const { SIGNING_KEY: _, ...env } = services.env;
     const admin = { ...env, OPERATOR_CREDENTIAL: await credentialOf('rita', 'admin') };
     const { stdout } = await runOps(['operator', 'link', 'lena'], { ...admin, CONSOLE_URL: 'https://desk.example/' });
     expect(stdout).toMatch(/^address +https:\/\/desk\.example\/sign-in\/link\/ql_/m);

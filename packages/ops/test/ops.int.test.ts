@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { runOps, startServices } from './world.ts';
+import { newSigningKey } from '@quittance/runtime/trust.ts';
 
 // Each command is a process of its own, which a busy machine may be slow to start.
 const merchant = `mer_${'a'.repeat(32)}`;
@@ -319,8 +320,11 @@ describe('exit codes', () => {
     expect(activate).toEqual({ code: 1, stdout: '', stderr: 'quota refused (409): The beta is already active\n' });
     const extend = await runOps(['merchant', 'extend', merchant, '--days', '0'], services.env);
     expect(extend).toEqual({ code: 1, stdout: '', stderr: 'quota refused (422): days must be >= 1\n' });
-    const stranger = await runOps(['merchant', 'activate', merchant], { ...services.env, INTERNAL_TOKEN: 'wrong' });
-    expect(stranger).toEqual({ code: 1, stdout: '', stderr: 'quota does not accept this INTERNAL_TOKEN.\n' });
+    const stranger = await runOps(['merchant', 'activate', merchant], {
+      ...services.env,
+      SIGNING_KEY: newSigningKey(),
+    });
+    expect(stranger).toEqual({ code: 1, stdout: '', stderr: 'quota does not accept this SIGNING_KEY.\n' });
   });
 
   test.each([

@@ -11,13 +11,15 @@ import { insist } from '@quittance/testkit/insist.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { createCallerHeaders } from '@quittance/http/call-token.ts';
+import { trustOf, trustSettingsOf, type KeyHolder } from '@quittance/testkit/trust.ts';
 import * as gatewayDatabase from '../../../services/api-gateway/src/migrations.ts';
 import * as paymentsDatabase from '../../../services/payments/src/migrations.ts';
 import * as quotaDatabase from '../../../services/quota/src/migrations.ts';
 import * as webhooksDatabase from '../../../services/webhook-dispatcher/src/migrations.ts';
 import { runOps } from './world.ts';
 
-const INTERNAL_TOKEN = 'a token that only the tests of the operator use';
 const network = 'local';
 const networks = [
   {
@@ -37,6 +39,10 @@ const afterAnOutage = { timeoutMs: 60_000 };
 
 type Answer<T = unknown> = { status: number; body: T };
 type ServiceKey = 'api-gateway' | 'quota' | 'payments' | 'webhook-dispatcher';
+/** What a process shows a service. */
+export const callHeaders = (service: ServiceName, caller: KeyHolder): Record<string, string> =>
+  createCallerHeaders(caller, trustOf(caller))(service);
+
 export type RealServices = Awaited<ReturnType<typeof startRealServices>>;
 export type RealMerchant = { merchant_id: string; api_key: string; rotation_secret: string };
 export type Creation = { status: number; code: string | null };
@@ -59,12 +65,16 @@ export async function startRealServices() {
     ),
   );
   const held = { quota: await faultProxy({ target: broker.url }), gateway: await faultProxy({ target: broker.url }) };
-  const common = { INTERNAL_TOKEN, NETWORKS_FILE: networksFile, AMQP_URL: broker.url };
+  const common = { NETWORKS_FILE: networksFile, AMQP_URL: broker.url };
 
   const [quotaProcess, webhooksProcess] = await Promise.all([
-    startServiceProcess(mainOf('quota'), { ...common, DATABASE_URL: quota!.url, AMQP_URL: held.quota.url }),
+    startServiceProcess(mainOf('quota'), {
+      ...{ ...common, ...trustSettingsOf('quota') },
+      DATABASE_URL: quota!.url,
+      AMQP_URL: held.quota.url,
+    }),
     startServiceProcess(mainOf('webhook-dispatcher'), {
-      ...common,
+      ...{ ...common, ...trustSettingsOf('webhook-dispatcher') },
       DATABASE_URL: webhooks!.url,
       WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       // Nothing is delivered here; every name resolves, so that an endpoint can be set.
@@ -73,12 +83,25 @@ export async function startRealServices() {
   ]);
   const peers = { QUOTA_URL: quotaProcess.url, WEBHOOK_DISPATCHER_URL: webhooksProcess.url };
   const replicaSettings = {
-    ...{ ...common, ...peers, DATABASE_URL: payments!.url, CHAIN_WATCHER_URL: 'http://127.0.0.1:1' },
+    ...{
+      ...common,
+      ...peers,
+      ...trustSettingsOf('payments'),
+      DATABASE_URL: payments!.url,
+      CHAIN_WATCHER_URL: 'http://127.0.0.1:1',
+    },
     PUBLIC_BASE_URL: 'https://pay.example',
   };
   const replicas = await Promise.all([1, 2].map(() => startServiceProcess(mainOf('payments'), replicaSettings)));
   const PAYMENTS_URL = replicas[0]!.url;
-  const gatewaySettings = { ...common, ...peers, PAYMENTS_URL, DATABASE_URL: gateway!.url, AMQP_URL: held.gateway.url };
+  const gatewaySettings = {
+    ...common,
+    ...peers,
+    ...trustSettingsOf('api-gateway'),
+    PAYMENTS_URL,
+    DATABASE_URL: gateway!.url,
+    AMQP_URL: held.gateway.url,
+  };
   const gatewayProcess = await startServiceProcess(mainOf('api-gateway'), gatewaySettings);
   const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: {} });
   const pools = {
@@ -95,7 +118,7 @@ export async function startRealServices() {
   };
   /** All that the command line is told, and it is told nothing else. */
   const env = {
-    INTERNAL_TOKEN,
+    ...trustSettingsOf('ops'),
     API_GATEWAY_URL: urls['api-gateway'],
     PAYMENTS_URL: urls.payments,
     QUOTA_URL: urls.quota,
@@ -114,14 +137,18 @@ export async function startRealServices() {
     return insist(async (): Promise<Answer<T>> => {
       const response = await fetch(`${base}${path}`, {
         method,
-        headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json', ...headers },
+        headers: { 'content-type': 'application/json', ...headers },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return { status: response.status, body: (await response.json()) as T };
     });
   }
   const internal = <T>(service: ServiceKey, method: 'GET' | 'POST', path: string, body?: object) =>
-    call<T>(urls[service], method, `/internal/v1${path}`, body && { actor: 'olga', reason: 'test', ...body });
+    call<T>(
+      ...([urls[service], method, `/internal/v1${path}`] as const),
+      body && { actor: 'olga', reason: 'test', ...body },
+      callHeaders(service, 'ops'),
+    );
 
   let nextReplica = 0;
   /** Asks a replica of payments, the next one in turn, as the gateway would once it has let the request in. */
@@ -132,7 +159,9 @@ export async function startRealServices() {
       merchant_wallet: `0x${randomBytes(20).toString('hex')}`,
     };
     const path = `/internal/v1/merchants/${merchantId}/payments`;
-    const { status, body } = await call<{ detail?: { code?: string } }>(url, 'POST', path, creation);
+    const { status, body } = await call<{ detail?: { code?: string } }>(
+      ...([url, 'POST', path, creation, callHeaders('payments', 'api-gateway')] as const),
+    );
     return { status, code: body.detail?.code ?? null };
   }
 

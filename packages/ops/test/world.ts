@@ -9,8 +9,7 @@ import { readJson } from '@quittance/http/server/body.ts';
 import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
-
-const internalToken = 'a-token-for-tests-of-the-operator-commands';
+import { trustOf, trustSettingsOf } from '@quittance/testkit/trust.ts';
 
 /** One call that arrived at the services' side. */
 export type Call = { method: string; path: string; query: string; body: unknown };
@@ -43,7 +42,13 @@ export async function startServices(answers: Record<string, Answer>) {
     };
   });
   const common = { logger: testLogger, metrics: testMetrics };
-  const app = createApp({ name: 'services', ...common, routes, internalToken, ready: async () => undefined });
+  const app = createApp({
+    name: 'services',
+    ...common,
+    routes,
+    trust: trustOf('api-gateway'),
+    ready: async () => undefined,
+  });
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -55,7 +60,7 @@ export async function startServices(answers: Record<string, Answer>) {
       QUOTA_URL: url,
       WEBHOOK_DISPATCHER_URL: url,
       CHAIN_WATCHER_URL: url,
-      INTERNAL_TOKEN: internalToken,
+      ...trustSettingsOf('ops'),
       USER: 'olga',
     },
     async [Symbol.asyncDispose]() {

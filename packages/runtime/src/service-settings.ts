@@ -1,5 +1,6 @@
 import { logLevels } from './logger.ts';
 import { ConfigurationError, settings, type SettingsReader } from './settings.ts';
+import { trustSettings } from './trust.ts';
 
 /**
  * The settings of every service, to be spread into its own configuration.
@@ -11,9 +12,7 @@ export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { 
   databaseUrl: databaseUrl(read),
   databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: databasePoolMin, max: 200 }),
   amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'] }),
-  internalToken: read.secret('INTERNAL_TOKEN', { minLength: 32 }),
-  /** Accepted as well: the next or the previous token, while it is being replaced. */
-  internalTokenPrevious: read.optionalSecret('INTERNAL_TOKEN_PREVIOUS', { minLength: 32 }),
+  trust: trustSettings(read),
 });
 
 /** The base URL of another service. */

@@ -80,6 +80,8 @@ function createReader(env: NodeJS.ProcessEnv, report: Report) {
     /** For a setting with a form of its own: `parse` throws what is wrong with it. */
     parsed: <T>(name: string, rule: { default: T }, parse: (text: string) => T): T =>
       read(name, rule.default, rule.default, parse),
+    /** As `parsed`, without a default. What is wrong is said by `parse`, which must not repeat a secret. */
+    required: <T>(name: string, parse: (text: string) => T): T => read<T>(name, undefined, undefined as T, parse),
     /** Has no default on purpose: a forgotten secret must stop the start. */
     secret: (name: string, rule: { minLength?: number } = {}): string =>
       read(name, undefined, '', longEnough(rule.minLength)),

@@ -10,6 +10,7 @@ import { createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from './database.ts';
 import { testLogger, testMetrics } from './logger.ts';
+import { sharedTrust } from './trust.ts';
 
 export type Neighbours = {
   /** Publishes a message as the service that owns it would. */
@@ -44,9 +45,9 @@ export async function startNeighbours({
   // A service refuses who has waited for a connection; a test waits, however much it publishes at once.
   publishing.options.connectionTimeoutMillis = 0;
   const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
-  const outbox = createOutbox({ ...common, pool, broker });
+  const outbox = createOutbox({ ...common, pool, broker, signer: null });
   const consumers = Object.entries(consumes).map(([service, handlers]) =>
-    startConsumers({ ...common, broker, pool, service: service as ServiceName, handlers }),
+    startConsumers({ ...common, broker, pool, service: service as ServiceName, handlers, trust: sharedTrust() }),
   );
   return {
     publish: (message, payload, messageId = randomUUID()) =>

@@ -25,9 +25,9 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { pool, outbox, reachable, ready } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     await reachable();
-    const { internalToken } = config;
+    const { trust } = config;
 
-    const client = serviceClients({ internalToken, logger, metrics, lifecycle });
+    const client = serviceClients({ caller: name, trust, logger, metrics, lifecycle });
     const upstreams = {
       payments: client('payments', config.paymentsUrl),
       // Its own circuit: nodes that are slow must not block what else is asked of payments.
@@ -48,8 +48,7 @@ await startService({
       upstreams,
       networks: config.networks,
       optionRules: config.optionRules,
-      internalToken,
-      internalTokenPrevious: config.internalTokenPrevious,
+      trust,
       logger,
       metrics,
     });

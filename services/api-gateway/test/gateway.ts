@@ -13,6 +13,8 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { createGatewayApp } from '../src/routes/app.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { networks } from '@quittance/testkit/sample-networks.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
+import { createCallerHeaders } from '@quittance/http/call-token.ts';
 import { standIn, type StandIn } from './stand-in.ts';
 
 export type Response = {
@@ -44,6 +46,7 @@ export type TestGateway = Replica & {
 const optionRules = { expiresIn: { min: 300, max: 86_400 }, localReturnUrls: false };
 
 export const INTERNAL_TOKEN = 'internal-token-of-the-tests-0123456789';
+export const gatewayTrust = sharedTrust(INTERNAL_TOKEN);
 const note = { actor: 'tests', reason: 'a merchant to test with' };
 
 /** The whole gateway on a fresh database, with stand-ins for payments and webhook-dispatcher and no broker at all. */
@@ -68,10 +71,16 @@ export async function testGateway(): Promise<TestGateway> {
     // Nothing listens there: whatever the gateway answers, it answers without a broker.
     const broker = connectBroker({ url: 'amqp://127.0.0.1:1', name: 'api-gateway', logger, metrics });
     lifecycle.onStop('broker', () => broker.close());
-    const outbox = createOutbox({ pool, broker, logger, metrics });
+    const outbox = createOutbox({ pool, broker, signer: null, logger, metrics });
     lifecycle.onStop('outbox', () => outbox.close());
     const client = (name: string, baseUrl: string) =>
-      createServiceClient({ name, baseUrl, internalToken: INTERNAL_TOKEN, logger, metrics });
+      createServiceClient({
+        name,
+        baseUrl,
+        showCaller: createCallerHeaders('api-gateway', gatewayTrust),
+        logger,
+        metrics,
+      });
     const upstreams = {
       payments: client('payments', payments.url),
       acceptance: client('payments accept', payments.url),
@@ -88,7 +97,7 @@ export async function testGateway(): Promise<TestGateway> {
       upstreams,
       networks,
       optionRules,
-      internalToken: INTERNAL_TOKEN,
+      trust: gatewayTrust,
       logger,
       metrics,
     });

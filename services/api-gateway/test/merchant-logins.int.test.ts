@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { LOGINS_MAX } from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { issueOperatorToken } from '@quittance/http/operator-token.ts';
-import { endWindows, INTERNAL_TOKEN, internal, testGateway, type Merchant, type TestGateway } from './gateway.ts';
+import { endWindows, gatewayTrust, internal, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 
 const note = { actor: 'root', reason: 'asked by mail' };
 const scopes = ['operator_sign_in', 'merchant_pages', 'webhook_settings'];
@@ -161,7 +161,7 @@ describe('support', () => {
 describe('a test event', () => {
   const path = () => `/merchants/${shop.merchant_id}/webhook-test`;
   const tokenOf = (name: string, merchant: Merchant) => ({
-    'x-operator-token': issueOperatorToken(INTERNAL_TOKEN, {
+    'x-operator-token': issueOperatorToken(gatewayTrust, {
       ...{ name, role: 'merchant', merchant_id: merchant.merchant_id },
     }),
   });

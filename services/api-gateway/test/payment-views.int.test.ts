@@ -9,7 +9,6 @@ import { checkoutState } from '@quittance/checkout-page/state.ts';
 import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/upstream/payment-views.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { WALLET } from '@quittance/testkit/sample-networks.ts';
-import { INTERNAL_TOKEN } from './gateway.ts';
 import { standIn, type StandIn } from './stand-in.ts';
 
 let payments: StandIn;
@@ -17,7 +16,7 @@ let client: ServiceClient;
 let views: PaymentViews;
 beforeAll(async () => {
   payments = await standIn();
-  const common = { internalToken: INTERNAL_TOKEN, logger: testLogger, metrics: testMetrics };
+  const common = { showCaller: null, logger: testLogger, metrics: testMetrics };
   client = createServiceClient({ name: 'payments', baseUrl: payments.url, ...common });
   views = createPaymentViews(client);
 });

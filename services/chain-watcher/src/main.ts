@@ -52,7 +52,7 @@ await startService({
     lifecycle.onStop('leader database', () => leaderPool.end());
 
     const handlers = [paymentCreated(config), paymentClosed(config)];
-    const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
+    const consumers = startConsumers({ broker, pool, service: name, handlers, trust: config.trust, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
 
     if (networks.length === 0) logger.warn('no network has an RPC URL: nothing is watched');

@@ -16,6 +16,7 @@ import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { createLookUps } from '../src/look-up/look-ups.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { lookUpTransactionRoute } from '../src/routes/look-up-transaction.ts';
@@ -68,7 +69,7 @@ function replica({ plan = {}, limit = LIMIT }: { plan?: Partial<RpcEndpoint>; li
   });
   const lookUps = createLookUps({ networks, logger: testLogger });
   const routes = [lookUpTransactionRoute({ pool, lookUps, limitPerHour: limit, metrics })];
-  const common = { name: 'chain-watcher', logger: testLogger, metrics, internalToken: INTERNAL_TOKEN };
+  const common = { name: 'chain-watcher', logger: testLogger, metrics, trust: sharedTrust(INTERNAL_TOKEN) };
   const server = createServer(createApp({ ...common, routes, ready: () => Promise.resolve() }));
   const listening = new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opened.push(() => {

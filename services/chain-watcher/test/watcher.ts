@@ -27,6 +27,7 @@ import { walletStatesRoute } from '../src/routes/wallet-states.ts';
 import { createWalletStates } from '../src/look-up/wallet-states.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 
 export type WatcherOptions = NetworksFileOptions & {
   databaseUrl: string;
@@ -46,6 +47,7 @@ export type RunningWatcher = {
 };
 
 export const INTERNAL_TOKEN = 'test-internal-token-of-at-least-32-characters';
+const trust = sharedTrust(INTERNAL_TOKEN);
 
 /** What main.ts composes, inside this process. */
 export function startWatcher(options: WatcherOptions): RunningWatcher {
@@ -58,13 +60,13 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     ...{ max: 1, applicationName: 'watcher leader' },
   });
   const broker = connectBroker({ ...common, url: options.amqpUrl, name: 'chain-watcher' });
-  const outbox = createOutbox({ ...common, pool, broker, pollMs: 50 });
+  const outbox = createOutbox({ ...common, pool, broker, signer: null, pollMs: 50 });
   const [network] = readNetworks(networksOf(options), {});
   if (network === undefined) throw new Error('the network is switched off');
   const endpoints = createEndpoints({ ...common, network, timeoutMs: options.rpcTimeoutMs ?? 15_000 });
   const settings = { watchGraceSeconds: options.watchGraceSeconds ?? 86_400 };
   const handlers = [paymentCreated(settings), paymentClosed(settings)];
-  const consumers = startConsumers({ ...common, broker, pool, service: 'chain-watcher', handlers });
+  const consumers = startConsumers({ ...common, broker, pool, service: 'chain-watcher', handlers, trust });
   const leaseMs = options.leaseMs ?? 15_000;
   // Two seconds ahead of the database's.
   const clockDifferenceMs = () => 2_000;
@@ -90,7 +92,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     ...common,
     name: 'chain-watcher',
     routes,
-    internalToken: INTERNAL_TOKEN,
+    trust,
     ready: () => ping(pool),
   });
   const server = createServer(app).listen(0, '127.0.0.1');

@@ -15,7 +15,7 @@ await startService({
   start: async ({ config: { host, port, urls, audience }, logger, metrics, lifecycle }) => {
     const clientOf = ([name, baseUrl]: [string, string]) => {
       const client = createServiceClient({
-        ...{ name, baseUrl, internalToken: null },
+        ...{ name, baseUrl, showCaller: null },
         timeoutMs: name === 'api-gateway' ? TIMEOUT_MS['api-gateway'] : TIMEOUT_MS.others,
         ...{ logger, metrics },
       });

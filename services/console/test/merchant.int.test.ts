@@ -6,6 +6,7 @@ import { issueOperatorToken } from '@quittance/http/operator-token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
+import { trustOf } from '@quittance/testkit/trust.ts';
 import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { consoleRoutes } from '../src/routes/app.ts';
@@ -221,7 +222,7 @@ describe("the services themselves, asked with the token of a merchant's person",
     const urls: Partial<Record<string, string>> = {
       ...{ payments: env.PAYMENTS_URL, quota: env.QUOTA_URL, 'webhook-dispatcher': env.WEBHOOK_DISPATCHER_URL },
     };
-    const token = issueOperatorToken(env.INTERNAL_TOKEN, {
+    const token = issueOperatorToken(trustOf('api-gateway'), {
       ...{ name: 'anna', role: 'merchant', merchant_id: own.merchantId },
     });
     const path = pathOf(call.path.replace(':merchant_id', own.merchantId), ids);

@@ -8,8 +8,9 @@ import type { Principal } from '@quittance/contracts/principal.ts';
 import { issueOperatorToken } from '@quittance/http/operator-token.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { startServiceProcess, type ServiceProcess } from '@quittance/testkit/service-process.ts';
+import { signingKeys, trustOf, trustSettingsOf, type KeyHolder } from '@quittance/testkit/trust.ts';
 import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
-import { startRealServices, type RealServices } from '../../../packages/ops/test/real-services.ts';
+import { callHeaders, startRealServices, type RealServices } from '../../../packages/ops/test/real-services.ts';
 import * as chainDatabase from '../../chain-watcher/src/migrations.ts';
 
 /*
@@ -32,19 +33,22 @@ let watcher: ServiceProcess;
 let database: TestDatabase;
 let directory: string;
 let urls: Record<Call['owner'], string>;
-let internalToken: string;
 let own: string;
 let foreign: string;
 
 beforeAll(async () => {
   services = await startRealServices();
   const { env } = services;
-  internalToken = env.INTERNAL_TOKEN;
   database = await testDatabase(chainDatabase);
   directory = await mkdtemp(join(tmpdir(), 'quittance-matrix-'));
   const NETWORKS_FILE = join(directory, 'networks.json');
   await writeFile(NETWORKS_FILE, JSON.stringify([network]));
-  const settings = { INTERNAL_TOKEN: internalToken, AMQP_URL: env.AMQP_URL, DATABASE_URL: database.url, NETWORKS_FILE };
+  const settings = {
+    ...trustSettingsOf('chain-watcher'),
+    AMQP_URL: env.AMQP_URL,
+    DATABASE_URL: database.url,
+    NETWORKS_FILE,
+  };
   watcher = await startServiceProcess(new URL('../../chain-watcher/src/main.ts', import.meta.url), settings);
   urls = {
     'api-gateway': env.API_GATEWAY_URL,
@@ -80,14 +84,14 @@ async function ask(call: Call, headers: Record<string, string>, merchantId: stri
 
 /** Told by status and bytes. Handlers say what was not found. */
 function outcomeOf({ status, text }: Answer): 'unknown' | 'closed' | 'hidden' | 'let in' {
-  if (status === 401 && /internal token|operator token/.test(text)) return 'unknown';
-  if (status === 403 && /This (is not for merchants|is for services|needs the role)/.test(text)) return 'closed';
+  if (status === 401 && /call token|operator token/.test(text)) return 'unknown';
+  if (status === 403 && /This (is not for|is for services|needs the role)/.test(text)) return 'closed';
   if (text === '{"detail":"Not found","code":"not_found"}' && status === 404) return 'hidden';
   return 'let in';
 }
 
 const tokenOf = (principal: Principal, now?: Date) => ({
-  'x-operator-token': issueOperatorToken(internalToken, principal, now),
+  'x-operator-token': issueOperatorToken(trustOf('api-gateway'), principal, now),
 });
 const anna = (): Principal => ({ name: 'anna', role: 'merchant', merchant_id: own });
 const longAgo = new Date(Date.now() - 3_600_000);
@@ -99,24 +103,53 @@ const among =
 const own404 = (mine: 'let in' | 'hidden') => (call: Call) =>
   isOpen(call) ? 'let in' : call.forMerchants ? mine : 'closed';
 
-const people: [who: string, headers: () => Record<string, string>, about: () => string, may: (call: Call) => string][] =
+type Row = [
+  who: string,
+  headers: (call: Call) => Record<string, string>,
+  about: () => string,
+  may: (call: Call) => string,
+];
+
+const processes = Object.keys(signingKeys) as KeyHolder[];
+const ofProcess = (caller: KeyHolder) => (call: Call) => {
+  const may = caller === 'ops' ? call.access !== 'services' : call.callers.includes(caller);
+  return isOpen(call) || may ? 'let in' : 'closed';
+};
+const elsewhere = ({ owner }: Call) => (owner === 'quota' ? 'payments' : 'quota');
+
+const callers: Row[] = [
+  ...processes.map((caller): Row => [caller, ({ owner }) => callHeaders(owner, caller), () => own, ofProcess(caller)]),
+  ...processes.map((caller): Row => [
+    `${caller}, with a token for another service,`,
+    (call) => callHeaders(elsewhere(call), caller),
+    () => own,
+    (call) => (isOpen(call) ? 'let in' : 'unknown'),
+  ]),
   [
-    ['a service', () => ({ 'x-internal-token': internalToken }), () => own, () => 'let in'],
-    ['a viewer', () => tokenOf({ name: 'vera', role: 'viewer' }), () => own, among('viewer')],
-    ['support', () => tokenOf({ name: 'sara', role: 'support' }), () => own, among('viewer', 'support')],
-    ['an admin', () => tokenOf({ name: 'ada', role: 'admin' }), () => own, among('viewer', 'support', 'admin')],
-    ["a merchant's person about the own merchant", () => tokenOf(anna()), () => own, own404('let in')],
-    ["a merchant's person about another merchant", () => tokenOf(anna()), () => foreign, own404('hidden')],
-    ["a merchant's person about no merchant", () => tokenOf(anna()), () => newId('mer'), own404('hidden')],
-    ['nobody', () => ({}), () => own, (call) => (isOpen(call) ? 'let in' : 'unknown')],
-    [
-      'an admin whose token has lapsed',
-      () => tokenOf({ name: 'ada', role: 'admin' }, longAgo),
-      () => own,
-      () => 'unknown',
-    ],
-    ["a merchant's person whose token has lapsed", () => tokenOf(anna(), longAgo), () => own, () => 'unknown'],
-  ];
+    'api-gateway with the token that services shared once',
+    () => ({ 'x-internal-token': 't'.repeat(64) }),
+    () => own,
+    (call) => (isOpen(call) ? 'let in' : 'unknown'),
+  ],
+];
+
+const people: Row[] = [
+  ...callers,
+  ['a viewer', () => tokenOf({ name: 'vera', role: 'viewer' }), () => own, among('viewer')],
+  ['support', () => tokenOf({ name: 'sara', role: 'support' }), () => own, among('viewer', 'support')],
+  ['an admin', () => tokenOf({ name: 'ada', role: 'admin' }), () => own, among('viewer', 'support', 'admin')],
+  ["a merchant's person about the own merchant", () => tokenOf(anna()), () => own, own404('let in')],
+  ["a merchant's person about another merchant", () => tokenOf(anna()), () => foreign, own404('hidden')],
+  ["a merchant's person about no merchant", () => tokenOf(anna()), () => newId('mer'), own404('hidden')],
+  ['nobody', () => ({}), () => own, (call) => (isOpen(call) ? 'let in' : 'unknown')],
+  [
+    'an admin whose token has lapsed',
+    () => tokenOf({ name: 'ada', role: 'admin' }, longAgo),
+    () => own,
+    () => 'unknown',
+  ],
+  ["a merchant's person whose token has lapsed", () => tokenOf(anna(), longAgo), () => own, () => 'unknown'],
+];
 
 test.each(people)('%s may make the calls that are declared so, and no others', async (_who, headers, about, may) => {
   expect(declaredCalls.length).toBeGreaterThan(80);
@@ -124,7 +157,7 @@ test.each(people)('%s may make the calls that are declared so, and no others', a
   const expected: string[] = [];
   for (const { call } of declaredCalls) {
     const name = `${call.owner} ${call.method} ${call.path}`;
-    const answer = await ask(call, headers(), about());
+    const answer = await ask(call, headers(call), about());
     found.push(`${name}: ${outcomeOf(answer)}`);
     expected.push(`${name}: ${may(call)}`);
   }

@@ -7,7 +7,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 /** The console as a process of its own, on real services. No chain-watcher runs: pages say so, and show the rest. */
 export async function startWorld() {
   const services = await startRealServices();
-  const { INTERNAL_TOKEN: _internalToken, AMQP_URL: _amqpUrl, ...urls } = services.env;
+  const { SIGNING_KEY: _signingKey, TRUSTED_KEYS: _trustedKeys, AMQP_URL: _amqpUrl, ...urls } = services.env;
   const settings = { ...urls, CHAIN_WATCHER_URL: 'http://127.0.0.1:1', HOST: '127.0.0.1' };
   const console = await startServiceProcess(new URL('../src/main.ts', import.meta.url), settings);
 

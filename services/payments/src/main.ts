@@ -79,12 +79,12 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { internalToken, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
+    const { trust, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { pool, operators, broker, outbox, reachable, ready } = backends;
     await reachable();
 
-    const client = serviceClients({ internalToken, logger, metrics, lifecycle });
+    const client = serviceClients({ caller: name, trust, logger, metrics, lifecycle });
     const owners = createOwners(client, config);
     const clocks = { ms: 0 };
     const { chain, tipReader, verifiers, finders } = createWatcherClients(client, config.chainWatcherUrl, clocks);
@@ -95,7 +95,7 @@ await startService({
     const refresh = createAccessRefresh({ owners, transact: transactAdmitted });
 
     const handlers = [transferObserved(messages, clocks), accessChanged(), webhookConfigured()];
-    lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
+    lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, trust, logger, metrics }));
     const reading = { chain, clocks, readClock: tipReader.clock };
     const looping = { db: pool, transact, messages, networks, ...reading, logger, metrics };
     for (const start of loops) lifecycle.closing(start.name, start(looping));

@@ -5,6 +5,8 @@ import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
+import { createCallerHeaders } from '@quittance/http/call-token.ts';
 import { newKey, newMerchant, newWallet } from './fixtures.ts';
 import { INTERNAL_TOKEN, network, type PaymentsUnderTest, startPayments } from './service.ts';
 
@@ -37,7 +39,7 @@ async function frozenAfterCommit() {
     ...{
       name: 'payments',
       baseUrl: `http://127.0.0.1:${proxy.port}`,
-      internalToken: INTERNAL_TOKEN,
+      showCaller: createCallerHeaders('api-gateway', sharedTrust(INTERNAL_TOKEN)),
       timeoutMs: WAIT_MS,
     },
     ...{ logger: testLogger, metrics: testMetrics },

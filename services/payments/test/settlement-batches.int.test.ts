@@ -37,7 +37,7 @@ beforeAll(async () => {
   const common = { logger: testLogger, metrics: testMetrics };
   db = testPool({ url: database.url, schema, max: 4 });
   broker = connectBroker({ ...common, url: NO_BROKER, name: 'payments' });
-  outbox = createOutbox({ ...common, pool: db, broker });
+  outbox = createOutbox({ ...common, pool: db, broker, signer: null });
   messages = createPaymentMessages({ outbox, metrics: testMetrics });
 });
 afterAll(async () => {

@@ -21,7 +21,7 @@ afterAll(() => payments.close());
 async function lookWith(networks: readonly string[]): Promise<void> {
   const common = { logger: testLogger, metrics: testMetrics };
   const broker = connectBroker({ ...common, url: 'amqp://nobody:nobody@127.0.0.1:1/', name: 'payments' });
-  const outbox = createOutbox({ ...common, pool: payments.db, broker });
+  const outbox = createOutbox({ ...common, pool: payments.db, broker, signer: null });
   let turns = 0;
   const loop = startExpireUnreadLoop({
     ...common,

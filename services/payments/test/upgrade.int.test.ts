@@ -92,7 +92,7 @@ test('what the ledger of 0.2.0 has stays, is shown, and pays no payment that is 
   };
   const common = { logger: testLogger, metrics: testMetrics };
   const broker = connectBroker({ ...common, url: 'amqp://nobody:nobody@127.0.0.1:1/', name: 'payments' });
-  const outbox = createOutbox({ ...common, pool: db, broker });
+  const outbox = createOutbox({ ...common, pool: db, broker, signer: null });
   try {
     const messages = createPaymentMessages({ outbox, metrics: testMetrics });
     const context = { messages, logger: testLogger };

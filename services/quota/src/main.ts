@@ -25,7 +25,7 @@ await startService({
     const { pool, operators, broker, outbox, reachable, ready } = backends;
     await reachable();
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
-    const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
+    const consumers = startConsumers({ broker, pool, service: name, handlers, trust: config.trust, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
 
     const queries = createQueries(pool, schema);

@@ -67,7 +67,10 @@ await startService({
     }
     const wake = () => deliver.wake();
     const handlers = [paymentPaid(wake), noticeRaised(wake), merchantStatusChanged(wake)];
-    lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
+    lifecycle.closing(
+      'consumers',
+      startConsumers({ broker, pool, service: name, handlers, trust: config.trust, logger, metrics }),
+    );
 
     const queries = createQueries(pool, schema);
     const privateTargetOf = (merchantId: string, host: string | null) => {

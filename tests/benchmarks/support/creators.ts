@@ -17,6 +17,7 @@ import { postmasterOf, requireDurable, walPosition, withCpuOfSessions } from './
 import type { Measurement } from './rounds.ts';
 import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
 import { benchmarkStack } from './stack.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 
 /** Something that creates payments. */
 export type Creator = {
@@ -41,14 +42,14 @@ export async function startCreators(context: BenchmarkContext, pgbench: string):
   await requireDurable(file.postgres_url);
   const merchants = await seedMerchants(file.postgres_url);
   const counters = await countersOf(stack);
-  const atGateway = { name: 'gateway', origin: file.gateway_url, requests: requestsAtGateway(merchants) };
+  const atGateway = { name: 'gateway', origin: file.gateway_url, requests: () => requestsAtGateway(merchants) };
   const atPayments = {
     name: 'payments',
     origin: file.services.payments.url,
-    requests: requestsAtPayments(merchants, file.internal_token),
+    requests: () => requestsAtPayments(merchants, callAs(file, 'payments', 'api-gateway')),
   };
-  const gateway = await creatorInStack(load, atGateway, file.postgres_url, counters);
-  const payments = await creatorInStack(load, atPayments, file.postgres_url, counters);
+  const gateway = creatorInStack(load, atGateway, file.postgres_url, counters);
+  const payments = creatorInStack(load, atPayments, file.postgres_url, counters);
   const outside = { stack, counters, onEnd };
   const kept = await creatorWithoutBroker(load, merchants, outside);
   const [oneAfterAnother, together] = await pgbenchCreators(pgbench, outside);
@@ -85,20 +86,16 @@ async function countersOf(stack: JourneyStack): Promise<CpuCounters> {
 }
 
 type Limit = Parameters<Creator['create']>[0];
-type ServiceTarget = { name: string; origin: string; requests: LoadRequest[] };
+/** `requests` are made for each run, because a call token is good for two minutes. */
+type ServiceTarget = { name: string; origin: string; requests: () => LoadRequest[] };
 
-async function creatorInStack(
-  load: LoadGenerator,
-  target: ServiceTarget,
-  adminUrl: string,
-  counters: CpuCounters,
-): Promise<Creator> {
-  await load.prepare({ ...target, status: 201 });
+function creatorInStack(load: LoadGenerator, target: ServiceTarget, adminUrl: string, counters: CpuCounters): Creator {
   return {
     name: target.name,
     adminUrl,
     create: (how) =>
       withWal(adminUrl, async () => {
+        await load.prepare({ ...target, requests: target.requests(), status: 201 });
         const since = await databaseClock(adminUrl);
         const { result, cpuUs } = await withCpuOfSessions(adminUrl, () =>
           measureLoad(load, target.name, loadOf(how), counters, (created) =>
@@ -131,7 +128,7 @@ async function creatorWithoutBroker(
   const name = 'payments, messages kept';
   await load.prepare({
     ...{ name, origin: payments.origin, status: 201 },
-    requests: requestsAtPayments(merchants, INTERNAL_TOKEN),
+    requests: requestsAtPayments(merchants, { 'x-internal-token': INTERNAL_TOKEN }),
   });
   const own = { ...counters, payments: () => cpuUsOf(payments.pid) };
   const create = (how: Limit) => withWal(adminUrl, () => measureLoad(load, name, loadOf(how), own));
@@ -199,10 +196,10 @@ export function requestsAtGateway(merchants: readonly CreatingMerchant[]): LoadR
   }));
 }
 
-function requestsAtPayments(merchants: readonly CreatingMerchant[], internalToken: string): LoadRequest[] {
+function requestsAtPayments(merchants: readonly CreatingMerchant[], caller: Record<string, string>): LoadRequest[] {
   return merchants.map(({ merchantId, wallet }, position) => ({
     path: `/internal/v1/merchants/${merchantId}/payments`,
-    headers: { 'x-internal-token': internalToken, 'content-type': 'application/json' },
+    headers: { ...caller, 'content-type': 'application/json' },
     body: JSON.stringify({
       idempotency_key: '{key}',
       amount: '{number}.5',

@@ -11,7 +11,8 @@ const targets = new Map<string, Target & { next: number }>();
 
 process.on('message', (order: LoadOrder) => {
   if (order.kind === 'prepare') {
-    targets.set(order.target.name, { ...order.target, next: 0 });
+    const { next = 0 } = targets.get(order.target.name) ?? {};
+    targets.set(order.target.name, { ...order.target, next });
     return void process.send?.({ kind: 'prepared' });
   }
   const target = targets.get(order.target);

@@ -9,6 +9,7 @@ import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { trustOf } from '@quittance/testkit/trust.ts';
 
 /** Sends this many messages one way. @returns seconds until all are confirmed. */
 type Send = (messages: number) => Promise<number>;
@@ -38,7 +39,7 @@ export async function startRelaying(options: {
     if (!broker.ready()) throw new Error('RabbitMQ is not there');
   });
   const channel = await openChannel(broker);
-  const outbox = createOutbox({ ...common, pool, broker });
+  const outbox = createOutbox({ ...common, pool, broker, signer: trustOf('chain-watcher').signer });
   const send = async (messages: number, run: () => Promise<void>): Promise<number> => {
     const seconds = await timed(run);
     const { messageCount } = await channel.checkQueue(QUEUE);

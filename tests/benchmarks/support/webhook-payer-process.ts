@@ -39,7 +39,7 @@ async function connect(order: Extract<PayerOrder, { kind: 'open' }>): Promise<Op
   const { databaseUrl: url, merchantIds } = order;
   const pool = createPool({ url, schema: 'payments', max: CONNECTIONS, applicationName: 'payments', ...common });
   const broker = connectBroker({ url: order.amqpUrl, name: 'payments', ...common });
-  const outbox = createOutbox({ pool, broker, ...common });
+  const outbox = createOutbox({ pool, broker, signer: null, ...common });
   await eventually(() => {
     if (!broker.canPublish()) throw new Error('RabbitMQ is not reached yet');
   });

@@ -3,6 +3,7 @@ import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { insist } from '@quittance/testkit/insist.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { send, type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { changeAccess, limitsOf, passBetaDays, untilGate } from '../support/access.ts';
@@ -135,9 +136,9 @@ export function accessSection(contract: Contract): void {
 
     /** The request as the gateway passes it on to payments. */
     async function asGateway(merchantId: string): Promise<HttpAnswer> {
-      const { services, internal_token: token, chain } = contract.stack;
+      const { services, chain } = contract.stack;
       return send('POST', `${services.payments.url}/internal/v1/merchants/${merchantId}/payments`, {
-        headers: { 'X-Internal-Token': token },
+        headers: callAs(contract.stack, 'payments', 'api-gateway'),
         body: {
           idempotency_key: 'let-in-before',
           amount: '1',

@@ -1,6 +1,7 @@
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { send } from '../../support/http.ts';
 import { inDatabase } from '../../support/database.ts';
 import { asQuotaOperator, type Registration } from '../../support/operator.ts';
@@ -29,7 +30,7 @@ export async function untilGate(
 ): Promise<void> {
   await eventually(async () => {
     const answer = await send('GET', `${stack.services.payments.url}/internal/v1/merchants/${merchantId}/gate`, {
-      headers: { 'X-Internal-Token': stack.internal_token },
+      headers: callAs(stack, 'payments'),
     });
     if (answer.status !== 200 || !isReached(answer.json<AccessPolicy>())) throw new Error(`not yet: ${answer.text}`);
   });

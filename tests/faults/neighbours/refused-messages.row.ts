@@ -12,6 +12,7 @@ import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { latenciesOf } from '../../benchmarks/support/latencies.ts';
 import type { FaultContext } from '../fault.ts';
 import type { Row } from './row.ts';
@@ -64,14 +65,21 @@ async function openService(onEnd: FaultContext['onEnd']) {
   onEnd(() => pool.end());
   const broker = connectBroker({ ...common, url: rabbit.url, name: 'neighbours' });
   onEnd(() => broker.close());
-  const outbox = createOutbox({ ...common, pool, broker });
+  const outbox = createOutbox({ ...common, pool, broker, signer: null });
   onEnd(() => outbox.close());
   const arrivals = new Map<string, number>();
   const handler = on(WebhookConfigured, 'webhook-configured', ({ merchant_id: id }) => {
     arrivals.set(id, performance.now());
     return Promise.resolve();
   });
-  const consumers = startConsumers({ ...common, pool, broker, service: 'payments', handlers: [handler] });
+  const consumers = startConsumers({
+    ...common,
+    pool,
+    broker,
+    service: 'payments',
+    handlers: [handler],
+    trust: sharedTrust(),
+  });
   onEnd(() => consumers.close());
   const count = async (text: string) => Number((await pool.query<{ count: string }>(text)).rows[0]!.count);
   return {

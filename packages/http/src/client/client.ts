@@ -6,6 +6,7 @@ import { CallerGone } from '@quittance/runtime/concurrency/caller.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
+import type { ShowCaller } from '../call-token.ts';
 import { startCall } from './call-span.ts';
 import {
   callHeaders,
@@ -83,7 +84,7 @@ class ErrorAnswer extends Error {
 type ClientParts = {
   name: string;
   baseUrl: string;
-  internalToken: string | null;
+  showCaller: ShowCaller | null;
   timeoutMs?: number;
   logger: Logger;
   metrics: Metrics;
@@ -96,18 +97,18 @@ type ClientParts = {
  * is waited for a little longer than that: what is stored must not be told as a failure. After half of at least ten requests in ten seconds failed, requests fail at once and
  * one a second is let through to see whether the service is back. Answers below 500 count as success. So does a 503 that came in time:
  * the service is there, and what it cannot decide for one merchant must not cut off the others.
- * @param internalToken null for a process that is no service: it makes calls as operators, and those for anyone.
+ * @param showCaller null for a process without a key: it makes calls as people, and those for anyone.
  * @param timeoutMs the deadline, 1500 by default.
  */
 export function createServiceClient({
   name,
   baseUrl,
-  internalToken,
+  showCaller,
   timeoutMs = DEFAULT_TIMEOUT_MS,
   logger,
   metrics,
 }: ClientParts): ServiceClient {
-  const transport = createTransport(baseUrl, { internalToken, timeoutMs });
+  const transport = createTransport(baseUrl, { timeoutMs });
   const durations = metrics.histogram('http_client_request_duration_seconds', 'Duration of calls to other services', [
     'client',
     'method',
@@ -118,7 +119,11 @@ export function createServiceClient({
     const end = durations.startTimer({ client: name, method: request.method });
     const span = startCall(name, request.method, url);
     try {
-      const response = await transmit(transport, request, url, { timeoutMs, traceparent: span?.traceparent });
+      const response = await transmit(transport, request, url, {
+        showCaller,
+        timeoutMs,
+        traceparent: span?.traceparent,
+      });
       end({ status: String(response.status) });
       span?.answered(response.status);
       if (response.status < 500) return response;
@@ -143,7 +148,7 @@ export function createServiceClient({
     }
   }
 
-  const open = (asked: ServiceRequest) => openStream(asked, toUrl(baseUrl, asked), { internalToken, timeoutMs });
+  const open = (asked: ServiceRequest) => openStream(asked, toUrl(baseUrl, asked), { showCaller, timeoutMs });
   const calls = (operator: Pick<ServiceRequest, 'operatorToken'>): ServiceCalls => ({
     ...callsOf(name, (asked) => request({ ...asked, ...operator })),
     stream: streamOf(name, (asked) => open({ ...asked, ...operator })),
@@ -197,12 +202,16 @@ async function transmit(
   transport: Transport,
   request: ServiceRequest,
   url: URL,
-  { timeoutMs, traceparent }: { timeoutMs: number; traceparent: string | undefined },
+  {
+    showCaller,
+    timeoutMs,
+    traceparent,
+  }: { showCaller: ShowCaller | null; timeoutMs: number; traceparent: string | undefined },
 ): Promise<ServiceResponse> {
   const wait = startWaiting(timeoutMs, { mayCommit: request.changes });
   const { signal } = wait;
   async function attempt(): Promise<ServiceResponse> {
-    const headers = callHeaders(request, wait.remainingMs(), traceparent);
+    const headers = callHeaders(request, showCaller, wait.remainingMs(), traceparent);
     const answer = await transport.open(request, url, { headers, signal });
     const body = await readAll(answer, MAX_RESPONSE_BYTES);
     return { status: answer.statusCode ?? 0, headers: answer.headers, body };

@@ -4,11 +4,12 @@ import type { Call, InputOf, ResponseOf } from '@quittance/contracts/call.ts';
 import { checkOfSchema, describeErrors } from '@quittance/contracts/schema.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 
+import type { ShowCaller } from '../call-token.ts';
 import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
 import { TIMEOUT_HEADER } from '../timeout-header.ts';
 
 /** A call with its parameters filled in. */
-export type ServiceRequest = Pick<Call, 'method' | 'path' | 'idempotent' | 'changes'> & {
+export type ServiceRequest = Pick<Call, 'owner' | 'method' | 'path' | 'idempotent' | 'changes'> & {
   query: URLSearchParams;
   json?: object;
   /** Of the operator for whom it is made. */
@@ -28,8 +29,16 @@ export function requestOf<C extends Call>(call: C, input: InputOf<C> | undefined
     value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
   const json = call.authored ? { ...body, ...author } : body;
-  const { method, idempotent, changes } = call;
-  return { method, path, idempotent, changes, query: new URLSearchParams(given), ...(json !== undefined && { json }) };
+  const { owner, method, idempotent, changes } = call;
+  return {
+    owner,
+    method,
+    path,
+    idempotent,
+    changes,
+    query: new URLSearchParams(given),
+    ...(json !== undefined && { json }),
+  };
 }
 
 type Parts = {
@@ -39,14 +48,20 @@ type Parts = {
   author?: object;
 };
 
-/** On whose behalf a call is made. @param remainingMs for how long its answer is waited for. */
+/**
+ * Who makes a call, and on whose behalf.
+ * @param showCaller null for a process that makes calls as a person alone.
+ * @param remainingMs for how long its answer is waited for.
+ */
 export function callHeaders(
-  { operatorToken }: ServiceRequest,
+  { owner, operatorToken }: ServiceRequest,
+  showCaller: ShowCaller | null,
   remainingMs: number,
   traceparent?: string,
 ): Record<string, string> {
   const requestId = currentRequestId();
   return {
+    ...showCaller?.(owner),
     [TIMEOUT_HEADER]: String(remainingMs),
     ...(requestId !== undefined && { 'x-request-id': requestId }),
     ...(traceparent !== undefined && { traceparent }),

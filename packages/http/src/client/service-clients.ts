@@ -1,15 +1,21 @@
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 
+import { createCallerHeaders } from '../call-token.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 
-/** Makes the clients of one process, which end with it. One that may take longer than usual says so with its `timeoutMs`. */
-export const serviceClients =
-  (parts: { internalToken: string; logger: Logger; metrics: Metrics; lifecycle: Lifecycle }) =>
-  (name: string, baseUrl: string, timeoutMs?: number): ServiceClient => {
-    const { lifecycle, ...common } = parts;
-    const client = createServiceClient({ name, baseUrl, ...(timeoutMs !== undefined && { timeoutMs }), ...common });
+type Parts = { caller: ServiceName; trust: Trust; logger: Logger; metrics: Metrics; lifecycle: Lifecycle };
+
+/** Makes the clients of one service, which end with it. One that may take longer than usual says so with its `timeoutMs`. */
+export function serviceClients({ caller, trust, lifecycle, ...parts }: Parts) {
+  const showCaller = createCallerHeaders(caller, trust);
+  return (name: string, baseUrl: string, timeoutMs?: number): ServiceClient => {
+    const common = { ...parts, showCaller, ...(timeoutMs !== undefined && { timeoutMs }) };
+    const client = createServiceClient({ name, baseUrl, ...common });
     lifecycle.onStop(`client ${name}`, () => client.close());
     return client;
   };
+}

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { PlainResponse } from 'got';
 
+import type { ShowCaller } from '../call-token.ts';
 import { callHeaders, type ServiceRequest } from './request.ts';
 import { startWaiting } from './waiting.ts';
 
@@ -12,13 +13,13 @@ export type StreamResponse = { status: number; headers: IncomingHttpHeaders; bod
 /**
  * Not behind the breaker, which counts answers that are whole: a stream may go on for minutes. got, which is loaded with the first one,
  * takes care of its flow and its ends; docs/adr/0049 says why other calls are made without it.
- * @param options.internalToken null for an operator's client.
+ * @param options.showCaller null for a process that makes calls as a person alone.
  * @throws for a network error, a 5xx, and when the answer does not begin in time.
  */
 export async function openStream(
   request: ServiceRequest,
   url: URL,
-  { internalToken, timeoutMs }: { internalToken: string | null; timeoutMs: number },
+  { showCaller, timeoutMs }: { showCaller: ShowCaller | null; timeoutMs: number },
 ): Promise<StreamResponse> {
   const wait = startWaiting(timeoutMs, { mayCommit: false });
   const { signal } = wait;
@@ -27,10 +28,7 @@ export async function openStream(
     const body = got.stream(url, {
       method: request.method as 'GET',
       ...(request.json !== undefined && { json: request.json }),
-      headers: {
-        ...(internalToken !== null && { 'x-internal-token': internalToken }),
-        ...callHeaders(request, wait.remainingMs()),
-      },
+      headers: callHeaders(request, showCaller, wait.remainingMs()),
       followRedirect: false,
       throwHttpErrors: false,
       decompress: false,

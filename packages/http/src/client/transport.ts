@@ -26,13 +26,9 @@ export type Transport = {
 };
 
 /**
- * @param options.internalToken is sent with every request; null for an operator's client.
  * @param options.timeoutMs of a call. A server that does not even refuse a connection has half of it, which leaves time for a second.
  */
-export function createTransport(
-  baseUrl: string,
-  { internalToken, timeoutMs }: { internalToken: string | null; timeoutMs: number },
-): Transport {
+export function createTransport(baseUrl: string, { timeoutMs }: { timeoutMs: number }): Transport {
   const { Agent, request } = baseUrl.startsWith('https:') ? process.getBuiltinModule('node:https') : http;
   const agent = new Agent({
     keepAlive: true,
@@ -45,8 +41,7 @@ export function createTransport(
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
       const ofBody = body && { 'content-type': 'application/json', 'content-length': body.length };
-      const all = { ...(internalToken !== null && { 'x-internal-token': internalToken }), ...headers, ...ofBody };
-      const sent = request(url, { agent, method, signal, headers: all });
+      const sent = request(url, { agent, method, signal, headers: { ...headers, ...ofBody } });
       sent.once('response', resolve);
       // Not once: a connection that fails while the answer is read is reported here too.
       sent.on('error', reject);

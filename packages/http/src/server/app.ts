@@ -1,12 +1,12 @@
 import express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 
-import type { Principal } from '@quittance/contracts/principal.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 
-import { authenticate, requireAccess } from './authenticate.ts';
+import { authenticate, requireAccess, type Asking } from './authenticate.ts';
 import { bindCaller, restartPublicCaller } from './bind-caller.ts';
 import { readBody } from './body.ts';
 import { causesOf, errorBody, HttpError, RequestAborted, unavailable } from '../errors.ts';
@@ -23,9 +23,8 @@ const STREAM_STALLED_MS = 120_000;
 /**
  * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404, 405 with
  * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
- * @param internalToken what services must send as X-Internal-Token on routes under /internal/, else 401. Tokens of people are
- *   signed with it: each may make the calls of its role, else 403.
- * @param internalTokenPrevious accepted as well, while the token is being replaced.
+ * @param trust whose tokens are believed on routes under /internal/, else 401: those of processes, which make the calls that name them,
+ *   and those of people, who make the calls of their role, else 403.
  * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
  * @param streamStalledMs how long a stream may make no progress, be it that its reader or its source stands still.
  * @param ready throws while the service cannot do its work; bounded to one second.
@@ -36,8 +35,7 @@ export function createApp({
   logger,
   metrics,
   routes,
-  internalToken,
-  internalTokenPrevious = null,
+  trust,
   publicTimeoutMs = Infinity,
   streamStalledMs = STREAM_STALLED_MS,
   ready,
@@ -47,8 +45,7 @@ export function createApp({
   logger: Logger;
   metrics: Metrics;
   routes: readonly Route[];
-  internalToken?: string;
-  internalTokenPrevious?: string | null;
+  trust?: Trust;
   publicTimeoutMs?: number;
   streamStalledMs?: number;
   ready: () => Promise<void>;
@@ -65,19 +62,15 @@ export function createApp({
   app.use(observeRequests({ logger, metrics }));
   app.use(closeUnreadBody);
   app.use(rejectAmbiguousFraming);
-  if (internalToken !== undefined) {
-    const tokens = [internalToken, internalTokenPrevious].filter((token) => token !== null);
-    app.use('/internal', authenticate(tokens, routes));
-  }
+  if (trust !== undefined) app.use('/internal', authenticate(name, trust, routes));
   const tracing = tracer();
   if (tracing !== null) app.use(traceRequests(tracing));
   app.use(bindCaller(publicTimeoutMs));
 
   const all = [...probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }), ...routes];
   const exposed = all.find(({ path }) => path.startsWith('/internal/'));
-  if (exposed && internalToken === undefined) {
-    throw new Error(`${exposed.path} would be public: createApp needs an internalToken`);
-  }
+  if (exposed && trust === undefined)
+    throw new Error(`${exposed.path} would be public: createApp must know whom to trust`);
   mount(app, all, logger);
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     if (error instanceof RequestAborted || response.destroyed) logger.debug({ error }, 'request aborted by the client');
@@ -95,7 +88,7 @@ function mount(app: Express, routes: readonly Route[], logger: Logger): void {
     app[methodNames[method]](path, async (request: Request, response: Response) => {
       response.locals.route = path;
       const params = request.params as Record<string, string>;
-      requireAccess(principalOf(response), route, params);
+      requireAccess(askingOf(response), route, params);
       if (publicTimeoutMs !== undefined) restartPublicCaller(request, response, publicTimeoutMs);
       sendReply(response, await handle(toRouteRequest(request, response)), (error) =>
         logger.warn({ error, route: path }, 'an answer broke off'),
@@ -151,10 +144,10 @@ function sendError(response: Response, error: HttpError, logger: Logger): void {
   }
 }
 
-const principalOf = (response: Response): Principal | null =>
-  (response.locals.principal as Principal | undefined) ?? null;
+const askingOf = (response: Response): Asking => (response.locals.asking as Asking | undefined) ?? null;
 
 function toRouteRequest(request: Request, response: Response): RouteRequest {
+  const asking = askingOf(response);
   const queryStart = request.url.indexOf('?');
   return {
     method: request.method,
@@ -165,7 +158,7 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
     rawHeaders: request.rawHeaders,
     requestId: response.locals.requestId as string,
     remoteAddress: request.socket.remoteAddress ?? 'unknown',
-    principal: principalOf(response),
+    principal: asking !== null && 'person' in asking ? asking.person : null,
     readBody: async (maxBytes) => {
       const body = await readBody(request, maxBytes);
       restartPublicCaller(request, response);

@@ -1,54 +1,82 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
+import { OPS, type Caller } from '@quittance/contracts/caller.ts';
 import type { Access } from '@quittance/contracts/operator.ts';
 import { refusalOf, type Principal } from '@quittance/contracts/principal.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 
+import { CALL_TOKEN_HEADER, createCallTokenReader, SHARED_TOKEN_HEADER } from '../call-token.ts';
 import { HttpError } from '../errors.ts';
 import { OPERATOR_TOKEN_HEADER, readOperatorToken } from '../operator-token.ts';
 import type { Route } from './route.ts';
 
+/** Who asks under /internal/: a person, a process, or whoever has what all services shared, up to release 0.2.0. */
+export type Asking = { person: Principal } | { caller: Caller | 'any service' } | null;
+
 /**
- * Lets through to /internal/ who shows the internal token, or the token of a person, who is kept for what follows. A
- * stranger reaches the calls for anyone alone, and is not told what else there is.
+ * Lets through to /internal/ who shows a call token, or the token of a person; who it is is kept for what follows. A stranger reaches the
+ * calls for anyone alone, and is not told what else there is.
  */
-export function authenticate(tokens: readonly string[], routes: readonly Route[]) {
+export function authenticate(name: string, trust: Trust, routes: readonly Route[]) {
+  const readCallToken = createCallTokenReader(name, trust.publicKeys);
   const open = new Set(
     routes.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`),
   );
+
+  function callerOf({ [CALL_TOKEN_HEADER]: token, [SHARED_TOKEN_HEADER]: shared }: Request['headers']): Asking {
+    const caller = readCallToken(String(token ?? ''));
+    if (caller !== null) return { caller };
+    return isOneOf(trust.sharedTokens, String(shared ?? '')) ? { caller: 'any service' } : null;
+  }
+
   return (request: Request, response: Response, next: NextFunction) => {
     const { method, headers, baseUrl, path } = request;
     const operatorToken = headers[OPERATOR_TOKEN_HEADER];
-    // Both are given by mistake alone, and then the one that may do less counts. A header sent twice arrives joined by a comma, and fails.
-    if (operatorToken !== undefined) response.locals.principal = principalOf(tokens, String(operatorToken));
-    else if (!isOneOf(tokens, String(headers['x-internal-token'] ?? '')) && !open.has(`${method} ${baseUrl}${path}`))
-      throw new HttpError(401, 'Missing or invalid internal token');
+    // A person and a process at once is a mistake, and then the one that may do less counts. A header sent twice arrives joined by a comma, and fails.
+    const asking: Asking =
+      operatorToken === undefined ? callerOf(headers) : { person: personOf(trust, String(operatorToken)) };
+    if (asking === null && !open.has(`${method} ${baseUrl}${path}`))
+      throw new HttpError(401, 'Missing or invalid call token');
+    response.locals.asking = asking;
     next();
   };
 }
 
 /**
- * Nothing of a request is read before this has let it through. Services may do everything.
- * @throws HttpError 403 unless the person who asks may make this call, 404 for a merchant's person who asks about another merchant.
+ * Nothing of a request is read before this has let it through.
+ * @throws HttpError 403 unless who asks may make this call, 404 for a merchant's person who asks about another merchant.
  */
 export function requireAccess(
-  principal: Principal | null,
-  { access = 'services', forMerchants = false }: Pick<Route, 'access' | 'forMerchants'>,
+  asking: Asking,
+  { access = 'services', forMerchants = false, callers = [] }: Pick<Route, 'access' | 'forMerchants' | 'callers'>,
   params: Readonly<Record<string, string | undefined>>,
 ): void {
-  const refusal = refusalOf(principal, { access, forMerchants }, params);
+  if (asking === null || access === 'anyone') return;
+  if ('caller' in asking) {
+    if (!mayCall(asking.caller, access, callers)) throw new HttpError(403, `This is not for ${asking.caller}`);
+    return;
+  }
+  const { person } = asking;
+  const refusal = refusalOf(person, { access, forMerchants }, params);
   if (refusal === 'foreign') throw new HttpError(404, 'Not found');
-  if (refusal === 'closed') throw new HttpError(403, closedTo(principal, access));
+  if (refusal === 'closed') throw new HttpError(403, closedTo(person, access));
 }
 
-function closedTo(principal: Principal | null, access: Access): string {
-  if (principal?.role === 'merchant') return 'This is not for merchants';
+function mayCall(caller: Caller | 'any service', access: Access, callers: readonly ServiceName[]): boolean {
+  if (caller === 'any service') return true;
+  return caller === OPS ? access !== 'services' : callers.includes(caller);
+}
+
+function closedTo(person: Principal, access: Access): string {
+  if (person.role === 'merchant') return 'This is not for merchants';
   return access === 'services' ? 'This is for services, not for operators' : `This needs the role ${access}`;
 }
 
-function principalOf(tokens: readonly string[], token: string): Principal {
-  const principal = readOperatorToken(tokens, token);
-  if (principal === null) throw new HttpError(401, 'Invalid or expired operator token');
-  return principal;
+function personOf(trust: Trust, token: string): Principal {
+  const person = readOperatorToken(trust, token);
+  if (person === null) throw new HttpError(401, 'Invalid or expired operator token');
+  return person;
 }
 
 function isOneOf(tokens: readonly string[], text: string): boolean {

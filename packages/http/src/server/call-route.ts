@@ -31,8 +31,8 @@ export function callRoute<C extends Call>(
 }
 
 /** Where the route of a call is, and for whom. */
-export const wayTo = ({ method, path, access, forMerchants }: Call): Omit<Route, 'handle'> => {
-  return { method, path, access, forMerchants };
+export const wayTo = ({ method, path, access, callers, forMerchants }: Call): Omit<Route, 'handle'> => {
+  return { method, path, access, callers, forMerchants };
 };
 
 /** For the few routes that answer with headers or bytes of their own. @returns what reads their requests, as `callRoute` does. */

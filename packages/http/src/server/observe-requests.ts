@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 
 import { withRequestId } from '@quittance/runtime/logger.ts';
-import { actorOf, type Principal } from '@quittance/contracts/principal.ts';
+import { actorOf } from '@quittance/contracts/principal.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { inSpan, type Span } from '@quittance/runtime/tracing/tracing.ts';
+
+import type { Asking } from './authenticate.ts';
 
 /** Asked every few seconds by machines; not worth a line at the usual level, nor a trace. */
 export const quietRoutes = ['/livez', '/readyz', '/metrics'];
@@ -39,17 +41,19 @@ export function observeRequests({ logger, metrics }: { logger: Logger; metrics: 
       const level = quietRoutes.includes(route) ? 'debug' : 'info';
       withRequestId(requestId, () => {
         inSpan(response.locals.span as Span | undefined, () => {
-          const principal = response.locals.principal as Principal | undefined;
           const duration = { duration_ms: Math.round(seconds * 10_000) / 10 };
-          logger[level](
-            { method, route, status, ...duration, ...(principal && { who: actorOf(principal) }) },
-            'request',
-          );
+          logger[level]({ method, route, status, ...duration, ...whoOf(response) }, 'request');
         });
       });
     });
     withRequestId(requestId, next);
   };
+}
+
+/** The person who asks, as an audit names one. */
+function whoOf({ locals }: Response): { who?: string } {
+  const asking = (locals.asking ?? null) as Asking;
+  return asking !== null && 'person' in asking ? { who: actorOf(asking.person) } : {};
 }
 
 /** The caller's id, when it can go into headers and logs as it is. */

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Method } from '@quittance/contracts/call.ts';
 import type { Access } from '@quittance/contracts/operator.ts';
 import type { Principal } from '@quittance/contracts/principal.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
 /** What a route is given: the request without the framework. */
 export type RouteRequest = {
@@ -40,6 +41,8 @@ export type Route = {
   handle: (request: RouteRequest) => Promise<Reply> | Reply;
   /** Who may ask under /internal/: services alone unless it is given. */
   access?: Access;
+  /** The services that may ask under /internal/: none unless they are given. */
+  callers?: readonly ServiceName[];
   /** Whether people of the merchant whom the path names may ask as well: not unless it is given. */
   forMerchants?: boolean;
   /** Within which a request from outside is answered, where that is not the time of all others. */

@@ -6,9 +6,11 @@ import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { createSemaphore, type Semaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import type { Broker } from '../broker/broker.ts';
 import { closeChannel, createReconnectingChannel } from '../broker/channel.ts';
 import { startQueueGauges } from '../broker/queue-gauges.ts';
+import { createSignatureCheck } from '../broker/signature.ts';
 import { type Binding, REDECLARE_PAUSE_MS, bindings, declareQueue } from '../broker/topology.ts';
 import { createAcknowledger } from './acknowledger.ts';
 import { createConsumerMetrics } from './consumer-metrics.ts';
@@ -29,6 +31,8 @@ export type ConsumerOptions = {
   /** As in the topology, e.g. 'payments'. */
   service: ServiceName;
   handlers: Handler[];
+  /** Says whose messages are taken. */
+  trust: Pick<Trust, 'publicKeys' | 'sharedTokens'>;
   logger: Logger;
   metrics: Metrics;
   /** How many messages each handler has at once (default 32, and two batches for a batch handler). */
@@ -85,6 +89,7 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
     share: options.share,
     queue,
     handler,
+    checkSignature: createSignatureCheck(options.trust, handler.message),
     retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },
     stopping: stopping.signal,
     logger,

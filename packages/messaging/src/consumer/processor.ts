@@ -1,3 +1,4 @@
+import type { Message } from 'amqplib';
 import { InvalidMessage } from '@quittance/contracts/message.ts';
 import { isOutage, isUnavailable, isValueRefused, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
@@ -9,6 +10,7 @@ import { type Semaphore, createSemaphore } from '@quittance/runtime/concurrency/
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { type Logger, withRequestId } from '@quittance/runtime/logger.ts';
 import { onBehalfOf } from '@quittance/runtime/tracing/on-behalf-of.ts';
+import { NotSigned } from '../broker/signature.ts';
 import { DELIVERY_LIMIT } from '../broker/topology.ts';
 import type { Acknowledge } from './acknowledger.ts';
 import type { ConsumerMetrics } from './consumer-metrics.ts';
@@ -24,6 +26,8 @@ type ProcessorOptions = {
   share: Semaphore;
   queue: string;
   handler: Handler;
+  /** @throws NotSigned. */
+  checkSignature: (message: Message) => void;
   retryPolicy: RetryPolicy;
   stopping: AbortSignal;
   logger: Logger;
@@ -79,6 +83,7 @@ export function createProcessor(options: ProcessorOptions) {
       if (sentAt !== null) metrics.received(sentAt);
       let decoded: Decoded;
       try {
+        options.checkSignature(delivery);
         decoded = { ...delivered, message: decode(delivery, handler), receivedAtMs: performance.now(), postponed: 0 };
       } catch (error) {
         track(acknowledgeFailure(delivered, error, context));
@@ -229,6 +234,7 @@ async function failureResult(
   { stopping, retryPolicy }: Context,
 ): Promise<Result> {
   if (stopping.aborted) return { result: 'abandoned' };
+  if (error instanceof NotSigned) return { result: 'dead', reason: 'not_signed', error };
   const isInvalid = error instanceof InvalidMessage || isValueRefused(error);
   if (isInvalid) return { result: 'dead', reason: 'invalid_message', error };
   if (error instanceof PermanentError) return { result: 'dead', reason: 'permanent_error', error };

@@ -2,10 +2,14 @@ import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { headersOf, propertiesOf } from '../broker/amqp-message.ts';
 import type { Outgoing } from '../broker/publisher.ts';
+import { SIGNATURE_HEADER } from '../broker/signature.ts';
 import { DEAD_EXCHANGE } from '../broker/topology.ts';
 
-/** Why a consumer made a message a dead letter. `retries_exhausted`: it failed up to the delivery limit. */
-export const DEAD_LETTER_REASONS = ['invalid_message', 'permanent_error', 'retries_exhausted'] as const;
+/**
+ * Why a consumer made a message a dead letter. `not_signed`: whoever published it is not who publishes its kind. `retries_exhausted`: it
+ * failed up to the delivery limit.
+ */
+export const DEAD_LETTER_REASONS = ['not_signed', 'invalid_message', 'permanent_error', 'retries_exhausted'] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
 /** A dead letter, as an operator reads it. */
@@ -80,7 +84,13 @@ function toOutgoing(
   headers: Record<string, string | number>,
 ): Outgoing {
   const { messageId, correlationId, type, contentType, timestamp } = propertiesOf(message);
-  const { version, merchant_id, traceparent, first_seen = deadSince } = headersOf(message);
+  const {
+    version,
+    merchant_id,
+    traceparent,
+    [SIGNATURE_HEADER]: signature,
+    first_seen = deadSince,
+  } = headersOf(message);
   return {
     exchange,
     routingKey,
@@ -95,6 +105,7 @@ function toOutgoing(
         version,
         merchant_id,
         ...(typeof traceparent === 'string' && { traceparent }),
+        ...(typeof signature === 'string' && { [SIGNATURE_HEADER]: signature }),
         ...(first_seen !== undefined && { first_seen }),
         ...headers,
       },

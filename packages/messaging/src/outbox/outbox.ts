@@ -4,6 +4,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { type Logger, currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
+import type { Signer } from '@quittance/runtime/trust.ts';
 import type { Broker } from '../broker/broker.ts';
 import { newMessageId } from '../broker/message-id.ts';
 import { insertMessages, type NewOutboxRow } from './store.ts';
@@ -50,12 +51,14 @@ type ComposeOptions = { messageId?: string; traceparent?: string | undefined };
 
 /**
  * Starts the relay too; every replica has one, and they share the rows.
+ * @param options.signer signs what is published; null in a process without a key.
  * @param options.pollMs default 1000. `send` wakes the relay at once, so polls only find rows whose process died before it
  *   could publish them.
  */
 export function createOutbox(options: {
   pool: Pool;
   broker: Broker;
+  signer: Signer | null;
   logger: Logger;
   metrics: Metrics;
   pollMs?: number;

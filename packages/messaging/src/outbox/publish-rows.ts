@@ -2,7 +2,9 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Signer } from '@quittance/runtime/trust.ts';
 import type { Outgoing, Publisher } from '../broker/publisher.ts';
+import { SIGNATURE_HEADER, signMessages } from '../broker/signature.ts';
 import { EXCHANGE } from '../broker/topology.ts';
 import { type SendSpan, startSendSpan } from './send-span.ts';
 import { moveToSent } from './sent-messages.ts';
@@ -13,10 +15,21 @@ const MOVED_TOGETHER = 4;
 
 /**
  * Publishes batches of rows that this relay has, awaits their confirms, and moves what is confirmed to the sent messages. No transaction is
- * open while RabbitMQ is asked. A crash between the last two publishes a message twice, which the receiver's inbox absorbs.
+ * open while RabbitMQ is asked. They are signed here, not where they are written: each way of writing a row, and each row of an earlier
+ * release or an earlier key, leaves with a signature of now. A crash between the last two publishes a message twice, which the receiver's inbox absorbs.
  * Messages of a name usually leave in the order in which they were written, but this is not guaranteed.
  */
-export function createRowPublisher({ pool, logger, relayId }: { pool: Pool; logger: Logger; relayId: string }) {
+export function createRowPublisher({
+  pool,
+  logger,
+  relayId,
+  signer,
+}: {
+  pool: Pool;
+  logger: Logger;
+  relayId: string;
+  signer: Signer | null;
+}) {
   // One statement at a time, which moves whatever was confirmed meanwhile: a name takes no second connection for it.
   const move = createMicroBatcher<readonly string[], null>({
     maxSize: MOVED_TOGETHER,
@@ -28,7 +41,12 @@ export function createRowPublisher({ pool, logger, relayId }: { pool: Pool; logg
 
   return async (publisher: Publisher, rows: readonly OutboxRow[]): Promise<void> => {
     const spans = rows.map(startSendSpan);
-    const outcomes = await publisher.publish(rows.map((row, index) => toOutgoing(row, spans[index])));
+    const outcomes = await publisher.publish(
+      signed(
+        signer,
+        rows.map((row, index) => toOutgoing(row, spans[index])),
+      ),
+    );
     faultPoint('outbox-published');
     spans.forEach((span, index) => span?.end(outcomes[index]));
     const idsOf = (isConfirmed: boolean): string[] =>
@@ -44,7 +62,23 @@ export function createRowPublisher({ pool, logger, relayId }: { pool: Pool; logg
   };
 }
 
-function toOutgoing(row: OutboxRow, span: SendSpan | undefined): Outgoing {
+type OutgoingRow = Outgoing & { properties: { headers: { version: number } } };
+
+function signed(signer: Signer | null, messages: readonly OutgoingRow[]): readonly Outgoing[] {
+  if (signer === null) return messages;
+  const signatures = signMessages(
+    signer,
+    messages.map(({ routingKey, body, properties: { messageId, headers } }) => ({
+      ...{ name: routingKey, version: headers.version, messageId, body },
+    })),
+  );
+  return messages.map(({ properties, ...rest }, index) => ({
+    ...rest,
+    properties: { ...properties, headers: { ...properties.headers, [SIGNATURE_HEADER]: signatures[index] } },
+  }));
+}
+
+function toOutgoing(row: OutboxRow, span: SendSpan | undefined): OutgoingRow {
   const traceparent = span?.traceparent ?? row.traceparent;
   return {
     exchange: EXCHANGE,

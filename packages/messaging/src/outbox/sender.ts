@@ -4,6 +4,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { Signer } from '@quittance/runtime/trust.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Publisher } from '../broker/publisher.ts';
 import { createClaims } from './claims.ts';
@@ -23,7 +24,15 @@ const HANDED_OVER_MS = 7_000;
 /** As many as a large transaction writes. Beyond that rows are claimed, so that memory is bounded. */
 const MAX_HANDED_OVER = 20_000;
 
-export type SenderOptions = { pool: Pool; broker: Broker; logger: Logger; metrics: Metrics; pollMs: number };
+export type SenderOptions = {
+  pool: Pool;
+  broker: Broker;
+  /** Signs what is published; null in a process without a key. */
+  signer: Signer | null;
+  logger: Logger;
+  metrics: Metrics;
+  pollMs: number;
+};
 
 /** How rows get to a sender without being claimed: they are written under its lease, and given to it after the commit. */
 export type HandOver = { lease: Lease; publish(rows: readonly OutboxRow[]): void };
@@ -33,10 +42,11 @@ export type Sender = ReturnType<typeof createSender>;
 type Sent = Pick<MessageDefinition<unknown>, 'name' | 'spacingMs'>;
 
 /** Publishes the messages of one name, in batches: those written by this process as they are committed, others as it claims them. */
-export function createSender({ name, spacingMs = 0 }: Sent, { pool, broker, logger, metrics, pollMs }: SenderOptions) {
+export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptions) {
+  const { pool, broker, signer, logger, metrics, pollMs } = options;
   const lease: Lease = { relayId: randomUUID(), seconds: LEASE_SECONDS };
   const claims = createClaims(pool, name, { lease, limit: BATCH_SIZE });
-  const publishRows = createRowPublisher({ pool, logger, relayId: lease.relayId });
+  const publishRows = createRowPublisher({ pool, logger, relayId: lease.relayId, signer });
   const handedOver = createHandedOver(MAX_HANDED_OVER);
   const inFlight = createInFlight(MAX_BATCHES);
   /** Null until the first message: most services send few names. */

@@ -7,6 +7,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { Overloaded } from '@quittance/runtime/concurrency/overloaded.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import { DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
 import { createAdmission } from '../admission/admission.ts';
 import { createShopNames } from '../profile/shop-names.ts';
@@ -42,8 +43,7 @@ export type GatewayParts = {
   upstreams: Upstreams;
   networks: readonly Network[];
   optionRules: OptionRules;
-  internalToken: string;
-  internalTokenPrevious?: string | null;
+  trust: Trust;
   logger: Logger;
   metrics: Metrics;
 };
@@ -61,8 +61,7 @@ export function createGatewayApp(parts: GatewayParts) {
     name: 'api-gateway',
     logger: parts.logger,
     metrics: parts.metrics,
-    internalToken: parts.internalToken,
-    internalTokenPrevious: parts.internalTokenPrevious ?? null,
+    trust: parts.trust,
     publicTimeoutMs: PUBLIC_TIMEOUT_MS,
     ready: parts.ready,
     // A lost database with them: no request passes uncounted.

@@ -14,6 +14,7 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { insertAudit } from '../store/audit.ts';
 import { insertLoginSession, takeLoginLink, useLoginCredential, useLoginSession } from '../store/merchant-login.ts';
@@ -25,7 +26,7 @@ import { addCounts, type RateLimit } from '../store/rate-limit-window.ts';
 type Dependencies = {
   db: Queryable;
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
-  internalToken: string;
+  trust: Trust;
 };
 
 /** For each address from which people sign in. */
@@ -38,7 +39,7 @@ const signIns: RateLimit = { scope: 'operator_sign_in', limit: 10, windowSeconds
 const merchantPages: RateLimit = { scope: 'merchant_pages', limit: 120, windowSeconds: 60 };
 
 /** Sessions at the console, of operators and of merchants' people. Each call carries its own secret, so that the console itself has none. */
-export const operatorSessionRoutes = ({ db, inTransaction, internalToken }: Dependencies): Route[] => [
+export const operatorSessionRoutes = ({ db, inTransaction, trust }: Dependencies): Route[] => [
   callRoute(OpenOperatorSession, async ({ body: { credential, client } }) => {
     await countSignIn(db, client);
     const session = newSecret('qs');
@@ -76,7 +77,7 @@ export const operatorSessionRoutes = ({ db, inTransaction, internalToken }: Depe
     const hash = sha256(session);
     const person = (await useSession(db, hash)) ?? (await useMerchantSession(db, hash));
     if (person === null) throw new HttpError(401, 'This session is over');
-    return { ...person, token: issueOperatorToken(internalToken, person), expires_in: OPERATOR_TOKEN_SECONDS };
+    return { ...person, token: issueOperatorToken(trust, person), expires_in: OPERATOR_TOKEN_SECONDS };
   }),
   callRoute(CloseOperatorSession, async ({ body: { session, everywhere } }) => ({
     closed: await deleteSessions(db, sha256(session), everywhere),

@@ -16,6 +16,7 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import {
   addOperator,
@@ -29,14 +30,14 @@ import {
 type Dependencies = {
   db: Queryable;
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
-  internalToken: string;
+  trust: Trust;
 };
 
 const LIST_MAX = 500;
 const AUDIT_MAX = 100;
 
 /** The accounts of those who run the system, and the tokens that they get for their credentials. */
-export const operatorAccountRoutes = ({ db, inTransaction, internalToken }: Dependencies): Route[] => [
+export const operatorAccountRoutes = ({ db, inTransaction, trust }: Dependencies): Route[] => [
   callRoute(AddOperator, (request) => add(inTransaction, request)),
   callRoute(ListOperators, async () => ({ operators: (await listOperators(db, LIST_MAX)).map(withTextTimes) })),
   callRoute(DisableOperator, (request) => disable(inTransaction, request)),
@@ -51,7 +52,7 @@ export const operatorAccountRoutes = ({ db, inTransaction, internalToken }: Depe
     if (operator === null) throw new HttpError(401, 'No operator has this credential');
     return {
       ...operator,
-      token: issueOperatorToken(internalToken, operator),
+      token: issueOperatorToken(trust, operator),
       expires_in: OPERATOR_TOKEN_SECONDS,
     };
   }),

@@ -6,7 +6,7 @@ import type { ConflictCode } from '@quittance/contracts/error-code.ts';
 import { CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { conflict, creationBlocked, invalid } from '@quittance/http/errors.ts';
-import { callReader } from '@quittance/http/server/call-route.ts';
+import { callReader, wayTo } from '@quittance/http/server/call-route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Creation, CreationOutcome } from '../creation/creation.ts';
@@ -40,10 +40,8 @@ export function createPaymentRoute({
 }): Route {
   const outcomes = countOutcomes(metrics);
   const read = callReader(CreatePayment);
-  const { method, path } = CreatePayment;
   return {
-    method,
-    path,
+    ...wayTo(CreatePayment),
     handle: async (request) => {
       const { params, body } = await read(request);
       const outcome = await create(toCreation(params.merchant_id, body, networks)).catch((error: unknown) => {

@@ -33,7 +33,7 @@ export async function openSharedDatabase(): Promise<SharedDatabase> {
   const pools = [poolNamed('replica 1', 6), poolNamed('replica 2', 6)] as const;
   const db = poolNamed('model', 2);
   const broker = connectBroker({ url: NO_BROKER, name: 'payments', logger: testLogger, metrics: testMetrics });
-  const outbox = createOutbox({ pool: db, broker, logger: testLogger, metrics: testMetrics });
+  const outbox = createOutbox({ pool: db, broker, signer: null, logger: testLogger, metrics: testMetrics });
   const publicBaseUrl = 'https://pay.example';
   await fill(db);
   return {

@@ -40,6 +40,7 @@ export type LookUpAccount = { merchant_id: string; by: 'merchant' | 'customer' }
  * `not_read_yet`. Without an account nothing is counted but the providers' share.
  */
 export const LookUpTransaction = defineCall('chain-watcher', 'POST /transactions/look-up', json<LookedUp>(), {
+  callers: ['payments'],
   body: object<{ transaction_id: string; first?: string; account?: LookUpAccount }>(
     {
       transaction_id: fields.transactionId,

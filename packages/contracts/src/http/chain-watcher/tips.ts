@@ -47,4 +47,5 @@ export const ReadTips = defineCall(
       },
     },
   }),
+  { callers: ['payments'] },
 );

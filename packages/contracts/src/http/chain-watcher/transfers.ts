@@ -46,6 +46,7 @@ export const FindTransfersInWindows = defineCall(
     },
   }),
   {
+    callers: ['payments'],
     body: object<{ network: string; windows: TransferWindow[]; page?: { limit: number; after?: TransferPosition } }>(
       {
         network: { type: 'string' },
@@ -139,6 +140,7 @@ export const VerifyTransfer = defineCall(
     ],
   }),
   {
+    callers: ['payments'],
     body: object<TransferId>({ network: { type: 'string' }, ...transferIdSchemas }),
     idempotent: true,
     changes: false,

@@ -18,6 +18,7 @@ export const ReadWalletStates = defineCall(
     properties: { blacklisted: { type: 'array', items: { type: 'string' } } },
   }),
   {
+    callers: ['payments'],
     body: object<{ network: string; addresses: string[] }>({
       network: { type: 'string' },
       addresses: { type: 'array', maxItems: WALLETS_MAX, items: { type: 'string' } },

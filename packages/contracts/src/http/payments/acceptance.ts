@@ -69,5 +69,5 @@ export const AcceptTransferAsMerchant = defineCall(
   'payments',
   'POST /merchants/:merchant_id/payments/:payment_id/accept-transfer',
   json<Payment>(),
-  { body: acceptedTransfer, idempotent: true },
+  { callers: ['api-gateway'], body: acceptedTransfer, idempotent: true },
 );

@@ -18,6 +18,7 @@ export type ExportFormat = (typeof exportFormats)[number];
  * 429 with Retry-After while another one of this merchant is under way.
  */
 export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_id/payments/export', json<never>(), {
+  callers: ['api-gateway'],
   access: 'viewer',
   forMerchants: true,
   query: { status, created_from, created_to, format: query.oneOf(...exportFormats), bom: query.oneOf('0', '1') },

@@ -6,6 +6,7 @@ export type OwnLimits = Omit<CreationLimits, 'last_api_request_at'>;
 
 /** 503 for a merchant that quota does not know yet. */
 export const ReadLimits = defineCall('payments', 'GET /merchants/:merchant_id/limits', json<OwnLimits>(), {
+  callers: ['api-gateway'],
   access: 'viewer',
   forMerchants: true,
 });

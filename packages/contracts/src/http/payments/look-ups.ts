@@ -61,7 +61,7 @@ export const FindMerchantTransfers = defineCall(
   'payments',
   'GET /merchants/:merchant_id/transfers',
   json<FoundTransfers>(),
-  { forMerchants: true, query: { transaction_id: query.transactionId } },
+  { callers: ['api-gateway'], forMerchants: true, query: { transaction_id: query.transactionId } },
 );
 
 /** The same for operators: transfers to all merchants' wallets, and what the chain shows of what the ledger does not have. */
@@ -86,6 +86,7 @@ export type CheckoutHelp = {
 
 /** 404 for an unknown token. Asked only for the page itself, never for the status that it polls. */
 export const ReadCheckoutHelp = defineCall('payments', 'POST /checkout-help', json<CheckoutHelp>(), {
+  callers: ['api-gateway'],
   body: object<{ token_sha256: string; transaction_id?: string }>(
     { token_sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' }, transaction_id: fields.transactionId },
     { optional: ['transaction_id'] },

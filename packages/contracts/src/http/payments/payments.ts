@@ -36,6 +36,7 @@ type ValidCreation = CreationRequest & { idempotency_key: string };
  * 403 with a code and a message; 409; 503 when it cannot be decided.
  */
 export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
+  callers: ['api-gateway'],
   body: object<ValidCreation>(creationFields, { optional: optionalFields }),
   // Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did.
   maxBodyBytes: 256 * 1024,
@@ -77,6 +78,7 @@ export const CreatePayments = defineCall(
     properties: { created: { type: 'array' } },
   }),
   {
+    callers: ['api-gateway'],
     body: object<{ creations: CreationOfMerchant[] }>({
       creations: {
         type: 'array',
@@ -97,7 +99,7 @@ export const ListPayments = defineCall(
   'payments',
   'GET /merchants/:merchant_id/payments',
   json<{ payments: Payment[]; next_cursor: string | null }>(),
-  { access: 'viewer', forMerchants: true, query: { ...listFilters, ...pageParameters } },
+  { callers: ['api-gateway'], access: 'viewer', forMerchants: true, query: { ...listFilters, ...pageParameters } },
 );
 
 /** A payment as its merchant sees it: what is an operator's business is not in it. 404 for another merchant's. */
@@ -113,6 +115,7 @@ export const CancelPayment = defineCall(
   'payments',
   'POST /merchants/:merchant_id/payments/:payment_id/cancel',
   json<Payment>(),
+  { callers: ['api-gateway'] },
 );
 
 /**
@@ -136,6 +139,7 @@ export const ReadPaymentDetails = defineCall(
   'POST /payment-details',
   json<{ found: { merchant_id: string; payment: PaymentDetails }[] }>(foundSchema()),
   {
+    callers: ['api-gateway'],
     body: object<{ payments: OwnPayment[] }>({
       payments: {
         type: 'array',
@@ -160,6 +164,7 @@ export const ReadPublicPayments = defineCall(
   'POST /public-payments',
   json<{ found: ({ token_sha256: string } & CheckoutPayment)[] }>(foundSchema()),
   {
+    callers: ['api-gateway'],
     body: object<{ tokens_sha256: string[] }>({
       tokens_sha256: {
         type: 'array',

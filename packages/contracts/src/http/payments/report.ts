@@ -33,6 +33,7 @@ export const REPORT_ROWS_MAX = 400;
  * Both days are included; `group` is day unless it is given. 422 when it would have more than 400 rows, 503 when counting takes too long.
  */
 export const ReadReport = defineCall('payments', 'GET /merchants/:merchant_id/report', json<Report>(), {
+  callers: ['api-gateway'],
   access: 'viewer',
   forMerchants: true,
   query: { from: query.day, to: query.day, group: query.oneOf(...reportGroups), by: query.oneOf(...reportTimes) },

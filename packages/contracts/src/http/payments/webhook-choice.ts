@@ -12,5 +12,8 @@ export const ApplyWebhookChoice = defineCall(
   'payments',
   'PUT /merchants/:merchant_id/webhook-choice',
   json<Record<string, never>>(),
-  { body: object<VersionedChoice>({ events: webhookChoiceSchema, version: { type: 'integer', minimum: 1 } }) },
+  {
+    callers: ['api-gateway'],
+    body: object<VersionedChoice>({ events: webhookChoiceSchema, version: { type: 'integer', minimum: 1 } }),
+  },
 );

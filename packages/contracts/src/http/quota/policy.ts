@@ -15,7 +15,7 @@ export const ReadPolicy = defineCall(
     ...AccessChanged.schema,
     required: AccessChanged.schema.required.filter((field) => field !== 'changed_at'),
   }),
-  { access: 'viewer' },
+  { callers: ['payments'], access: 'viewer' },
 );
 
 /** The newest account status that quota knows, and a version of the policy that includes it. */

@@ -18,6 +18,7 @@ export const ConfigureWebhook = defineCall(
   'PUT /merchants/:merchant_id/webhook',
   json<ConfiguredWebhook>(),
   {
+    callers: ['api-gateway'],
     body: json<Configuration>({
       ...object<Configuration>({ url: { type: 'string' }, events: webhookChoiceSchema }, { optional: ['events'] })
         .schema,
@@ -33,7 +34,7 @@ export const ReadWebhook = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/webhook',
   json<WebhookSettings & { version: number }>(),
-  { access: 'viewer', forMerchants: true },
+  { callers: ['api-gateway', 'payments'], access: 'viewer', forMerchants: true },
 );
 
 /** 409 before the first configuration. */
@@ -41,6 +42,7 @@ export const RotateWebhookKey = defineCall(
   'webhook-dispatcher',
   'POST /merchants/:merchant_id/webhook/rotate-key',
   json<{ key_id: string; signing_key: string }>(),
+  { callers: ['api-gateway'] },
 );
 
 /** What came of the one attempt at a test event. */
@@ -57,4 +59,5 @@ export const TestWebhook = defineCall(
   'webhook-dispatcher',
   'POST /merchants/:merchant_id/webhook/test',
   json<TestedWebhook>(),
+  { callers: ['api-gateway'] },
 );

@@ -9,7 +9,7 @@ export const ListDeliveries = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/payments/:payment_id/deliveries',
   json<{ deliveries: DeliveryRecord[] }>(),
-  { access: 'viewer', forMerchants: true },
+  { callers: ['api-gateway'], access: 'viewer', forMerchants: true },
 );
 
 /** A merchant's retry: 404 for an unknown event or another merchant's, 409 unless it has failed. */
@@ -17,7 +17,7 @@ export const RetryEvent = defineCall(
   'webhook-dispatcher',
   'POST /merchants/:merchant_id/events/:event_id/retry',
   json<DeliveryRecord>(),
-  { status: 202 },
+  { callers: ['api-gateway'], status: 202 },
 );
 
 /** As a merchant's retry, without its hourly limit. */

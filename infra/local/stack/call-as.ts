@@ -1,0 +1,18 @@
+import { OPS, type Caller } from '@quittance/contracts/caller.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { createCallerHeaders } from '@quittance/http/call-token.ts';
+import { signerOfKey } from '@quittance/runtime/trust.ts';
+
+/** Signing keys, as stack.json has them. */
+export type SigningKeys = { signing_keys: { [caller in Caller]?: string } };
+
+/** The headers of a call to a service of the stack, made by another one or by `ops`; they are good for two minutes. */
+export function callAs(
+  { signing_keys: keys }: SigningKeys,
+  service: ServiceName,
+  caller: Caller = OPS,
+): Record<string, string> {
+  const { [caller]: key } = keys;
+  if (key === undefined) throw new Error(`there is no signing key of ${caller}`);
+  return createCallerHeaders(caller, { signer: signerOfKey(key), sharedTokens: [] })(service);
+}

@@ -1,0 +1,7 @@
+import type { ServiceName } from './service-name.ts';
+
+/** The operator's command line on the machine of the local stack, or wherever it is given a key. It may do what operators may. */
+export const OPS = 'ops';
+
+/** A process that makes internal calls, and signs them with its own key. */
+export type Caller = ServiceName | typeof OPS;
