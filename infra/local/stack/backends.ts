@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { ensureCertificateAuthority } from '@quittance/local-backends/certificates.ts';
@@ -7,6 +8,8 @@ import { requirePrograms, type Program } from '@quittance/local-backends/program
 import { startReceiver, type Receiver } from '../receiver/process.ts';
 import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
+import { brokerUsers, prepareBroker, urlOfUser, type BrokerUser } from '@quittance/messaging/broker/set-up.ts';
+import { createLogger } from '@quittance/runtime/logger.ts';
 import { addressOf, prepareServiceDatabases } from '@quittance/postgres/roles/service-databases.ts';
 import { ensureToken, payer } from '@quittance/local-backends/token/token.ts';
 import { StackError, type Secrets, type StackDirectory } from './directory.ts';
@@ -19,7 +22,10 @@ export type Backends = {
   /** Superuser, database `quittance`. */
   postgresUrl: string;
   databaseUrls: Record<ServiceName, string>;
+  /** Of whoever may do everything. */
   amqpUrl: string;
+  /** As a user of its own, where there is a management API to make them by. */
+  amqpUrls: Record<ServiceName, string>;
   managementUrl: string | null;
   /** The stack's own broker, or null when AMQP_URL named another one. */
   broker: Rabbitmq | null;
@@ -95,7 +101,9 @@ async function ownPostgres({ directory, ports, environment, secrets, steps }: Op
 async function ownBroker({ directory, ports, environment, steps }: Options) {
   const given = environment['AMQP_URL'] || undefined;
   if (given !== undefined) {
-    return { amqpUrl: given, managementUrl: environment['AMQP_MANAGEMENT_URL'] ?? null, broker: null, exited: null };
+    const managementUrl = environment['AMQP_MANAGEMENT_URL'] ?? null;
+    const amqpUrls = await prepareUsers(given, managementUrl);
+    return { amqpUrl: given, amqpUrls, managementUrl, broker: null, exited: null };
   }
   const { amqp, management, distribution, epmd } = ports;
   const broker = await steps.take(`RabbitMQ on ${amqp}`, async () => {
@@ -108,7 +116,25 @@ async function ownBroker({ directory, ports, environment, steps }: Options) {
     steps.undoLater(() => rabbitmq.stop());
     return rabbitmq;
   });
-  return { amqpUrl: broker.url, managementUrl: broker.managementUrl, broker, exited: broker.exited };
+  const { url: amqpUrl, managementUrl, exited } = broker;
+  return { amqpUrl, amqpUrls: await prepareUsers(amqpUrl, managementUrl), managementUrl, broker, exited };
+}
+
+/** Exchanges, queues and users, whose passwords follow from the administrator's: stacks that share a broker make the same ones. */
+async function prepareUsers(amqpUrl: string, managementUrl: string | null): Promise<Record<ServiceName, string>> {
+  const { password: secret } = new URL(amqpUrl);
+  const passwordOf = (user: string): string => createHmac('sha256', secret).update(user).digest('hex');
+  const passwords = Object.fromEntries(brokerUsers.map((user) => [user, passwordOf(user)])) as Record<
+    BrokerUser,
+    string
+  >;
+  const users = managementUrl === null ? null : { managementUrl, passwords };
+  await prepareBroker(amqpUrl, users, createLogger({ service: 'stack', level: 'fatal' })).catch((error: unknown) => {
+    throw new StackError(`RabbitMQ cannot be used: ${reason(error)}`);
+  });
+  const urlOf = (name: ServiceName): string =>
+    managementUrl === null ? amqpUrl : urlOfUser(amqpUrl, name, passwords[name]);
+  return Object.fromEntries(serviceNames.map((name) => [name, urlOf(name)])) as Record<ServiceName, string>;
 }
 
 /** anvil's default: `finalized` stays 64 blocks behind, so the blocks a kill -9 loses are an ordinary reorganisation. */

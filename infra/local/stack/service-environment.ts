@@ -8,7 +8,8 @@ export type ServiceEnvironmentOptions = {
   secrets: Secrets;
   /** Database URL of a service's own role. */
   databaseUrls: Record<ServiceName, string>;
-  amqpUrl: string;
+  /** As the service's own user. */
+  amqpUrls: Record<ServiceName, string>;
   serviceUrls: Record<ServiceName, string>;
   edgeUrl: string;
   networksFile: string;
@@ -64,7 +65,7 @@ export function serviceEnvironment(
     PORT: String(port),
     HOST: '127.0.0.1',
     DATABASE_URL: options.databaseUrls[name],
-    AMQP_URL: options.amqpUrl,
+    AMQP_URL: options.amqpUrls[name],
     SIGNING_KEY: secrets.signing_keys[name],
     TRUSTED_KEYS: trustedKeysOf(secrets.signing_keys),
     ...(secrets.internal_token !== undefined && { INTERNAL_TOKEN: secrets.internal_token }),
@@ -108,13 +109,10 @@ export function singleEnvironment(
   const own = serviceNames.flatMap((name): [string, string][] => [
     [`${settingPrefix(name)}PORT`, String(ports[name])],
     [`${settingPrefix(name)}DATABASE_URL`, options.databaseUrls[name]],
+    [`${settingPrefix(name)}AMQP_URL`, options.amqpUrls[name]],
     [`${settingPrefix(name)}SIGNING_KEY`, options.secrets.signing_keys[name]],
   ]);
-  const {
-    PORT: _port,
-    DATABASE_URL: _databaseUrl,
-    SIGNING_KEY: _signingKey,
-    ...shared
-  } = serviceEnvironment(options, 'webhook-dispatcher', 0);
+  // Without what each has its own of, so that nothing of one is taken for another's.
+  const { PORT, DATABASE_URL, AMQP_URL, SIGNING_KEY, ...shared } = serviceEnvironment(options, 'webhook-dispatcher', 0);
   return { ...shared, ...Object.fromEntries(own) };
 }

@@ -14,7 +14,10 @@ export type StackFile = {
   signing_keys: Record<Caller, string>;
   /** Superuser, database `quittance`. */
   postgres_url: string;
+  /** Of whoever may do everything. */
   amqp_url: string;
+  /** As the user of each service. */
+  amqp_urls: Record<ServiceName, string>;
   management_url: string | null;
   chain: StackChain;
   /** The Tron beside it, in Tron's spelling of addresses; only where it was asked for. `rpc_url` takes no transactions: they go to the chain. */

@@ -107,6 +107,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     signing_keys: secrets.signing_keys,
     postgres_url: backends.postgresUrl,
     amqp_url: backends.amqpUrl,
+    amqp_urls: backends.amqpUrls,
     management_url: backends.managementUrl,
     chain,
     ...(tron !== null && { tron: { ...tron, wallet: addressFromHex('tron', merchant.wallet) } }),
@@ -129,7 +130,7 @@ function settingsOf(
   return {
     secrets,
     databaseUrls: backends.databaseUrls,
-    amqpUrl: backends.amqpUrl,
+    amqpUrls: backends.amqpUrls,
     serviceUrls: urls.services,
     edgeUrl: urls.edge,
     networksFile: environment['NETWORKS_FILE'] ?? directory.networksFile,

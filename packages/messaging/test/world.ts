@@ -14,10 +14,9 @@ import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { type Broker, connectBroker } from '../src/broker/broker.ts';
-import { bindings, deadQueueOf } from '../src/broker/topology.ts';
+import { ACTIONS_QUEUE, bindings, deadQueueOf } from '../src/broker/topology.ts';
 import { type Consumers, startConsumers } from '../src/consumer/consumer.ts';
 import { type BatchContext, type Handler, type HandlerContext, on, onBatch } from '../src/consumer/handler.ts';
-import { ACTIONS_QUEUE } from '../src/dead-letter/actions.ts';
 import { messagingMigrations } from '../src/schema/service-schema.ts';
 import { type Outbox, createOutbox } from '../src/outbox/outbox.ts';
 

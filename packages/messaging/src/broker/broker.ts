@@ -2,7 +2,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { type ReconnectingConnection, createReconnectingConnection } from './connection.ts';
 import { type Outcome, type Outgoing, type Publisher, createPublisher } from './publisher.ts';
-import { declareTopology } from './topology.ts';
+import { ensureTopology } from './declare.ts';
 
 export type Broker = ReturnType<typeof connectBroker>;
 
@@ -30,11 +30,8 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
       name: `${name} (${detail})`,
       logger,
       setUp: async (connection) => {
-        const channel = await connection.createChannel();
-        // Without a listener a refused declaration would end the process; the declaration itself fails with the reason.
-        channel.on('error', () => undefined);
-        await declareTopology(channel);
-        await channel.close();
+        // A process has many connections to publish on, and one to consume.
+        if (purpose === 'consume') await ensureTopology(connection, logger);
       },
       onState: (state) => {
         if (state === 'connected') up[purpose].add(detail);

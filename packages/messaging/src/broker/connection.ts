@@ -103,7 +103,7 @@ async function connectUntilClosed(
   // Without a listener an 'error' event would end the process; 'close' always follows and has the reason.
   connection.on('error', () => undefined);
   try {
-    await withTimeout(SET_UP_LIMIT_MS, setUp(connection), 'Declaring the topology');
+    await withTimeout(SET_UP_LIMIT_MS, setUp(connection), 'Preparing the connection');
     if (isStopping()) throw new Error('Closed while connecting');
   } catch (error) {
     await closeConnection(connection);

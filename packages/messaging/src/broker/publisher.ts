@@ -4,7 +4,8 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { pause } from '@quittance/runtime/concurrency/backoff.ts';
 import { createReconnectingChannel } from './channel.ts';
 import type { ReconnectingConnection } from './connection.ts';
-import { REDECLARE_PAUSE_MS, declareTopology } from './topology.ts';
+import { ensureTopology } from './declare.ts';
+import { REDECLARE_PAUSE_MS } from './topology.ts';
 
 /** One message to publish. */
 export type Outgoing = {
@@ -61,9 +62,10 @@ export function createPublisher(options: {
   async function redeclareTopology(): Promise<void> {
     logger.error('A message was returned because no queue is bound to it; declaring the topology again');
     await pause(REDECLARE_PAUSE_MS, stopping.signal);
-    const live = channel.current();
-    if (live === null) return;
-    await declareTopology(live).catch((error: unknown) => logger.error({ error }, 'Could not declare the topology'));
+    if (stopping.signal.aborted || connection.state() !== 'connected') return;
+    await ensureTopology(await connection.connected(stopping.signal), logger).catch((error: unknown) =>
+      logger.error({ error }, 'Could not declare the topology'),
+    );
   }
 
   return {

@@ -1,4 +1,3 @@
-import type { Channel } from 'amqplib';
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
@@ -14,8 +13,8 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
 /**
  * Who subscribes to what: service → handler → message. Each row is one queue, `<service>.<handler>`.
  *
- * Every process declares the whole table each time it connects, not only its own rows. So messages are kept for a service
- * that never started yet, and the order in which services start does not matter.
+ * All of it is declared before the first service starts (set-up.ts), so that messages are kept for a service that never started yet.
+ * Each process declares what is missing, as far as its user may.
  */
 export const subscriptions: Record<ServiceName, Record<string, MessageDefinition<unknown>>> = {
   'api-gateway': {},
@@ -77,38 +76,50 @@ export const READ_DELIVERY_LIMIT = 1_000_000;
  */
 export const REDECLARE_PAUSE_MS = 1_000;
 
+/** Where what operators did to dead letters is kept; see dead-letter/actions.ts. */
+export const ACTIONS_QUEUE = 'quittance.dead-letter-actions';
+
 export function deadQueueOf(queue: string): string {
   return `${queue}.dead`;
 }
 
-/** Declares every exchange, queue and binding. Declaring what already exists changes nothing. */
-export async function declareTopology(channel: Channel): Promise<void> {
-  await channel.assertExchange(EXCHANGE, 'topic', { durable: true });
-  await channel.assertExchange(DEAD_EXCHANGE, 'direct', { durable: true });
-  for (const binding of bindings) await declareQueue(channel, binding);
+/** Arguments of a queue and of its dead queue. */
+export const queueArguments = (queue: string) => ({
+  'x-queue-type': 'quorum',
+  'x-delivery-limit': DELIVERY_LIMIT,
+  'x-dead-letter-exchange': DEAD_EXCHANGE,
+  'x-dead-letter-routing-key': queue,
+  // A dead letter can be a payment. The default strategy drops it while the dead queue has no leader; this one
+  // keeps it in the source queue until the dead queue has confirmed it. It requires reject-publish, which changes
+  // nothing here: no queue has a maximum length, since a full one would have to refuse or drop money.
+  'x-dead-letter-strategy': 'at-least-once',
+  'x-overflow': 'reject-publish',
+});
+export const deadQueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit': READ_DELIVERY_LIMIT };
+
+/** What RabbitMQ lets a user do, as regular expressions over the names of queues and exchanges. */
+export type Permissions = { configure: string; write: string; read: string };
+
+/**
+ * A service publishes to the exchange, and declares and reads its own queues. Sending a copy to the end of a queue, and a dead letter, is
+ * publishing too. No user may do more, and none is an administrator: whose a message is says its signature, not who could publish it.
+ */
+export function permissionsOf(service: ServiceName): Permissions {
+  const exchange = escaped(EXCHANGE);
+  if (bindings.every((row) => row.service !== service))
+    return { configure: '^$', write: `^${exchange}$`, read: `^${exchange}$` };
+  const own = `${service}\\..*`;
+  const exchanges = `${exchange}|${escaped(DEAD_EXCHANGE)}`;
+  return { configure: `^${own}$`, write: `^(${exchanges}|amq\\.default|${own})$`, read: `^(${exchanges}|${own})$` };
 }
 
-/** The dead queue comes first, so that every queue has a place for its dead letters. */
-export async function declareQueue(channel: Channel, { queue, message }: Binding): Promise<void> {
-  const deadQueue = deadQueueOf(queue);
-  await channel.assertQueue(deadQueue, {
-    durable: true,
-    arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': READ_DELIVERY_LIMIT },
-  });
-  await channel.bindQueue(deadQueue, DEAD_EXCHANGE, queue);
-  await channel.assertQueue(queue, {
-    durable: true,
-    arguments: {
-      'x-queue-type': 'quorum',
-      'x-delivery-limit': DELIVERY_LIMIT,
-      'x-dead-letter-exchange': DEAD_EXCHANGE,
-      'x-dead-letter-routing-key': queue,
-      // A dead letter can be a payment. The default strategy drops it while the dead queue has no leader; this one
-      // keeps it in the source queue until the dead queue has confirmed it. It requires reject-publish, which changes
-      // nothing here: no queue has a maximum length, since a full one would have to refuse or drop money.
-      'x-dead-letter-strategy': 'at-least-once',
-      'x-overflow': 'reject-publish',
-    },
-  });
-  await channel.bindQueue(queue, EXCHANGE, message.name);
+/** Of whoever runs `ops dead-letter`: reads dead letters, sends them back to their queues, and keeps the record of both. */
+export const operatorPermissions: Permissions = {
+  configure: `^${escaped(ACTIONS_QUEUE)}$`,
+  write: `^(amq\\.default|${escaped(ACTIONS_QUEUE)})$`,
+  read: `^(${escaped(ACTIONS_QUEUE)}|.*\\.dead)$`,
+};
+
+function escaped(name: string): string {
+  return name.replaceAll('.', '\\.');
 }

@@ -11,7 +11,8 @@ import type { Broker } from '../broker/broker.ts';
 import { closeChannel, createReconnectingChannel } from '../broker/channel.ts';
 import { startQueueGauges } from '../broker/queue-gauges.ts';
 import { createSignatureCheck } from '../broker/signature.ts';
-import { type Binding, REDECLARE_PAUSE_MS, bindings, declareQueue } from '../broker/topology.ts';
+import { UnsafeQueue, isRefusal, prepareQueue } from '../broker/declare.ts';
+import { type Binding, REDECLARE_PAUSE_MS, bindings } from '../broker/topology.ts';
 import { createAcknowledger } from './acknowledger.ts';
 import { createConsumerMetrics } from './consumer-metrics.ts';
 import type { Handler } from './handler.ts';
@@ -104,13 +105,16 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
     metrics,
   });
   let consumerTag = '';
+  const usability = createUsability(queue, logger, options.metrics);
 
   const channel = createReconnectingChannel<Channel>({
     connection: broker.consuming,
     logger,
-    open: (connection) => connection.createChannel(),
+    open: async (connection) => {
+      await usability.watch(prepareQueue(connection, binding));
+      return connection.createChannel();
+    },
     setUp: async (opened) => {
-      await declareQueue(opened, binding);
       // Per consumer, which is all that RabbitMQ 4 allows.
       await opened.prefetch(prefetch, false);
       const reply = await opened.consume(queue, (delivery) => {
@@ -132,6 +136,31 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
         logger.warn({ error }, 'Stopped while a handler was still running'),
       );
       await channel.close();
+    },
+  };
+}
+
+/** Says which queue is not consumed, and why: a queue that RabbitMQ refuses us, and one that could lose messages. */
+function createUsability(queue: string, logger: Logger, metrics: Metrics) {
+  const unusable = metrics.gauge(
+    'messaging_queue_unusable',
+    '1 while a queue is not consumed, because it could lose messages or cannot be declared',
+    ['queue'],
+  );
+  unusable.set({ queue }, 0);
+  return {
+    async watch(preparing: Promise<void>): Promise<void> {
+      try {
+        await preparing;
+        unusable.set({ queue }, 0);
+      } catch (error) {
+        // Anything else is an outage, of which the connection tells.
+        if (error instanceof UnsafeQueue || isRefusal(error)) {
+          unusable.set({ queue }, 1);
+          logger.error({ error }, 'The queue is not consumed; all others are');
+        }
+        throw error;
+      }
     },
   };
 }

@@ -4,7 +4,7 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { DeadLetter } from './message.ts';
 import { newMessageId } from '../broker/message-id.ts';
 import type { Outgoing } from '../broker/publisher.ts';
-import { READ_DELIVERY_LIMIT } from '../broker/topology.ts';
+import { ACTIONS_QUEUE, READ_DELIVERY_LIMIT } from '../broker/topology.ts';
 
 /** Who redrives or discards a dead letter, and why. */
 export type DeadLetterAuthor = { actor: string; reason: string };
@@ -22,7 +22,6 @@ export type DeadLetterAction = {
  * No service owns the dead queues, so their audit is a queue too: its record is confirmed before the letter leaves the dead queue.
  * It lasts as long as RabbitMQ's data, and the oldest records are dropped first.
  */
-export const ACTIONS_QUEUE = 'quittance.dead-letter-actions';
 export const MAX_ACTIONS = 20_000;
 const RETENTION_MS = 90 * 24 * 60 * 60 * 1000;
 

@@ -3,7 +3,6 @@ import { pause } from '@quittance/runtime/concurrency/backoff.ts';
 import type { Broker } from '../broker/broker.ts';
 import { closeChannel } from '../broker/channel.ts';
 import {
-  ACTIONS_QUEUE,
   MAX_ACTIONS,
   type DeadLetterAction,
   type DeadLetterAuthor,
@@ -13,7 +12,7 @@ import {
   toAction,
 } from './actions.ts';
 import { type DeadLetter, readDeadLetter, toRedriven } from './message.ts';
-import { bindings, deadQueueOf } from '../broker/topology.ts';
+import { ACTIONS_QUEUE, bindings, deadQueueOf } from '../broker/topology.ts';
 
 /** An operator waits at a terminal and must learn soon that the broker is away. */
 const CONNECT_LIMIT_MS = 10_000;

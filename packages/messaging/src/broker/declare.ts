@@ -1,0 +1,164 @@
+import type { Channel, ChannelModel } from 'amqplib';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { closeChannel } from './channel.ts';
+import {
+  DEAD_EXCHANGE,
+  EXCHANGE,
+  bindings,
+  deadQueueArguments,
+  deadQueueOf,
+  queueArguments,
+  type Binding,
+} from './topology.ts';
+
+/** Something of the topology: how to see whether it is there, and how to make it. */
+type Part = { name: string; check(channel: Channel): Promise<unknown>; declare(channel: Channel): Promise<unknown> };
+
+const parts: readonly Part[] = [
+  exchangePart(EXCHANGE, 'topic'),
+  exchangePart(DEAD_EXCHANGE, 'direct'),
+  ...bindings.map((binding): Part => ({
+    name: binding.queue,
+    check: async (channel) => {
+      await channel.checkQueue(deadQueueOf(binding.queue));
+      await channel.checkQueue(binding.queue);
+    },
+    declare: (channel) => declareQueue(channel, binding),
+  })),
+];
+
+function exchangePart(name: string, type: string): Part {
+  return {
+    name,
+    check: (channel) => channel.checkExchange(name),
+    declare: (channel) => channel.assertExchange(name, type, { durable: true }),
+  };
+}
+
+/**
+ * Declares what is missing of exchanges and queues. What cannot be declared costs itself alone: it is said in an error, and everything else
+ * goes on. Queues that are there stay as they are.
+ * @returns the names of what is still missing.
+ */
+export async function ensureTopology(connection: ChannelModel, logger: Logger): Promise<string[]> {
+  const isThere = (checked: readonly Part[]) =>
+    onChannel(connection, async (channel) => {
+      for (const part of checked) await part.check(channel);
+    });
+  // One that is missing closes the channel, and then each is looked at by itself.
+  if ((await failureOf(isThere(parts))) === null) return [];
+  const missing: string[] = [];
+  for (const part of parts) {
+    if ((await failureOf(isThere([part]))) === null) continue;
+    const error = await failureOf(onChannel(connection, (channel) => part.declare(channel)));
+    if (error === null) continue;
+    missing.push(part.name);
+    logger.error({ error, missing: part.name }, 'RabbitMQ lacks a queue or an exchange, and it could not be declared');
+  }
+  return missing;
+}
+
+/** A queue that was made otherwise than here, and that could lose messages. It is not consumed until that is mended. */
+export class UnsafeQueue extends Error {
+  override readonly name = 'UnsafeQueue';
+}
+
+/**
+ * Makes sure that a service's own queue can be consumed: declares it, or takes it as it is.
+ * @throws UnsafeQueue for one that drops messages, or has no place for dead letters. The error of RabbitMQ for one that is not there and
+ *   cannot be declared.
+ */
+export async function prepareQueue(connection: ChannelModel, binding: Binding): Promise<void> {
+  const error = await failureOf(onChannel(connection, (channel) => declareQueue(channel, binding)));
+  if (error === null) return;
+  const { queue } = binding;
+  const code = codeOf(error);
+  if (code === PRECONDITION_FAILED) {
+    const problem = problemOf(await argumentsOf(connection, queue));
+    if (problem !== null) throw new UnsafeQueue(`${queue} ${problem}`, { cause: error });
+  } else if (code !== ACCESS_REFUSED) throw error;
+  await onChannel(connection, (channel) => channel.checkQueue(queue));
+}
+
+/** The dead queue comes first, so that every queue has a place for its dead letters. */
+async function declareQueue(channel: Channel, { queue, message }: Binding): Promise<void> {
+  const deadQueue = deadQueueOf(queue);
+  await channel.assertQueue(deadQueue, { durable: true, arguments: deadQueueArguments });
+  await channel.bindQueue(deadQueue, DEAD_EXCHANGE, queue);
+  await channel.assertQueue(queue, { durable: true, arguments: queueArguments(queue) });
+  await channel.bindQueue(queue, EXCHANGE, message.name);
+}
+
+const ACCESS_REFUSED = 403;
+const NOT_FOUND = 404;
+const PRECONDITION_FAILED = 406;
+
+/** More than a queue can have arguments. */
+const MAX_DIFFERENCES = 30;
+
+type QueueArguments = Record<string, unknown>;
+
+/**
+ * What arguments a queue has: RabbitMQ names one that differs from those of a declaration, with its value, each time it refuses one.
+ * @throws the error of RabbitMQ when it names none.
+ */
+async function argumentsOf(connection: ChannelModel, queue: string): Promise<QueueArguments> {
+  const known: QueueArguments = queueArguments(queue);
+  for (let round = 0; round < MAX_DIFFERENCES; round += 1) {
+    const { durable = true, ...given } = known;
+    const options = { durable: durable === true, arguments: given };
+    const error = await failureOf(onChannel(connection, (channel) => channel.assertQueue(queue, options)));
+    if (error === null) return known;
+    const difference = differenceIn(error);
+    if (difference.value === undefined) delete known[difference.name];
+    else known[difference.name] = difference.value;
+  }
+  throw new Error(`the arguments of ${queue} cannot be found out`);
+}
+
+/** `inequivalent arg 'x-max-length' for queue …: received none but current is the value '10' of type 'signedint'`, or `invalid arg 'x-…'`. */
+function differenceIn(error: Error): { name: string; value: unknown } {
+  const inequivalent =
+    /inequivalent arg '([^']+)'.* but current is (?:none|(?:the value )?'([^']*)'(?: of type '(\w+)')?)/s;
+  const [, name, value, type] = inequivalent.exec(error.message) ?? [];
+  // What a classic queue cannot have.
+  const [, unsupported] = /invalid arg '([^']+)'/.exec(error.message) ?? [];
+  if (name === undefined && unsupported !== undefined) return { name: unsupported, value: undefined };
+  if (name === undefined) throw error;
+  if (value === 'true' || value === 'false') return { name, value: value === 'true' };
+  return { name, value: value === undefined || type === 'longstr' || type === undefined ? value : Number(value) };
+}
+
+/** @returns why a queue with these arguments could lose messages, or null. */
+function problemOf(given: QueueArguments): string | null {
+  if (given['durable'] === false) return 'does not outlive a restart of RabbitMQ';
+  if (given['x-dead-letter-exchange'] === undefined) return 'has no dead-letter exchange';
+  const dropping = ['x-message-ttl', 'x-expires'].filter((name) => given[name] !== undefined);
+  const isRefusing = String(given['x-overflow']).startsWith('reject-publish');
+  const limits = ['x-max-length', 'x-max-length-bytes'].filter((name) => given[name] !== undefined && !isRefusing);
+  const [problem] = [...dropping, ...limits];
+  return problem === undefined ? null : `drops messages: it has ${problem}`;
+}
+
+async function onChannel<T>(connection: ChannelModel, run: (channel: Channel) => Promise<T>): Promise<T> {
+  const channel = await connection.createChannel();
+  // Without a listener a refused declaration would end the process; the call fails with the reason.
+  channel.on('error', () => undefined);
+  try {
+    return await run(channel);
+  } finally {
+    await closeChannel(channel);
+  }
+}
+
+const failureOf = (work: Promise<unknown>): Promise<Error | null> =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  );
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
+
+/** RabbitMQ has answered: it does not have it, or does not let us. */
+export const isRefusal = (error: unknown): boolean =>
+  [ACCESS_REFUSED, NOT_FOUND, PRECONDITION_FAILED].includes(Number(codeOf(error)));
