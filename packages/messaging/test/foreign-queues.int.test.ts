@@ -86,12 +86,14 @@ async function publish(): Promise<string> {
   return body.merchant_id;
 }
 
-const consumersOf = async (queue: string): Promise<number> => {
-  const { consumers = 0 } = (await broker.manage('GET', `/api/queues/${broker.vhost}/${queue}`)) as {
-    consumers?: number;
-  };
-  return consumers;
-};
+async function consumersOf(queue: string): Promise<number> {
+  const connection = await connect(broker.url);
+  const channel = await connection.createChannel();
+  channel.on('error', () => undefined);
+  const { consumerCount } = await channel.checkQueue(queue).catch(() => ({ consumerCount: 0 }));
+  await connection.close();
+  return consumerCount;
+}
 
 const ours = queueArguments(QUEUE);
 const { 'x-dead-letter-strategy': _strategy, ...atMostOnce } = ours;
@@ -124,7 +126,7 @@ describe('a queue that could lose messages is not consumed, and all others are',
       { 'x-queue-type': 'classic', 'x-dead-letter-exchange': 'quittance.dead' },
       false,
     ],
-  ])('%s', async (_what, args, durable) => {
+  ])('%s', async (_what, args, durable = true) => {
     await make(args, durable);
     const { heard, unusable } = await start();
     await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), { timeoutMs: 30_000 });

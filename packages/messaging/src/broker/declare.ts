@@ -51,7 +51,8 @@ export async function ensureTopology(connection: ChannelModel, logger: Logger): 
   for (const part of parts) {
     if ((await failureOf(isThere([part]))) === null) continue;
     const error = await failureOf(onChannel(connection, (channel) => part.declare(channel)));
-    if (error === null) continue;
+    // It may be there with other arguments, in which case its dead queue is there now too.
+    if (error === null || (await failureOf(isThere([part]))) === null) continue;
     missing.push(part.name);
     logger.error({ error, missing: part.name }, 'RabbitMQ lacks a queue or an exchange, and it could not be declared');
   }
@@ -76,8 +77,9 @@ export async function prepareQueue(connection: ChannelModel, binding: Binding): 
   if (code === PRECONDITION_FAILED) {
     const problem = problemOf(await argumentsOf(connection, queue));
     if (problem !== null) throw new UnsafeQueue(`${queue} ${problem}`, { cause: error });
-  } else if (code !== ACCESS_REFUSED) throw error;
-  await onChannel(connection, (channel) => channel.checkQueue(queue));
+    await onChannel(connection, (channel) => channel.bindQueue(queue, EXCHANGE, binding.message.name));
+  } else if (code === ACCESS_REFUSED) await onChannel(connection, (channel) => channel.checkQueue(queue));
+  else throw error;
 }
 
 /** The dead queue comes first, so that every queue has a place for its dead letters. */
@@ -126,7 +128,9 @@ function differenceIn(error: Error): { name: string; value: unknown } {
   if (name === undefined && unsupported !== undefined) return { name: unsupported, value: undefined };
   if (name === undefined) throw error;
   if (value === 'true' || value === 'false') return { name, value: value === 'true' };
-  return { name, value: value === undefined || type === 'longstr' || type === undefined ? value : Number(value) };
+  // 3.10 does not name the type.
+  const isNumber = type === undefined ? /^\d+$/.test(value ?? '') : type !== 'longstr';
+  return { name, value: isNumber ? Number(value) : value };
 }
 
 /** @returns why a queue with these arguments could lose messages, or null. */
