@@ -1,5 +1,5 @@
 import type { AccessType } from '../../access.ts';
-import { textSchema } from '../../author.ts';
+import { nameSchema } from '../../author.ts';
 import { defineCall, json, object, type Json } from '../../call.ts';
 import { fields } from '../../messages/fields.ts';
 import type { BetaConditions } from '../../policy-defaults.ts';
@@ -32,7 +32,7 @@ export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', jso
   authored: true,
   access: 'admin',
   body: object<Registration>(
-    { name: textSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
+    { name: nameSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
     { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] },
   ),
   status: 201,
