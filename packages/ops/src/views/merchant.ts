@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { Credentials, Merchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import type { Credentials, Merchant, ReplacedCredentials } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import { isUnlimited } from '@quittance/contracts/policy-defaults.ts';
@@ -34,6 +34,20 @@ export const accountView = (account: Merchant): string =>
 
 export const credentialsView = (created: Credentials): string =>
   record({ merchant: created.merchant_id, 'API key': created.api_key, 'rotation secret': created.rotation_secret });
+
+/** With what goes on working, which whoever had the old credentials may have too. */
+export function replacedView({ still_working: { api_keys: keys, logins }, ...replaced }: ReplacedCredentials): string {
+  const { merchant_id: id } = replaced;
+  const parts = [
+    credentialsView(replaced),
+    keys.length > 0 &&
+      `These API keys still work. To end one: ops merchant key revoke ${id} --name NAME\n${table(keys, { 'API key': 'name', scope: 'scope', created: 'created_at' })}`,
+    logins.length > 0 &&
+      `These people can still sign in. To end it: ops merchant login disable ${id} NAME\n${table(logins, { login: 'name', created: 'created_at', 'last used': 'last_used_at' })}`,
+    keys.length + logins.length === 0 && 'No other API key and no login of this merchant works.',
+  ];
+  return parts.filter((part) => part !== false).join('\n\n');
+}
 
 export const policyView = (policy: AccessPolicy): string =>
   record({
