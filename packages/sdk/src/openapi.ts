@@ -761,8 +761,8 @@ export interface components {
             status: "failed";
         });
         /**
-         * @description 1 to 60 characters after Unicode NFC, at least one of them visible, without control characters and without those that
-         *     turn the direction of writing; `null` for no name.
+         * @description 1 to 60 characters after Unicode NFC, without control characters and without those that turn the direction of writing;
+         *     `null` for no name. At least one character is visible: blanks, fillers such as U+3164 and U+2800, and accents alone are not.
          */
         DisplayName: string | null;
         EdgeRateLimitError: {
@@ -776,8 +776,7 @@ export interface components {
         /**
          * @description | Value | What happened |
          *     |---|---|
-         *     | `dns_error` | the host's name could not be resolved |
-         *     | `blocked_address` | the name leads to an address that is not public |
+         *     | `dns_error` | the host's name could not be resolved, or leads to an address that is not public |
          *     | `connect_refused` | nobody listens on port 443 |
          *     | `connect_timeout` | no connection within 5 seconds |
          *     | `connection_reset` | the connection broke |
@@ -791,7 +790,7 @@ export interface components {
          *     | `superseded` | taken back before it was sent, because the payment is `PAID`; it cannot be retried |
          * @enum {string}
          */
-        ErrorCategory: "dns_error" | "blocked_address" | "connect_refused" | "connect_timeout" | "connection_reset" | "network_unreachable" | "tls_error" | "response_timeout" | "protocol_error" | "redirect" | "http_4xx" | "http_5xx" | "interrupted" | "superseded";
+        ErrorCategory: "dns_error" | "connect_refused" | "connect_timeout" | "connection_reset" | "network_unreachable" | "tls_error" | "response_timeout" | "protocol_error" | "redirect" | "http_4xx" | "http_5xx" | "interrupted" | "superseded";
         /**
          * @description What programs go by; the table under *Errors* says which status has which. `AccessCode`, `invalid_request`, `rate_limited` and
          *     `unavailable` have schemas of their own.
