@@ -44,7 +44,7 @@ export interface paths {
          *
          *     **Idempotent**, so repeat it after a 503.
          *
-         *     **Counts** toward *Webhook settings* (10 / 60 s), except when it is 401, 413 or 422.
+         *     **Counts** toward *Webhook settings* (10 / 60 s), except when it is 401 or 422.
          */
         put: operations["putProfile"];
         post?: never;
@@ -98,9 +98,9 @@ export interface paths {
          *     **Not idempotent**: each success makes another key. Should the answer get lost or be a 503, rotate again: the old key may be
          *     replaced already. The rotation secret and the signing key stay as they are.
          *
-         *     **Counts** by the secret that was sent, right or wrong (5 / 60 s); a missing or empty one is 401 and not counted. A wrong secret
-         *     is 401, and so is the right one while the account is blocked. Our edge allows one rotation a minute from one IP address, and four
-         *     at once after a quiet time.
+         *     **Counts** by the secret that was sent, right or wrong (5 / 60 s), also where the body is too large; a missing or empty one is 401
+         *     and not counted. A wrong secret is 401, and so are the right one while the account is blocked and a header that is sent twice. Our
+         *     edge allows one rotation a minute from one IP address, and four at once after a quiet time.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -301,7 +301,7 @@ export interface paths {
          *
          *     A wallet belongs to the first merchant who creates a payment on it.
          *
-         *     **Counts** toward *Creation* (30 / 60 s), except when it is 401, 413 or 422. Takes one payment of your quota only when it
+         *     **Counts** toward *Creation* (30 / 60 s), except when it is 401 or 422. Takes one payment of your quota only when it
          *     creates one.
          */
         post: operations["createPayment"];
