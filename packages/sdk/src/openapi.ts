@@ -165,6 +165,7 @@ export interface paths {
          *     public domain, or a public IP address in its usual spelling, and every address the name leads to is public: neither private
          *     networks nor this machine nor a metadata service. An international host name (`bücher.example`) is kept, and answered, in its
          *     ASCII form (`xn--bcher-kva.example`); in the path and query, other characters are percent-encoded. Redirects are never followed.
+         *     The operator may allow one merchant a host in a private network of theirs; this deviates from the rule above for that host alone.
          *
          *     **Idempotent**, apart from showing the key, so repeat it after a 503. **Refusals, in this order**: 401, 413, 422 for what the
          *     text itself shows, 429, then 422 for a host that does not exist or leads to a private address, and 503 when no name server
