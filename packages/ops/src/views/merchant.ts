@@ -36,17 +36,26 @@ export const credentialsView = (created: Credentials): string =>
   record({ merchant: created.merchant_id, 'API key': created.api_key, 'rotation secret': created.rotation_secret });
 
 /** With what goes on working, which whoever had the old credentials may have too. */
-export function replacedView({ still_working: { api_keys: keys, logins }, ...replaced }: ReplacedCredentials): string {
-  const { merchant_id: id } = replaced;
-  const parts = [
-    credentialsView(replaced),
-    keys.length > 0 &&
-      `These API keys still work. To end one: ops merchant key revoke ${id} --name NAME\n${table(keys, { 'API key': 'name', scope: 'scope', created: 'created_at' })}`,
-    logins.length > 0 &&
-      `These people can still sign in. To end it: ops merchant login disable ${id} NAME\n${table(logins, { login: 'name', created: 'created_at', 'last used': 'last_used_at' })}`,
-    keys.length + logins.length === 0 && 'No other API key and no login of this merchant works.',
+export function replacedView({ still_working: still, ...replaced }: ReplacedCredentials): string {
+  const parts = [credentialsView(replaced), ...(still === undefined ? [] : stillWorkingText(replaced, still))];
+  return parts.join('\n\n');
+}
+
+function stillWorkingText(
+  { merchant_id: id }: Credentials,
+  { api_keys: keys, logins }: Required<ReplacedCredentials>['still_working'],
+): string[] {
+  if (keys.length + logins.length === 0) return ['No other API key and no login of this merchant works.'];
+  const keyTable = table(keys, { 'API key': 'name', scope: 'scope', created: 'created_at' });
+  const loginTable = table(logins, { login: 'name', created: 'created_at', 'last used': 'last_used_at' });
+  return [
+    ...(keys.length === 0
+      ? []
+      : [`These API keys still work. To end one: ops merchant key revoke ${id} --name NAME\n${keyTable}`]),
+    ...(logins.length === 0
+      ? []
+      : [`These people can still sign in. To end it: ops merchant login disable ${id} NAME\n${loginTable}`]),
   ];
-  return parts.filter((part) => part !== false).join('\n\n');
 }
 
 export const policyView = (policy: AccessPolicy): string =>

@@ -151,7 +151,10 @@ async function replace({ inTransaction }: Dependencies, operation: Operation): P
 }
 
 /** Lists begin with what works. */
-async function readStillWorking(tx: Queryable, merchantId: string): Promise<ReplacedCredentials['still_working']> {
+async function readStillWorking(
+  tx: Queryable,
+  merchantId: string,
+): Promise<Required<ReplacedCredentials>['still_working']> {
   const keys = await listApiKeys(tx, merchantId, API_KEYS_MAX);
   const logins = await listLogins(tx, merchantId, LOGINS_MAX);
   return {

@@ -93,18 +93,20 @@ export const newKeyPage = ({ merchant_id: id, name, scope, api_key: key }: NewAp
     ${facts({ 'API key': html`<code>${key}</code>`, Name: name, Scope: scope })}
     <p>${link(`/merchants/${id}`, 'I have copied it: back to the merchant')}</p>`;
 
-/** For an administrator, who may revoke what is listed. */
 export function newCredentialsPage({ still_working: still, ...replaced }: ReplacedCredentials): Html {
   const { merchant_id: id, api_key: key, rotation_secret: secret } = replaced;
-  const { api_keys: keys, logins } = still;
   return html`<p>Copy both now: only their hashes are stored, and no page shows them again.</p>
     ${facts({ 'API key': html`<code>${key}</code>`, 'Rotation secret': html`<code>${secret}</code>` })}
-    <p>
-      ${
-        keys.length + logins.length === 0
-          ? 'No other API key and no login of this merchant works.'
-          : 'What is listed here still works. Whoever had the old credentials may have it as well: revoke the keys and disable the logins that are not safe.'
-      }
+    ${still === undefined ? [] : stillWorking(id, still)}
+    <p>${link(`/merchants/${id}`, 'I have copied them: back to the merchant')}</p>`;
+}
+
+/** For an administrator, who may revoke what is listed. */
+function stillWorking(id: string, { api_keys: keys, logins }: Required<ReplacedCredentials>['still_working']): Html {
+  if (keys.length + logins.length === 0) return html`<p>No other API key and no login of this merchant works.</p>`;
+  return html`<p>
+      What is listed here still works. Whoever had the old credentials may have it as well: revoke the keys and disable
+      the logins that are not safe.
     </p>
     ${table('API keys that still work', keys, {
       Name: ({ name }) => name,
@@ -116,8 +118,7 @@ export function newCredentialsPage({ still_working: still, ...replaced }: Replac
       Name: ({ name }) => name,
       'Last used': ({ last_used_at: at }) => time(at),
       'To disable': ({ name }) => html`<code>ops merchant login disable ${id} ${name}</code>`,
-    })}
-    <p>${link(`/merchants/${id}`, 'I have copied them: back to the merchant')}</p>`;
+    })}`;
 }
 
 export const walletsTable = ({ wallets }: { wallets: readonly OwnWallet[] }): Html =>

@@ -29,10 +29,10 @@ export type Credentials = { merchant_id: string; api_key: string; rotation_secre
 
 /**
  * What replacing does not end: API keys beside the first one, and logins of the merchant's people. Whoever had the old credentials may have
- * any of these as well; each is ended by itself.
+ * any of these as well; each is ended by itself. Absent in answers of older releases.
  */
 export type ReplacedCredentials = Credentials & {
-  still_working: {
+  still_working?: {
     api_keys: Pick<ApiKey, 'name' | 'scope' | 'created_at'>[];
     logins: Pick<MerchantLogin, 'name' | 'created_at' | 'last_used_at'>[];
   };
