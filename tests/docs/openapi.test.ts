@@ -6,7 +6,7 @@ import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { errorCodes } from '@quittance/contracts/error-code.ts';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
-import { errorCategories } from '@quittance/contracts/webhook.ts';
+import { merchantErrorCategories } from '@quittance/contracts/webhook.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
@@ -114,7 +114,7 @@ describe('docs/openapi.yaml', () => {
   test.each([
     ['PaymentStatus', paymentStatuses],
     ['AccessCode', creationBlockReasons],
-    ['ErrorCategory', errorCategories],
+    ['ErrorCategory', merchantErrorCategories],
   ])('%s has the values that the code has, in their order', (name, values) => {
     expect(below<{ enum: string[] }>('/components/schemas', name).node.enum).toEqual(values);
   });

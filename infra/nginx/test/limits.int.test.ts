@@ -99,6 +99,40 @@ describe('one client', () => {
     expect(after).toEqual([22, 429, 200]);
   });
 
+  test.each([
+    ['a declared length', {}],
+    ['chunks', { 'Transfer-Encoding': 'chunked' }],
+  ])('rotates no key then with a body that is too large either, sent with %s', async (_how, headers) => {
+    const oversized = { ...rotation, headers, body: 'x'.repeat(70_000) };
+    const after = await quickly(async () => {
+      const from = newClient();
+      const { admitted } = await flood(edge, many(22, '/api/v1/merchant/limits', { from }));
+      const rotated = await ask(edge, rotation.path, { ...oversized, from });
+      const other = await ask(edge, '/api/v1/merchant/limits', { from });
+      return [admitted, rotated.status, other.status];
+    });
+    expect(after).toEqual([22, 429, 200]);
+  });
+
+  test('has no more requests for what leads nowhere: below /api/ those of the API, elsewhere those of pages', async () => {
+    const nowhere = async (paths: string[], call: Call = {}) => {
+      const from = newClient();
+      const calls = Array.from({ length: 200 }, (_, n) => ({ path: paths[n % paths.length]!, ...call, from }));
+      const { answers, seconds } = await flood(edge, calls);
+      expect(new Set(answers.map(({ status: code }) => code))).toEqual(new Set([404, 429]));
+      return { from, seconds, admitted: answers.filter(({ status: code }) => code === 404).length };
+    };
+    const api = await nowhere(['/api/v1//payments', '/api/v1', '/api/v2/payments', '/api/v1/./merchant/rotate-key']);
+    expectAdmitted(api, { burst: 30, perSecond: 10 });
+    expect((await flood(edge, many(51, '/docs', { from: api.from }))).admitted).toBe(51);
+    const pages = await nowhere(['/', '/payments', '/API/v1/payments', '/docs//', '/metrics?/api/', '/.nowhere']);
+    expectAdmitted(pages, { burst: 50, perSecond: 20 });
+    expect((await flood(edge, many(31, '/api/v1/payments', { from: pages.from }))).admitted).toBe(31);
+    // However large what is sent there.
+    const large = { method: 'POST', body: 'x'.repeat(70_000) };
+    expectAdmitted(await nowhere(['/api/v1//payments', '/api/v2/x'], large), { burst: 30, perSecond: 10 });
+  });
+
   test('has a burst of 50 and 20 a second for pages and assets, which are apart from the API', async () => {
     const from = newClient();
     const paths = [`/pay/${token}`, '/assets/checkout.js', '/docs', '/docs/', '/openapi.json'];

@@ -1,3 +1,5 @@
+import { VISIBLE } from './visible.ts';
+
 /** What an operator may do. Each role may do what those before it may. */
 export const operatorRoles = ['viewer', 'support', 'admin'] as const;
 
@@ -21,9 +23,13 @@ export function mayCall(operator: Operator, access: Access): boolean {
 export const OPERATOR_NAME = '^[a-z][a-z0-9._-]{1,39}$';
 
 /**
- * How an audit names an operator. The mark says that the person signed in. Who runs `ops` with its key calls itself
- * what it likes, but for a name with this mark.
+ * How an audit names an operator. The mark says that the person signed in. Who runs `ops` with its key calls itself what it likes, but for a
+ * name with this mark, or one that looks as if it had it.
  */
 export const actorOf = ({ name }: Operator): string => `@${name}`;
 
-export const isActorOfOperator = (actor: string): boolean => actor.startsWith('@');
+export const isActorOfOperator = (actor: string): boolean =>
+  looksMarked.test(actor.normalize('NFKC')) || /\p{Bidi_Control}/u.test(actor);
+
+/** NFKC turns other forms of @ into it. What shows nothing may come before it, and what reorders a text may put it first. */
+const looksMarked = new RegExp(`^(?:(?!${VISIBLE})[^])*@`, 'u');

@@ -1,7 +1,12 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isVisible } from './visible.ts';
 
 /** One ajv for every schema of the contracts: all problems are collected, and a misspelt keyword is an error. */
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+const ajv = new Ajv2020({
+  ...{ allErrors: true, strict: true, allowUnionTypes: true },
+  // That a text is empty is for minLength to say.
+  formats: { visible: (text) => text === '' || isVisible(text) },
+});
 
 /** Whether a value fits a schema; `errors` says of the value given last why it does not. */
 export type SchemaCheck<T> = { (value: unknown): value is T; errors?: ErrorObject[] | null };

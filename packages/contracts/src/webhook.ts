@@ -51,6 +51,12 @@ export const errorCategories = [
 
 export type ErrorCategory = (typeof errorCategories)[number];
 
+/**
+ * What a merchant reads. A name that leads inside is `dns_error` to it, like one that does not exist: the difference would tell which names
+ * exist in our network. Operators read it.
+ */
+export const merchantErrorCategories = errorCategories.filter((category) => category !== 'blocked_address');
+
 /** `pending` also covers an attempt in flight. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 

@@ -174,8 +174,10 @@ describe('the author of a change', () => {
   test('is who runs ops, by the own word, but never one with the mark of operators who signed in', async () => {
     const service = callOf('ops');
     expect(await (await write(service, 'olga')).json()).toEqual({ actor: 'olga' });
-    const forged = await write(service, '@olga');
-    expect([forged.status, await forged.json()]).toMatchObject([422, { detail: [{ field: 'actor' }] }]);
+    for (const actor of ['@olga', '＠olga', ' \u2800@olga', '\u3164']) {
+      const forged = await write(service, actor);
+      expect([forged.status, await forged.json()]).toMatchObject([422, { detail: [{ field: 'actor' }] }]);
+    }
   });
 });
 

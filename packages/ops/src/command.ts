@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { isId, type IdPrefix } from '@quittance/contracts/ids.ts';
+import { isActorOfOperator } from '@quittance/contracts/operator.ts';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Api } from './api.ts';
@@ -37,18 +38,19 @@ export function authorOf(
   { actor, reason }: AuthorOptions,
   { user, operatorCredential }: Config,
 ): { actor: string; reason: string } {
-  if (operatorCredential !== '') {
-    if (actor !== undefined)
-      throw new Failure('wrongUse', 'With OPERATOR_CREDENTIAL the audit names the operator: leave --actor out.');
-    // The services put the operator's name in its place.
-    return { actor: user || 'operator', reason };
-  }
-  const name = actor ?? user;
+  const isSignedIn = operatorCredential !== '';
+  if (isSignedIn && actor !== undefined)
+    throw new Failure('wrongUse', 'With OPERATOR_CREDENTIAL the audit names the operator: leave --actor out.');
+  // The services put the operator's name in its place.
+  const name = isSignedIn ? user || 'operator' : (actor ?? user);
   if (name === '')
     throw new Failure(
       'wrongUse',
       'Say who you are with --actor: the audit names the author of every change, and this system does not know you.',
     );
+  // The services refuse it too, but what is done to dead letters is written to RabbitMQ directly.
+  if (isActorOfOperator(name))
+    throw new Failure('wrongUse', 'An actor must not look like @name, which marks people who signed in.');
   return { actor: name, reason };
 }
 

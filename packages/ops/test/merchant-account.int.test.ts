@@ -43,6 +43,34 @@ describe('merchant key', () => {
   });
 });
 
+describe('merchant replace-credentials', () => {
+  const replaced = (api_keys: object[], logins: object[]) => ({
+    ...{ merchant_id: merchant, api_key: 'qk_new', rotation_secret: 'qr_new' },
+    still_working: { api_keys, logins },
+  });
+  const replace = async (answer: object) => {
+    await using services = await startServices({
+      'POST /merchants/:id/replace-credentials': () => ({ status: 200, body: answer }),
+    });
+    return (await runOps(['merchant', 'replace-credentials', merchant, '--yes'], services.env)).stdout;
+  };
+
+  test('says which further keys and logins still work, and the commands that end them', async () => {
+    const login = { name: 'anna', created_at: key.created_at, last_used_at: null };
+    const shown = await replace(replaced([key], [login]));
+    for (const part of [
+      ...[/qk_new/, /qr_new/, /still work\..*ops merchant key revoke mer_a+ --name NAME\n.*\nweb +read +2026-01-31/],
+      /still sign in\..*ops merchant login disable mer_a+ NAME\n.*\nanna +2026-01-31 12:00:00Z +-/,
+    ])
+      expect(shown).toMatch(part);
+    expect(shown).not.toContain('No other');
+  });
+
+  test('says that nothing else works, where nothing does', async () => {
+    expect(await replace(replaced([], []))).toMatch(/No other API key and no login of this merchant works\./);
+  });
+});
+
 describe('merchant profile', () => {
   test('sets the name that customers see, or takes it away', async () => {
     await using services = await startServices({

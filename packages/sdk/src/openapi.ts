@@ -44,7 +44,7 @@ export interface paths {
          *
          *     **Idempotent**, so repeat it after a 503.
          *
-         *     **Counts** toward *Webhook settings* (10 / 60 s), except when it is 401, 413 or 422.
+         *     **Counts** toward *Webhook settings* (10 / 60 s), except when it is 401 or 422.
          */
         put: operations["putProfile"];
         post?: never;
@@ -98,9 +98,9 @@ export interface paths {
          *     **Not idempotent**: each success makes another key. Should the answer get lost or be a 503, rotate again: the old key may be
          *     replaced already. The rotation secret and the signing key stay as they are.
          *
-         *     **Counts** by the secret that was sent, right or wrong (5 / 60 s); a missing or empty one is 401 and not counted. A wrong secret
-         *     is 401, and so is the right one while the account is blocked. Our edge allows one rotation a minute from one IP address, and four
-         *     at once after a quiet time.
+         *     **Counts** by the secret that was sent, right or wrong (5 / 60 s), also where the body is too large; a missing or empty one is 401
+         *     and not counted. A wrong secret is 401, and so are the right one while the account is blocked and a header that is sent twice. Our
+         *     edge allows one rotation a minute from one IP address, and four at once after a quiet time.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -165,6 +165,7 @@ export interface paths {
          *     public domain, or a public IP address in its usual spelling, and every address the name leads to is public: neither private
          *     networks nor this machine nor a metadata service. An international host name (`bücher.example`) is kept, and answered, in its
          *     ASCII form (`xn--bcher-kva.example`); in the path and query, other characters are percent-encoded. Redirects are never followed.
+         *     The operator may allow one merchant a host in a private network of theirs; this deviates from the rule above for that host alone.
          *
          *     **Idempotent**, apart from showing the key, so repeat it after a 503. **Refusals, in this order**: 401, 413, 422 for what the
          *     text itself shows, 429, then 422 for a host that does not exist or leads to a private address, and 503 when no name server
@@ -301,7 +302,7 @@ export interface paths {
          *
          *     A wallet belongs to the first merchant who creates a payment on it.
          *
-         *     **Counts** toward *Creation* (30 / 60 s), except when it is 401, 413 or 422. Takes one payment of your quota only when it
+         *     **Counts** toward *Creation* (30 / 60 s), except when it is 401 or 422. Takes one payment of your quota only when it
          *     creates one.
          */
         post: operations["createPayment"];
@@ -761,8 +762,8 @@ export interface components {
             status: "failed";
         });
         /**
-         * @description 1 to 60 characters after Unicode NFC, at least one of them visible, without control characters and without those that
-         *     turn the direction of writing; `null` for no name.
+         * @description 1 to 60 characters after Unicode NFC, without control characters and without those that turn the direction of writing;
+         *     `null` for no name. At least one character is visible: blanks, fillers such as U+3164 and U+2800, and accents alone are not.
          */
         DisplayName: string | null;
         EdgeRateLimitError: {
@@ -776,8 +777,7 @@ export interface components {
         /**
          * @description | Value | What happened |
          *     |---|---|
-         *     | `dns_error` | the host's name could not be resolved |
-         *     | `blocked_address` | the name leads to an address that is not public |
+         *     | `dns_error` | the host's name could not be resolved, or leads to an address that is not public |
          *     | `connect_refused` | nobody listens on port 443 |
          *     | `connect_timeout` | no connection within 5 seconds |
          *     | `connection_reset` | the connection broke |
@@ -791,7 +791,7 @@ export interface components {
          *     | `superseded` | taken back before it was sent, because the payment is `PAID`; it cannot be retried |
          * @enum {string}
          */
-        ErrorCategory: "dns_error" | "blocked_address" | "connect_refused" | "connect_timeout" | "connection_reset" | "network_unreachable" | "tls_error" | "response_timeout" | "protocol_error" | "redirect" | "http_4xx" | "http_5xx" | "interrupted" | "superseded";
+        ErrorCategory: "dns_error" | "connect_refused" | "connect_timeout" | "connection_reset" | "network_unreachable" | "tls_error" | "response_timeout" | "protocol_error" | "redirect" | "http_4xx" | "http_5xx" | "interrupted" | "superseded";
         /**
          * @description What programs go by; the table under *Errors* says which status has which. `AccessCode`, `invalid_request`, `rate_limited` and
          *     `unavailable` have schemas of their own.

@@ -49,6 +49,13 @@ const counted = async (scope: string): Promise<number> => {
   );
   return rows[0]?.count ?? 0;
 };
+const rotationsCounted = async (secret: string) =>
+  (
+    await gateway.pool.query<{ count: number }>(
+      `select count from rate_limit_window where scope = 'key_rotation' and subject = encode(sha256($1), 'hex')`,
+      [Buffer.from(secret)],
+    )
+  ).rows;
 /** One after the other: of many at once a busy machine answers some too late, which is a 503. */
 const repeatedly = async (times: number, send: (nth: number) => Promise<Response>): Promise<Response[]> => {
   const responses: Response[] = [];
@@ -58,7 +65,7 @@ const repeatedly = async (times: number, send: (nth: number) => Promise<Response
 const statuses = (responses: Response[]) => Object.groupBy(responses, ({ status }) => String(status));
 
 describe('the order of answers', () => {
-  test('401 comes before 413, 413 before 422, 422 before 429; 413 and 422 take no count', async () => {
+  test('401 comes before 413, 413 before 422, 422 before 429; 413 takes a count, and 401 and 422 take none', async () => {
     await fresh();
     const tooLarge = 'x'.repeat(65_537);
     const wrongKey = withKey('qk_unknown');
@@ -69,16 +76,16 @@ describe('the order of answers', () => {
       status: 413,
     });
     await expect(create(gateway, { body: '{' })).resolves.toMatchObject({ status: 422 });
-    expect(await counted('creation')).toBe(0);
+    expect(await counted('creation')).toBe(1);
 
-    await repeatedly(30, () => create());
+    await repeatedly(29, () => create());
     await expect(create()).resolves.toMatchObject({ status: 429 });
     await expect(create(gateway, { body: '{' })).resolves.toMatchObject({ status: 422 });
     await expect(create(gateway, { headers: wrongKey })).resolves.toMatchObject({ status: 401 });
     expect(await counted('creation')).toBe(31);
   });
 
-  test('the bound holds without an API key too: for the rotation, which then changes and counts nothing, and the public status', async () => {
+  test('the bound holds without an API key too: for the rotation, which then counts and changes nothing, and the public status', async () => {
     const { api_key: key, rotation_secret: secret } = await gateway.merchant();
     const body = 'x'.repeat(65_537);
     const rotate = { headers: { 'secret-key': secret }, body };
@@ -88,10 +95,25 @@ describe('the order of answers', () => {
     await expect(gateway.call('GET', `/api/v1/payments/${'t'.repeat(43)}`, { body })).resolves.toMatchObject({
       status: 413,
     });
-    const counted = `select from rate_limit_window where scope = 'key_rotation' and subject = encode(sha256($1), 'hex')`;
-    expect((await gateway.pool.query(counted, [Buffer.from(secret)])).rowCount).toBe(0);
+    expect(await rotationsCounted(secret)).toEqual([{ count: 1 }]);
+    expect(await rotationsCounted(wrong.headers['secret-key'])).toEqual([{ count: 1 }]);
+    // Over the limit for its size still, and counted still; a wrong one is refused for the limit.
+    const statusesOf = async (call: Call) =>
+      (await repeatedly(5, () => gateway.call('POST', '/api/v1/merchant/rotate-key', call))).map((one) => one.status);
+    expect(await statusesOf(rotate)).toEqual([413, 413, 413, 413, 413]);
+    expect(await statusesOf(wrong)).toEqual([401, 401, 401, 401, 429]);
+    expect((await gateway.call('POST', '/api/v1/merchant/rotate-key', { ...rotate, body: '' })).status).toBe(429);
     const limits = await gateway.call('GET', '/api/v1/merchant/limits', { headers: { 'X-API-Key': key } });
     expect(limits.status).not.toBe(401);
+  });
+
+  test('a rotation secret that is sent twice is refused and counted, as a secret of its own', async () => {
+    const { rotation_secret: secret } = await gateway.merchant();
+    const twice = { headers: { 'secret-key': [secret, secret] } };
+    const answers = await repeatedly(6, () => gateway.call('POST', '/api/v1/merchant/rotate-key', twice));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(await rotationsCounted(`${secret}, ${secret}`)).toEqual([{ count: 6 }]);
+    expect(await rotationsCounted(secret)).toEqual([]);
   });
 
   test('a body of exactly 64 KiB passes and one byte more is 413, chunked as well', async () => {
@@ -114,8 +136,8 @@ describe('the order of answers', () => {
       await expect(send('qk_unknown')).resolves.toMatchObject({ status: 401 });
       await expect(send(merchant.api_key)).resolves.toMatchObject({ status: 413 });
     }
-    expect(await counted('shared_reads')).toBe(0);
-    expect(await counted('creation')).toBe(0);
+    expect(await counted('shared_reads')).toBe(1);
+    expect(await counted('creation')).toBe(1);
   });
 
   test('endpoints without a body refuse a large one too, once the key is known to be good', async () => {
@@ -124,7 +146,7 @@ describe('the order of answers', () => {
     const list = (key: string) => gateway.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': key }, body });
     await expect(list('qk_unknown')).resolves.toMatchObject({ status: 401 });
     await expect(list(merchant.api_key)).resolves.toMatchObject({ status: 413 });
-    expect(await counted('shared_reads')).toBe(0);
+    expect(await counted('shared_reads')).toBe(1);
   });
 
   test('a missing, unknown, repeated or oversized key is one and the same 401', async () => {

@@ -105,6 +105,7 @@ describe('a further API key', () => {
     ['another scope', { name: 'x', scope: 'write' }, ['scope']],
     ['no name', { scope: 'all' }, ['name']],
     ['an empty name', { name: '', scope: 'all' }, ['name']],
+    ['a name that shows nothing', { name: '\u115f\u2800', scope: 'all' }, ['name']],
   ])('with %s is 422', async (_what, body, fields) => {
     const answer = await keys('POST', '', body);
     expect([answer.status, (answer.json()['detail'] as { field: string }[]).map(({ field }) => field)]).toEqual([

@@ -80,10 +80,9 @@ describe('API-key rotation', () => {
     expect(await statusWith(key)).toBe(200);
   });
 
-  test('without a secret, with an empty or a repeated one is 401 and counts nothing', async () => {
+  test('without a secret, or with an empty one, is 401 and counts nothing', async () => {
     const before = await windows();
-    const repeated = { 'secret-key': [merchant.rotation_secret, merchant.rotation_secret] };
-    for (const headers of [{}, { 'secret-key': '' }, repeated, { 'X-API-Key': merchant.api_key }]) {
+    for (const headers of [{}, { 'secret-key': '' }, { 'secret-key': ['', ''] }, { 'X-API-Key': merchant.api_key }]) {
       expect((await gateway.call('POST', '/api/v1/merchant/rotate-key', { headers })).status).toBe(401);
     }
     expect(await windows()).toBe(before);
@@ -134,6 +133,27 @@ describe('replaced credentials', () => {
     });
     expect((await rotation.underWay).status).toBe(401);
     expect(await statusWith(fresh.api_key)).toBe(200);
+  });
+
+  test('come with the names of all further keys and logins that still work, which replacing does not end', async () => {
+    const at = (below: string, body: object = {}) =>
+      gateway.call('POST', `/internal/v1/merchants/${merchant.merchant_id}${below}`, {
+        headers: internal,
+        body: { ...note, ...body },
+      });
+    const stillWorking = async () => (await at('/replace-credentials')).json()['still_working'];
+    expect(await stillWorking()).toEqual({ api_keys: [], logins: [] });
+    const further = String((await at('/api-keys', { name: 'reports', scope: 'read' })).json()['api_key']);
+    await at('/api-keys', { name: 'old', scope: 'all' });
+    await at('/api-keys/revoke', { name: 'old' });
+    for (const name of ['anna', 'bob']) await at('/logins', { name });
+    await at('/logins/bob/disable');
+    const time = expect.stringMatching(/^\d{4}-.+Z$/) as unknown;
+    expect(await stillWorking()).toEqual({
+      api_keys: [{ name: 'reports', scope: 'read', created_at: time }],
+      logins: [{ name: 'anna', created_at: time, last_used_at: null }],
+    });
+    expect(await statusWith(further)).toBe(200);
   });
 
   test('end both old ones, whatever rotation runs at the same time', async () => {

@@ -36,6 +36,8 @@ describe('the profile', () => {
     ['with a line break', 'a\nb'],
     ['that turns the direction of writing', 'a\u202eb'],
     ['that shows nothing', ' \u200d '],
+    ['of a letter that shows nothing', '\u3164'],
+    ['of a symbol that shows nothing', '\u2800\u2800'],
     ['in broken Unicode', 'a\ud800'],
     ['that is a number', 7],
   ])('refuses a name %s', async (_what, name) => {

@@ -233,6 +233,40 @@ describe('a node', () => {
   });
 });
 
+describe('ten transfers that are asked about at once', () => {
+  const finalTransfers = async (confirmations: number): Promise<string[]> => {
+    const hashes: string[] = [];
+    while (hashes.length < 10) hashes.push(await world.chain.transfer(newWallet(), 5n));
+    await world.chain.mine(confirmations);
+    return hashes;
+  };
+  test('are all found by a plan of 15 requests a second, although the proof of each reads twenty blocks', async () => {
+    const confirmations = 20;
+    const at = world.watch({
+      confirmations,
+      // The scan's own requests would make it a matter of chance.
+      entry: { rpc_urls: [{ url: node.url, requests_per_second: 15 }], poll_interval_ms: 60_000 },
+    });
+    const hashes = await finalTransfers(confirmations);
+    const answers = await Promise.all(hashes.map((hash) => verify(hash, { at })));
+    expect(answers).toEqual(hashes.map(() => expect.objectContaining({ status: 200 })));
+    expect(answers.map(({ body }) => body)).toEqual(hashes.map(() => expect.objectContaining({ is_final: true })));
+    await at.close();
+  });
+
+  test('are found without the one about which the node contradicts itself', async () => {
+    const [strange, ...hashes] = await finalTransfers(CONFIRMATIONS);
+    const other = (receipt: Receipt) => ({ ...receipt, transactionHash: `0x${'ab'.repeat(32)}` });
+    node.spoil((call, answer) => (call.params[0] === strange ? onReceipt(other)(call, answer) : undefined));
+    // One under way, so that the others wait for the next reading and share it.
+    const first = verify(hashes[0] ?? '');
+    const [answer, ...answers] = await Promise.all([strange ?? '', ...hashes].map((hash) => verify(hash)));
+    expect(await first).toMatchObject({ status: 200 });
+    expect(answer).toEqual(unavailable);
+    expect(answers.map(({ body }) => body)).toEqual(hashes.map(() => expect.objectContaining({ is_final: true })));
+  });
+});
+
 describe('where a network has several nodes', () => {
   test.each<[string, () => void]>([
     [

@@ -317,6 +317,25 @@ describe('what changes something', () => {
     expect((await asked()).status).toBe(401);
   });
 
+  test('replaces credentials, shown once, and says which keys and logins still work', async () => {
+    const { submit, get } = browsers.admin;
+    const other = (await world.services.merchant({ access_type: 'legacy', total_limit: 10, name: 'Other' }))
+      .merchant_id;
+    const path = `/merchants/${other}/replace-credentials`;
+    expect((await get(path)).text).toContain('Further API keys and logins do not');
+    const alone = await submit(path, { reason: 'lost' });
+    expect([alone.status, alone.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(alone.text).toContain('No other API key and no login of this merchant works.');
+    for (const name of ['reports', 'old'])
+      await submit(`/merchants/${other}/add-key`, { name, scope: 'read', reason: 'x' });
+    await submit(`/merchants/${other}/revoke-key`, { name: 'old', reason: 'x' });
+    const shown = (await submit(path, { reason: 'lost again' })).text;
+    for (const part of [/qk_[\w-]+/, /qr_[\w-]+/, /What is listed here still works/, /revoke-key\?name=reports"/])
+      expect(shown).toMatch(part);
+    expect(shown).not.toContain('name=old');
+    expect((await get(`/merchants/${other}`)).text).not.toMatch(/q[kr]_[\w-]+/);
+  });
+
   test('takes a wallet from its merchant, who and why in the audit', async () => {
     const path = `/wallets/${WALLET}`;
     expect((await browsers.support.get(path)).text).not.toContain(`${path}/release`);

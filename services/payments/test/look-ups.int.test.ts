@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { CheckoutHelp, FoundTransfers, LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { accept, author, confirmed, expire, untilRecorded } from './acceptance-fixtures.ts';
 import { newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
@@ -153,6 +154,36 @@ describe('a transaction that the ledger has', () => {
       explanation_code: 'pays_payment',
       chain: null,
     });
+  });
+});
+
+describe('a transaction with more transfers to wallets here than one answer has room for', () => {
+  /** A transaction that pays 201 wallets of other merchants before it pays this payment's. */
+  async function payingOthersFirst(one: TestPayment): Promise<TransferObserved> {
+    const [stranger, transactionId] = [await newMerchant(payments), newTransactionId()];
+    const ofOthers = { ...confirmed, merchant_id: stranger, transaction_id: transactionId };
+    const indices = Array.from({ length: 201 }, (_, index) => index);
+    await Promise.all(
+      indices.map((index) => one.observe({ ...ofOthers, to: newWallet(), transaction_event_index: index })),
+    );
+    const transfer = await one.observe({ ...confirmed, transaction_id: transactionId, transaction_event_index: 900 });
+    await eventually(async () => {
+      const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [transactionId]);
+      expect(rows).toHaveLength(202);
+    });
+    return transfer;
+  }
+
+  test('shows a merchant its own, and a customer theirs, however far back they come', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const { transaction_id: id } = await payingOthersFirst(one);
+    expect(await find(one.merchantId, id)).toMatchObject({
+      transfers: [{ transaction_event_index: 900, payment_id: one.payment.payment_id }],
+      explanation_code: 'pays_payment',
+    });
+    expect(await outcome(one, id)).toBe('pays_this_payment');
+    const located = await payments.call<LocatedTransfers>('GET', `/transfers/${id}`);
+    expect(located.json.transfers).toHaveLength(200);
   });
 });
 

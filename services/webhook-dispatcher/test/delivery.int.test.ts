@@ -219,7 +219,7 @@ describe('a change of the endpoint', () => {
       [merchant.merchantId],
     );
     const before = world.receiver.connections('');
-    await ends(await world.pay(merchant), { status: 'failed', error_category: 'blocked_address' });
+    await ends(await world.pay(merchant), { status: 'failed', error_category: 'dns_error' });
     expect(world.receiver.connections(merchant.host) + world.receiver.connections('') - before).toBe(0);
   });
 

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
+import type { DescribedEvent, OwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
+import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { startNameServer, type NameServer, type Zone } from './name-server.ts';
@@ -77,6 +80,28 @@ describe('PUT asks where a name leads', () => {
 });
 
 describe('an attempt asks again', () => {
+  const read = async <T>(method: string, path: string): Promise<T> => (await world.call(method, path)).body as T;
+
+  /** Everything that a merchant reads says that the name could not be resolved; what operators read says why. */
+  async function untilTold(merchantId: string, paymentId: string, toOperators: string): Promise<void> {
+    const ofMerchant = `/merchants/${merchantId}`;
+    const { event, attempts, lane } = await read<DescribedEvent>('GET', `/payments/${paymentId}/event`);
+    const categories = (records: { error_category: string | null }[]) => records.map((one) => one.error_category);
+    expect(categories([event, ...attempts])).toEqual(Array<string>(4).fill(toOperators));
+    expect(lane).toMatchObject({ error_category: toOperators });
+    const failed = await read<WebhookHealth['failed']>('GET', `/events?status=failed&merchant_id=${merchantId}`);
+    expect(categories(failed.events)).toEqual([toOperators]);
+    const own = await read<OwnEvent>('GET', `${ofMerchant}/events/${event.event_id}`);
+    expect(categories([own.event, ...own.attempts])).toEqual(Array<string>(4).fill('dns_error'));
+    const health = await read<WebhookHealth>('GET', `${ofMerchant}/webhook/health`);
+    expect(categories([...health.lanes.filter(({ events }) => events === 'paid'), ...health.failed.events])).toEqual([
+      'dns_error',
+      'dns_error',
+    ]);
+    const tested = await read<TestedWebhook>('POST', `${ofMerchant}/webhook/test`);
+    expect(tested).toMatchObject({ delivered: false, error_category: 'dns_error' });
+  }
+
   test.each<[string, Zone, string]>([
     ['leads inside', inside, 'blocked_address'],
     ['has one private address more', { a: ['8.8.8.8', '127.0.0.1'] }, 'blocked_address'],
@@ -93,8 +118,9 @@ describe('an attempt asks again', () => {
     const payment = await world.pay({ merchantId });
     await eventually(async () => {
       const delivery = await world.delivery(payment);
-      expect(delivery).toMatchObject({ status: 'failed', attempts: 3, error_category: errorCategory });
+      expect(delivery).toMatchObject({ status: 'failed', attempts: 3, error_category: 'dns_error' });
     });
+    await untilTold(merchantId, payment.payment_id, errorCategory);
     expect(nameServer.questions(name)).toBeGreaterThan(asked);
   });
 

@@ -94,11 +94,11 @@ describe('a merchant with a private target', () => {
     const payment = await world.pay({ merchantId: owner });
     const refused = await eventually(async () => {
       const delivery = await world.delivery(payment);
-      expect(delivery).toMatchObject({ status: 'pending', attempts: 1, error_category: 'blocked_address' });
+      expect(delivery).toMatchObject({ status: 'pending', attempts: 1, error_category: 'dns_error' });
       return delivery;
     });
     const tested = await read<TestedWebhook>('POST', `/merchants/${owner}/webhook/test`);
-    expect(tested).toMatchObject({ delivered: false, error_category: 'blocked_address' });
+    expect(tested).toMatchObject({ delivered: false, error_category: 'dns_error' });
     expect(await put(owner, url)).toMatchObject({ status: 422 });
     for (const lane of await lanesOfOwner()) expect(lane).toMatchObject({ host, private_target: null });
     expect(world.receiver.received(host)).toHaveLength(before);

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { errorCategories } from '@quittance/contracts/webhook.ts';
+import { merchantErrorCategories } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { rehearse, REHEARSAL_KEYS } from '../../../packages/sdk/src/rehearse/rehearse.ts';
@@ -188,7 +188,7 @@ describe('the page', () => {
   test('has every error category, and the pauses that are set unless an operator sets others', () => {
     const [, table = ''] = /^\| `error_category` .*\n((?:\|.*\n)+)/m.exec(page) ?? [];
     const categories = [...table.matchAll(/^\| `([a-z_0-9]+)` /gm)].map(([, name]) => name);
-    expect(categories.sort()).toEqual([...errorCategories].sort());
+    expect(categories.sort()).toEqual([...merchantErrorCategories].sort());
     const [, cells = ''] = /^\| Pause +\|(.*)\|$/m.exec(page) ?? [];
     const units: Record<string, number> = { s: 1, min: 60, h: 3600 };
     const seconds = cells.split('|').map((cell) => {

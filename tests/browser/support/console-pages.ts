@@ -51,6 +51,7 @@ export const consolePages = {
   merchants: () => '/merchants',
   merchant: ({ merchant }) => `/merchants/${merchant}`,
   'merchant-set-limits': ({ merchant }) => `/merchants/${merchant}/set-limits`,
+  'merchant-replace-credentials': ({ merchant }) => `/merchants/${merchant}/replace-credentials`,
   'merchant-add-key': ({ merchant }) => `/merchants/${merchant}/add-key`,
   'merchant-transfers': ({ merchant }) => `/merchants/${merchant}/transfers`,
   wallet: ({ wallet }) => `/wallets/${wallet}`,

@@ -1,8 +1,16 @@
 import type { ChainNetwork } from './networks.ts';
 import type { Block, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
-import { MAX_BATCH_REQUESTS, type RpcProvider } from '../rpc/provider.ts';
-import { findReceipt, readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
+import { MAX_BATCH_REQUESTS } from '../rpc/provider.ts';
+import {
+  type Asked,
+  askingOnce,
+  findReceipt,
+  readBlockAt,
+  readBlocksAt,
+  readFinalized,
+  readHead,
+} from '../rpc/reads.ts';
 import { decodeTransfer, locateTransfer, type Transfer } from './transfers.ts';
 import {
   confirmationsOf,
@@ -44,7 +52,7 @@ export type Evidence =
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
 export async function gatherEvidence(
-  rpc: RpcProvider,
+  rpc: Asked,
   network: ChainNetwork,
   event: EventId,
   hasNamedFinal: boolean,
@@ -66,6 +74,31 @@ export async function gatherEvidence(
     confirmations: confirmationsOf(block.number, confirmingTip(heights)),
     isFinal: block.number <= finalHeightOf(network, finalHeights(network, heights), transfer.amountUnits),
   };
+}
+
+/**
+ * As gatherEvidence(), for several events in one reading: the head, the final block and the blocks above are asked for once.
+ * @returns in the order of the events; the error where the node contradicts itself about this one.
+ * @throws RpcError when it gives evidence of none.
+ */
+export async function gatherEvidenceOfAll(
+  rpc: Asked,
+  network: ChainNetwork,
+  events: readonly EventId[],
+  hasNamedFinal: boolean,
+): Promise<(Evidence | RpcError)[]> {
+  const once = askingOnce(rpc);
+  const gathered = await Promise.all(
+    events.map((event) =>
+      gatherEvidence(once, network, event, hasNamedFinal).catch((error: unknown) => {
+        if (error instanceof RpcError) return error;
+        throw error;
+      }),
+    ),
+  );
+  const [first] = gathered;
+  if (first instanceof RpcError && gathered.every((each) => each instanceof RpcError)) throw first;
+  return gathered;
 }
 
 /** Whether no other node can know better: one that lags neither has a new receipt nor calls a new block final. */
@@ -127,7 +160,7 @@ function transferAt(network: ChainNetwork, receipt: Receipt, position: number, b
  * nothing, so the blocks above are read, up to the number of confirmations, and the last one linked to it is the tip.
  */
 async function heightsAbove(
-  rpc: RpcProvider,
+  rpc: Asked,
   { confirmations, finality }: ChainNetwork,
   block: Block,
   { head, finalized }: Pick<Heights, 'head' | 'finalized'>,

@@ -15,6 +15,22 @@ import { MAX_BATCH_REQUESTS, type RpcProvider } from './provider.ts';
 /** Which events to ask for; topics as in eth_getLogs, null for "any". */
 export type LogFilter = { address: string; topics: (string | string[] | null)[] };
 
+/** What a node is asked through. */
+export type Asked = Pick<RpcProvider, 'send'>;
+
+/** Asks each question once, however often it is put. For one reading: what it has seen, it never asks again. */
+export function askingOnce(rpc: Asked): Asked {
+  const answers = new Map<string, Promise<unknown>>();
+  return {
+    send(method, params) {
+      const question = `${method} ${JSON.stringify(params)}`;
+      const answer = answers.get(question) ?? rpc.send(method, params);
+      answers.set(question, answer);
+      return answer;
+    },
+  };
+}
+
 // Reads started together (Promise.all) leave as one batch, unless it is larger than the node or our budget allows. They are probably
 // answered by one node from one state, but nothing may rely on that.
 
@@ -40,7 +56,7 @@ export async function readChainId(rpc: RpcProvider): Promise<number> {
   return quantity(await rpc.send('eth_chainId', []), 'chain id');
 }
 
-export async function readHead(rpc: RpcProvider): Promise<Block> {
+export async function readHead(rpc: Asked): Promise<Block> {
   return parseBlock(await rpc.send('eth_getBlockByNumber', ['latest', false]));
 }
 
@@ -58,7 +74,7 @@ const NO_FINAL_BLOCK: readonly RpcErrorKind[] = [
 ];
 
 /** @returns the last block that the node calls final, or null when it names none. That is no news, and no reason to read nothing else. */
-export async function readFinalized(rpc: RpcProvider): Promise<Block | null> {
+export async function readFinalized(rpc: Asked): Promise<Block | null> {
   try {
     const block: unknown = await rpc.send('eth_getBlockByNumber', ['finalized', false]);
     return block === null ? null : parseBlock(block);
@@ -69,7 +85,7 @@ export async function readFinalized(rpc: RpcProvider): Promise<Block | null> {
 }
 
 /** @returns the node's block at this height, or null when its chain is shorter. */
-export async function readBlockAt(rpc: RpcProvider, number: number): Promise<Block | null> {
+export async function readBlockAt(rpc: Asked, number: number): Promise<Block | null> {
   const answer: unknown = await rpc.send('eth_getBlockByNumber', [hexOf(number), false]);
   if (answer === null) return null;
   const block = parseBlock(answer);
@@ -78,7 +94,7 @@ export async function readBlockAt(rpc: RpcProvider, number: number): Promise<Blo
 }
 
 /** @returns the node's blocks at these heights, in that order. */
-export function readBlocksAt(rpc: RpcProvider, numbers: readonly number[]): Promise<(Block | null)[]> {
+export function readBlocksAt(rpc: Asked, numbers: readonly number[]): Promise<(Block | null)[]> {
   return inBatches(numbers, 1, (number) => readBlockAt(rpc, number));
 }
 
@@ -227,7 +243,7 @@ async function findReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise
 }
 
 /** @returns null when the node knows no such transaction, or knows it in no block. */
-export async function findReceipt(rpc: RpcProvider, transactionHash: string): Promise<Receipt | null> {
+export async function findReceipt(rpc: Asked, transactionHash: string): Promise<Receipt | null> {
   const answer: unknown = await rpc.send('eth_getTransactionReceipt', [transactionHash]);
   if (answer === null) return null;
   const receipt = parseReceipt(answer);

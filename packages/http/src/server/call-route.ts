@@ -53,7 +53,10 @@ export function callReader<C extends Call>(call: C): (request: RouteRequest) => 
 function actorIn({ principal }: RouteRequest, given: string): string {
   if (principal !== null) return actorOf(principal);
   if (!isActorOfOperator(given)) return given;
-  throw invalid({ field: 'actor', reason: 'must not begin with @, which marks people who signed in' });
+  throw invalid({
+    field: 'actor',
+    reason: 'must not begin with @ or look as if it did: that marks people who signed in',
+  });
 }
 
 /** @returns each parameter as its value, or null when it is absent. @throws HttpError 422 naming every one that is wrong. */

@@ -22,7 +22,7 @@ import type { ChangeOptions, Ops, WaitOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
-import { accountView, credentialsView, policyView } from '../views/merchant.ts';
+import { accountView, credentialsView, policyView, replacedView } from '../views/merchant.ts';
 import { waitForAccountStatus, waitForGate, waitForPolicy } from '../wait.ts';
 import { merchantKeyCommands } from './merchant-key.ts';
 import { merchantLoginCommands } from './merchant-login.ts';
@@ -195,15 +195,17 @@ function statusCommand(
 
 function replaceCredentials(command: Command, { api, config }: Ops): void {
   command
-    .description('new API key and rotation secret, shown this once; account and history stay')
+    .description(
+      'new API key and rotation secret, shown this once; account and history stay, further keys and logins work on and are listed',
+    )
     .argument('<merchant>', 'merchant id', merchantId)
     .action(async (id: string, options: ChangeOptions) => {
       const author = authorOf(options, config);
       const question = async () =>
-        `Replace both credentials of ${await namedMerchant(api, id)}? The old ones stop working at once.`;
+        `Replace both credentials of ${await namedMerchant(api, id)}? The old ones stop working at once; further API keys and logins do not.`;
       await confirm(question, options);
       const replaced = await api.call(ReplaceCredentials, { params: { merchant_id: id }, author });
-      printResult(replaced, options, credentialsView);
+      printResult(replaced, options, replacedView);
     });
 }
 

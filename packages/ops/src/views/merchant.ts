@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { Credentials, Merchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import type { Credentials, Merchant, ReplacedCredentials } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import { isUnlimited } from '@quittance/contracts/policy-defaults.ts';
@@ -34,6 +34,29 @@ export const accountView = (account: Merchant): string =>
 
 export const credentialsView = (created: Credentials): string =>
   record({ merchant: created.merchant_id, 'API key': created.api_key, 'rotation secret': created.rotation_secret });
+
+/** With what goes on working, which whoever had the old credentials may have too. */
+export function replacedView({ still_working: still, ...replaced }: ReplacedCredentials): string {
+  const parts = [credentialsView(replaced), ...(still === undefined ? [] : stillWorkingText(replaced, still))];
+  return parts.join('\n\n');
+}
+
+function stillWorkingText(
+  { merchant_id: id }: Credentials,
+  { api_keys: keys, logins }: Required<ReplacedCredentials>['still_working'],
+): string[] {
+  if (keys.length + logins.length === 0) return ['No other API key and no login of this merchant works.'];
+  const keyTable = table(keys, { 'API key': 'name', scope: 'scope', created: 'created_at' });
+  const loginTable = table(logins, { login: 'name', created: 'created_at', 'last used': 'last_used_at' });
+  return [
+    ...(keys.length === 0
+      ? []
+      : [`These API keys still work. To end one: ops merchant key revoke ${id} --name NAME\n${keyTable}`]),
+    ...(logins.length === 0
+      ? []
+      : [`These people can still sign in. To end it: ops merchant login disable ${id} NAME\n${loginTable}`]),
+  ];
+}
 
 export const policyView = (policy: AccessPolicy): string =>
   record({

@@ -14,12 +14,13 @@ export function apiKeyHash(request: RouteRequest): Buffer | null {
 }
 
 /**
- * SHA-256 of the rotation secret a request carries, of any length: every supplied secret has a counter.
- * @returns null when the header is missing, empty or given twice.
+ * SHA-256 of the rotation secret a request carries, of any length: every supplied secret has a counter. A header that is given twice is one
+ * text, as HTTP reads it, which no secret of ours can be: it is counted and refused.
+ * @returns null when the header is missing or empty.
  */
-export function rotationSecretHash(request: RouteRequest): Buffer | null {
-  const secret = singleHeader(request, 'secret-key');
-  return secret === null ? null : sha256(secret);
+export function rotationSecretHash({ rawHeaders }: RouteRequest): Buffer | null {
+  const values = headerValues(rawHeaders, 'secret-key');
+  return values.every((value) => value === '') ? null : sha256(values.join(', '));
 }
 
 /** @returns the header's value, or null unless it is given exactly once and not empty. */

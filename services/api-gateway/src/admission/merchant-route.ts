@@ -18,7 +18,7 @@ export type Admitted<Input> = {
 
 /**
  * A route for merchants. The order of its refusals is 401, 413, 422, 429. A key of the scope `read` is admitted where the method is GET.
- * @param spec.read validates the request before anything is counted; throws HttpError 413 or 422.
+ * @param spec.read validates the request before anything is counted; throws HttpError 413, which is counted, or 422.
  */
 export function merchantRoute<Input>(
   admission: Admission,
@@ -36,8 +36,8 @@ export function merchantRoute<Input>(
 }
 
 /**
- * Validation comes first and stays inside this process, so that one statement can check the key and count the request, and an
- * invalid request is not counted.
+ * Validation comes first and stays inside this process, so that one statement can check the key and count the request. An invalid request is
+ * not counted; one whose body is too large is, since nobody has looked at what it says.
  */
 async function admit<Input>(
   admission: Admission,
@@ -48,7 +48,8 @@ async function admit<Input>(
   const keyHash = apiKeyHash(request);
   if (keyHash === null) throw invalidApiKey();
   const outcome = await refusalOf(() => read(request));
-  const caller = await admission.caller({ keyHash, isRead, limit: 'refusal' in outcome ? null : limit });
+  const isCounted = !('refusal' in outcome) || outcome.refusal.status === 413;
+  const caller = await admission.caller({ keyHash, isRead, limit: isCounted ? limit : null });
   if (caller === null) throw invalidApiKey();
   if ('refusal' in outcome) throw outcome.refusal;
   if (caller.counted !== null) assertBelowLimit(limit, caller.counted);

@@ -40,8 +40,12 @@ export const accountRoutes = ({ db, inTransaction, admission, upstreams }: Depen
     handle: async (request) => {
       const secretHash = rotationSecretHash(request);
       if (secretHash === null) throw invalidRotationSecret();
-      // A wrong secret is refused first, and counted; with a valid one a large body is refused before anything is counted.
-      if ((await hasLargeBody(request)) && (await inTime(isRotationSecret(db, secretHash)))) throw bodyTooLarge();
+      if (await hasLargeBody(request)) {
+        const attempt = await admission.count(secretHash.toString('hex'), rateLimits.keyRotation);
+        if (await inTime(isRotationSecret(db, secretHash))) throw bodyTooLarge();
+        assertBelowLimit(rateLimits.keyRotation, attempt);
+        throw invalidRotationSecret();
+      }
       const newApiKey = newSecret('qk');
       const { counted, rotated } = await inTime(
         inTransaction((tx) => rotateApiKey(tx, secretHash, sha256(newApiKey), rateLimits.keyRotation)),

@@ -1,4 +1,6 @@
 import type { Author } from '@quittance/contracts/author.ts';
+import { API_KEYS_MAX, FIRST_KEY } from '@quittance/contracts/http/api-gateway/api-keys.ts';
+import { LOGINS_MAX } from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
 import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
 import {
   BlockMerchant,
@@ -12,6 +14,7 @@ import {
   type Merchant,
   type MerchantStatus,
   type Registration,
+  type ReplacedCredentials,
 } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
@@ -25,7 +28,9 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { merchantNotFound } from '../responses/errors.ts';
+import { listApiKeys } from '../store/api-key.ts';
 import { insertAudit, readAudit, type AuditRow } from '../store/audit.ts';
+import { listLogins } from '../store/merchant-login.ts';
 import {
   changeStatus,
   insertMerchant,
@@ -132,16 +137,38 @@ async function setStatus(
   return toMerchant(merchant);
 }
 
-async function replace({ inTransaction }: Dependencies, operation: Operation): Promise<Credentials> {
+async function replace({ inTransaction }: Dependencies, operation: Operation): Promise<ReplacedCredentials> {
   const merchantId = merchantIdOf(operation);
   const { author } = operation;
   const { credentials, hashes } = newCredentials();
-  await inTransaction(async (tx) => {
+  const stillWorking = await inTransaction(async (tx) => {
     const change = await replaceCredentials(tx, merchantId, hashes);
     if (change === null) throw merchantNotFound();
     await insertAudit(tx, { merchantId, action: 'replace_credentials', author, change });
+    return readStillWorking(tx, merchantId);
   });
-  return { merchant_id: merchantId, ...credentials };
+  return { merchant_id: merchantId, ...credentials, still_working: stillWorking };
+}
+
+/** Lists begin with what works. */
+async function readStillWorking(
+  tx: Queryable,
+  merchantId: string,
+): Promise<Required<ReplacedCredentials>['still_working']> {
+  const keys = await listApiKeys(tx, merchantId, API_KEYS_MAX);
+  const logins = await listLogins(tx, merchantId, LOGINS_MAX);
+  return {
+    api_keys: keys
+      .filter(({ name, revoked_at: revokedAt }) => revokedAt === null && name !== FIRST_KEY)
+      .map(({ name, scope, created_at: createdAt }) => ({ name, scope, created_at: rfc3339(createdAt) })),
+    logins: logins
+      .filter(({ disabled_at: disabledAt }) => disabledAt === null)
+      .map(({ name, created_at: createdAt, last_used_at: usedAt }) => ({
+        name,
+        created_at: rfc3339(createdAt),
+        last_used_at: usedAt && rfc3339(usedAt),
+      })),
+  };
 }
 
 function newCredentials() {

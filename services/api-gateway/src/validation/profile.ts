@@ -1,4 +1,5 @@
 import { DISPLAY_NAME_MAX } from '@quittance/contracts/http/api-gateway/profile.ts';
+import { isVisible } from '@quittance/contracts/visible.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { readValidJson } from './json-body.ts';
@@ -6,9 +7,6 @@ import { shapeOf } from './shape.ts';
 import { textProblem } from './text.ts';
 
 const shape = shapeOf({ required: ['display_name'], properties: { display_name: { type: ['string', 'null'] } } });
-
-/** What a person reads; marks and joiners alone would be an empty name. */
-const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /**
  * Validates PUT /merchant/profile.
@@ -26,6 +24,6 @@ export async function readProfile(request: RouteRequest): Promise<{ displayName:
 export function displayNameProblems(name: unknown): ValidationItem[] {
   if (typeof name !== 'string') return [];
   const text = name.normalize('NFC');
-  const reason = textProblem(text, DISPLAY_NAME_MAX) ?? (visible.test(text) ? null : 'must have a visible character');
+  const reason = textProblem(text, DISPLAY_NAME_MAX) ?? (isVisible(text) ? null : 'must have a visible character');
   return reason === null ? [] : [{ field: 'display_name', reason }];
 }

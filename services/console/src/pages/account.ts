@@ -6,7 +6,7 @@ import {
   type ApiKey,
   type NewApiKey,
 } from '@quittance/contracts/http/api-gateway/api-keys.ts';
-import type { Merchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import type { Merchant, ReplacedCredentials } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { changedFields, type AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import type { OwnWallet } from '@quittance/contracts/http/payments/wallets.ts';
@@ -81,16 +81,45 @@ export const keysTable = (
     Revoked: ({ revoked_at: at }) => time(at),
     ...(mayCall(viewer, RevokeApiKey.access) && {
       Do: ({ name, revoked_at: revoked }: ApiKey) =>
-        revoked !== null || name === FIRST_KEY
-          ? null
-          : link(`/merchants/${id}/revoke-key?${new URLSearchParams({ name }).toString()}`, 'Revoke'),
+        revoked !== null || name === FIRST_KEY ? null : revokeLink(id, name),
     }),
   });
+
+const revokeLink = (id: string, name: string): Html =>
+  link(`/merchants/${id}/revoke-key?${new URLSearchParams({ name }).toString()}`, 'Revoke');
 
 export const newKeyPage = ({ merchant_id: id, name, scope, api_key: key }: NewApiKey): Html =>
   html`<p>Copy the key now: only its hash is stored, and no page shows it again.</p>
     ${facts({ 'API key': html`<code>${key}</code>`, Name: name, Scope: scope })}
     <p>${link(`/merchants/${id}`, 'I have copied it: back to the merchant')}</p>`;
+
+export function newCredentialsPage({ still_working: still, ...replaced }: ReplacedCredentials): Html {
+  const { merchant_id: id, api_key: key, rotation_secret: secret } = replaced;
+  return html`<p>Copy both now: only their hashes are stored, and no page shows them again.</p>
+    ${facts({ 'API key': html`<code>${key}</code>`, 'Rotation secret': html`<code>${secret}</code>` })}
+    ${still === undefined ? [] : stillWorking(id, still)}
+    <p>${link(`/merchants/${id}`, 'I have copied them: back to the merchant')}</p>`;
+}
+
+/** For an administrator, who may revoke what is listed. */
+function stillWorking(id: string, { api_keys: keys, logins }: Required<ReplacedCredentials>['still_working']): Html {
+  if (keys.length + logins.length === 0) return html`<p>No other API key and no login of this merchant works.</p>`;
+  return html`<p>
+      What is listed here still works. Whoever had the old credentials may have it as well: revoke the keys and disable
+      the logins that are not safe.
+    </p>
+    ${table('API keys that still work', keys, {
+      Name: ({ name }) => name,
+      Scope: ({ scope }) => scope,
+      Created: ({ created_at: at }) => time(at),
+      Do: ({ name }) => revokeLink(id, name),
+    })}
+    ${table('People who can still sign in', logins, {
+      Name: ({ name }) => name,
+      'Last used': ({ last_used_at: at }) => time(at),
+      'To disable': ({ name }) => html`<code>ops merchant login disable ${id} ${name}</code>`,
+    })}`;
+}
 
 export const walletsTable = ({ wallets }: { wallets: readonly OwnWallet[] }): Html =>
   table('Wallets', wallets, {

@@ -1,7 +1,7 @@
 import type { Html } from '@quittance/checkout-page/html.ts';
 import type { Author } from '@quittance/contracts/author.ts';
 import { AddApiKey, apiKeyScopes, RevokeApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
-import { BlockMerchant, UnblockMerchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import { BlockMerchant, ReplaceCredentials, UnblockMerchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import {
   ActivateBeta,
   ExtendBeta,
@@ -14,7 +14,7 @@ import type { Access } from '@quittance/contracts/operator.ts';
 import type { Limits } from '@quittance/contracts/policy-defaults.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { daysField, limitFields, nameField, scopeField, standardBetaText } from '../pages/account-fields.ts';
-import { newKeyPage } from '../pages/account.ts';
+import { newCredentialsPage, newKeyPage } from '../pages/account.ts';
 import { numberIn, optionalNumberIn } from '../session/fields.ts';
 import { textIn } from '../session/form.ts';
 import type { Services } from '../upstream/services.ts';
@@ -79,6 +79,12 @@ export const accountCommands: Record<string, AccountCommand> = {
       const body = { ...limitsIn(form), ...(days !== null && { beta_duration_days: days }) };
       return services.call(MoveToBeta, { ...given, body }).then(done);
     },
+  },
+  'replace-credentials': {
+    ...{ access: ReplaceCredentials.access, label: 'Replace credentials' },
+    question:
+      'Replace the API key and the rotation secret? The old ones stop working at once. Further API keys and logins do not: the next page lists them, and shows the new credentials once.',
+    send: async (services, given) => newCredentialsPage(await services.call(ReplaceCredentials, given)),
   },
   'add-key': {
     ...{ access: AddApiKey.access, label: 'Add an API key' },

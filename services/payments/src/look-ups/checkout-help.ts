@@ -28,7 +28,7 @@ async function lookUp(
   payment: PaymentRow,
   transactionId: string,
 ): Promise<CheckoutLookup> {
-  const known = judgeTransfers(payment, await findTransfersOf(db, transactionId));
+  const known = judgeTransfers(payment, await findTransfersOf(db, transactionId, { wallet: payment }));
   if (known !== null) return { transaction_id: transactionId, ...known };
   const account = { merchant_id: payment.merchant_id, by: 'customer' } as const;
   const lookedUp = await finder.lookUp(transactionId, payment.network, account);

@@ -28,12 +28,10 @@ const PRECEDENCE = [
 
 /**
  * What the ledger's transfers of a transaction have to do with a payment.
- * @returns null when none of them reached its wallet on its network: then the chain is to be asked.
+ * @param reaching those to its wallet, on its network.
+ * @returns null when there are none: then the chain is to be asked.
  */
-export function judgeTransfers(payment: Payment, rows: readonly FoundTransferRow[]): Verdict | null {
-  const reaching = rows.filter(
-    ({ network, recipient }) => network === payment.network && recipient === payment.recipient,
-  );
+export function judgeTransfers(payment: Payment, reaching: readonly FoundTransferRow[]): Verdict | null {
   return first(
     reaching.map((row) => {
       if (row.phase === 'retracted') return verdict('pending');

@@ -30,12 +30,8 @@ export async function findMerchantTransfers(
   merchantId: string,
   transactionId: string,
 ): Promise<FoundTransfers> {
-  const rows = await findTransfersOf(context.db, transactionId);
-  const transfers = await toFound(
-    context,
-    rows.filter((row) => row.merchant_ids.includes(merchantId)),
-    merchantId,
-  );
+  const rows = await findTransfersOf(context.db, transactionId, { merchantId });
+  const transfers = await toFound(context, rows, merchantId);
   if (transfers.length > 0)
     return { transfers: transfers.map(({ merchant_id: _, ...own }) => own), ...explainTransfers(transfers) };
   const first = await findLikeliestNetwork(context.db, merchantId);

@@ -33,11 +33,21 @@ export type FoundTransferRow = Pick<
   read_at: Date;
 };
 
-/** A transaction that pays so many of our wallets at once is shown in part. */
+/** A transaction with more transfers that are asked for is shown in part. */
 const MAX_ROWS = 200;
 
-/** The transfers of a transaction that the ledger has, on any network, also one that is switched off by now. */
-export async function findTransfersOf(db: Queryable, transactionId: string): Promise<FoundTransferRow[]> {
+/** Those that concern a merchant, those to a wallet, or all of them. */
+type Wanted = { merchantId?: string; wallet?: Pick<TransferRow, 'network' | 'recipient'> };
+
+/**
+ * The transfers of a transaction that the ledger has, on any network, also one that is switched off by now. What is wanted is chosen before
+ * the list is cut: one transaction may pay hundreds of wallets of others first.
+ */
+export async function findTransfersOf(
+  db: Queryable,
+  transactionId: string,
+  { merchantId, wallet }: Wanted = {},
+): Promise<FoundTransferRow[]> {
   // A transaction is found by the primary key, network by network; the networks are found in the same index, a step for each.
   const { rows } = await db.query<FoundTransferRow>({
     name: 'transfers-of-transaction',
@@ -47,15 +57,18 @@ export async function findTransfersOf(db: Queryable, transactionId: string): Pro
         union all
         select (select t.network from transfer t where t.network > network.id order by t.network limit 1)
           from network where network.id is not null)
+      select * from (
       select t.network, t.transaction_id, t.transaction_event_index, t.phase, t.block_timestamp, t.sender, t.recipient,
              t.amount_units, t.decimals, t.match_status, t.first_seen_at, t.live, t.payment_id, t.reason, t.block_number,
              t.confirmations, t.confirmations_required, t.observed_at, now() as read_at, ${candidateListSql('t')} as candidates,
              coalesce((select array[p.merchant_id] from payment p where p.payment_id = t.payment_id),
                       ${merchantsConcernedSql('t')}) as merchant_ids
         from network join transfer t on t.network = network.id and t.transaction_id = $1
-       order by t.network, t.transaction_event_index
+       where $3::text is null or (t.network, t.recipient) = ($3, $4)) found
+       where $2::text is null or $2 = any (merchant_ids)
+       order by network, transaction_event_index
        limit ${MAX_ROWS}`,
-    values: [transactionId],
+    values: [transactionId, merchantId, wallet?.network, wallet?.recipient],
   });
   return rows;
 }

@@ -16,6 +16,7 @@ import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
+import { asMerchantsSee } from '../delivery/as-merchants-see.ts';
 import { DialError, NameNotFound } from '../sending/errors.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import type { TestSender } from '../endpoints/test-event.ts';
@@ -86,7 +87,7 @@ async function test({ pool, sendTest }: Dependencies, merchantId: string): Promi
   const tested = await sendTest(merchantId, target);
   // A receiver that is back need not wait for its circuit. One that fails has only failed a test.
   if (tested.delivered) await transaction(pool, (tx) => probeEndpoint(tx, merchantId));
-  return tested;
+  return asMerchantsSee(tested);
 }
 
 async function rotateKey(

@@ -17,6 +17,7 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import { asMerchantsSee } from '../delivery/as-merchants-see.ts';
 import { type Queries, readArchivedDeliveries, readRetries } from '../queries.ts';
 import { byMerchant } from '../store/audit.ts';
 import { noticeLaneOf } from '../store/lane.ts';
@@ -67,7 +68,7 @@ export const eventRoutes = ({
 
   return [
     callRoute(ListDeliveries, async ({ params }) => ({
-      deliveries: await queries.deliveriesOf(params.merchant_id, params.payment_id),
+      deliveries: (await queries.deliveriesOf(params.merchant_id, params.payment_id)).map(asMerchantsSee),
     })),
     callRoute(RetryEvent, ({ params: { event_id: eventId, merchant_id: merchantId } }) =>
       retry({ eventId, merchantId, action: 'event_retried', author: byMerchant }),
@@ -103,5 +104,8 @@ async function ownEvent(
   const event = await queries.findEvent({ eventId, merchantId });
   if (event === null) throw new HttpError(404, 'Webhook event not found');
   const attempts = await queries.attemptsOf(eventId, before);
-  return { event, attempts: attempts.map(({ remote_ip: _remoteIp, ...attempt }) => attempt) };
+  return {
+    event: asMerchantsSee(event),
+    attempts: attempts.map(({ remote_ip: _remoteIp, ...attempt }) => asMerchantsSee(attempt)),
+  };
 }

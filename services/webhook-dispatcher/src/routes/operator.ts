@@ -4,6 +4,7 @@ import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
+import { asMerchantsSee } from '../delivery/as-merchants-see.ts';
 import type { Queries } from '../queries.ts';
 import { readWaitingLanes, type PrivateTargetOf } from '../store/waiting-lanes.ts';
 
@@ -25,7 +26,10 @@ export const operatorRoutes = ({
       readWaitingLanes(pool, { merchantId }),
       queries.failedEvents({ merchantId, after: null }),
     ]);
-    return { lanes: lanes.map(({ private_target: _privateTarget, ...lane }) => lane), failed };
+    return {
+      lanes: lanes.map(({ private_target: _privateTarget, ...lane }) => asMerchantsSee(lane)),
+      failed: { ...failed, events: failed.events.map(asMerchantsSee) },
+    };
   }),
   callRoute(ReadWebhookAudit, async ({ params, query }) => ({
     entries: await queries.audit(params.merchant_id, query.before),

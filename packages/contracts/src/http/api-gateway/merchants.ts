@@ -1,11 +1,13 @@
 import type { AccessType } from '../../access.ts';
-import { textSchema } from '../../author.ts';
+import { nameSchema } from '../../author.ts';
 import { defineCall, json, object, type Json } from '../../call.ts';
 import { fields } from '../../messages/fields.ts';
 import type { BetaConditions } from '../../policy-defaults.ts';
 import type { OperatorRole } from '../../operator.ts';
 import { query } from '../../query.ts';
 import { auditCall, type AuditEntry } from '../audit.ts';
+import type { ApiKey } from './api-keys.ts';
+import type { MerchantLogin } from './merchant-logins.ts';
 import { betaSchemas } from '../quota/policy.ts';
 
 export type MerchantStatus = 'active' | 'blocked';
@@ -25,6 +27,17 @@ export type Merchant = {
 /** The only time they are seen. */
 export type Credentials = { merchant_id: string; api_key: string; rotation_secret: string };
 
+/**
+ * What replacing does not end: API keys beside the first one, and logins of the merchant's people. Whoever had the old credentials may have
+ * any of these as well; each is ended by itself. Absent in answers of older releases.
+ */
+export type ReplacedCredentials = Credentials & {
+  still_working?: {
+    api_keys: Pick<ApiKey, 'name' | 'scope' | 'created_at'>[];
+    logins: Pick<MerchantLogin, 'name' | 'created_at' | 'last_used_at'>[];
+  };
+};
+
 /** A standard beta needs no numbers; a legacy account keeps its previous total, so that one must be given. */
 export type Registration = BetaConditions & { name: string; access_type: AccessType };
 
@@ -32,7 +45,7 @@ export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', jso
   authored: true,
   access: 'admin',
   body: object<Registration>(
-    { name: textSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
+    { name: nameSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
     { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] },
   ),
   status: 201,
@@ -56,5 +69,5 @@ const change = <const Action extends string, T>(access: OperatorRole, action: Ac
 
 export const BlockMerchant = change('support', 'block', json<Merchant>());
 export const UnblockMerchant = change('support', 'unblock', json<Merchant>());
-/** Account and history stay. */
-export const ReplaceCredentials = change('admin', 'replace-credentials', json<Credentials>());
+/** Account and history stay, and what `still_working` lists. */
+export const ReplaceCredentials = change('admin', 'replace-credentials', json<ReplacedCredentials>());
