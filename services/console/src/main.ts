@@ -12,7 +12,7 @@ const TIMEOUT_MS = { 'api-gateway': 18_000, others: 10_000 };
 await startService({
   name: 'console',
   readConfig,
-  start: async ({ config: { host, port, urls, audience }, logger, metrics, lifecycle }) => {
+  start: async ({ config: { host, port, urls, ...config }, logger, metrics, lifecycle }) => {
     const clientOf = ([name, baseUrl]: [string, string]) => {
       const client = createServiceClient({
         ...{ name, baseUrl, internalToken: null },
@@ -23,6 +23,6 @@ await startService({
       return [name as ServiceName, client] as const;
     };
     const clients = Object.fromEntries(Object.entries(urls).map(clientOf)) as Clients;
-    await listen(createConsoleApp({ clients, logger, metrics, audience }), { host, port, lifecycle, logger });
+    await listen(createConsoleApp({ clients, logger, metrics, ...config }), { host, port, lifecycle, logger });
   },
 });

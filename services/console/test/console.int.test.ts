@@ -5,6 +5,7 @@ import { mayCall } from '@quittance/contracts/operator.ts';
 import { accountCommands } from '../src/routes/account-commands.ts';
 import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
+import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { transferPages } from './transfer-pages.ts';
@@ -41,9 +42,12 @@ afterAll(() => world.close());
 beforeEach(() => endWindows(world.services.pools.gateway, 'operator_sign_in'));
 
 /** Every page and form, with ids of things that are there. */
-const routes = consoleRoutes({ clients: {} as Clients, logger: testLogger, audience: 'everyone' }).filter(
-  ({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'),
-);
+const routes = consoleRoutes({
+  clients: {} as Clients,
+  logger: testLogger,
+  audience: 'everyone',
+  trustedProxies: parseTrustedProxies(''),
+}).filter(({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'));
 const pathOf = (path: string): string =>
   path
     .replace(':merchant_id', merchant)
