@@ -9,6 +9,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
     host: read.text('HOST', { default: '0.0.0.0' }),
     port: read.integer('PORT', { min: 0, max: 65_535 }),
+    /** For the platform and Prometheus: people reach the other port. */
+    probesPort: read.integer('PROBES_PORT', { min: 0, max: 65_535 }),
     audience: read.oneOf('CONSOLE_AUDIENCE', consoleAudiences, { default: 'everyone' }),
     trustedProxies: read.parsed('CONSOLE_TRUSTED_PROXIES', { default: parseTrustedProxies('') }, parseTrustedProxies),
     urls: {

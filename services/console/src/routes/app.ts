@@ -21,13 +21,17 @@ import { webhookRoutes } from './webhooks.ts';
 /** Longer than the services take for what they read from a chain. */
 const TIMEOUT_MS = 12_000;
 
-/** All routes of the console. It has no internal ones, and is ready as soon as it listens: each page says which service is silent. */
+/**
+ * All routes of the console. It has no internal ones, and is ready as soon as it listens: each page says which service is silent. People reach
+ * it without anything of ours in front, so what the platform asks is on another port.
+ */
 export const createConsoleApp = (context: Context & { metrics: Metrics }) =>
   createApp({
     name: 'console',
     logger: context.logger,
     metrics: context.metrics,
     publicTimeoutMs: TIMEOUT_MS,
+    withProbes: false,
     ready: () => Promise.resolve(),
     routes: consoleRoutes(context),
   });
