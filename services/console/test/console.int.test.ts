@@ -295,6 +295,16 @@ describe('what changes something', () => {
     expect((await get(`/merchants/${merchant}`)).text).toContain('25 in total, no daily limit');
   });
 
+  test("raises a merchant's creations a minute, and takes that back", async () => {
+    const { submit, get } = browsers.support;
+    const path = `/merchants/${merchant}/set-creation-rate`;
+    expect((await submit(path, { creations_per_minute: '29', reason: 'a sale' })).status).toBe(422);
+    expect((await submit(path, { creations_per_minute: '90', reason: 'a sale' })).status).toBe(303);
+    expect((await get(`/merchants/${merchant}`)).text).toMatch(/Creations a minute<\/dt>\s*<dd>90</);
+    expect((await submit(path, { creations_per_minute: '', reason: 'it is over' })).status).toBe(303);
+    expect((await get(`/merchants/${merchant}`)).text).toMatch(/Creations a minute<\/dt>\s*<dd>30</);
+  });
+
   test('shows a new API key once, with which the merchant reads, until it is revoked', async () => {
     const { submit, get } = browsers.admin;
     const shown = await submit(`/merchants/${merchant}/add-key`, {

@@ -7,6 +7,7 @@ import {
   ReadMerchantAudit,
   RegisterMerchant,
   ReplaceCredentials,
+  SetCreationRate,
   UnblockMerchant,
   type Credentials,
   type Merchant,
@@ -31,6 +32,7 @@ import {
   insertMerchant,
   listMerchants,
   replaceCredentials,
+  setCreationRate,
   type MerchantRow,
 } from '../store/merchant.ts';
 import { existingMerchant, merchantIdOf } from './existing-merchant.ts';
@@ -61,6 +63,15 @@ export const operatorRoutes = (dependencies: Dependencies): Route[] => {
     }),
     callRoute(BlockMerchant, (request) => setStatus(dependencies, request, 'blocked')),
     callRoute(UnblockMerchant, (request) => setStatus(dependencies, request, 'active')),
+    callRoute(SetCreationRate, async (request) => {
+      const { merchant_id: merchantId } = await existingMerchant(db, merchantIdOf(request));
+      await dependencies.inTransaction(async (tx) => {
+        const change = await setCreationRate(tx, merchantId, request.body.creations_per_minute);
+        if (change !== null)
+          await insertAudit(tx, { merchantId, action: 'set_creation_rate', author: request.author, change });
+      });
+      return toMerchant(await existingMerchant(db, merchantId));
+    }),
     callRoute(ReplaceCredentials, (request) => replace(dependencies, request)),
   ];
 };

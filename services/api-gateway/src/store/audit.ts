@@ -13,6 +13,7 @@ export type AuditedAction =
   | 'add_api_key'
   | 'revoke_api_key'
   | 'set_profile'
+  | 'set_creation_rate'
   | 'add_login'
   | 'disable_login'
   | 'make_sign_in_link'
