@@ -67,10 +67,7 @@ test.each([
   [['--default'], null],
 ])('creations a minute are set by %j, and shown', async (words, creations) => {
   await using services = await startServices({
-    'POST /merchants/:id/creation-rate': () => ({
-      status: 200,
-      body: { ...account, creations_per_minute: creations },
-    }),
+    'POST /merchants/:id/creation-rate': () => ({ status: 200, body: { ...account, creations_per_minute: creations } }),
   });
   const result = await runOps(['merchant', 'set-creation-rate', merchant, ...words], services.env);
   expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -353,7 +350,6 @@ describe('exit codes', () => {
     ['a time that is none', ['merchant', 'audit', merchant, '--before', 'yesterday']],
     ['a day that is none', ['merchant', 'usage', merchant, '--before', '2026-02-31x']],
     ['no limit at all', ['merchant', 'set-limits', merchant]],
-    ['no rate at all', ['merchant', 'set-creation-rate', merchant]],
     ['two rates', ['merchant', 'set-creation-rate', merchant, '--per-minute', '60', '--default']],
     ['an unknown queue', ['dead-letter', 'redrive', 'nowhere']],
   ])('2 for %s', async (_name, words) => {

@@ -5,8 +5,7 @@ import {
   SignOutOperator,
 } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
 import { LinkOperator, OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
-import type { Operator } from '@quittance/contracts/operator.ts';
-import { actorOf, isMerchantPerson, type MerchantPerson } from '@quittance/contracts/principal.ts';
+import type { MerchantPerson } from '@quittance/contracts/principal.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_SECONDS } from '@quittance/http/operator-token.ts';
@@ -15,9 +14,8 @@ import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { insertAudit } from '../store/audit.ts';
 import { takeLoginLink, useLoginCredential, useLoginSession } from '../store/merchant-login.ts';
-import { insertOperatorAudit, useCredential } from '../store/operator.ts';
+import { findCredentialOwner, insertOperatorAudit, useCredential } from '../store/operator.ts';
 import { deleteSessions, signOutOperator, useSession } from '../store/operator-session.ts';
 import { insertOperatorLink, takeLink } from '../store/sign-in-link.ts';
 import type { RateLimit } from '../store/rate-limit-window.ts';
@@ -41,8 +39,9 @@ export const operatorSessionRoutes = ({ db, inTransaction, internalToken }: Depe
   callRoute(OpenOperatorSession, ({ body: { credential, ...place } }) => {
     const hash = sha256(credential);
     return openSession({ db, inTransaction }, place, {
+      action: 'sign_in',
       use: async (tx) => (await useCredential(tx, hash)) ?? (await useLoginCredential(tx, hash)),
-      audit: () => Promise.resolve(),
+      ownerOf: (tx) => findCredentialOwner(tx, hash),
       refusal: 'Nobody has this credential',
     });
   }),
@@ -58,8 +57,10 @@ export const operatorSessionRoutes = ({ db, inTransaction, internalToken }: Depe
   callRoute(OpenSessionByLink, ({ body: { link, ...place } }) => {
     const hash = sha256(link);
     return openSession({ db, inTransaction }, place, {
+      action: 'use_sign_in_link',
       use: async (tx) => (await takeLink(tx, hash)) ?? (await takeLoginLink(tx, hash)),
-      audit: (tx, person) => auditLink(tx, person, place.client),
+      // Links that are over are forgotten.
+      ownerOf: () => Promise.resolve(null),
       refusal: 'This link has been used or is over: ask for another one',
     });
   }),
@@ -87,14 +88,4 @@ async function useMerchantSession(db: Queryable, sessionHash: Buffer): Promise<M
   const person = await useLoginSession(db, sessionHash);
   if (person !== null) await countOrRefuse(db, merchantPages, person.merchant_id, 'Too many pages in a minute');
   return person;
-}
-
-/** In the audit of whom it concerns: of the operators, or of the merchant. */
-async function auditLink(tx: Queryable, person: Operator | MerchantPerson, client: string): Promise<void> {
-  const action = 'use_sign_in_link';
-  const author = { actor: actorOf(person), reason: `from ${client}` };
-  const { name } = person;
-  if (!isMerchantPerson(person))
-    return insertOperatorAudit(tx, { operator: name, action, author, before: null, after: null });
-  await insertAudit(tx, { merchantId: person.merchant_id, action, author, change: { before: null, after: { name } } });
 }

@@ -9,6 +9,7 @@ import { incidentRoutes } from './incidents.ts';
 import { merchantOwnRoutes } from './merchant-own.ts';
 import { merchantRoutes } from './merchants.ts';
 import { networkRoutes } from './networks.ts';
+import { operatorRoutes } from './operators.ts';
 import { overviewRoutes } from './overview.ts';
 import type { Context } from './page-route.ts';
 import { paymentRoutes } from './payments.ts';
@@ -47,6 +48,7 @@ export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Rout
   ...networkRoutes(context),
   ...incidentRoutes(context, runbooks),
   ...runbookRoutes(context, runbooks),
+  ...operatorRoutes(context),
   ...merchantOwnRoutes(context),
   assetRoute,
 ];

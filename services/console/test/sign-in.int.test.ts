@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startServiceProcess, type ServiceProcess } from '@quittance/testkit/service-process.ts';
+import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;
@@ -40,4 +41,16 @@ test('a forwarded address counts from a trusted proxy alone', async () => {
   for (let attempt = 0; attempt < 11; attempt += 1)
     statuses.push((await world.signIn('qo_wrong', { 'x-forwarded-for': `203.0.113.${attempt}` })).status);
   expect(statuses.at(-1)).toBe(429);
+});
+
+test('who signed in or was refused stands on a page for admins alone', async () => {
+  await endWindows(world.services.pools.gateway, 'operator_sign_in');
+  const admin = await world.browserOf(await world.credentialOf('ada', 'admin'));
+  await world.signIn('qo_wrong');
+  const { status, text } = await admin.get('/operators');
+  expect([status, text.includes('refuse sign in'), text.includes('from 127.0.0.1')]).toEqual([200, true, true]);
+  expect((await admin.get('/operators?only=changes')).text).not.toContain('refuse sign in');
+  const viewer = await world.browserOf(credential);
+  expect((await viewer.get('/operators')).status).toBe(403);
+  expect((await viewer.get('/')).text).not.toContain('href="/operators"');
 });
