@@ -55,7 +55,8 @@ async function linksOf(merchant: Merchant, count: number): Promise<string[]> {
   return links;
 }
 
-async function lookUp(link: string, from: string): Promise<'unknown' | 'not read' | string> {
+/** @returns `unknown`, `not read`, or what was answered instead. */
+async function lookUp(link: string, from: string): Promise<string> {
   const answer = await ask('GET', `${link}?lang=en&transaction_id=${randomBytes(32).toString('hex')}`, { from });
   if (answer.text.includes(en.lookup.unknown)) return 'unknown';
   if (answer.text.includes(en.lookup.not_read_yet)) return 'not read';
