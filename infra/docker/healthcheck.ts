@@ -3,10 +3,10 @@
  *
  *   node infra/docker/healthcheck.ts [/livez | /readyz [PORT …]]
  *
- * Exit code 0 when the answer of every port is 200, 1 otherwise. Without a port it is the one that PORT names.
+ * Exit code 0 when the answer of every port is 200, 1 otherwise. Without a port it is the one that PROBES_PORT or PORT names.
  */
 const [path = '/livez', ...given] = process.argv.slice(2);
-const ports = given.length > 0 ? given : [process.env['PORT'] ?? '8080'];
+const ports = given.length > 0 ? given : [process.env['PROBES_PORT'] ?? process.env['PORT'] ?? '8080'];
 
 /** @returns what is wrong there, null when nothing is. */
 async function problemAt(port: string): Promise<string | null> {

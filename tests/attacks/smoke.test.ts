@@ -69,6 +69,7 @@ test('the command names its topics and options, and a topic that it does not hav
   const help = await attacks('--help');
   expect(help.code).toBe(0);
   for (const word of [
+    'anonymous-neighbours',
     'floods',
     'objects',
     'operators',

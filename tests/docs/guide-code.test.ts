@@ -30,6 +30,8 @@ const givens = `
     function saveOrder(order: { id: string; price: string }): Promise<void>;
     function markPaid(orderId: string | null, price: string): Promise<void>;
     function offerAnotherWallet(): Promise<void>;
+    function findOpenOrder(visitor: string, cart: string): Promise<{ payment_url: string } | null>;
+    function countRecentOrders(visitor: string): Promise<number>;
   }`;
 
 const sdk = join(repositoryRoot, 'packages', 'sdk');

@@ -35,7 +35,7 @@ describe('docs/settings.md', () => {
 
   test('has every setting of the console', () => {
     const asked = new Set<string>();
-    const env = { ...samples, API_GATEWAY_URL: 'http://gateway' };
+    const env = { ...samples, API_GATEWAY_URL: 'http://gateway', PROBES_PORT: '8081' };
     readConsoleConfig(new Proxy(env, { get: (all, name: string) => (asked.add(name), all[name as never]) }));
     expect(['HOST', 'PORT', ...namesOf(table('console'))].sort()).toEqual([...asked].sort());
   });

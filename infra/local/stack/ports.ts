@@ -17,6 +17,8 @@ export type Ports = {
   receiver: number;
   receiverControl: number;
   console: number;
+  /** Where the console is asked how it is. */
+  consoleProbes: number;
   /** The example shop's, which runs only when it is asked for. */
   shop: number;
   /** Where the replicas of a service listen. */
@@ -51,6 +53,7 @@ export function portPlan(base: number, replicas: number): Ports {
     receiver: base + 8,
     receiverControl: base + 9,
     console: base + 18,
+    consoleProbes: base + 17,
     shop: base + 19,
     replicas: perService((position) => {
       return Array.from({ length: replicas }, (_, replica) => base + 20 + position * maxReplicas + replica);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { trustedKeysOf } from '@quittance/runtime/trust.ts';
 import { repositoryRoot, StackError, type Secrets } from './directory.ts';
+import type { Ports } from './ports.ts';
 
 /** What the services of one stack are told; everything else comes from the environment `npm start` was given. */
 export type ServiceEnvironmentOptions = {
@@ -83,12 +84,13 @@ export function serviceEnvironment(
 /** The console is told where the services are, and no secret. */
 export const consoleEnvironment = (
   { serviceUrls, inherited }: ServiceEnvironmentOptions,
-  port: number,
+  { console: port, consoleProbes }: Pick<Ports, 'console' | 'consoleProbes'>,
 ): NodeJS.ProcessEnv => ({
   NODE_ENV: 'development',
   ...leanProcess,
   ...inherited,
   PORT: String(port),
+  PROBES_PORT: String(consoleProbes),
   HOST: '127.0.0.1',
   ...urlSettings(serviceUrls),
 });

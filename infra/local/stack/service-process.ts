@@ -19,6 +19,8 @@ export type ServiceProcessOptions = {
   replica: number;
   /** Ports of the services that it runs. */
   ports: Partial<Record<ServiceName | 'console', number>>;
+  /** Where it says whether it is ready, when not at these ports. */
+  probesPort?: number;
   env: NodeJS.ProcessEnv;
   /** The checkout whose code it runs. */
   checkout: string;
@@ -70,7 +72,8 @@ export class ServiceProcess {
   /** Starts it and waits until it says it is ready. @throws StackError naming its log. */
   async start(): Promise<void> {
     await endOrphan(this.#pidFile, this.#entryFile);
-    for (const port of Object.values(this.#options.ports)) await requireFreePort(port, this.#title);
+    const { ports, probesPort } = this.#options;
+    for (const port of [...Object.values(ports), probesPort ?? []].flat()) await requireFreePort(port, this.#title);
     const child = await this.#spawn();
     await this.#untilReady(child);
     this.#isKept = true;
@@ -129,13 +132,12 @@ export class ServiceProcess {
   /** A process that ends before it was ready once has wrong settings or a broken backend: starting it again would not help. */
   async #untilReady(child: Child): Promise<void> {
     const deadline = Date.now() + readyTimeoutMs;
+    const { probesPort } = this.#options;
+    // A checkout of an earlier release may have its probes at its other ports.
+    const probes = probesPort === undefined ? null : `http://127.0.0.1:${probesPort}`;
     while (child.running() && Date.now() < deadline) {
-      const answers = await Promise.all(
-        Object.values(this.urls).map((url) =>
-          fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => null),
-        ),
-      );
-      if (answers.every((answer) => answer?.ok === true)) return;
+      const own = await Promise.all(Object.values(this.urls).map(isReady));
+      if (own.every(Boolean) || (probes !== null && (await isReady(probes)))) return;
       await delay(50);
     }
     const what = child.running() ? `was not ready after ${readyTimeoutMs / 1_000} s` : 'ended while starting';
@@ -151,3 +153,6 @@ export class ServiceProcess {
     return join(this.#checkout, 'services', this.name, 'src', 'main.ts');
   }
 }
+
+const isReady = async (url: string): Promise<boolean> =>
+  (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => null))?.ok === true;

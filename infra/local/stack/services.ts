@@ -32,8 +32,9 @@ type ProcessOptions = {
 export function consoleProcess({ directory, ports, settings, checkout, onChange }: ProcessOptions): ServiceProcess {
   return new ServiceProcess({
     ...{ name: 'console', replica: 1, ports: { console: ports.console }, checkout, onChange },
+    probesPort: ports.consoleProbes,
     ...{ logDirectory: directory.logs, pidDirectory: directory.pids },
-    env: consoleEnvironment(settings, ports.console),
+    env: consoleEnvironment(settings, ports),
   });
 }
 

@@ -50,6 +50,7 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
     'POST /incidents/:incident_id/resolve',
     'POST /merchants/:merchant_id/activate',
     'POST /merchants/:merchant_id/block',
+    'POST /merchants/:merchant_id/creation-rate',
     'POST /merchants/:merchant_id/extend',
     'POST /merchants/:merchant_id/logins',
     'POST /merchants/:merchant_id/logins/:name/disable',

@@ -12,9 +12,11 @@ import { inOneLine, type Shop } from './shop.ts';
 const assets = fileURLToPath(new URL('assets/', import.meta.url));
 
 export function createApp(shop: Shop): Express {
-  const { shopUrl, quittanceUrl, adminPassword } = shop.config;
+  const { shopUrl, quittanceUrl, adminPassword, trustedProxies } = shop.config;
   const app = express();
   app.disable('x-powered-by');
+  // Whose word counts for where a visitor comes from.
+  app.set('trust proxy', trustedProxies);
   // Before everything that reads bodies: what is signed are the bytes.
   app.all('/webhook', webhook(shop));
   app.use('/assets', express.static(assets, { index: false }));

@@ -15,6 +15,8 @@ export type Config = {
   /** Receives the money. Nobody but the shop has its key. */
   wallet: string;
   adminPassword: string;
+  /** Addresses and networks of what stands in front of the shop. */
+  trustedProxies: string[];
   /** How often the open orders are compared with what Quittance knows. */
   reconcileSeconds: number;
 };
@@ -45,6 +47,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     signingKeys: signingKeys(text('QUITTANCE_SIGNING_KEYS')),
     wallet: text('WALLET'),
     adminPassword: text('ADMIN_PASSWORD'),
+    trustedProxies: (env['TRUSTED_PROXIES'] ?? '').split(',').flatMap((entry) => entry.trim() || []),
     reconcileSeconds: number('RECONCILE_SECONDS', 30),
   };
   if (Object.values(config.signingKeys).some((key) => !key.startsWith('whsec_')))

@@ -21,9 +21,28 @@ export type WholeOrder = Order & { payments: OrderPayment[]; notes: string[] };
 
 const COLUMNS = 'order_id, number, article, price, created_at, paid_by, paid_at';
 
-export async function createOrder(db: Queryable, { id, price }: Article): Promise<Order> {
-  const sql = `insert into shop_order (article, price) values ($1, $2) returning ${COLUMNS}`;
-  const { rows } = await db.query<Order>(sql, [id, price]);
+/**
+ * The order of a visitor who buys something: the one that waits for its payment, if this visitor ordered the same lately, or a new one. Two
+ * clicks at the same moment get the same order.
+ */
+export async function orderFor(tx: Queryable, visitor: string, article: Article): Promise<Order> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [visitor]);
+  const { rows } = await tx.query<Order>(
+    `select ${COLUMNS} from shop_order
+      where visitor = $1 and article = $2 and price = $3 and paid_at is null and created_at > now() - interval '1 hour'
+      order by created_at desc limit 1`,
+    [visitor, article.id, article.price],
+  );
+  return rows[0] ?? createOrder(tx, article, visitor);
+}
+
+export async function createOrder(
+  db: Queryable,
+  { id, price }: Article,
+  visitor: string | null = null,
+): Promise<Order> {
+  const sql = `insert into shop_order (article, price, visitor) values ($1, $2, $3) returning ${COLUMNS}`;
+  const { rows } = await db.query<Order>(sql, [id, price, visitor]);
   return rows[0] as Order;
 }
 

@@ -17,6 +17,10 @@ create table if not exists shop_order (
   paid_at timestamptz
 );
 
+-- Whose browser ordered it, so that ordering the same again leads back to it.
+alter table shop_order add column if not exists visitor uuid;
+create index if not exists order_of_visitor on shop_order (visitor, created_at);
+
 create index if not exists open_order on shop_order (checked_at) where paid_at is null;
 
 -- An order has another payment after one that expired or was cancelled.
@@ -43,6 +47,13 @@ create table if not exists shipment (
 create table if not exists webhook_event (
   event_id text primary key,
   received_at timestamptz not null default now()
+);
+
+-- How many forms came from one address since a moment.
+create table if not exists visitor_forms (
+  address text primary key,
+  began_at timestamptz not null,
+  forms integer not null
 );
 
 -- What somebody has to look at.

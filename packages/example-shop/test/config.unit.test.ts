@@ -19,6 +19,11 @@ test('both keys of a rotation are read', () => {
   });
 });
 
+test('the proxies in front of it are read one by one, and there is none unless it is said', () => {
+  expect(readConfig(whole).trustedProxies).toEqual([]);
+  expect(readConfig({ ...whole, TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).trustedProxies).toEqual(['10.0.0.0/8', '::1']);
+});
+
 test('a key is read to its end, also where that is =', () => {
   const key = `whsec_${'b'.repeat(43)}=`;
   expect(readConfig({ ...whole, QUITTANCE_SIGNING_KEYS: `whk_1=${key}` })).toMatchObject({

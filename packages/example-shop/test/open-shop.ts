@@ -40,7 +40,7 @@ export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<Ope
     ...{ port: 0, host: '127.0.0.1', databaseUrl: '', shopUrl: 'http://shop.example' },
     ...{ quittanceUrl, apiKey: 'qk_1', wallet: '0x8ba1f109551bD432803012645Ac136ddd64DBA72' },
     signingKeys: Object.fromEntries(keys.map(({ id, key }) => [id, key])),
-    ...{ adminPassword, reconcileSeconds: 30 },
+    ...{ adminPassword, reconcileSeconds: 30, trustedProxies: ['loopback'] },
   };
   const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey, maxRetries: 0 });
   const listening = createApp({ config, db, quittance, log }).listen(0, '127.0.0.1');

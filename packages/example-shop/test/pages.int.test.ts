@@ -41,6 +41,42 @@ test.each([
   expect([...text.matchAll(/<button.*?>(.*?)</g)].map(([, label]) => label)).toEqual(buttons);
 });
 
+test('a browser that orders the same again comes back to its open order, however often and fast; another one has its own', async () => {
+  const cookie = ((await get('/')).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  expect(cookie).toMatch(/^visitor=[0-9a-f-]{36}$/);
+  const count = async () => (await shop.db.query('select from shop_order')).rowCount ?? 0;
+  const before = await count();
+  const buy = (article: string, headers: Record<string, string>) => post('/orders', { article }, headers);
+  const bought = await Promise.all([1, 2, 3].map(() => buy('teapot', { cookie })));
+  expect(new Set(bought.map(({ headers }) => headers.get('location'))).size).toBe(1);
+  expect(await count()).toBe(before + 1);
+  await buy('cup', { cookie });
+  await buy('teapot', {});
+  expect(await count()).toBe(before + 3);
+  // Once it is paid, the same article is another order.
+  await shop.db.query("update shop_order set paid_at = now(), paid_by = 'pay_1' where article = 'teapot'");
+  await buy('teapot', { cookie });
+  expect(await count()).toBe(before + 4);
+});
+
+test('one address sends twenty forms in ten minutes, and what goes beyond makes no order; others go on', async () => {
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+  const stranger = ['203.0.113.9', '2001:db8:1:2::1'];
+  for (const address of stranger) {
+    const answers = [];
+    for (let form = 0; form < 21; form += 1) answers.push(await post('/orders', { article: 'cup' }, from(address)));
+    expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 303), 429]);
+  }
+  const orders = (await shop.db.query('select from shop_order')).rowCount;
+  expect((await post('/orders', { article: 'cup' }, from('2001:db8:1:2:ffff::2'))).status).toBe(429);
+  expect((await post(`/orders/${(await shop.order()).order_id}/pay`, {}, from('203.0.113.9'))).status).toBe(429);
+  expect((await shop.db.query('select from shop_order')).rowCount).toBe((orders ?? 0) + 1);
+  expect((await post('/orders', { article: 'cup' }, from('203.0.113.10'))).status).toBe(303);
+  await shop.db.query("update visitor_forms set began_at = began_at - interval '11 minutes'");
+  expect((await post('/orders', { article: 'cup' }, from('203.0.113.9'))).status).toBe(303);
+  expect((await shop.db.query('select from visitor_forms')).rowCount).toBe(1);
+});
+
 test('a form that another site sends is refused, by what any browser says of it', async () => {
   const foreign = [
     { 'Sec-Fetch-Site': 'cross-site' },

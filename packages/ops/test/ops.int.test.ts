@@ -63,6 +63,19 @@ describe('merchant create', () => {
   });
 });
 
+test.each([
+  [['--per-minute', '60'], 60],
+  [['--default'], null],
+])('creations a minute are set by %j, and shown', async (words, creations) => {
+  await using services = await startServices({
+    'POST /merchants/:id/creation-rate': () => ({ status: 200, body: { ...account, creations_per_minute: creations } }),
+  });
+  const result = await runOps(['merchant', 'set-creation-rate', merchant, ...words], services.env);
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+  expect(/creations a minute +60/.test(result.stdout)).toBe(creations === 60);
+  expect(services.calls[0]?.body).toEqual({ ...author, creations_per_minute: creations });
+});
+
 describe('a restriction', () => {
   test.each([
     ['pause', ['merchant', 'pause', merchant], author],
@@ -341,6 +354,7 @@ describe('exit codes', () => {
     ['a time that is none', ['merchant', 'audit', merchant, '--before', 'yesterday']],
     ['a day that is none', ['merchant', 'usage', merchant, '--before', '2026-02-31x']],
     ['no limit at all', ['merchant', 'set-limits', merchant]],
+    ['two rates', ['merchant', 'set-creation-rate', merchant, '--per-minute', '60', '--default']],
     ['an unknown queue', ['dead-letter', 'redrive', 'nowhere']],
   ])('2 for %s', async (_name, words) => {
     await using services = await startServices({});

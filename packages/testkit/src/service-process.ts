@@ -41,7 +41,7 @@ export const processEnvironment = (): Record<string, string> => {
  */
 export async function startServiceProcess(main: URL, env: Record<string, string>): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [fileURLToPath(main)], {
-    env: { ...processEnvironment(), HOST: '127.0.0.1', PORT: '0', ...env },
+    env: { ...processEnvironment(), HOST: '127.0.0.1', PORT: '0', PROBES_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // Later than 'exit': what it logged last has been read by then.

@@ -7,6 +7,7 @@ import { sweepWindows } from '../src/store/rate-limit-window.ts';
 import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import {
   endWindows,
+  internal,
   testGateway,
   type Call,
   type Merchant,
@@ -63,6 +64,45 @@ const repeatedly = async (times: number, send: (nth: number) => Promise<Response
   return responses;
 };
 const statuses = (responses: Response[]) => Object.groupBy(responses, ({ status }) => String(status));
+
+describe('creations a minute', () => {
+  const rate = (creations: unknown) =>
+    gateway.call('POST', `/internal/v1/merchants/${merchant.merchant_id}/creation-rate`, {
+      headers: internal,
+      body: { actor: 'olga', reason: 'a sale on Friday', creations_per_minute: creations },
+    });
+  const createdOf = async (times: number) =>
+    (await repeatedly(times, () => create())).filter(({ status }) => status === 201).length;
+
+  test('are thirty for a merchant, unless support raises them; reads and other merchants are as before', async () => {
+    await fresh();
+    expect(await createdOf(31)).toBe(30);
+    const raised = await rate(40);
+    expect([raised.status, raised.json()]).toMatchObject([200, { creations_per_minute: 40 }]);
+    // In the same window, at any replica.
+    expect(await createdOf(10)).toBe(9);
+    expect((await create(await gateway.replica())).status).toBe(429);
+    expect((await rate(null)).json()).toMatchObject({ creations_per_minute: null });
+    await endWindows(gateway.pool, 'creation');
+    expect(await createdOf(31)).toBe(30);
+    expect((await rate(null)).status).toBe(200);
+    const audit = await gateway.call('GET', `/internal/v1/merchants/${merchant.merchant_id}/audit`, {
+      headers: internal,
+    });
+    expect((audit.json() as { entries: object[] }).entries.slice(0, 3)).toMatchObject([
+      { action: 'set_creation_rate', before: { creations_per_minute: 40 }, after: { creations_per_minute: null } },
+      { action: 'set_creation_rate', actor: 'olga', reason: 'a sale on Friday', after: { creations_per_minute: 40 } },
+      { action: 'register' },
+    ]);
+    await fresh();
+    expect(await createdOf(31)).toBe(30);
+  });
+
+  test.each([29, 601, 0, 30.5, '40', undefined])('cannot be %p', async (creations) => {
+    await fresh();
+    expect((await rate(creations)).status).toBe(422);
+  });
+});
 
 describe('the order of answers', () => {
   test('401 comes before 413, 413 before 422, 422 before 429; 413 takes a count, and 401 and 422 take none', async () => {

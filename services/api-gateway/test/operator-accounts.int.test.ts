@@ -54,7 +54,7 @@ describe("an operator's account", () => {
     expect((await call('POST', '/operators/ada/disable', internal, note)).status).toBe(404);
     const second = await credentialOf('ada', 'viewer');
     expect([(await exchange(first)).status, (await exchange(second)).json()['role']]).toEqual([401, 'viewer']);
-    const { entries } = (await call('GET', '/operators/audit', internal)).json() as { entries: object[] };
+    const { entries } = (await call('GET', '/operators/audit?only=changes', internal)).json() as { entries: object[] };
     expect(entries.slice(0, 3)).toMatchObject([
       { operator: 'ada', action: 'add', before: { role: 'admin', disabled: true }, after: { role: 'viewer' } },
       { operator: 'ada', action: 'disable', actor: 'root', reason: 'joined us' },

@@ -17,9 +17,10 @@ beforeAll(async () => {
   credential = await addOlga();
 });
 afterAll(() => gateway.close());
-beforeEach(() => endWindows(gateway.pool, 'operator_sign_in'));
+beforeEach(() => Promise.all(['operator_sign_in', 'merchant_sign_in'].map((scope) => endWindows(gateway.pool, scope))));
 
-const signIn = (given = credential, client = '192.0.2.1') => call('/operator-sessions', { credential: given, client });
+const signIn = (given = credential, client = '192.0.2.1', more = {}) =>
+  call('/operator-sessions', { credential: given, client, ...more });
 const sessionOf = async () => String((await signIn()).json()['session']);
 const resume = async (session: string) => (await call('/operator-sessions/resume', { session })).status;
 
@@ -81,6 +82,32 @@ describe('signing in', () => {
     const refused = await signIn();
     expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true]);
     expect((await signIn(credential, '192.0.2.2')).status).toBe(201);
+  });
+
+  test("takes nothing from operators when it is tried at the merchants' console, from the same address too", async () => {
+    const atMerchants = () => signIn('qm_wrong', '192.0.2.1', { audience: 'merchants' });
+    for (let attempt = 0; attempt < 10; attempt += 1) expect((await atMerchants()).status).toBe(401);
+    expect((await atMerchants()).status).toBe(429);
+    expect((await signIn()).status).toBe(201);
+    for (let attempt = 0; attempt < 10; attempt += 1) await signIn('qo_wrong');
+    expect((await signIn(credential, '192.0.2.1', { audience: 'everyone' })).status).toBe(429);
+  });
+
+  test('counts the addresses of one IPv6 block as one, and other blocks apart', async () => {
+    for (let attempt = 0; attempt < 10; attempt += 1) await signIn('qo_wrong', `2001:db8:1:2::${attempt}`);
+    expect((await signIn(credential, '2001:db8:1:2:ffff::1')).status).toBe(429);
+    expect((await signIn(credential, '2001:db8:1:3::1')).status).toBe(201);
+  });
+
+  test("lets no operator in at the merchants' console, by a credential or a link, and leaves no session", async () => {
+    const sessions = () => gateway.pool.query('select from operator_session');
+    const before = (await sessions()).rowCount;
+    const refused = await signIn(credential, '192.0.2.1', { audience: 'merchants' });
+    expect([refused.status, refused.text]).toEqual([401, (await signIn('qo_wrong')).text]);
+    const made = await call('/operators/olga/sign-in-link', note, internal);
+    const body = { link: String(made.json()['link']), client: '192.0.2.1', audience: 'merchants' };
+    expect((await call('/operator-sessions/by-link', body)).status).toBe(401);
+    expect((await sessions()).rowCount).toBe(before);
   });
 });
 

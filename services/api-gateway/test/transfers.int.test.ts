@@ -148,11 +148,25 @@ describe('the checkout page', () => {
     for (const typed of [ID, ` 0x${ID.toUpperCase()} `, `https://explorer.example/tx/0x${ID}?tab=1`]) {
       expect((await open(token, typed)).status).toBe(200);
     }
+    const client = sha256('127.0.0.1').toString('hex');
     expect(questions()).toEqual(
-      Array.from({ length: 3 }, () => ({ token_sha256: sha256(token).toString('hex'), transaction_id: ID })),
+      Array.from({ length: 3 }, () => ({
+        ...{ token_sha256: sha256(token).toString('hex'), transaction_id: ID, client_sha256: client },
+      })),
     );
     gateway.payments.answers.set('POST /internal/v1/checkout-help', { status: 503, body: { detail: '…' } });
     expect(await open(token, ID)).toMatchObject({ status: 200, text: expect.stringContaining('Order 7') });
+  });
+
+  test('says for whom it looks up: the address that the edge names, one for a block of IPv6', async () => {
+    const token = shown();
+    for (const forwarded of ['203.0.113.9', '198.51.100.1, 203.0.113.9', '2001:db8:1:2::3', '2001:db8:1:2:ffff::4']) {
+      const headers = { 'x-forwarded-for': forwarded };
+      await gateway.call('GET', `/pay/${token}?transaction_id=${ID}`, { headers });
+    }
+    const clients = questions().map((question) => (question as { client_sha256: string }).client_sha256);
+    const hashed = (text: string) => sha256(text).toString('hex');
+    expect(clients).toEqual(['203.0.113.9', '203.0.113.9', '2001:db8:1:2::/64', '2001:db8:1:2::/64'].map(hashed));
   });
 
   test('looks up six times a minute for a payment, whoever asks; the seventh gets the page with 429 and when to come back', async () => {

@@ -213,6 +213,56 @@ describe('what look-ups may cost', () => {
     expect(await outcomes(customer, 1)).toEqual([false]);
   });
 
+  test('a link’s first questions are asked whatever a stranger used up on any number of links and addresses', async () => {
+    const at = replica();
+    const merchantId = newId('mer');
+    const hex = () => randomBytes(32).toString('hex');
+    const asked = async (link: string, client: string) => {
+      const account = { merchant_id: merchantId, by: 'customer' as const, link, client };
+      return (await at.lookUp(unknownHash(), { account })).outcome === 'unknown';
+    };
+    const times = async (count: number, ask: () => Promise<boolean>) => {
+      let held = 0;
+      for (let time = 0; time < count; time += 1) held += (await ask()) ? 1 : 0;
+      return held;
+    };
+    const strangers = Array.from({ length: 4 }, () => ({ link: hex(), client: hex() }));
+    // Three of each link's questions, and two that the merchant's customers share.
+    const sums = await Promise.all(strangers.map(({ link, client }) => times(5, () => asked(link, client))));
+    expect(sums.reduce((sum, count) => sum + count, 0)).toBe(4 * 3 + LIMIT / 2);
+    // One address has thirty an hour, by whatever links; that is less than what the merchant's orders could ask.
+    expect(await times(40, () => asked(hex(), strangers[0]!.client))).toBe(25);
+    // A customer of the same merchant, and of the same link three times.
+    const customer = { link: hex(), client: hex() };
+    expect(await times(4, () => asked(customer.link, customer.client))).toBe(3);
+    // An hour later the address may ask again; the link is not asking for the first time.
+    await pool.query(`update customer_look_up set ends_at = ends_at - interval '1 hour'`);
+    expect(await asked(hex(), strangers[0]!.client)).toBe(true);
+    expect(await asked(strangers[0]!.link, strangers[0]!.client)).toBe(false);
+    const { rows } = await pool.query<{ left: string }>(
+      `select count(*)::text as left from customer_look_up where ends_at <= now()`,
+    );
+    expect(Number(rows[0]!.left)).toBeLessThan(4);
+  });
+
+  test('look-ups that are turned off are off for first questions too', async () => {
+    const account = { merchant_id: newId('mer'), by: 'customer' as const, link: 'a'.repeat(64) };
+    expect(await replica({ limit: 0 }).lookUp(unknownHash(), { account })).toEqual(overBudget);
+  });
+
+  test('of a provider’s day, what customers ask again leaves half for first questions', async () => {
+    const at = replica({ plan: { requests_per_day: 800 }, limit: 1_000 });
+    nodes.second.replaceAll('drop');
+    const account = { merchant_id: newId('mer'), by: 'customer' as const, link: 'b'.repeat(64) };
+    const answers: LookedUp[] = [];
+    for (let time = 0; time < 8; time += 1) answers.push(await at.lookUp(unknownHash(), { first: 'local', account }));
+    expect(answers.at(-1)).toEqual(noAnswer);
+    const share = () => at.endpoints.dailyBudgets()[1]!.dailyBudget.usedShare();
+    expect(share()).toBeLessThan(1);
+    const first = { ...account, link: 'c'.repeat(64) };
+    expect(await at.lookUp(unknownHash(), { first: 'local', account: first })).toEqual({ outcome: 'unknown' });
+  });
+
   test('of a provider’s day they take a hundredth: then that provider is not asked', async () => {
     const at = replica({ plan: { requests_per_day: 400 }, limit: 1_000 });
     const before = questionsTo(nodes.first);

@@ -1,14 +1,18 @@
+import { consoleAudiences } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
 import { serviceUrl } from '@quittance/runtime/service-settings.ts';
 import { settings } from '@quittance/runtime/settings.ts';
-import { audiences } from './session/audience.ts';
 
 /** Every setting of the console, checked once at start. It has no database, no broker and no secret of its own. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
     host: read.text('HOST', { default: '0.0.0.0' }),
     port: read.integer('PORT', { min: 0, max: 65_535 }),
-    audience: read.oneOf('CONSOLE_AUDIENCE', audiences, { default: 'everyone' }),
+    /** For the platform and Prometheus: people reach the other port. */
+    probesPort: read.integer('PROBES_PORT', { min: 0, max: 65_535 }),
+    audience: read.oneOf('CONSOLE_AUDIENCE', consoleAudiences, { default: 'everyone' }),
+    trustedProxies: read.parsed('CONSOLE_TRUSTED_PROXIES', { default: parseTrustedProxies('') }, parseTrustedProxies),
     urls: {
       'api-gateway': serviceUrl(read, 'API_GATEWAY_URL'),
       payments: serviceUrl(read, 'PAYMENTS_URL'),

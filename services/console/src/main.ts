@@ -1,5 +1,6 @@
 import { createServiceClient } from '@quittance/http/client/client.ts';
 import { listen } from '@quittance/http/server/listen.ts';
+import { listenForProbes } from '@quittance/http/server/probes-listener.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
@@ -9,20 +10,26 @@ import type { Clients } from './upstream/services.ts';
 /** A person waits; what is read from a chain takes a while. Each page ends earlier, unless it waits for a merchant's receiver. */
 const TIMEOUT_MS = { 'api-gateway': 18_000, others: 10_000 };
 
+const name = 'console';
+
 await startService({
-  name: 'console',
+  name,
   readConfig,
-  start: async ({ config: { host, port, urls, audience }, logger, metrics, lifecycle }) => {
-    const clientOf = ([name, baseUrl]: [string, string]) => {
+  start: async ({ config: { host, port, probesPort, urls, ...config }, logger, metrics, lifecycle }) => {
+    const clientOf = ([owner, baseUrl]: [string, string]) => {
       const client = createServiceClient({
-        ...{ name, baseUrl, showCaller: null },
-        timeoutMs: name === 'api-gateway' ? TIMEOUT_MS['api-gateway'] : TIMEOUT_MS.others,
+        ...{ name: owner, baseUrl, showCaller: null },
+        timeoutMs: owner === 'api-gateway' ? TIMEOUT_MS['api-gateway'] : TIMEOUT_MS.others,
         ...{ logger, metrics },
       });
-      lifecycle.onStop(`client ${name}`, () => client.close());
-      return [name as ServiceName, client] as const;
+      lifecycle.onStop(`client ${owner}`, () => client.close());
+      return [owner as ServiceName, client] as const;
     };
     const clients = Object.fromEntries(Object.entries(urls).map(clientOf)) as Clients;
-    await listen(createConsoleApp({ clients, logger, metrics, audience }), { host, port, lifecycle, logger });
+    let isListening = false;
+    const ready = () => (isListening ? Promise.resolve() : Promise.reject(new Error('the pages are not served yet')));
+    await listenForProbes({ name, logger, metrics, ready }, { host, port: probesPort, lifecycle });
+    await listen(createConsoleApp({ clients, logger, metrics, ...config }), { host, port, lifecycle, logger });
+    isListening = true;
   },
 });

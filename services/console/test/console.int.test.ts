@@ -5,6 +5,7 @@ import { mayCall } from '@quittance/contracts/operator.ts';
 import { accountCommands } from '../src/routes/account-commands.ts';
 import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
+import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { transferPages } from './transfer-pages.ts';
@@ -41,9 +42,12 @@ afterAll(() => world.close());
 beforeEach(() => endWindows(world.services.pools.gateway, 'operator_sign_in'));
 
 /** Every page and form, with ids of things that are there. */
-const routes = consoleRoutes({ clients: {} as Clients, logger: testLogger, audience: 'everyone' }).filter(
-  ({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'),
-);
+const routes = consoleRoutes({
+  clients: {} as Clients,
+  logger: testLogger,
+  audience: 'everyone',
+  trustedProxies: parseTrustedProxies(''),
+}).filter(({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'));
 const pathOf = (path: string): string =>
   path
     .replace(':merchant_id', merchant)
@@ -289,6 +293,16 @@ describe('what changes something', () => {
     expect((await get(`/merchants/${merchant}`)).text).toContain('25 in total, 7 a day');
     expect((await submit(path, { no_daily_limit: 'yes', reason: 'agreed' })).status).toBe(303);
     expect((await get(`/merchants/${merchant}`)).text).toContain('25 in total, no daily limit');
+  });
+
+  test("raises a merchant's creations a minute, and takes that back", async () => {
+    const { submit, get } = browsers.support;
+    const path = `/merchants/${merchant}/set-creation-rate`;
+    expect((await submit(path, { creations_per_minute: '29', reason: 'a sale' })).status).toBe(422);
+    expect((await submit(path, { creations_per_minute: '90', reason: 'a sale' })).status).toBe(303);
+    expect((await get(`/merchants/${merchant}`)).text).toMatch(/Creations a minute<\/dt>\s*<dd>90</);
+    expect((await submit(path, { creations_per_minute: '', reason: 'it is over' })).status).toBe(303);
+    expect((await get(`/merchants/${merchant}`)).text).toMatch(/Creations a minute<\/dt>\s*<dd>30</);
   });
 
   test('shows a new API key once, with which the merchant reads, until it is revoked', async () => {

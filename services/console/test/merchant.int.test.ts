@@ -4,6 +4,7 @@ import type { Call } from '@quittance/contracts/call.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { issueOperatorToken } from '@quittance/http/operator-token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { trustOf } from '@quittance/testkit/trust.ts';
@@ -33,9 +34,12 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => endWindows(world.services.pools.gateway, 'operator_sign_in'));
 
-const routes = consoleRoutes({ clients: {} as Clients, logger: testLogger, audience: 'everyone' }).filter(
-  ({ path }) => !path.startsWith('/sign-') && !path.startsWith('/assets'),
-);
+const routes = consoleRoutes({
+  clients: {} as Clients,
+  logger: testLogger,
+  audience: 'everyone',
+  trustedProxies: parseTrustedProxies(''),
+}).filter(({ path }) => !path.startsWith('/sign-') && !path.startsWith('/assets'));
 const ownRoutes = routes.filter(({ path }) => path.startsWith('/my/'));
 const operatorRoutes = routes.filter(({ path }) => !path.startsWith('/my/') && path !== '/');
 

@@ -21,11 +21,14 @@ const find = async (merchantId: string, transactionId: string): Promise<FoundTra
   (await payments.call<FoundTransfers>('GET', `/merchants/${merchantId}/transfers?transaction_id=${transactionId}`))
     .json;
 
+const CLIENT = 'c1'.repeat(32);
+const tokenHashOf = ({ payment }: Pick<TestPayment, 'payment'>): string =>
+  createHash('sha256').update(payment.payment_url.split('/').at(-1)!).digest('hex');
+
 /** What the checkout page reads beside the status. */
-async function help({ payment }: TestPayment, transactionId?: string): Promise<CheckoutHelp> {
-  const token = payment.payment_url.split('/').at(-1)!;
-  const tokenSha256 = createHash('sha256').update(token).digest('hex');
-  const body = { token_sha256: tokenSha256, ...(transactionId !== undefined && { transaction_id: transactionId }) };
+async function help({ payment }: Pick<TestPayment, 'payment'>, transactionId?: string): Promise<CheckoutHelp> {
+  const question = transactionId !== undefined && { transaction_id: transactionId, client_sha256: CLIENT };
+  const body = { token_sha256: tokenHashOf({ payment }), ...question };
   return (await payments.call<CheckoutHelp>('POST', '/checkout-help', body)).json;
 }
 const outcome = async (one: TestPayment, transactionId: string) => (await help(one, transactionId)).lookup?.outcome;
@@ -303,7 +306,7 @@ describe('a customer who names a transaction', () => {
     expect(payments.stubs.lookedUp.at(-1)).toEqual({
       transaction_id: transactionId,
       first: network,
-      account: { merchant_id: one.merchantId, by: 'customer' },
+      account: { merchant_id: one.merchantId, by: 'customer', link: tokenHashOf(one), client: CLIENT },
     });
   });
 });

@@ -139,17 +139,20 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
   });
 
   test('of services, and of the console, are asked what they answer, and long enough after each other', () => {
-    for (const { containers } of [...servicePods(objects), podOf(objects, 'console')]) {
+    for (const { name, containers } of [...servicePods(objects), podOf(objects, 'console')]) {
+      // People reach the console's pages with nothing of ours in front.
+      const port = name === 'console' ? 'probes' : 'http';
       const { startupProbe, readinessProbe, livenessProbe } = containers[0]!;
-      expect(startupProbe?.httpGet).toEqual({ path: '/livez', port: 'http' });
-      expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'http' });
+      expect(startupProbe?.httpGet).toEqual({ path: '/livez', port });
+      expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port });
       // Never /readyz: a database that is away would have every pod restarted.
-      expect(livenessProbe?.httpGet).toEqual({ path: '/livez', port: 'http' });
+      expect(livenessProbe?.httpGet).toEqual({ path: '/livez', port });
       // Even if it did not answer while it waits for the database. /readyz itself gives up after a second.
       expect(startupProbe!.periodSeconds! * startupProbe!.failureThreshold!).toBeGreaterThan(DATABASE_WAIT_SECONDS);
       expect(readinessProbe!.timeoutSeconds).toBeGreaterThan(READY_TIMEOUT_SECONDS);
       expect(livenessProbe!.periodSeconds! * livenessProbe!.failureThreshold!).toBeGreaterThanOrEqual(60);
-      expect(containers[0]!.ports).toEqual([{ name: 'http', containerPort: 8080 }]);
+      const probes = name === 'console' ? [{ name: 'probes', containerPort: 8081 }] : [];
+      expect(containers[0]!.ports).toEqual([{ name: 'http', containerPort: 8080 }, ...probes]);
     }
   });
 

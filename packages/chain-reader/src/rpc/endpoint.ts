@@ -84,8 +84,8 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
         throw error;
       }
     },
-    /** Whether it is well and has time for a read that no payment waits for. */
-    canLookUp: () => status() === 'closed' && lookUps.hasBudget(),
+    /** Whether it is well and has time for a read that no payment waits for. @param share of its day for such reads, from 0 to 1. */
+    canLookUp: (share: number) => status() === 'closed' && lookUps.hasBudget(share),
     /**
      * Runs a read that no payment waits for. Whatever becomes of it, the circuit does not open: anybody can ask about any transaction, and
      * a strange one must not stop the scan. @throws RpcError

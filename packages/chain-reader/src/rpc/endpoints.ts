@@ -78,10 +78,11 @@ export function createEndpoints(options: {
     /**
      * Reads what no payment waits for, on the endpoints that have time for it, one after the other until the answers so far are `enough`.
      * It may be asked by anybody about anything, so it neither waits for an endpoint nor changes what the scan thinks of one.
+     * @param share of an endpoint's day for such reads: one that has used that much is not asked.
      * @returns the answers that came; none when no endpoint had time, or none answered.
      */
-    lookUp: <T>(read: Read<T>, enough: (answer: T) => boolean): Promise<T[]> =>
-      lookUpInTurn(read, inOrder(endpoints, best()), enough),
+    lookUp: <T>(read: Read<T>, enough: (answer: T) => boolean, share = 1): Promise<T[]> =>
+      lookUpInTurn(read, inOrder(endpoints, best()), enough, share),
     /** The highest head that any of them has shown lately, one that is trusted if there is one; null when none has. */
     head: (): Head | null =>
       best() ?? bestHead(endpoints.map((endpoint) => ({ head: shownHead(endpoint), isTrusted: true }))),
@@ -103,10 +104,11 @@ async function lookUpInTurn<T>(
   read: Read<T>,
   candidates: readonly Endpoint[],
   enough: (answer: T) => boolean,
+  share: number,
 ): Promise<T[]> {
   const answers: T[] = [];
   for (const endpoint of candidates) {
-    if (!endpoint.canLookUp()) continue;
+    if (!endpoint.canLookUp(share)) continue;
     try {
       const answer = await endpoint.lookUp(read);
       answers.push(answer);

@@ -31,10 +31,10 @@ export function createLookUpAccess({
     rpc,
     /** Null where the plan has no daily limit. */
     dailyBudget: ownBudget,
-    /** Whether half of what may be asked just now, and the rest of both days, is there. */
-    hasBudget(): boolean {
+    /** Whether half of what may be asked just now is there, and some of both days. @param share of its own day that may be used. */
+    hasBudget(share: number): boolean {
       if (budget.waitMs(Math.ceil(budget.burst / 2)) > 0) return false;
-      return [dailyBudget, ownBudget].every((day) => day === null || day.usedShare() < 1);
+      return (dailyBudget?.usedShare() ?? 0) < 1 && (ownBudget?.usedShare() ?? 0) < share;
     },
   };
 }

@@ -13,6 +13,8 @@ export const fields = {
   tokenUnits: { type: 'string', pattern: '^[1-9][0-9]{0,77}$' },
   /** 64 lowercase hex characters, no 0x. */
   transactionId: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  /** Lowercase hex. */
+  sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
   /** Position of the event in the receipt's full log list, from 0. Source: the API contract, "Webhook event". */
   eventIndex: { type: 'integer', minimum: 0 },
   count: { type: 'integer', minimum: 0 },

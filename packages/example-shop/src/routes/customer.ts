@@ -1,12 +1,14 @@
 import { QuittanceError } from '@quittance/sdk';
 import express, { Router } from 'express';
 import { articleOf } from '../catalogue.ts';
+import { inTransaction } from '../database.ts';
 import { known } from '../not-found.ts';
-import { createOrder, findOrder, type Order, type WholeOrder } from '../orders.ts';
+import { findOrder, orderFor, type Order, type WholeOrder } from '../orders.ts';
 import { cataloguePage } from '../pages/catalogue.ts';
 import { orderPage } from '../pages/order.ts';
 import { orderPath, paymentUrl, refresh } from '../payments.ts';
 import { inOneLine, type Shop } from '../shop.ts';
+import { limitedByVisitor, visitorOf } from '../visitors.ts';
 
 /** However impatiently a customer reloads. */
 const SECONDS_BETWEEN_LOOKS = 5;
@@ -16,15 +18,19 @@ const LOOK_TIMEOUT_MS = 3_000;
 export function customerRoutes(shop: Shop): Router {
   const router = Router();
   const form = express.urlencoded({ extended: false, limit: '2kb' });
+  router.post(['/orders', '/orders/:orderId/pay', '/orders/:orderId/cancel'], limitedByVisitor(shop));
 
-  router.get('/', (_request, response) => {
+  // Whoever only looks gets a cookie, and no payment.
+  router.get('/', (request, response) => {
+    visitorOf(request, response);
     response.send(cataloguePage());
   });
 
   router.post('/orders', form, async (request, response) => {
     const article = known(articleOf(field(request.body, 'article')));
     // The order is there before the payment, so that whatever happens to the payment can be told of it.
-    const order = await createOrder(shop.db, article);
+    const visitor = visitorOf(request, response);
+    const order = await inTransaction(shop.db, (tx) => orderFor(tx, visitor, article));
     response.redirect(303, await whereToPay(shop, order));
   });
 

@@ -27,6 +27,8 @@ const STREAM_STALLED_MS = 120_000;
  *   and those of people, who make the calls of their role, else 403.
  * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
  * @param streamStalledMs how long a stream may make no progress, be it that its reader or its source stands still.
+ * @param withProbes whether /livez, /readyz and /metrics are here: not on a listener that the public reaches with nothing of ours in front.
+ *   Such a process has them on one of its own, see listenForProbes().
  * @param ready throws while the service cannot do its work; bounded to one second.
  * @param isUnavailable which errors of the service's libraries are answered 503, for example a lost database.
  */
@@ -38,6 +40,7 @@ export function createApp({
   trust,
   publicTimeoutMs = Infinity,
   streamStalledMs = STREAM_STALLED_MS,
+  withProbes = true,
   ready,
   isUnavailable = () => false,
 }: {
@@ -48,6 +51,7 @@ export function createApp({
   trust?: Trust;
   publicTimeoutMs?: number;
   streamStalledMs?: number;
+  withProbes?: boolean;
   ready: () => Promise<void>;
   isUnavailable?: (error: unknown) => boolean;
 }): Express {
@@ -67,7 +71,8 @@ export function createApp({
   if (tracing !== null) app.use(traceRequests(tracing));
   app.use(bindCaller(publicTimeoutMs));
 
-  const all = [...probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }), ...routes];
+  const own = withProbes ? probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }) : [];
+  const all = [...own, ...routes];
   const exposed = all.find(({ path }) => path.startsWith('/internal/'));
   if (exposed && trust === undefined)
     throw new Error(`${exposed.path} would be public: createApp must know whom to trust`);

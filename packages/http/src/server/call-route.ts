@@ -15,6 +15,8 @@ export type CallRequest<C extends Call> = {
   query: QueryOf<C>;
   body: BodyOf<C>;
   author: C['authored'] extends true ? Author : undefined;
+  /** Of the connection's other end. */
+  remoteAddress: string;
 };
 
 /**
@@ -45,7 +47,7 @@ export function callReader<C extends Call>(call: C): (request: RouteRequest) => 
     const parts = call.authored
       ? { body: fields, author: { actor: actorIn(request, String(actor)), reason } }
       : { body: value ?? undefined };
-    return { params: request.params, query, ...parts } as CallRequest<C>;
+    return { params: request.params, query, ...parts, remoteAddress: request.remoteAddress } as CallRequest<C>;
   };
 }
 

@@ -25,6 +25,15 @@ const MAX_CONNECTIONS = 4_096;
 const IDLE_GRACE_MS = 8_000;
 const FINISH_TIMEOUT_MS = 15_000;
 
+type ListenOptions = {
+  host: string;
+  port: number;
+  lifecycle: Lifecycle;
+  logger: Logger;
+  /** Of the log line. */
+  message?: string;
+};
+
 /**
  * Serves `app` until the process stops. Then no new connection is accepted, /readyz is 503, requests under way are finished
  * and every answer closes its connection.
@@ -33,7 +42,7 @@ const FINISH_TIMEOUT_MS = 15_000;
  */
 export async function listen(
   app: Express,
-  { host, port, lifecycle, logger }: { host: string; port: number; lifecycle: Lifecycle; logger: Logger },
+  { host, port, lifecycle, logger, message = 'listening' }: ListenOptions,
 ): Promise<{ port: number }> {
   app.locals.stopping = lifecycle.stopping;
   const server = createServer(
@@ -60,7 +69,7 @@ export async function listen(
   server.on('error', (error) => logger.error({ error }, 'http server error'));
   lifecycle.onStop('http server', () => close(server));
   const address = server.address() as AddressInfo;
-  logger.info({ host, port: address.port }, 'listening');
+  logger.info({ host, port: address.port }, message);
   return { port: address.port };
 }
 

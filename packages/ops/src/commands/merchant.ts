@@ -24,6 +24,7 @@ import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
 import { accountView, credentialsView, policyView, replacedView } from '../views/merchant.ts';
 import { waitForAccountStatus, waitForGate, waitForPolicy } from '../wait.ts';
+import { merchantCreationRateCommand } from './merchant-creation-rate.ts';
 import { merchantKeyCommands } from './merchant-key.ts';
 import { merchantLoginCommands } from './merchant-login.ts';
 import { merchantProfileCommand } from './merchant-profile.ts';
@@ -49,6 +50,7 @@ export function merchantCommands(program: Command, ops: Ops): void {
   merchantKeyCommands(merchant, ops);
   merchantLoginCommands(merchant, ops);
   merchantProfileCommand(merchant, ops);
+  merchantCreationRateCommand(merchant, ops);
   policy(merchant, ops);
   account(merchant, ops);
 }

@@ -100,11 +100,17 @@ function disable(operator: Command, { api, config }: Ops): void {
 
 function audit(operator: Command, { api }: Ops): void {
   reads(operator.command('audit'))
-    .description('who was given or lost an account, by whom and why; newest first')
+    .description('who was given or lost an account, by whom and why, and who signed in or tried to; newest first')
+    .option('--changes', 'only what was done to accounts')
     .option('--before <time>', 'only what was done before this moment', momentArgument)
-    .action(async (options: JsonOption & { before?: string }) => {
-      const page = await api.call(ReadOperatorAudit, { query: { before: options.before } });
+    .action(async (options: JsonOption & { before?: string; changes?: boolean }) => {
+      const only = options.changes === true ? 'changes' : undefined;
+      const page = await api.call(ReadOperatorAudit, { query: { before: options.before, only } });
       printResult(page, options, operatorAuditView);
-      noteOlder(page.entries, options, (last) => `operator audit --before ${last.at}`);
+      noteOlder(
+        page.entries,
+        options,
+        (last) => `operator audit${options.changes === true ? ' --changes' : ''} --before ${last.at}`,
+      );
     });
 }

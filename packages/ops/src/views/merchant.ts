@@ -28,9 +28,13 @@ export const accountView = (account: Merchant): string =>
     merchant: account.merchant_id,
     name: account.name,
     account: account.status,
+    ...creationRate(account),
     registered: account.created_at,
     'last request': account.last_request_at,
   });
+
+const creationRate = ({ creations_per_minute: rate }: Merchant) =>
+  typeof rate === 'number' && { 'creations a minute': String(rate) };
 
 export const credentialsView = (created: Credentials): string =>
   record({ merchant: created.merchant_id, 'API key': created.api_key, 'rotation secret': created.rotation_secret });
@@ -78,6 +82,7 @@ export const wholeMerchantView = ({ merchant, policy, gate, limits }: WholeMerch
           name: merchant.name,
           ...(merchant.display_name !== null && { 'shown as': merchant.display_name }),
           account: `${merchant.status}, registered ${day(merchant.created_at)}`,
+          ...creationRate(merchant),
           'last request': merchant.last_request_at ?? 'none yet',
         }),
     ...(policy === null && { access: 'quota does not know this merchant yet' }),

@@ -12,7 +12,7 @@ type Caller = {
   /** When the merchant's previous authenticated request came, or null for its first. */
   previousRequestAt: Date | null;
   /** Null without a limit. */
-  counted: Count | null;
+  counted: (Count & { limit: number }) | null;
 };
 
 type Asked = {
@@ -49,11 +49,11 @@ export function createAdmission(db: Queryable, metrics: Metrics) {
           requests: count,
         })),
       ),
-    answerOf: (row, { count }, nth) =>
+    answerOf: (row, { input: { limit }, count }, nth) =>
       row && {
         merchantId: row.merchant_id,
         previousRequestAt: row.last_request_at,
-        counted: row.counted && countOf(row.counted, count, nth),
+        counted: row.counted && { ...countOf(row.counted, count, nth), limit: limitOf(limit, row) },
       },
   });
   const count = createBatchedCall<{ subject: string; limit: RateLimit }, CountRow, Count>({
@@ -74,7 +74,7 @@ export function createAdmission(db: Queryable, metrics: Metrics) {
     async caller(asked: Asked): Promise<Caller | null> {
       const { limit } = asked;
       const found = await caller(asked);
-      if (limit !== null && found?.counted) refused(limit, found.counted);
+      if (limit !== null && found?.counted) refused({ ...limit, limit: found.counted.limit }, found.counted);
       return found;
     },
     /** Adds a request to a counter that belongs to no merchant. @param subject never a secret in clear text. */
@@ -110,6 +110,10 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
     throw error;
   }
 }
+
+/** What the limit is for this merchant: support can raise its creations. */
+const limitOf = (limit: RateLimit | null, { creations_per_minute: creations }: CallerRow): number =>
+  (limit?.scope === rateLimits.creation.scope ? creations : null) ?? limit?.limit ?? Infinity;
 
 /** The count of the nth request of a batch, which added `times` to the counter. */
 const countOf = ({ count, seconds_left: secondsLeft }: CountRow, times: number, nth: number): Count => ({

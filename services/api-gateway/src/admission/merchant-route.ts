@@ -52,13 +52,13 @@ async function admit<Input>(
   const caller = await admission.caller({ keyHash, isRead, limit: isCounted ? limit : null });
   if (caller === null) throw invalidApiKey();
   if ('refusal' in outcome) throw outcome.refusal;
-  if (caller.counted !== null) assertBelowLimit(limit, caller.counted);
+  if (caller.counted !== null) assertBelowLimit(caller.counted, caller.counted);
   const { merchantId, previousRequestAt } = caller;
   return { merchant: { merchant_id: merchantId }, previousRequestAt, input: outcome.input };
 }
 
 /** @throws HttpError 429 when this count is over the limit. */
-export function assertBelowLimit(limit: RateLimit, counted: Count): void {
+export function assertBelowLimit(limit: Pick<RateLimit, 'limit'>, counted: Count): void {
   if (counted.count > limit.limit) throw rateLimited(counted.secondsLeft);
 }
 

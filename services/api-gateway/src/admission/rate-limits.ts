@@ -1,3 +1,4 @@
+import { CREATIONS_PER_MINUTE } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { RateLimit } from '../store/rate-limit-window.ts';
 
 /**
@@ -7,7 +8,8 @@ import type { RateLimit } from '../store/rate-limit-window.ts';
  */
 export const rateLimits = {
   sharedReads: { scope: 'shared_reads', limit: 120, windowSeconds: 60 },
-  creation: { scope: 'creation', limit: 30, windowSeconds: 60 },
+  /** Support can raise it for a merchant. */
+  creation: { scope: 'creation', limit: CREATIONS_PER_MINUTE, windowSeconds: 60 },
   cancellation: { scope: 'cancellation', limit: 60, windowSeconds: 60 },
   webhookSettings: { scope: 'webhook_settings', limit: 10, windowSeconds: 60 },
   manualRetry: { scope: 'manual_retry', limit: 5, windowSeconds: 3600 },

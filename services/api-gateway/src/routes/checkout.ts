@@ -4,6 +4,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PageChoices } from '@quittance/checkout-page/document.ts';
 import { chooseLanguage, findLanguage } from '@quittance/checkout-page/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '@quittance/checkout-page/page.ts';
+import { edgeClient } from '../admission/edge-client.ts';
 import { compressed } from '../responses/compression.ts';
 import type { CheckoutHelpReader } from '../upstream/checkout-help.ts';
 import type { PaymentViews } from '../upstream/payment-views.ts';
@@ -52,7 +53,7 @@ export const checkoutRoutes = ({ views, help, networks, shopNameOf, logger }: De
         // An empty field of the form asks nothing.
         const typed = request.query.get('transaction_id')?.trim() || null;
         const shopName = payment.merchant_id === null ? null : await shopNameOf(payment.merchant_id);
-        const { retryAfterSeconds, ...helped } = await help(token, payment, typed);
+        const { retryAfterSeconds, ...helped } = await help(token, payment, { typed, client: edgeClient(request) });
         const body = paymentPage({ view: { ...payment, ...helped }, networks, shopName }, choices);
         if (retryAfterSeconds === undefined) return page(200, body);
         return page(429, body, { 'retry-after': String(retryAfterSeconds) });

@@ -5,8 +5,7 @@ import {
   SignOutOperator,
 } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
 import { LinkOperator, OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
-import type { Operator } from '@quittance/contracts/operator.ts';
-import { actorOf, isMerchantPerson, type MerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
+import type { MerchantPerson } from '@quittance/contracts/principal.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_SECONDS } from '@quittance/http/operator-token.ts';
@@ -16,21 +15,19 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Trust } from '@quittance/runtime/trust.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { insertAudit } from '../store/audit.ts';
-import { insertLoginSession, takeLoginLink, useLoginCredential, useLoginSession } from '../store/merchant-login.ts';
-import { insertOperatorAudit, useCredential } from '../store/operator.ts';
-import { deleteSessions, insertSession, signOutOperator, useSession } from '../store/operator-session.ts';
+import { takeLoginLink, useLoginCredential, useLoginSession } from '../store/merchant-login.ts';
+import { findCredentialOwner, insertOperatorAudit, useCredential } from '../store/operator.ts';
+import { deleteSessions, signOutOperator, useSession } from '../store/operator-session.ts';
 import { insertOperatorLink, takeLink } from '../store/sign-in-link.ts';
-import { addCounts, type RateLimit } from '../store/rate-limit-window.ts';
+import type { RateLimit } from '../store/rate-limit-window.ts';
+import { countOrRefuse } from '../sign-in/attempts.ts';
+import { openSession } from '../sign-in/open-session.ts';
 
 type Dependencies = {
   db: Queryable;
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   trust: Trust;
 };
-
-/** For each address from which people sign in. */
-const signIns: RateLimit = { scope: 'operator_sign_in', limit: 10, windowSeconds: 60 };
 
 /**
  * For the people of each merchant at the console, apart from its API keys: neither takes from the other. A page has a handful of calls, and
@@ -40,16 +37,13 @@ const merchantPages: RateLimit = { scope: 'merchant_pages', limit: 120, windowSe
 
 /** Sessions at the console, of operators and of merchants' people. Each call carries its own secret, so that the console itself has none. */
 export const operatorSessionRoutes = ({ db, inTransaction, trust }: Dependencies): Route[] => [
-  callRoute(OpenOperatorSession, async ({ body: { credential, client } }) => {
-    await countSignIn(db, client);
-    const session = newSecret('qs');
-    // Together, so that an account which is disabled meanwhile leaves no session behind that it would come back to.
-    return inTransaction(async (tx) => {
-      const hash = sha256(credential);
-      const person = (await useCredential(tx, hash)) ?? (await useLoginCredential(tx, hash));
-      if (person === null) throw new HttpError(401, 'Nobody has this credential');
-      await begin(tx, person, sha256(session));
-      return { ...person, session };
+  callRoute(OpenOperatorSession, ({ body: { credential, ...place } }) => {
+    const hash = sha256(credential);
+    return openSession({ db, inTransaction }, place, {
+      action: 'sign_in',
+      use: async (tx) => (await useCredential(tx, hash)) ?? (await useLoginCredential(tx, hash)),
+      ownerOf: (tx) => findCredentialOwner(tx, hash),
+      refusal: 'Nobody has this credential',
     });
   }),
   callRoute(LinkOperator, async ({ params: { name }, author }) => {
@@ -61,16 +55,14 @@ export const operatorSessionRoutes = ({ db, inTransaction, trust }: Dependencies
       return { ...made.operator, link, ends_at: rfc3339(made.endsAt) };
     });
   }),
-  callRoute(OpenSessionByLink, async ({ body: { link, client } }) => {
-    await countSignIn(db, client);
-    const session = newSecret('qs');
-    return inTransaction(async (tx) => {
-      const hash = sha256(link);
-      const person = (await takeLink(tx, hash)) ?? (await takeLoginLink(tx, hash));
-      if (person === null) throw new HttpError(401, 'This link has been used or is over: ask for another one');
-      await begin(tx, person, sha256(session));
-      await auditLink(tx, person, client);
-      return { ...person, session };
+  callRoute(OpenSessionByLink, ({ body: { link, ...place } }) => {
+    const hash = sha256(link);
+    return openSession({ db, inTransaction }, place, {
+      action: 'use_sign_in_link',
+      use: async (tx) => (await takeLink(tx, hash)) ?? (await takeLoginLink(tx, hash)),
+      // Links that are over are forgotten.
+      ownerOf: () => Promise.resolve(null),
+      refusal: 'This link has been used or is over: ask for another one',
     });
   }),
   callRoute(ResumeOperatorSession, async ({ body: { session } }) => {
@@ -97,33 +89,4 @@ async function useMerchantSession(db: Queryable, sessionHash: Buffer): Promise<M
   const person = await useLoginSession(db, sessionHash);
   if (person !== null) await countOrRefuse(db, merchantPages, person.merchant_id, 'Too many pages in a minute');
   return person;
-}
-
-const begin = (tx: Queryable, person: Principal, sessionHash: Buffer): Promise<void> =>
-  isMerchantPerson(person) ? insertLoginSession(tx, person, sessionHash) : insertSession(tx, person.name, sessionHash);
-
-/** In the audit of whom it concerns: of the operators, or of the merchant. */
-async function auditLink(tx: Queryable, person: Operator | MerchantPerson, client: string): Promise<void> {
-  const action = 'use_sign_in_link';
-  const author = { actor: actorOf(person), reason: `from ${client}` };
-  const { name } = person;
-  if (!isMerchantPerson(person))
-    return insertOperatorAudit(tx, { operator: name, action, author, before: null, after: null });
-  await insertAudit(tx, { merchantId: person.merchant_id, action, author, change: { before: null, after: { name } } });
-}
-
-/** @throws HttpError 429. */
-const countSignIn = (db: Queryable, client: string): Promise<void> =>
-  countOrRefuse(db, signIns, sha256(client).toString('hex'), 'Too many attempts to sign in');
-
-/** @throws HttpError 429. */
-async function countOrRefuse(
-  db: Queryable,
-  { scope, limit, windowSeconds }: RateLimit,
-  subject: string,
-  refusal: string,
-): Promise<void> {
-  const [counted] = await addCounts(db, [{ scope, subject, windowSeconds, requests: 1 }]);
-  if (counted === undefined || counted.count <= limit) return;
-  throw new HttpError(429, refusal, { 'retry-after': String(counted.seconds_left) });
 }

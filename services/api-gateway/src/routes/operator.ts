@@ -9,6 +9,7 @@ import {
   ReadMerchantAudit,
   RegisterMerchant,
   ReplaceCredentials,
+  SetCreationRate,
   UnblockMerchant,
   type Credentials,
   type Merchant,
@@ -36,6 +37,7 @@ import {
   insertMerchant,
   listMerchants,
   replaceCredentials,
+  setCreationRate,
   type MerchantRow,
 } from '../store/merchant.ts';
 import { existingMerchant, merchantIdOf } from './existing-merchant.ts';
@@ -66,6 +68,15 @@ export const operatorRoutes = (dependencies: Dependencies): Route[] => {
     }),
     callRoute(BlockMerchant, (request) => setStatus(dependencies, request, 'blocked')),
     callRoute(UnblockMerchant, (request) => setStatus(dependencies, request, 'active')),
+    callRoute(SetCreationRate, async (request) => {
+      const { merchant_id: merchantId } = await existingMerchant(db, merchantIdOf(request));
+      await dependencies.inTransaction(async (tx) => {
+        const change = await setCreationRate(tx, merchantId, request.body.creations_per_minute);
+        if (change !== null)
+          await insertAudit(tx, { merchantId, action: 'set_creation_rate', author: request.author, change });
+      });
+      return toMerchant(await existingMerchant(db, merchantId));
+    }),
     callRoute(ReplaceCredentials, (request) => replace(dependencies, request)),
   ];
 };

@@ -21,11 +21,13 @@ import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import {
   addOperator,
   disableOperator,
+  findCredentialOwner,
   insertOperatorAudit,
   listOperators,
   readOperatorAudit,
   useCredential,
 } from '../store/operator.ts';
+import { auditRefusal, auditToken } from '../sign-in/audit.ts';
 
 type Dependencies = {
   db: Queryable;
@@ -41,15 +43,20 @@ export const operatorAccountRoutes = ({ db, inTransaction, trust }: Dependencies
   callRoute(AddOperator, (request) => add(inTransaction, request)),
   callRoute(ListOperators, async () => ({ operators: (await listOperators(db, LIST_MAX)).map(withTextTimes) })),
   callRoute(DisableOperator, (request) => disable(inTransaction, request)),
-  callRoute(ReadOperatorAudit, async ({ query: { before } }) => ({
-    entries: (await readOperatorAudit(db, before, AUDIT_MAX)).map(({ at, ...entry }) => ({
+  callRoute(ReadOperatorAudit, async ({ query }) => ({
+    entries: (await readOperatorAudit(db, query, AUDIT_MAX)).map(({ at, ...entry }) => ({
       at: rfc3339(at),
       ...entry,
     })),
   })),
-  callRoute(IssueOperatorToken, async ({ body: { credential } }) => {
-    const operator = await useCredential(db, sha256(credential));
-    if (operator === null) throw new HttpError(401, 'No operator has this credential');
+  callRoute(IssueOperatorToken, async ({ body: { credential }, remoteAddress: client }) => {
+    const hash = sha256(credential);
+    const operator = await useCredential(db, hash);
+    if (operator === null) {
+      await auditRefusal(db, await findCredentialOwner(db, hash), { client, at: 'ops' });
+      throw new HttpError(401, 'No operator has this credential');
+    }
+    await auditToken(db, operator, client);
     return {
       ...operator,
       token: issueOperatorToken(trust, operator),

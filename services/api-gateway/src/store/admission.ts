@@ -16,6 +16,8 @@ export type CallerRow = {
   merchant_id: string;
   /** When the merchant's previous authenticated request came, or null for its first. */
   last_request_at: Date | null;
+  /** Where support has changed them; null for the contract's. */
+  creations_per_minute: number | null;
   /** The counter after these requests and all before them; null without a counter. */
   counted: CountRow | null;
 };
@@ -30,7 +32,7 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
     name: 'admit-callers',
     text: `
       with caller as materialized (
-        select a.position, a.scope, a.window_seconds, a.requests, m.merchant_id, y.last_request_at,
+        select a.position, a.scope, a.window_seconds, a.requests, m.merchant_id, y.last_request_at, m.creations_per_minute,
                sum(a.requests) over (partition by a.scope, m.merchant_id order by a.position) as requests_so_far
         from unnest($1::bytea[], $2::boolean[], $3::text[], $4::integer[], $5::integer[]) with ordinality
             as a (key_hash, is_read, scope, window_seconds, requests, position)
@@ -50,7 +52,7 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
         order by scope, merchant_id
         ${addToWindow}
       ), answer as materialized (
-        select caller.position, merchant_id, last_request_at, counted.seconds_left,
+        select caller.position, merchant_id, last_request_at, creations_per_minute, counted.seconds_left,
                (counted.count - sum(requests) over (partition by caller.scope, merchant_id) + requests_so_far)::integer as count
         from caller left join counted on counted.scope = caller.scope and counted.subject = caller.merchant_id
       ), touched as (
@@ -60,7 +62,7 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
         order by merchant_id
         on conflict (merchant_id) do update set last_request_at = greatest(y.last_request_at, excluded.last_request_at)
       )
-      select position::integer, merchant_id, last_request_at, count, seconds_left from answer`,
+      select position::integer, merchant_id, last_request_at, creations_per_minute, count, seconds_left from answer`,
     values: [
       callers.map(({ keyHash }) => keyHash),
       callers.map(({ isRead }) => isRead),
@@ -82,6 +84,7 @@ type AdmittedRow = {
   position: number;
   merchant_id: string;
   last_request_at: Date | null;
+  creations_per_minute: number | null;
   count: number | null;
   seconds_left: number | null;
 };

@@ -2,6 +2,7 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Change } from './merchant.ts';
+import type { SignInAction } from './operator.ts';
 
 /** `rotate_api_key` is done by the merchant, whose row the rotation's statement writes, and `set_profile` by either. */
 export type AuditedAction =
@@ -13,10 +14,11 @@ export type AuditedAction =
   | 'add_api_key'
   | 'revoke_api_key'
   | 'set_profile'
+  | 'set_creation_rate'
   | 'add_login'
   | 'disable_login'
   | 'make_sign_in_link'
-  | 'use_sign_in_link'
+  | SignInAction
   | 'test_webhook';
 
 export type AuditRow = Omit<AuditEntry, 'at'> & { at: Date };

@@ -12,7 +12,7 @@ export type MerchantRow = Omit<Merchant, 'created_at' | 'last_request_at'> & {
 export type CredentialHashes = { keyHash: Buffer; secretHash: Buffer };
 
 const select = `
-  select merchant_id, m.name, m.display_name, m.status, m.status_version, m.created_at, a.last_request_at
+  select merchant_id, m.name, m.display_name, m.status, m.status_version, m.created_at, a.last_request_at, m.creations_per_minute
   from merchant m left join merchant_activity a using (merchant_id)`;
 
 /** @returns the time of registration. */
@@ -91,6 +91,24 @@ export async function changeStatus(
     before: { status: found, status_version: statusVersion - 1 },
     after: { status, status_version: statusVersion },
   };
+}
+
+/** @param creations a minute; null for the contract's. @returns null when nothing changes, or for an unknown merchant. */
+export async function setCreationRate(
+  tx: Queryable,
+  merchantId: string,
+  creations: number | null,
+): Promise<Change | null> {
+  const { rows } = await tx.query<{ before: number | null }>(
+    `update merchant m set creations_per_minute = $2
+     from (select merchant_id, creations_per_minute as before from merchant where merchant_id = $1 for update) found
+     where m.merchant_id = found.merchant_id and found.before is distinct from $2
+     returning found.before`,
+    [merchantId, creations],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return { before: { creations_per_minute: row.before }, after: { creations_per_minute: creations } };
 }
 
 /**

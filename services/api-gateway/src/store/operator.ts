@@ -1,6 +1,7 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import type { OperatorAccount, OperatorChange } from '@quittance/contracts/http/api-gateway/operators.ts';
 import type { Operator, OperatorRole } from '@quittance/contracts/operator.ts';
+import type { Principal } from '@quittance/contracts/principal.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 
@@ -55,12 +56,40 @@ export async function useCredential(db: Queryable, credentialHash: Buffer): Prom
   return rows[0] ?? null;
 }
 
+/**
+ * Of an operator or a merchant's person, whether or not they may sign in: whoever tries a credential that was taken away is not nobody.
+ * @returns null when it never was anybody's.
+ */
+export async function findCredentialOwner(db: Queryable, credentialHash: Buffer): Promise<Principal | null> {
+  const { rows } = await db.query<Principal>(
+    `select name, role, null as merchant_id from operator where credential_hash = $1
+     union all select name, 'merchant', merchant_id from merchant_login where credential_hash = $1`,
+    [credentialHash],
+  );
+  return rows[0] ?? null;
+}
+
+/** Signing in is no change of an account; it stands in the same audit. */
+const signInActions = ['sign_in', 'use_sign_in_link', 'use_credential', 'refuse_sign_in'] as const;
+
+export type SignInAction = (typeof signInActions)[number];
+
+/** A few attempts of people whom nobody knows, once they are so old. With one more for each that is written down, the rest stays bounded. */
+export async function forgetStrangers(db: Queryable): Promise<void> {
+  await db.query(
+    `delete from operator_audit where audit_id in (
+       select audit_id from operator_audit
+       where operator is null and at < clock_timestamp() - interval '90 days' order by at limit 10 for update skip locked)`,
+  );
+}
+
 /** Call it in the transaction of the change. */
 export async function insertOperatorAudit(
   tx: Queryable,
   entry: {
-    operator: string;
-    action: 'add' | 'disable' | 'make_sign_in_link' | 'use_sign_in_link' | 'sign_out';
+    /** Null where nobody is known whom it is about. */
+    operator: string | null;
+    action: 'add' | 'disable' | 'make_sign_in_link' | 'sign_out' | SignInAction;
     author: Author;
     before: object | null;
     after: object | null;
@@ -72,16 +101,21 @@ export async function insertOperatorAudit(
   );
 }
 
-/** Newest first. @param before only older rows, to the millisecond; null for the newest. */
+/**
+ * Newest first.
+ * @param page.before only older rows, to the millisecond; null for the newest.
+ * @param page.only leaves out who signed in, or tried to.
+ */
 export async function readOperatorAudit(
   db: Queryable,
-  before: Date | null,
+  { before, only }: { before: Date | null; only: 'changes' | null },
   limit: number,
 ): Promise<WithDates<OperatorChange, 'at'>[]> {
   const { rows } = await db.query<WithDates<OperatorChange, 'at'>>(
     `select at, operator, action, actor, reason, before, after from operator_audit
-     where $1::timestamptz is null or at < $1 order by at desc, audit_id limit $2`,
-    [before, limit],
+     where ($1::timestamptz is null or at < $1) and not (action = any ($3))
+     order by at desc, audit_id limit $2`,
+    [before, limit, only === 'changes' ? signInActions : []],
   );
   return rows;
 }

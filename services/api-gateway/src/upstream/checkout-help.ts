@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { ReadCheckoutHelp } from '@quittance/contracts/http/payments/look-ups.ts';
 import { findTransactionId } from '@quittance/contracts/ids.ts';
 import type { CheckoutLookup, CheckoutPayment, PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
+import { clientBlock } from '@quittance/http/server/client-address.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Admission } from '../admission/admission.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
@@ -12,8 +14,10 @@ type Help = Pick<CheckoutPayment, 'arrived' | 'lookup' | 'warnings'> & {
   retryAfterSeconds?: number;
 };
 
-/** @param typed what the reader took for the id of a transaction; null when nothing was asked. */
-export type CheckoutHelpReader = (token: string, view: CheckoutPayment, typed: string | null) => Promise<Help>;
+/** What the reader asks: `typed` is what was taken for the id of a transaction, null when nothing was asked; `client` is the reader's address. */
+type Question = { typed: string | null; client: string };
+
+export type CheckoutHelpReader = (token: string, view: CheckoutPayment, question: Question) => Promise<Help>;
 
 const SHOWN_CHARACTERS = 100;
 
@@ -33,7 +37,11 @@ export function createCheckoutHelp({
   admission: Pick<Admission, 'count'>;
   logger: Logger;
 }): CheckoutHelpReader {
-  async function read(token: string, view: CheckoutPayment, transactionId: string | null): Promise<Help> {
+  async function read(
+    token: string,
+    view: CheckoutPayment,
+    { transactionId, client }: { transactionId: string | null; client: string },
+  ): Promise<Help> {
     if (transactionId === null && !unpaid.includes(view.payment.status)) return {};
     const tokenHash = publicTokenHash(token);
     if (transactionId !== null) {
@@ -41,17 +49,23 @@ export function createCheckoutHelp({
       const { count, secondsLeft } = await admission.count(tokenHash, rateLimits.checkoutLookUp);
       if (count > limit) return { lookup: answer(transactionId, 'asked_too_often'), retryAfterSeconds: secondsLeft };
     }
-    const body = { token_sha256: tokenHash, ...(transactionId !== null && { transaction_id: transactionId }) };
+    const body = {
+      token_sha256: tokenHash,
+      ...(transactionId !== null && {
+        transaction_id: transactionId,
+        client_sha256: hash('sha256', clientBlock(client), 'hex'),
+      }),
+    };
     const help = await payments.find(ReadCheckoutHelp, { body });
     // From a payments service of an older release, which has no such call.
     return help ?? (transactionId === null ? {} : { lookup: answer(transactionId, 'not_read_yet') });
   }
 
-  return async (token, view, typed) => {
+  return async (token, view, { typed, client }) => {
     const transactionId = typed === null ? null : findTransactionId(typed);
     const isUnreadable = typed !== null && transactionId === null;
     try {
-      const help = await read(token, view, transactionId);
+      const help = await read(token, view, { transactionId, client });
       return isUnreadable ? { ...help, lookup: answer(typed.slice(0, SHOWN_CHARACTERS), 'no_transaction_id') } : help;
     } catch (error) {
       logger.warn({ error }, 'the checkout page is shown without help');

@@ -42,7 +42,11 @@ export function createLookUps({ networks, logger }: { networks: readonly Watched
   const busy = new Map<string, number>();
 
   /** @returns null when the network gave no answer. */
-  async function see({ network, endpoints }: WatchedNetwork, transactionId: string): Promise<TransactionSight | null> {
+  async function see(
+    { network, endpoints }: WatchedNetwork,
+    transactionId: string,
+    share: number,
+  ): Promise<TransactionSight | null> {
     const started = busy.get(network.id) ?? 0;
     if (started >= AT_ONCE) return null;
     busy.set(network.id, started + 1);
@@ -50,6 +54,7 @@ export function createLookUps({ networks, logger }: { networks: readonly Watched
       const sights = await endpoints.lookUp(
         (rpc) => lookUpTransaction(rpc, network, transactionId),
         ({ kind }) => kind !== 'unknown',
+        share,
       );
       return sights.find(({ kind }) => kind !== 'unknown') ?? sights[0] ?? null;
     } finally {
@@ -57,9 +62,9 @@ export function createLookUps({ networks, logger }: { networks: readonly Watched
     }
   }
 
-  async function seeOnAny(transactionId: string, first: string | undefined): Promise<ChainSight> {
+  async function seeOnAny(transactionId: string, first: string | undefined, share: number): Promise<ChainSight> {
     const ask = (asked: readonly WatchedNetwork[]) =>
-      asked.map(async (watched) => ({ network: watched.network, sight: await see(watched, transactionId) }));
+      asked.map(async (watched) => ({ network: watched.network, sight: await see(watched, transactionId, share) }));
     const likeliest = networks.filter(({ network }) => network.id === first);
     const answers = ask(likeliest);
     const early = await within(HEAD_START_MS, firstFound(answers));
@@ -70,9 +75,9 @@ export function createLookUps({ networks, logger }: { networks: readonly Watched
     return { kind: (await Promise.all(answers)).some(({ sight }) => sight === null) ? 'unanswered' : 'unknown' };
   }
 
-  async function run(transactionId: string, first: string | undefined): Promise<ChainSight> {
+  async function run(transactionId: string, first: string | undefined, share: number): Promise<ChainSight> {
     try {
-      const sight = await withCaller(null, () => seeOnAny(transactionId, first));
+      const sight = await withCaller(null, () => seeOnAny(transactionId, first, share));
       kept.set(transactionId, sight, { ttl: KEPT_MS[sight.kind] });
       return sight;
     } catch (error) {
@@ -87,12 +92,15 @@ export function createLookUps({ networks, logger }: { networks: readonly Watched
     /** What is known or under way already, which costs nothing. */
     shared: (transactionId: string): Promise<ChainSight> | ChainSight | null =>
       kept.get(transactionId) ?? running.get(transactionId) ?? null,
-    /** @param first id of the network that most likely has it. */
-    async start(transactionId: string, first: string | undefined): Promise<ChainSight> {
+    /**
+     * @param first id of the network that most likely has it.
+     * @param share of each provider's day for look-ups, up to which it may be asked.
+     */
+    async start(transactionId: string, first: string | undefined, share: number): Promise<ChainSight> {
       const other = running.get(transactionId);
       if (other !== undefined) return other;
       if (running.size >= AT_ONCE_ON_ALL) return { kind: 'unanswered' };
-      const lookUp = run(transactionId, first);
+      const lookUp = run(transactionId, first, share);
       running.set(transactionId, lookUp);
       return lookUp;
     },

@@ -11,9 +11,9 @@ import { currentCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import { takeFromBudget } from '../look-up/budget.ts';
 import type { ChainSight, LookUps } from '../look-up/look-ups.ts';
 import { readCursor } from '../store/cursor.ts';
-import { takeLookUp } from '../store/look-up-window.ts';
 
 /** Longest that an answer is waited for; it is kept when it comes later. */
 const MAX_WAIT_MS = 4_000;
@@ -23,7 +23,7 @@ const WAITING_SHARE = 0.8;
 type Dependencies = {
   pool: Pool;
   lookUps: LookUps;
-  /** Look-ups for a merchant and its customers within an hour; customers alone get half of them. */
+  /** Look-ups for a merchant and its customers within an hour; see takeFromBudget(). */
   limitPerHour: number;
   metrics: Metrics;
 };
@@ -34,15 +34,19 @@ export function lookUpTransactionRoute({ pool, lookUps, limitPerHour, metrics }:
     'Questions about single transactions, by answer: mined, failed, pending, unknown, budget, no_answer',
     ['outcome'],
   );
-  const limitOf = ({ by }: LookUpAccount) => (by === 'merchant' ? limitPerHour : Math.floor(limitPerHour / 2));
 
   async function answer(transactionId: string, first?: string, account?: LookUpAccount): Promise<LookedUp> {
-    const shared = lookUps.shared(transactionId);
-    const isAllowed =
-      shared !== null || account === undefined || (await takeLookUp(pool, account.merchant_id, limitOf(account)));
-    if (!isAllowed) return { outcome: 'not_read_yet', reason: 'budget' };
-    const sight = await waitFor(Promise.resolve(shared ?? lookUps.start(transactionId, first)));
+    const sight = await see(transactionId, first, account);
+    if (sight === null) return { outcome: 'not_read_yet', reason: 'budget' };
     return sight.kind === 'mined' ? describe(pool, sight) : toLookedUp(sight);
+  }
+
+  /** @returns null when there is no budget for it. */
+  async function see(transactionId: string, first?: string, account?: LookUpAccount): Promise<ChainSight | null> {
+    const shared = lookUps.shared(transactionId);
+    if (shared !== null) return waitFor(Promise.resolve(shared));
+    const share = account === undefined ? 1 : await takeFromBudget(pool, account, limitPerHour);
+    return share === null ? null : waitFor(lookUps.start(transactionId, first, share));
   }
 
   return callRoute(LookUpTransaction, async ({ body: { transaction_id: transactionId, first, account } }) => {

@@ -19,3 +19,30 @@ export async function takeLookUp(db: Queryable, merchantId: string, limit: numbe
   );
   return rowCount === 1;
 }
+
+/**
+ * Takes one look-up out of the window of a link or of a client address. Forgets a few windows that are over: with two rows at most for each
+ * look-up, the table stays as small as a day's look-ups.
+ * @returns how much of it is used now, this one included; null when all of it was used already.
+ */
+export async function takeCustomerLookUp(
+  db: Queryable,
+  subject: `link ${string}` | `client ${string}`,
+  { limit, windowSeconds }: { limit: number; windowSeconds: number },
+): Promise<number | null> {
+  const { rows } = await db.query<{ used: number }>(
+    `with over as (
+       delete from customer_look_up where subject in (
+         select subject from customer_look_up
+         where ends_at <= now() and subject <> $1 order by ends_at limit 10 for update skip locked)
+     )
+     insert into customer_look_up as w (subject, used, ends_at) values ($1, 1, now() + $3 * interval '1 second')
+     on conflict (subject) do update set
+       used = case when w.ends_at <= now() then 1 else w.used + 1 end,
+       ends_at = case when w.ends_at <= now() then excluded.ends_at else w.ends_at end
+     where w.ends_at <= now() or w.used < $2
+     returning used`,
+    [subject, limit, windowSeconds],
+  );
+  return rows[0]?.used ?? null;
+}

@@ -1,5 +1,6 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { apiKeyScopes } from '@quittance/contracts/http/api-gateway/api-keys.ts';
+import { CREATIONS_PER_MINUTE, CREATIONS_PER_MINUTE_MAX } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { LIMIT_MAX, MAX_BETA_DAYS, standardBeta } from '@quittance/contracts/policy-defaults.ts';
 
 /** What the commands about a merchant ask for besides the reason. A field that is left empty changes nothing. */
@@ -12,6 +13,12 @@ export const limitFields = (): Html[] => [
   numberField('daily_limit', 'Payments in a UTC day', { max: LIMIT_MAX, required: false }),
   html`<label class="check"><input type="checkbox" name="no_daily_limit" value="yes" /> No daily limit</label>`,
 ];
+
+export const creationRateField = (): Html =>
+  numberField('creations_per_minute', `Creations a minute, ${CREATIONS_PER_MINUTE} or more`, {
+    max: CREATIONS_PER_MINUTE_MAX,
+    required: false,
+  });
 
 export const standardBetaText = `${standardBeta.total_limit} payments, ${standardBeta.daily_limit} a day, for ${standardBeta.beta_duration_days} days`;
 

@@ -6,7 +6,11 @@ import {
   type ApiKey,
   type NewApiKey,
 } from '@quittance/contracts/http/api-gateway/api-keys.ts';
-import type { Merchant, ReplacedCredentials } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import {
+  CREATIONS_PER_MINUTE,
+  type Merchant,
+  type ReplacedCredentials,
+} from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { changedFields, type AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import type { OwnWallet } from '@quittance/contracts/http/payments/wallets.ts';
@@ -26,6 +30,7 @@ export const accountFacts = (merchant: Merchant): Html =>
     'Money to look at': link(`/merchants/${merchant.merchant_id}/transfers`, 'Unmatched transfers'),
     'Customers see': merchant.display_name,
     Account: badge(merchant.status),
+    'Creations a minute': String(merchant.creations_per_minute ?? CREATIONS_PER_MINUTE),
     Registered: time(merchant.created_at),
     'Last request': time(merchant.last_request_at),
   });

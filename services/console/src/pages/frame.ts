@@ -1,6 +1,7 @@
 import { loadAsset } from '@quittance/checkout-page/asset.ts';
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import type { Operator } from '@quittance/contracts/operator.ts';
+import { ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/operators.ts';
+import { mayCall, type Operator } from '@quittance/contracts/operator.ts';
 import type { MerchantPerson } from '@quittance/contracts/principal.ts';
 import { merchantSections } from './merchant-sections.ts';
 
@@ -22,6 +23,16 @@ const sections = [
   ['/webhooks', 'Webhooks'],
   ['/networks', 'Networks'],
 ] as const;
+
+/** For those who may look at accounts of operators. */
+const adminSections = [...sections, ['/operators', 'Operators']] as const;
+
+const sectionsOf = ({ role }: AnyViewer) =>
+  role === 'merchant'
+    ? merchantSections
+    : mayCall({ name: '', role }, ReadOperatorAudit.access)
+      ? adminSections
+      : sections;
 
 /** The frame of every page. @param viewer null before anybody has signed in. */
 export function page(title: string, viewer: AnyViewer | null, content: Html): string {
@@ -46,7 +57,7 @@ export function page(title: string, viewer: AnyViewer | null, content: Html): st
 }
 
 function header(viewer: AnyViewer, title: string): Html {
-  const links = (viewer.role === 'merchant' ? merchantSections : sections).map(([path, name]) => {
+  const links = sectionsOf(viewer).map(([path, name]) => {
     const current = name === title ? html` aria-current="page"` : [];
     return html`<li><a href="${path}" ${current}>${name}</a></li>`;
   });

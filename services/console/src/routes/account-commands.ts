@@ -1,7 +1,12 @@
 import type { Html } from '@quittance/checkout-page/html.ts';
 import type { Author } from '@quittance/contracts/author.ts';
 import { AddApiKey, apiKeyScopes, RevokeApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
-import { BlockMerchant, ReplaceCredentials, UnblockMerchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import {
+  BlockMerchant,
+  ReplaceCredentials,
+  SetCreationRate,
+  UnblockMerchant,
+} from '@quittance/contracts/http/api-gateway/merchants.ts';
 import {
   ActivateBeta,
   ExtendBeta,
@@ -13,7 +18,14 @@ import {
 import type { Access } from '@quittance/contracts/operator.ts';
 import type { Limits } from '@quittance/contracts/policy-defaults.ts';
 import { invalid } from '@quittance/http/errors.ts';
-import { daysField, limitFields, nameField, scopeField, standardBetaText } from '../pages/account-fields.ts';
+import {
+  creationRateField,
+  daysField,
+  limitFields,
+  nameField,
+  scopeField,
+  standardBetaText,
+} from '../pages/account-fields.ts';
 import { newCredentialsPage, newKeyPage } from '../pages/account.ts';
 import { numberIn, optionalNumberIn } from '../session/fields.ts';
 import { textIn } from '../session/form.ts';
@@ -69,6 +81,16 @@ export const accountCommands: Record<string, AccountCommand> = {
     question: 'Set one limit or both? What is left empty stays as it is.',
     fields: limitFields,
     send: (services, given, form) => services.call(SetLimits, { ...given, body: limitsIn(form) }).then(done),
+  },
+  'set-creation-rate': {
+    ...{ access: SetCreationRate.access, label: 'Set creations a minute' },
+    question:
+      'How many creations a minute may all its customers share? Left empty, it is the number of the contract again.',
+    fields: () => [creationRateField()],
+    send: (services, given, form) => {
+      const body = { creations_per_minute: optionalNumberIn(form, 'creations_per_minute') };
+      return services.call(SetCreationRate, { ...given, body }).then(done);
+    },
   },
   'move-to-beta': {
     ...{ access: MoveToBeta.access, label: 'Move to beta' },

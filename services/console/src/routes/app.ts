@@ -9,6 +9,7 @@ import { incidentRoutes } from './incidents.ts';
 import { merchantOwnRoutes } from './merchant-own.ts';
 import { merchantRoutes } from './merchants.ts';
 import { networkRoutes } from './networks.ts';
+import { operatorRoutes } from './operators.ts';
 import { overviewRoutes } from './overview.ts';
 import type { Context } from './page-route.ts';
 import { paymentRoutes } from './payments.ts';
@@ -21,13 +22,17 @@ import { webhookRoutes } from './webhooks.ts';
 /** Longer than the services take for what they read from a chain. */
 const TIMEOUT_MS = 12_000;
 
-/** All routes of the console. It has no internal ones, and is ready as soon as it listens: each page says which service is silent. */
+/**
+ * All routes of the console. It has no internal ones, and is ready as soon as it listens: each page says which service is silent. People reach
+ * it without anything of ours in front, so what the platform asks is on another port.
+ */
 export const createConsoleApp = (context: Context & { metrics: Metrics }) =>
   createApp({
     name: 'console',
     logger: context.logger,
     metrics: context.metrics,
     publicTimeoutMs: TIMEOUT_MS,
+    withProbes: false,
     ready: () => Promise.resolve(),
     routes: consoleRoutes(context),
   });
@@ -43,6 +48,7 @@ export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Rout
   ...networkRoutes(context),
   ...incidentRoutes(context, runbooks),
   ...runbookRoutes(context, runbooks),
+  ...operatorRoutes(context),
   ...merchantOwnRoutes(context),
   assetRoute,
 ];

@@ -1,17 +1,26 @@
 import type { Html } from '@quittance/checkout-page/html.ts';
-import { ResumeOperatorSession } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import {
+  ResumeOperatorSession,
+  type ConsoleAudience,
+} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
 import { detailText, HttpError } from '@quittance/http/errors.ts';
+import type { TrustedProxies } from '@quittance/http/server/client-address.ts';
 import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { isMerchantPerson } from '@quittance/contracts/principal.ts';
 import { MERCHANT_HOME } from '../pages/merchant-sections.ts';
 import { page, problemPage, type AnyViewer, type MerchantViewer, type Viewer } from '../pages/frame.ts';
-import type { Audience } from '../session/audience.ts';
 import { formTokenOf, isFormToken, noSessionCookie, sessionIn } from '../session/cookie.ts';
 import { readForm } from '../session/form.ts';
 import { asNobody, asOperator, type Clients, type Services } from '../upstream/services.ts';
 
-export type Context = { clients: Clients; logger: Logger; audience: Audience };
+export type Context = {
+  clients: Clients;
+  logger: Logger;
+  audience: ConsoleAudience;
+  /** Whose word counts for where a request comes from. */
+  trustedProxies: TrustedProxies;
+};
 
 /** A request of somebody who is signed in: of an operator, unless it says otherwise. */
 export type Visit<V extends AnyViewer = Viewer> = {

@@ -1,7 +1,12 @@
-import { CloseOperatorSession, OpenOperatorSession } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import {
+  CloseOperatorSession,
+  OpenOperatorSession,
+  type OpenedSession,
+  type SignInPlace,
+} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
 import { OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
-import { isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
 import { HttpError } from '@quittance/http/errors.ts';
+import { clientAddress } from '@quittance/http/server/client-address.ts';
 import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import { linkPage, signInPage } from '../pages/frame.ts';
 import { noSessionCookie, sessionCookie } from '../session/cookie.ts';
@@ -14,7 +19,7 @@ export const signInRoutes = (context: Context): Route[] => [
   { method: 'GET', path: '/sign-in', handle: () => htmlReply(200, signInPage(null)) },
   signingIn(context, '/sign-in', async (request, form) => {
     const credential = secretOf(form.get('credential'));
-    return asNobody(context.clients).call(OpenOperatorSession, { body: { credential, client: request.remoteAddress } });
+    return asNobody(context.clients).call(OpenOperatorSession, { body: { credential, ...placeOf(context, request) } });
   }),
   // Looking at it uses nothing up: programs that scan mails follow links.
   {
@@ -24,7 +29,7 @@ export const signInRoutes = (context: Context): Route[] => [
   },
   signingIn(context, '/sign-in/link', async (request, form) => {
     const link = secretOf(form.get('link'));
-    return asNobody(context.clients).call(OpenSessionByLink, { body: { link, client: request.remoteAddress } });
+    return asNobody(context.clients).call(OpenSessionByLink, { body: { link, ...placeOf(context, request) } });
   }),
   formRoute(context, '/sign-out', isAnybody, async ({ services, session, request }) => {
     await services.call(CloseOperatorSession, {
@@ -38,15 +43,11 @@ export const signInRoutes = (context: Context): Route[] => [
 function signingIn(
   context: Context,
   path: string,
-  open: (request: RouteRequest, form: URLSearchParams) => Promise<Principal & { session: string }>,
+  open: (request: RouteRequest, form: URLSearchParams) => Promise<OpenedSession>,
 ): Route {
   const handle = async (request: RouteRequest) => {
     try {
-      const { session, ...person } = await open(request, await readForm(request));
-      if (context.audience === 'merchants' && !isMerchantPerson(person)) {
-        await asNobody(context.clients).call(CloseOperatorSession, { body: { session, everywhere: false } });
-        throw new HttpError(401, 'Nobody has this credential');
-      }
+      const { session } = await open(request, await readForm(request));
       return goTo('/', { 'set-cookie': sessionCookie(session) });
     } catch (error) {
       if (error instanceof HttpError && (error.status === 401 || error.status === 429))
@@ -56,6 +57,12 @@ function signingIn(
   };
   return { method: 'POST', path, handle };
 }
+
+/** By which attempts are counted. */
+const placeOf = ({ audience, trustedProxies }: Context, request: RouteRequest): SignInPlace => ({
+  client: clientAddress(request, trustedProxies).slice(0, 100),
+  audience,
+});
 
 /** As long as a secret may be; one that is not there is wrong like any other. */
 const secretOf = (text: string | null): string => (text ?? '').trim().slice(0, 255) || '-';

@@ -1,4 +1,4 @@
-import type { CheckoutHelp } from '@quittance/contracts/http/payments/look-ups.ts';
+import type { CheckoutHelp, CheckoutQuestion } from '@quittance/contracts/http/payments/look-ups.ts';
 import type { CheckoutLookup } from '@quittance/contracts/payment.ts';
 import { findPaymentByToken } from '../queries/arrived.ts';
 import { findTransfersOf } from '../queries/found-transfers.ts';
@@ -11,14 +11,11 @@ import type { FindingContext } from './find-transfers.ts';
 type HelpContext = Pick<FindingContext, 'db' | 'finder'> & { readWarnings: ReadWarnings };
 
 /** @returns null for an unknown token. */
-export async function readCheckoutHelp(
-  context: HelpContext,
-  tokenSha256: string,
-  transactionId: string | null,
-): Promise<CheckoutHelp | null> {
-  const payment = await findPaymentByToken(context.db, tokenSha256);
+export async function readCheckoutHelp(context: HelpContext, question: CheckoutQuestion): Promise<CheckoutHelp | null> {
+  const payment = await findPaymentByToken(context.db, question.token_sha256);
   if (payment === null) return null;
-  const lookup = transactionId === null ? null : await lookUp(context, payment, transactionId);
+  const lookup =
+    question.transaction_id === undefined ? null : await lookUp(context, payment, question, question.transaction_id);
   const [warnings = []] = await context.readWarnings([payment]);
   return { arrived: await findArrived(context.db, payment), lookup, warnings };
 }
@@ -26,11 +23,13 @@ export async function readCheckoutHelp(
 async function lookUp(
   { db, finder }: Pick<HelpContext, 'db' | 'finder'>,
   payment: PaymentRow,
+  { token_sha256: link, client_sha256: client }: CheckoutQuestion,
   transactionId: string,
 ): Promise<CheckoutLookup> {
   const known = judgeTransfers(payment, await findTransfersOf(db, transactionId, { wallet: payment }));
   if (known !== null) return { transaction_id: transactionId, ...known };
-  const account = { merchant_id: payment.merchant_id, by: 'customer' } as const;
+  const customer = { by: 'customer', link, ...(client !== undefined && { client }) } as const;
+  const account = { merchant_id: payment.merchant_id, ...customer };
   const lookedUp = await finder.lookUp(transactionId, payment.network, account);
   return { transaction_id: transactionId, ...judgeLookedUp(payment, lookedUp) };
 }

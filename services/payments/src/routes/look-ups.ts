@@ -27,7 +27,7 @@ export const lookUpRoutes = ({ finding, operators }: Dependencies): Route[] => [
     locateTransfers({ ...finding, ...operators }, required(parseTransactionId(params.transaction_id))),
   ),
   callRoute(ReadCheckoutHelp, async ({ body }) => {
-    const help = await readCheckoutHelp(finding, body.token_sha256, body.transaction_id ?? null);
+    const help = await readCheckoutHelp(finding, body);
     if (help === null) throw new HttpError(404, 'Payment not found');
     return help;
   }),

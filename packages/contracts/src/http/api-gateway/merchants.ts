@@ -22,6 +22,8 @@ export type Merchant = {
   status_version: number;
   created_at: string;
   last_request_at: string | null;
+  /** Null where it is the contract's. */
+  creations_per_minute: number | null;
 };
 
 /** The only time they are seen. */
@@ -69,5 +71,26 @@ const change = <const Action extends string, T>(access: OperatorRole, action: Ac
 
 export const BlockMerchant = change('support', 'block', json<Merchant>());
 export const UnblockMerchant = change('support', 'unblock', json<Merchant>());
+/** Creations a minute of one merchant: what the contract promises, and the most that support can make of it. */
+export const CREATIONS_PER_MINUTE = 30;
+export const CREATIONS_PER_MINUTE_MAX = 600;
+
+/** Never below what the contract promises; null goes back to that. It holds for the next request. */
+export const SetCreationRate = defineCall(
+  'api-gateway',
+  'POST /merchants/:merchant_id/creation-rate',
+  json<Merchant>(),
+  {
+    authored: true,
+    access: 'support',
+    body: object<{ creations_per_minute: number | null }>({
+      creations_per_minute: {
+        type: ['integer', 'null'],
+        minimum: CREATIONS_PER_MINUTE,
+        maximum: CREATIONS_PER_MINUTE_MAX,
+      },
+    }),
+  },
+);
 /** Account and history stay, and what `still_working` lists. */
 export const ReplaceCredentials = change('admin', 'replace-credentials', json<ReplacedCredentials>());

@@ -7,22 +7,36 @@ export const SESSION_IDLE_SECONDS = 30 * 60;
 export const SESSION_SECONDS = 12 * 60 * 60;
 
 export const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as const;
-/** The address of whoever tries to sign in: attempts are counted for each, right or wrong. */
-export const signInClient = { type: 'string', minLength: 1, maxLength: 100 } as const;
+
+/** Who may sign in at a console: one that merchants reach need not be one for operators. */
+export const consoleAudiences = ['everyone', 'merchants'] as const;
+
+export type ConsoleAudience = (typeof consoleAudiences)[number];
+
+/**
+ * Where somebody tries to sign in: from which address, at which console. Attempts are counted for each address, right or wrong, and apart for
+ * each audience. An older console names none, and is for everyone.
+ */
+export type SignInPlace = { client: string; audience?: ConsoleAudience };
+
+export const signInPlace = {
+  client: { type: 'string', minLength: 1, maxLength: 100 },
+  audience: { enum: consoleAudiences },
+} as const;
 
 /** The only time the session's secret is seen; it goes into a cookie. */
 export type OpenedSession = Principal & { session: string };
 
 /**
- * Signs an operator or a merchant's person in. 401 unless somebody who may sign in has the credential, 429 with Retry-After after too many
- * attempts.
+ * Signs an operator or a merchant's person in. 401 unless somebody who may sign in at this console has the credential, 429 with Retry-After
+ * after too many attempts.
  */
 export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-sessions', json<OpenedSession>(), {
   access: 'anyone',
-  body: object<{ credential: string; client: string }>({
-    credential: secretSchema,
-    client: signInClient,
-  }),
+  body: object<{ credential: string } & SignInPlace>(
+    { credential: secretSchema, ...signInPlace },
+    { optional: ['audience'] },
+  ),
   status: 201,
 });
 

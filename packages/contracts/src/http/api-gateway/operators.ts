@@ -34,15 +34,17 @@ export const DisableOperator = defineCall('api-gateway', 'POST /operators/:name/
   access: 'admin',
 });
 
-/** What was done to accounts of operators. */
-export type OperatorChange = AuditEntry & { operator: string };
+/**
+ * What was done to accounts of operators, and who signed in as one or tried to. `operator` is null for a credential or link that is nobody's.
+ */
+export type OperatorChange = AuditEntry & { operator: string | null };
 
-/** The newest hundred, those before a time if one is given. */
+/** The newest hundred, those before a time if one is given. `only=changes` leaves out who signed in, or tried to. */
 export const ReadOperatorAudit = defineCall(
   'api-gateway',
   'GET /operators/audit',
   json<{ entries: OperatorChange[] }>(),
-  { access: 'admin', query: { before: query.timestamp } },
+  { access: 'admin', query: { before: query.timestamp, only: query.oneOf('changes') } },
 );
 
 /** Goes with somebody's requests until it lapses. */

@@ -1,6 +1,6 @@
 import { defineCall, json, object } from '../../call.ts';
 import type { Operator } from '../../operator.ts';
-import { secretSchema, signInClient, type OpenedSession } from './operator-sessions.ts';
+import { secretSchema, signInPlace, type OpenedSession, type SignInPlace } from './operator-sessions.ts';
 
 /** A link works for so long, and once. */
 export const SIGN_IN_LINK_SECONDS = 30 * 60;
@@ -26,6 +26,6 @@ export const LinkOperator = defineCall(
 /** Signs in whoever the link is for, and uses it up. 401 for one that is over, 429 as with a credential. */
 export const OpenSessionByLink = defineCall('api-gateway', 'POST /operator-sessions/by-link', json<OpenedSession>(), {
   access: 'anyone',
-  body: object<{ link: string; client: string }>({ link: secretSchema, client: signInClient }),
+  body: object<{ link: string } & SignInPlace>({ link: secretSchema, ...signInPlace }, { optional: ['audience'] }),
   status: 201,
 });

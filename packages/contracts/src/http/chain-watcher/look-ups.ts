@@ -32,8 +32,18 @@ export type LookedUp =
       other_recipients: string[];
     };
 
-/** In whose budget a look-up falls. A merchant's customers have a half of it, so that none of them can use up the whole. */
-export type LookUpAccount = { merchant_id: string; by: 'merchant' | 'customer' };
+/**
+ * In whose budget a look-up falls. A merchant's customers have a half of it, so that none of them can use up the whole; the first questions
+ * of each of their links are not taken from it.
+ */
+export type LookUpAccount = {
+  merchant_id: string;
+  by: 'merchant' | 'customer';
+  /** Hex SHA-256 of the customer's public token; absent from an older release. */
+  link?: string;
+  /** Hex SHA-256 of the customer's address; absent where it is not known. */
+  client?: string;
+};
 
 /**
  * Looks a transaction up on all networks that are on, the one named first alone at first. Always 200: what cannot be read now is
@@ -48,7 +58,12 @@ export const LookUpTransaction = defineCall('chain-watcher', 'POST /transactions
       account: {
         type: 'object',
         required: ['merchant_id', 'by'],
-        properties: { merchant_id: { type: 'string' }, by: { enum: ['merchant', 'customer'] } },
+        properties: {
+          merchant_id: { type: 'string' },
+          by: { enum: ['merchant', 'customer'] },
+          link: fields.sha256,
+          client: fields.sha256,
+        },
       },
     },
     { optional: ['first', 'account'] },

@@ -77,6 +77,8 @@ export const LocateTransfers = defineCall('payments', 'GET /transfers/:transacti
   access: 'viewer',
 });
 
+export type CheckoutQuestion = { token_sha256: string; transaction_id?: string; client_sha256?: string };
+
 /** What the checkout page says beside the public status: about money that came, and about a transaction that its reader has named. */
 export type CheckoutHelp = {
   arrived: { amount: string } | null;
@@ -84,12 +86,15 @@ export type CheckoutHelp = {
   warnings: PaymentWarning[];
 };
 
-/** 404 for an unknown token. Asked only for the page itself, never for the status that it polls. */
+/**
+ * 404 for an unknown token. Asked only for the page itself, never for the status that it polls. `client_sha256` is of the reader's address, by
+ * which look-ups are counted; hex.
+ */
 export const ReadCheckoutHelp = defineCall('payments', 'POST /checkout-help', json<CheckoutHelp>(), {
   callers: ['api-gateway'],
-  body: object<{ token_sha256: string; transaction_id?: string }>(
-    { token_sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' }, transaction_id: fields.transactionId },
-    { optional: ['transaction_id'] },
+  body: object<CheckoutQuestion>(
+    { token_sha256: fields.sha256, transaction_id: fields.transactionId, client_sha256: fields.sha256 },
+    { optional: ['transaction_id', 'client_sha256'] },
   ),
   idempotent: true,
   changes: false,
