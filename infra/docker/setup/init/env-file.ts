@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { newSigningKey, trustedKeysOf } from '@quittance/runtime/trust.ts';
 
 /**
- * The text of an .env: `.env.example` with a random value in place of each <random>. What an earlier .env has stays as it is, because a
+ * The text of an .env: `.env.example` with a random value in place of each <random>, and keys in place of <…key>. What an earlier .env has stays as it is, because a
  * new WEBHOOK_ENCRYPTION_KEY could not read the stored signing keys, and new passwords are not those of the data; it gets what it lacks.
  * @param values replace what is there, or are added.
  */
@@ -12,7 +13,18 @@ export function environmentText(
 ): string {
   const base = earlier === null ? example : withMissing(earlier, example);
   const named = Object.entries(values).reduce((text, [name, value]) => withValue(text, name, value), base);
-  return named.replace(/^([A-Z_]+)=<random>$/gm, (_, name: string) => `${name}=${randomValue(name)}`);
+  const filled = named
+    .replace(/^([A-Z_]+)=<random>$/gm, (_, name: string) => `${name}=${randomValue(name)}`)
+    .replace(/=<signing key>$/gm, () => `=${newSigningKey()}`);
+  return filled.replace(/=<trusted keys>$/m, () => `=${trustedKeysOf(signingKeysIn(filled))}`);
+}
+
+/** By the name of the process, as API_GATEWAY_SIGNING_KEY has it. */
+function signingKeysIn(text: string): Record<string, string> {
+  const found = text.matchAll(/^([A-Z_]+)_SIGNING_KEY=(.+)$/gm);
+  return Object.fromEntries(
+    Array.from(found, ([, name = '', key = '']) => [name.toLowerCase().replaceAll('_', '-'), key]),
+  );
 }
 
 /** In place of the line that has the name, else of the one that has it commented out, else at the end. */

@@ -18,14 +18,18 @@ try {
 
 function readConfig(env: NodeJS.ProcessEnv) {
   return settings(env, (read) => {
-    const managementUrl = read.url('RABBITMQ_MANAGEMENT_URL', { protocols: ['http:'], default: '' });
+    const amqp = { protocols: ['amqp:', 'amqps:'] };
+    // One user for all.
+    const shared = read.url('AMQP_URL', { ...amqp, default: '' });
+    const managementUrl =
+      shared === '' ? read.url('RABBITMQ_MANAGEMENT_URL', { protocols: ['http:'], default: '' }) : '';
     const passwordOf = (user: BrokerUser): string => {
       const prefix = user === 'operator' ? 'OPERATOR_' : settingPrefix(user);
       return managementUrl === '' ? '' : read.secret(`${prefix}RABBITMQ_PASSWORD`, { minLength: 16 });
     };
     const passwords = Object.fromEntries(brokerUsers.map((user) => [user, passwordOf(user)]));
     return {
-      url: read.url('RABBITMQ_ADMIN_URL', { protocols: ['amqp:', 'amqps:'] }),
+      url: shared === '' ? read.url('RABBITMQ_ADMIN_URL', amqp) : shared,
       managementUrl,
       passwords: passwords as Record<BrokerUser, string>,
     };
