@@ -202,12 +202,52 @@ describe('docker-compose.external.yml', () => {
     const clients = Object.entries(compose.services).filter(
       ([, { environment: env = {} }]) => 'DATABASE_URL' in env || 'AMQP_URL' in env || 'POSTGRES_ADMIN_URL' in env,
     );
-    expect(clients).toHaveLength(2 * serviceNames.length + 2);
+    // Services and their migrations, the two jobs of the backends, and `ops`.
+    expect(clients).toHaveLength(2 * serviceNames.length + 3);
     for (const [, { environment: env = {}, networks }] of clients) {
       expect(env['DATABASE_URL'] ?? '@database.example:5432/').toContain('@database.example:5432/');
       expect(env['AMQP_URL'] ?? elsewhere.AMQP_URL).toBe(elsewhere.AMQP_URL);
       expect(networks).toHaveProperty('egress');
     }
+  });
+});
+
+describe('what each process is told of who it is', () => {
+  const identities = (compose: Compose) =>
+    serviceNames
+      .map((name) => compose.services[name]!.environment!)
+      .map(({ SIGNING_KEY, AMQP_URL }) => ({ SIGNING_KEY, AMQP_URL }));
+  const distinct = (values: unknown[]) => new Set(values).size;
+
+  test('is a key that nobody else has, and a user of RabbitMQ of its own', () => {
+    const told = identities(whole);
+    expect(distinct(told.map(({ SIGNING_KEY }) => SIGNING_KEY))).toBe(serviceNames.length);
+    expect(told.map(({ AMQP_URL }) => new URL(AMQP_URL!).username)).toEqual(serviceNames);
+    expect(distinct(told.map(({ AMQP_URL }) => new URL(AMQP_URL!).password))).toBe(serviceNames.length);
+    const ops = whole.services['ops']!.environment!;
+    expect(new URL(ops['AMQP_URL']!).username).toBe('operator');
+    expect(told.map(({ SIGNING_KEY }) => SIGNING_KEY)).not.toContain(ops['SIGNING_KEY']);
+  });
+
+  test('goes to a RabbitMQ elsewhere with its own user too, unless one user for all is given', () => {
+    const place = {
+      RABBITMQ_ADDRESS: 'broker.example:5671/pay',
+      RABBITMQ_SCHEME: 'amqps',
+      RABBITMQ_ADMIN_URL: 'amqps://a:b@broker.example/pay',
+    };
+    const own = identities(readCompose([base, external], { ...environment, ...place }));
+    expect(own.map(({ AMQP_URL }) => new URL(AMQP_URL!).username)).toEqual(serviceNames);
+    expect(
+      own.every(({ AMQP_URL }) => AMQP_URL!.startsWith('amqps://') && AMQP_URL!.endsWith('@broker.example:5671/pay')),
+    ).toBe(true);
+    expect(distinct(identities(readCompose([base, external], elsewhere)).map(({ AMQP_URL }) => AMQP_URL))).toBe(1);
+  });
+
+  test('is made before the services start: exchanges, queues and users', () => {
+    for (const name of serviceNames)
+      expect(whole.services[name]!.depends_on).toMatchObject({
+        broker: { condition: 'service_completed_successfully' },
+      });
   });
 });
 

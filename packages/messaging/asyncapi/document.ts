@@ -123,6 +123,11 @@ function component(message: MessageDefinition<unknown>, description: Description
       properties: {
         version: { type: 'integer', const: message.version },
         merchant_id: { type: 'string' },
+        signature: {
+          type: 'string',
+          description:
+            'In base64url: an Ed25519 signature of the publisher, 64 bytes, and the SHA-256 digests that it covers, 32 bytes each, at most 16. A digest is over name, version, message id and body, with a line break after each of the first three. What nobody signed is refused.',
+        },
         traceparent: { type: 'string', description: 'W3C trace context, where tracing is enabled.' },
       },
     },
