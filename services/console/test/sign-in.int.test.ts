@@ -54,3 +54,19 @@ test('who signed in or was refused stands on a page for admins alone', async () 
   expect((await viewer.get('/operators')).status).toBe(403);
   expect((await viewer.get('/')).text).not.toContain('href="/operators"');
 });
+
+test('signing out ends this session, or every one of the operator', async () => {
+  const credential = await world.credentialOf('rosa', 'viewer');
+  const [first, second, third] = [
+    await world.browserOf(credential),
+    await world.browserOf(credential),
+    await world.browserOf(credential),
+  ];
+  const formTokenOf = async ({ get }: typeof first) =>
+    /name="form_token" value="([^"]+)"/.exec((await get('/')).text)?.[1] ?? '';
+  const out = await first.post('/sign-out', { form_token: await formTokenOf(first) });
+  expect([out.status, out.headers.get('set-cookie')]).toEqual([303, expect.stringContaining('Max-Age=0')]);
+  expect([(await first.get('/')).status, (await second.get('/')).status]).toEqual([303, 200]);
+  await second.post('/sign-out?everywhere=yes', { form_token: await formTokenOf(second) });
+  expect((await third.get('/')).status).toBe(303);
+});

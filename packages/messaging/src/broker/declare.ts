@@ -98,22 +98,22 @@ const PRECONDITION_FAILED = 406;
 /** More than a queue can have arguments. */
 const MAX_DIFFERENCES = 30;
 
-type QueueArguments = Record<string, unknown>;
+type QueueArguments = ReadonlyMap<string, unknown>;
 
 /**
  * What arguments a queue has: RabbitMQ names one that differs from those of a declaration, with its value, each time it refuses one.
  * @throws the error of RabbitMQ when it names none.
  */
 async function argumentsOf(connection: ChannelModel, queue: string): Promise<QueueArguments> {
-  const known: QueueArguments = queueArguments(queue);
+  const known = new Map<string, unknown>(Object.entries(queueArguments(queue)));
   for (let round = 0; round < MAX_DIFFERENCES; round += 1) {
-    const { durable = true, ...given } = known;
+    const { durable = true, ...given } = Object.fromEntries(known);
     const options = { durable: durable === true, arguments: given };
     const error = await failureOf(onChannel(connection, (channel) => channel.assertQueue(queue, options)));
     if (error === null) return known;
     const difference = differenceIn(error);
-    if (difference.value === undefined) delete known[difference.name];
-    else known[difference.name] = difference.value;
+    if (difference.value === undefined) known.delete(difference.name);
+    else known.set(difference.name, difference.value);
   }
   throw new Error(`the arguments of ${queue} cannot be found out`);
 }
@@ -135,11 +135,11 @@ function differenceIn(error: Error): { name: string; value: unknown } {
 
 /** @returns why a queue with these arguments could lose messages, or null. */
 function problemOf(given: QueueArguments): string | null {
-  if (given['durable'] === false) return 'does not outlive a restart of RabbitMQ';
-  if (given['x-dead-letter-exchange'] === undefined) return 'has no dead-letter exchange';
-  const dropping = ['x-message-ttl', 'x-expires'].filter((name) => given[name] !== undefined);
-  const isRefusing = String(given['x-overflow']).startsWith('reject-publish');
-  const limits = ['x-max-length', 'x-max-length-bytes'].filter((name) => given[name] !== undefined && !isRefusing);
+  if (given.get('durable') === false) return 'does not outlive a restart of RabbitMQ';
+  if (!given.has('x-dead-letter-exchange')) return 'has no dead-letter exchange';
+  const dropping = ['x-message-ttl', 'x-expires'].filter((name) => given.has(name));
+  const isRefusing = String(given.get('x-overflow')).startsWith('reject-publish');
+  const limits = ['x-max-length', 'x-max-length-bytes'].filter((name) => given.has(name) && !isRefusing);
   const [problem] = [...dropping, ...limits];
   return problem === undefined ? null : `drops messages: it has ${problem}`;
 }

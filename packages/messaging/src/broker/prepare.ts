@@ -1,20 +1,16 @@
 import { settingPrefix } from '@quittance/contracts/service-name.ts';
-import { createLogger } from '@quittance/runtime/logger.ts';
-import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
+import { runTask } from '@quittance/runtime/service.ts';
+import { settings } from '@quittance/runtime/settings.ts';
 import { brokerUsers, prepareBroker, type BrokerUser } from './set-up.ts';
 
 // `node packages/messaging/src/broker/prepare.ts`, before the services of a new version start: declares exchanges and queues, and makes
-// the users of RabbitMQ where it is told the management API. See docs/settings.md.
-const logger = createLogger({ service: 'prepare-broker', level: 'info' });
-try {
-  const { url, managementUrl, passwords } = readConfig(process.env);
-  await prepareBroker(url, managementUrl === '' ? null : { managementUrl, passwords }, logger);
-  logger.info({ users: managementUrl === '' ? 0 : brokerUsers.length }, 'RabbitMQ is prepared');
-} catch (error) {
-  if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
-  else logger.fatal({ error }, 'RabbitMQ could not be prepared');
-  process.exitCode = 1;
-}
+// the users of RabbitMQ where it is told the management API. docs/settings.md has its settings.
+await runTask({
+  name: 'prepare-broker',
+  readConfig,
+  run: ({ config: { url, managementUrl, passwords }, logger }) =>
+    prepareBroker(url, managementUrl === '' ? null : { managementUrl, passwords }, logger),
+});
 
 function readConfig(env: NodeJS.ProcessEnv) {
   return settings(env, (read) => {

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'amqplib';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
@@ -49,32 +50,15 @@ export function urlOfUser(url: string, user: BrokerUser, password: string): stri
 const TIMEOUT_MS = 30_000;
 
 /** Without keep-alive: an open connection would hold up the end of the plugin by five seconds. */
-function put(managementUrl: string, path: string, body: object): Promise<void> {
+async function put(managementUrl: string, path: string, body: object): Promise<void> {
   const { username, password, hostname, port } = new URL(managementUrl);
   const auth = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const asked = request(
-    {
-      hostname,
-      port,
-      path,
-      method: 'PUT',
-      auth,
-      agent: false,
-      timeout: TIMEOUT_MS,
-      headers: { 'content-type': 'application/json' },
-    },
-    (response) => {
-      response.resume();
-      const { statusCode = 0 } = response;
-      response.on('end', () =>
-        statusCode < 300
-          ? resolve()
-          : reject(new Error(`RabbitMQ's management API answered ${statusCode} to PUT ${path}`)),
-      );
-    },
-  );
-  asked.on('error', reject).on('timeout', () => asked.destroy(new Error(`PUT ${path} took over 30 s`)));
+  const headers = { 'content-type': 'application/json' };
+  const asked = request({ hostname, port, path, method: 'PUT', auth, headers, agent: false, timeout: TIMEOUT_MS });
+  asked.on('timeout', () => asked.destroy(new Error(`PUT ${path} took over 30 s`)));
   asked.end(JSON.stringify(body));
-  return promise;
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  const { statusCode = 0 } = answer;
+  if (statusCode >= 300) throw new Error(`RabbitMQ's management API answered ${statusCode} to PUT ${path}`);
 }

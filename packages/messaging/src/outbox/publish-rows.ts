@@ -41,12 +41,9 @@ export function createRowPublisher({
 
   return async (publisher: Publisher, rows: readonly OutboxRow[]): Promise<void> => {
     const spans = rows.map(startSendSpan);
-    const outcomes = await publisher.publish(
-      signed(
-        signer,
-        rows.map((row, index) => toOutgoing(row, spans[index])),
-      ),
-    );
+    const signatures = signaturesOf(signer, rows);
+    const outgoing = rows.map((row, index) => toOutgoing(row, spans[index], signatures?.[index]));
+    const outcomes = await publisher.publish(outgoing);
     faultPoint('outbox-published');
     spans.forEach((span, index) => span?.end(outcomes[index]));
     const idsOf = (isConfirmed: boolean): string[] =>
@@ -62,23 +59,21 @@ export function createRowPublisher({
   };
 }
 
-type OutgoingRow = Outgoing & { properties: { headers: { version: number } } };
-
-function signed(signer: Signer | null, messages: readonly OutgoingRow[]): readonly Outgoing[] {
-  if (signer === null) return messages;
-  const signatures = signMessages(
+/** @returns null where there is no key to sign with. */
+function signaturesOf(signer: Signer | null, rows: readonly OutboxRow[]): string[] | null {
+  if (signer === null) return null;
+  return signMessages(
     signer,
-    messages.map(({ routingKey, body, properties: { messageId, headers } }) => ({
-      ...{ name: routingKey, version: headers.version, messageId, body },
+    rows.map(({ name, version, message_id: messageId, body }) => ({
+      name,
+      version,
+      messageId,
+      body: Buffer.from(body),
     })),
   );
-  return messages.map(({ properties, ...rest }, index) => ({
-    ...rest,
-    properties: { ...properties, headers: { ...properties.headers, [SIGNATURE_HEADER]: signatures[index] } },
-  }));
 }
 
-function toOutgoing(row: OutboxRow, span: SendSpan | undefined): OutgoingRow {
+function toOutgoing(row: OutboxRow, span: SendSpan | undefined, signature: string | undefined): Outgoing {
   const traceparent = span?.traceparent ?? row.traceparent;
   return {
     exchange: EXCHANGE,
@@ -88,7 +83,12 @@ function toOutgoing(row: OutboxRow, span: SendSpan | undefined): OutgoingRow {
       messageId: row.message_id,
       correlationId: row.request_id,
       type: row.name,
-      headers: { version: row.version, merchant_id: row.merchant_id, ...(traceparent !== null && { traceparent }) },
+      headers: {
+        version: row.version,
+        merchant_id: row.merchant_id,
+        ...(traceparent !== null && { traceparent }),
+        ...(signature !== undefined && { [SIGNATURE_HEADER]: signature }),
+      },
       contentType: 'application/json',
       // Seconds, as AMQP has it.
       timestamp: Math.floor(row.created_at.getTime() / 1000),
