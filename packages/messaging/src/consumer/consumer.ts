@@ -75,6 +75,7 @@ const PREFETCH = 32;
 const POOL_SHARE = 0.5;
 /** Handlers are single transactions, which the database ends sooner than this. */
 const DRAIN_LIMIT_MS = 10_000;
+const CANCEL_LIMIT_MS = 3_000;
 
 /** One handler on its own channel, so that trouble with one queue does not touch the others. */
 function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler: Handler, binding: Binding): Consumers {
@@ -128,10 +129,9 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
   return {
     async close() {
       stopping.abort();
-      await channel
-        .current()
-        ?.cancel(consumerTag)
-        .catch(() => undefined);
+      // A broker that is killed answers nothing, and a channel that is closed already refuses to ask.
+      const cancelled = (async () => channel.current()?.cancel(consumerTag))();
+      await withTimeout(CANCEL_LIMIT_MS, cancelled, 'cancelling the consumer').catch(() => undefined);
       await withTimeout(DRAIN_LIMIT_MS, processor.idle(), 'draining the handlers').catch((error: unknown) =>
         logger.warn({ error }, 'Stopped while a handler was still running'),
       );
