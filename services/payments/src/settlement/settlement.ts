@@ -134,7 +134,8 @@ export async function settleOpen(context: SettlementContext, ended: readonly Pay
 
 async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<Decided[]> {
   const { payments } = await lockPaymentsOf(context.tx, transfers, 'wait');
-  return settle(context, transfers, payments);
+  // What waits is in the ledger, also where the batch that is being settled has added it.
+  return settle({ ...context, added: new Map() }, transfers, payments);
 }
 
 /** A payment that was CHECKING, and the transfer that no longer pays it. */
