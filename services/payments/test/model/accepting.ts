@@ -14,6 +14,7 @@ export type AcceptanceCall = {
   payment: string;
   /** Null for an operator. */
   merchant: string | null;
+  /** On the network of the payment. */
   transfer: { network: string; id: string; index: number };
   /** How many candidates the caller was shown. */
   confirmed: number | null;
@@ -84,7 +85,7 @@ function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCa
     return transfer.pays === id && transfer.accepted !== null ? 'done before' : 'paid already';
   }
   if (payment.status === 'CHECKING') return 'CHECKING by another transfer';
-  if (transfer.wallet !== payment.wallet || transfer.network !== payment.network) return 'another wallet';
+  if (transfer.wallet !== payment.wallet) return 'another wallet';
   if (transfer.phase === 'retracted') return 'retracted';
   if (transfer.sender === transfer.wallet) return 'what the wallet sent to itself';
   // A merchant waits for the message; an operator goes by what the chain says.
