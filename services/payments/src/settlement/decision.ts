@@ -75,7 +75,7 @@ export function slotSearchOf(transfer: TransferRow): SlotSearch | null {
 }
 
 /** Payments that begin from here on do not concern the transfer. */
-const knownFrom = ({ first_seen_at: seen }: TransferRow): number => (seen === null ? Infinity : seen.getTime() + 1);
+export const knownFrom = ({ first_seen_at: seen }: TransferRow): number => (seen === null ? Infinity : seen.getTime() + 1);
 
 /** Whether the transfer is on the chain with what this payment asks for. */
 export const paysInFull = (transfer: TransferRow, payment: PaymentRow): boolean =>
