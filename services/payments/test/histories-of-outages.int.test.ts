@@ -150,3 +150,22 @@ describe('one batch: T1 came before A or after its end, T2 pays A', () => {
     expect(await history.events()).toEqual(['A PAID by T2']);
   });
 });
+
+test('A is PAID, B is created in the same second, and one batch says that B is PAID and T ambiguous: both are candidates', async () => {
+  const history = await beginHistory(world);
+  await history.now('10:00:00.001');
+  await history.create('A');
+  await history.now('10:00:00.002');
+  history.transfer('ofA', { block: '10:00:00', read: '10:00:00.002' });
+  await history.tell({ ofA: 'confirmed' });
+  await history.now('10:00:00.003');
+  await history.create('B');
+  await history.now('10:00:00.004');
+  history.transfer('ofB', { block: '10:00:00', read: '10:00:00.004' });
+  history.transfer('T', { block: '09:59:59', read: '10:00:00.004' });
+  await history.tell({ ofB: 'confirmed', T: 'confirmed' });
+  const mayBe = { unmatched: ['T ambiguous, 2 of them'], page: null };
+  expect(await history.shown('A')).toEqual({ status: 'PAID by ofA', ...mayBe });
+  expect(await history.shown('B')).toEqual({ status: 'PAID by ofB', ...mayBe });
+  expect(await history.events()).toEqual(['A PAID by ofA', 'B PAID by ofB', 'T unmatched: ambiguous, candidates A B']);
+});
