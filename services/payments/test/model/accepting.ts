@@ -94,6 +94,9 @@ function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCa
   const self = wallet.find((one) => one.id === id)!;
   if (merchant !== null && transfer.tokenUnits * 100n < self.asked * LEAST_PERCENT) return 'too little';
   const among = transfer.among.map((one) => model.payments.get(one)!);
+  // Whoever is notified of it, and nobody else.
+  const concerned = among.length === 0 ? [transfer.merchant] : among.map((one) => one.merchant);
+  if (transfer.pays === null && !concerned.includes(payment.merchant)) return 'of another merchant';
   return acceptanceRefusal(self, { ...transfer, carried: transfer.tokenUnits }, wallet, among, {
     by: merchant,
     confirmed,
