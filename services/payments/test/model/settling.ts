@@ -3,7 +3,7 @@ import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { stillPossible } from './candidates.ts';
 import { decide, type Decision, inTurn, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
 import { REACH } from './other-services.ts';
-import { moneyOf, notifyOfPayment, notifyOfTransfers } from './notifying.ts';
+import { moneyOf, notifyOfPayment, notifyOfTransfers, takeBackChecking } from './notifying.ts';
 import { timestamp, sendMessage } from './steps.ts';
 import { takeIn } from './taking-in.ts';
 import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
@@ -11,8 +11,10 @@ import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
 /** Takes in what was said of transfers, all of it before anything is decided. */
 export function observeTransfers(model: Model, news: readonly TransferObserved[]): void {
+  const toldBefore = model.published.length;
   const keys = news.flatMap((one) => takeIn(model, one) ?? []);
   settleAll(model, keys);
+  takeBackChecking(model, toldBefore);
 }
 
 /**
