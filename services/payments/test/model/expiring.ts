@@ -1,6 +1,6 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { notifyOfPayment, takeBackChecking } from './notifying.ts';
-import { reviewTransfer, sayClosed, settleAfterEnd } from './settling.ts';
+import { notifyOfPayment } from './notifying.ts';
+import { reviewTransfers, sayClosed, settleAfterEnd } from './settling.ts';
 import { done, type Step } from './steps.ts';
 import type { Model, ModelPayment } from './state.ts';
 
@@ -87,9 +87,7 @@ const asking =
 /** An answer is settled in one transaction. @returns the wallets of which something newer is known. */
 function review(model: Model, transfers: readonly TransferObserved[]): ReadonlySet<string> {
   const reachedBefore = model.reached.length;
-  const toldBefore = model.published.length;
-  const contradicted = transfers.filter((transfer) => reviewTransfer(model, transfer) === 'contradicted');
-  takeBackChecking(model, toldBefore);
+  const contradicted = reviewTransfers(model, transfers);
   if (model.reached.slice(reachedBefore).some((reached) => reached.endsWith('→ PAID'))) {
     model.reached.push('expiry: a payment was paid by asking');
   }
