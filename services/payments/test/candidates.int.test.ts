@@ -139,6 +139,8 @@ describe('a transfer of exactly the amount of another payment', () => {
     const late = await recorded(first, '9500000', { block_timestamp: wholeSecond(new Date(), 1) });
     await bothRefused(one, late, /exactly the amount of another payment/);
     const second = await newPayment(payments, { amount: '9.5', wallet: one.payment.merchant_wallet }, one.merchantId);
+    // Known before this one existed, it is still the first one's.
+    await bothRefused(one, late, /exactly the amount of another payment/);
     const hasty = await recorded(second, '9500000', { block_timestamp: wholeSecond(second.payment.created_at, 2) });
     expect(await listed(second)).toEqual([['9.5', 'ambiguous', 2]]);
     await bothRefused(one, hasty, /exactly the amount of another payment/);

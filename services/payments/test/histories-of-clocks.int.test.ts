@@ -21,7 +21,7 @@ const mayBe = { unmatched: ['T ambiguous, 2 of them'], page: '10' };
 
 describe('A cancelled 10:00:25, B created 10:00:26, T at 10:00:40 by the wall, chain clock 48 s behind', () => {
   const noticed = 'T unmatched: ambiguous, candidates A B';
-  const paidOnce = async () => {
+  const seenOnce = async () => {
     const history = await beginHistory(world);
     await history.now('09:50:00');
     await history.create('A');
@@ -33,6 +33,10 @@ describe('A cancelled 10:00:25, B created 10:00:26, T at 10:00:40 by the wall, c
     history.transfer('T', { block: '09:59:52', read: '10:00:40.600' });
     await history.tell({ T: 'seen' });
     expect(await history.shown('B')).toEqual({ status: 'PENDING', ...mayBe });
+    return history;
+  };
+  const paidOnce = async () => {
+    const history = await seenOnce();
     await history.tell({ T: 'confirmed' });
     return history;
   };
@@ -77,6 +81,19 @@ describe('A cancelled 10:00:25, B created 10:00:26, T at 10:00:40 by the wall, c
     expect(await history.accept('A', 'T', null)).toBe('200');
     expect((await history.events()).slice(3)).toEqual(['A PAID by T, accepted as ambiguous']);
   });
+
+  test.each([['T', 'T2'] as const, ['T2', 'T'] as const])(
+    'T2 pays B, and one batch confirms %s and %s: T may be only A’s',
+    async (first, second) => {
+      const history = await seenOnce();
+      await history.now('10:02:00');
+      history.transfer('T2', { block: '10:01:59', read: '10:02:00' });
+      await history.tell({ [first]: 'confirmed', [second]: 'confirmed' });
+      const onlyA = { status: 'CANCELLED', unmatched: ['paid_another', 'T ambiguous, 1 of them'], page: '10' };
+      expect(await history.shown('A')).toEqual(onlyA);
+      expect(await history.shown('B')).toEqual({ status: 'PAID by T2', ...nothing });
+    },
+  );
 });
 
 describe('only B in the slot’s last hour, created 10:00:00, T at 10:00:30 by the wall, chain clock 48 s behind', () => {

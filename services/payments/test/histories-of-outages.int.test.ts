@@ -133,3 +133,39 @@ describe('one batch: T1 retracted, T2 confirmed, same payment', () => {
     expect(await history.events()).toEqual(['A checking by T1', 'A PAID by T2']);
   });
 });
+
+describe('one batch: T1 came before A or after its end, T2 pays A', () => {
+  test.each([
+    ['before A', '09:59:43', []],
+    ['after its end', '10:01:00', ['T1 duplicate, 1 of them']],
+  ])('T1 came %s: A is PAID, and T1 is decided again at once', async (_when, block, unmatched) => {
+    const history = await beginHistory(world, { ttlSeconds: 60 });
+    await history.now('10:00:00');
+    await history.create('A');
+    await history.now('10:01:01');
+    history.transfer('T1', { block, read: '10:01:01', live: false });
+    history.transfer('T2', { block: '10:00:30', read: '10:01:01', live: false });
+    await history.tell({ T1: 'seen', T2: 'confirmed' });
+    expect(await history.shown('A')).toEqual({ status: 'PAID by T2', unmatched, page: null });
+    expect(await history.events()).toEqual(['A PAID by T2']);
+  });
+});
+
+test('A is PAID, B is created in the same second, and one batch says that B is PAID and T ambiguous: both are candidates', async () => {
+  const history = await beginHistory(world);
+  await history.now('10:00:00.001');
+  await history.create('A');
+  await history.now('10:00:00.002');
+  history.transfer('ofA', { block: '10:00:00', read: '10:00:00.002' });
+  await history.tell({ ofA: 'confirmed' });
+  await history.now('10:00:00.003');
+  await history.create('B');
+  await history.now('10:00:00.004');
+  history.transfer('ofB', { block: '10:00:00', read: '10:00:00.004' });
+  history.transfer('T', { block: '09:59:59', read: '10:00:00.004' });
+  await history.tell({ ofB: 'confirmed', T: 'confirmed' });
+  const mayBe = { unmatched: ['T ambiguous, 2 of them'], page: null };
+  expect(await history.shown('A')).toEqual({ status: 'PAID by ofA', ...mayBe });
+  expect(await history.shown('B')).toEqual({ status: 'PAID by ofB', ...mayBe });
+  expect(await history.events()).toEqual(['A PAID by ofA', 'B PAID by ofB', 'T unmatched: ambiguous, candidates A B']);
+});

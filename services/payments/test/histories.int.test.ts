@@ -231,6 +231,25 @@ describe('A cancelled 10:00:00.2, B created 10:00:00.4', () => {
   });
 });
 
+test.each([
+  ['10:00:00', []],
+  ['10:00:01', ['paid_another']],
+])('A expired 10:00:00.2, B of the same order created 10:00:00.4, T in block %s: A lists %j', async (block, listed) => {
+  const history = await beginHistory(world);
+  await history.now('09:30:00.200');
+  await history.create('A', { orderId: 'order-7' });
+  await history.now('10:00:00.300');
+  await history.expire('10:00:01');
+  await history.now('10:00:00.400');
+  await history.create('B', { orderId: 'order-7' });
+  await history.now('10:00:01.500');
+  history.transfer('T', { block, read: '10:00:01.500' });
+  await history.tell({ T: 'confirmed' });
+  expect(await history.shown('B')).toEqual({ status: 'PAID by T', ...nothing });
+  // Its time was not over when the second of the block began.
+  expect(await history.shown('A')).toEqual({ status: 'EXPIRED', unmatched: listed, page: null });
+});
+
 describe('A cancelled 10:00:00, B created 10:05:00', () => {
   test.each([
     ['10:05:02', 'ambiguous'],

@@ -1,5 +1,5 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { slotSearchOf } from '../settlement/decision.ts';
+import { knownFrom, slotSearchOf } from '../settlement/decision.ts';
 import { intervalOf, REST_MS, startOfNextSecond, waitedOrRested } from '../settlement/payment-window.ts';
 import { type Candidate, findConcerned } from '../queries/candidates.ts';
 import { findNewestOfSlot, type PaymentRow } from '../store/payment.ts';
@@ -27,7 +27,9 @@ export async function findStanding(
   const slot = slotSearchOf(transfer);
   const isOther = slot !== null && slot.amountUnits !== payment.amount_units;
   const { from, to } = intervalOf(transfer);
-  const span = { endedAfter: new Date(from - REST_MS), createdBefore: startOfNextSecond(to) };
+  // Of payments that began after it was known it is none's amount, and they must not hide an earlier one.
+  const createdBefore = new Date(Math.min(startOfNextSecond(to).getTime(), knownFrom(transfer)));
+  const span = { endedAfter: new Date(from - REST_MS), createdBefore };
   const exact = isOther ? await findNewestOfSlot(db, slot, span) : null;
   return { candidates, concerned, exactFor: exact !== null && waitedOrRested(exact, transfer) ? exact : null };
 }

@@ -139,7 +139,8 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
             union all
             (select paying.transaction_id, paying.transaction_event_index, paying.amount_units, paying.decimals,
                     paying.block_timestamp, paying.first_seen_at, paying.live, 'paid_another', 2
-               from least(p.expires_at, p.cancelled_at) as ended (at)
+               -- As windowOf() has it: the second of a cancellation is over, that of an expiry is not.
+               from least(p.expires_at, date_trunc('second', p.cancelled_at)) as ended (at)
                join payment later on later.network = p.network and later.recipient = p.recipient
                 and later.amount_units = p.amount_units and later.created_at >= p.created_at
                 -- A transfer may be a little older than the payment that it pays.
@@ -149,7 +150,7 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
                 and paying.amount_units = p.amount_units * ('1e' || paying.decimals - 6)::numeric
                 -- The start of the transfer's interval; see intervalOf().
                 and least(paying.block_timestamp, case when paying.live then paying.first_seen_at end)
-                      between date_trunc('second', ended.at) and ended.at + interval '1 hour')
+                      between ended.at and ended.at + interval '1 hour')
           ) either
           order by block_timestamp desc, transaction_id, transaction_event_index
           limit ${MAX_UNMATCHED}

@@ -75,7 +75,8 @@ export function slotSearchOf(transfer: TransferRow): SlotSearch | null {
 }
 
 /** Payments that begin from here on do not concern the transfer. */
-const knownFrom = ({ first_seen_at: seen }: TransferRow): number => (seen === null ? Infinity : seen.getTime() + 1);
+export const knownFrom = ({ first_seen_at: seen }: TransferRow): number =>
+  seen === null ? Infinity : seen.getTime() + 1;
 
 /** Whether the transfer is on the chain with what this payment asks for. */
 export const paysInFull = (transfer: TransferRow, payment: PaymentRow): boolean =>
@@ -94,12 +95,25 @@ const bringsMoney = ({ phase, sender, recipient }: TransferRow): boolean =>
 const unchanged = (assignment: Assignment): Decision => ({ assignment, move: null });
 
 /** @param payments the most probable one first. One is named; several are candidates, and nobody says which. */
-function mayBeFor(payments: readonly PaymentRow[], reason: UnmatchedReason | null): Assignment {
-  const ids = payments.slice(0, CANDIDATES_MAX).map(({ payment_id: id }) => id);
+const mayBeFor = (payments: readonly PaymentRow[], reason: UnmatchedReason | null): Assignment =>
+  mayBeForIds(
+    payments.slice(0, CANDIDATES_MAX).map(({ payment_id: id }) => id),
+    reason,
+  );
+
+function mayBeForIds(ids: string[], reason: UnmatchedReason | null): Assignment {
   const [only = null] = ids;
   return ids.length > 1
     ? { payment_id: null, related_payment_id: null, candidates: ids, reason }
     : { payment_id: null, related_payment_id: only, candidates: null, reason };
+}
+
+/** What was decided before this payment became PAID, as dropCandidates() has it for the ledger's rows. */
+export function withoutCandidate(decision: Decision, paymentId: string): Decision {
+  const { assignment } = decision;
+  if (assignment.payment_id !== null || !assignment.candidates?.includes(paymentId)) return decision;
+  const others = assignment.candidates.filter((id) => id !== paymentId);
+  return { ...decision, assignment: mayBeForIds(others, assignment.reason) };
 }
 
 /** No payment of its slot claims it: it came too late for one, or has another amount than it should have. */

@@ -23,7 +23,7 @@ import {
   tryLockWallets,
   unrecorded,
 } from '../store/transfer.ts';
-import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf } from './decision.ts';
+import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf, withoutCandidate } from './decision.ts';
 import { CLOCK_REACH_MS, isInsideWindow } from './payment-window.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
 import { type Decided, isExplained, raiseUnmatched } from './unmatched-notices.ts';
@@ -122,7 +122,8 @@ export async function pay(
 ): Promise<void> {
   const paid = await moveAll(context, [{ transfer: accepted.transfer, move: { payment, to: 'PAID' }, accepted }]);
   await record();
-  await afterPaid(context, paid);
+  await dropCandidates(context.tx, paid.map(idOfPaid));
+  await settleOpen(context, paid.map(paymentOf));
 }
 
 /** Decides about transfers that could not be explained while these payments waited. Call it when they have ended. */
@@ -134,7 +135,8 @@ export async function settleOpen(context: SettlementContext, ended: readonly Pay
 
 async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<Decided[]> {
   const { payments } = await lockPaymentsOf(context.tx, transfers, 'wait');
-  return settle(context, transfers, payments);
+  // What waits is in the ledger, also where the batch that is being settled has added it.
+  return settle({ ...context, added: new Map() }, transfers, payments);
 }
 
 /** A payment that was CHECKING, and the transfer that no longer pays it. */
@@ -183,6 +185,7 @@ async function settle(
     }
     const decision = await decide(transfer, payments.slotOf(transfer), findOnWallet);
     if (decision.move !== null) payments.replace({ ...decision.move.payment, status: decision.move.to });
+    if (decision.move?.to === 'PAID') dropCandidate(decided, decision.move.payment);
     decided.set(key, { transfer, decision });
   }
   const written = [...decided.values()];
@@ -191,6 +194,11 @@ async function settle(
     if (payments.find(one.payment.payment_id)?.status === 'PENDING') written.push(...(await reassign(context, one)));
   }
   return written;
+}
+
+/** A payment that is PAID is no candidate of what was decided before; what is decided after knows that it is PAID. */
+function dropCandidate(decided: Map<string, Decided>, { payment_id: paid }: PaymentRow): void {
+  for (const [key, one] of decided) decided.set(key, { ...one, decision: withoutCandidate(one.decision, paid) });
 }
 
 /**
@@ -254,17 +262,21 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
     context,
     decided.map(({ transfer, decision }) => ({ transfer, move: decision.move })),
   );
+  // Before the decisions are written: those that were made later know who is PAID.
+  const paidIds = paid.map(idOfPaid);
+  if (paid.length > 0) await dropCandidates(tx, paidIds);
   const assigned = decided.map(({ transfer, decision }) => ({
     transfer,
     assignment: decision.assignment,
     notified: transfer.notified || isExplained({ transfer, decision }),
     message: context.added?.get(transferKey(transfer))?.message,
   }));
-  // The row of a transfer that left its payment still has it.
+  // The row of a transfer that left its payment still has it, and a candidate that is PAID has just left its row.
   const left = new Set(freed.map(({ transfer }) => transferKey(transfer)));
+  const isOther = (transfer: TransferRow): boolean =>
+    left.has(transferKey(transfer)) || paidIds.some((id) => transfer.candidates?.includes(id));
   const changed = assigned.filter(
-    ({ transfer, message, ...next }) =>
-      message === undefined && (left.has(transferKey(transfer)) || !hasAssignment(transfer, next)),
+    ({ transfer, message, ...next }) => message === undefined && (isOther(transfer) || !hasAssignment(transfer, next)),
   );
   // A payment has one transfer, so the one that leaves it is written before the one that takes its place.
   const [leaving, paying] = [changed.filter(paysNothing), changed.filter((one) => !paysNothing(one))];
@@ -275,19 +287,12 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
     throwBusy(added.flatMap(({ message }) => (written.has(transferKey(message)) ? [] : message)));
   }
   if (paying.length > 0) await assignTransfers(tx, paying);
-  await afterPaid(context, paid);
+  // What came after their end can be explained now.
+  await settleOpen(context, paid.map(paymentOf));
 }
 
-/** Other money may have been for these payments; and what came after their end can be explained now. */
-async function afterPaid(context: SettlementContext, paid: readonly Paid[]): Promise<void> {
-  if (paid.length === 0) return;
-  const payments = paid.map(({ payment }) => payment);
-  await dropCandidates(
-    context.tx,
-    payments.map(({ payment_id: id }) => id),
-  );
-  await settleOpen(context, payments);
-}
+const paymentOf = ({ payment }: Paid): PaymentRow => payment;
+const idOfPaid = ({ payment }: Paid): string => payment.payment_id;
 
 const paysNothing = ({ assignment }: { assignment: Assignment }): boolean => assignment.payment_id === null;
 

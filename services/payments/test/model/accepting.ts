@@ -14,6 +14,7 @@ export type AcceptanceCall = {
   payment: string;
   /** Null for an operator. */
   merchant: string | null;
+  /** On the network of the payment. */
   transfer: { network: string; id: string; index: number };
   /** How many candidates the caller was shown. */
   confirmed: number | null;
@@ -84,7 +85,7 @@ function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCa
     return transfer.pays === id && transfer.accepted !== null ? 'done before' : 'paid already';
   }
   if (payment.status === 'CHECKING') return 'CHECKING by another transfer';
-  if (transfer.wallet !== payment.wallet || transfer.network !== payment.network) return 'another wallet';
+  if (transfer.wallet !== payment.wallet) return 'another wallet';
   if (transfer.phase === 'retracted') return 'retracted';
   if (transfer.sender === transfer.wallet) return 'what the wallet sent to itself';
   // A merchant waits for the message; an operator goes by what the chain says.
@@ -93,6 +94,9 @@ function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCa
   const self = wallet.find((one) => one.id === id)!;
   if (merchant !== null && transfer.tokenUnits * 100n < self.asked * LEAST_PERCENT) return 'too little';
   const among = transfer.among.map((one) => model.payments.get(one)!);
+  // Whoever is notified of it, and nobody else.
+  const concerned = among.length === 0 ? [transfer.merchant] : among.map((one) => one.merchant);
+  if (transfer.pays === null && !concerned.includes(payment.merchant)) return 'of another merchant';
   return acceptanceRefusal(self, { ...transfer, carried: transfer.tokenUnits }, wallet, among, {
     by: merchant,
     confirmed,

@@ -1,7 +1,7 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { notifyOfPayment } from './notifying.ts';
-import { reviewTransfer, sayClosed, settleAfterEnd } from './settling.ts';
-import { done, type Next, type Step } from './steps.ts';
+import { reviewTransfers, sayClosed, settleAfterEnd } from './settling.ts';
+import { done, type Step } from './steps.ts';
 import type { Model, ModelPayment } from './state.ts';
 
 type AskedWindow = { recipient: string; amount: string; from: string; to: string };
@@ -80,28 +80,19 @@ const asking =
     }
     const group = claimed.filter((payment) => isAsked(question, payment)).map(({ id }) => id);
     const through = question.answer.scannedThrough ?? -Infinity;
-    return reviewing(question.answer.transfers, new Set(), (contradicted) => ({
-      next: closing(group, through, contradicted, asking(rest, claimed, after)),
-    }))(model);
+    const contradicted = review(model, question.answer.transfers);
+    return { next: closing(group, through, contradicted, asking(rest, claimed, after)) };
   };
 
-const reviewing =
-  (
-    transfers: readonly TransferObserved[],
-    contradicted: ReadonlySet<string>,
-    then: (contradicted: ReadonlySet<string>) => Next,
-  ): Step =>
-  (model) => {
-    const [transfer, ...rest] = transfers;
-    if (transfer === undefined) return then(contradicted);
-    const before = model.reached.length;
-    const verdict = reviewTransfer(model, transfer);
-    if (model.reached.slice(before).some((reached) => reached.endsWith('→ PAID'))) {
-      model.reached.push('expiry: a payment was paid by asking');
-    }
-    const now = verdict === 'contradicted' ? new Set([...contradicted, transfer.to]) : contradicted;
-    return { next: reviewing(rest, now, then) };
-  };
+/** An answer is settled in one transaction. @returns the wallets of which something newer is known. */
+function review(model: Model, transfers: readonly TransferObserved[]): ReadonlySet<string> {
+  const reachedBefore = model.reached.length;
+  const contradicted = reviewTransfers(model, transfers);
+  if (model.reached.slice(reachedBefore).some((reached) => reached.endsWith('→ PAID'))) {
+    model.reached.push('expiry: a payment was paid by asking');
+  }
+  return new Set(contradicted.map(({ to }) => to));
+}
 
 const closing =
   (group: readonly string[], through: number, contradicted: ReadonlySet<string>, then: Step): Step =>

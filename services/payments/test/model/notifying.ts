@@ -1,4 +1,5 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { noticeTypes, type NoticeType } from '@quittance/contracts/webhook.ts';
 import { isDustFor, waitedOrRested } from './candidates.ts';
@@ -27,6 +28,19 @@ export function notifyOfPayment(
     ...(type === 'payment.expired' && transfers.length > 0 && { candidate_transfers: transfers.length }),
   });
   model.reached.push(`notified: ${type}`);
+}
+
+/** What is decided together is told as it ends: not that a payment was CHECKING by what has given way since. */
+export function takeBackChecking(model: Model, toldBefore: number): void {
+  model.published = model.published.filter((message, position) => {
+    if (position < toldBefore || !message.includes('"event_type":"payment.checking"')) return true;
+    const {
+      payment_id: payment,
+      transaction_id: id,
+      transaction_event_index: index,
+    } = JSON.parse(message.slice(message.indexOf('{'))) as NoticeRaised;
+    return [...model.ledger.values()].some((one) => one.id === id && one.index === index && one.pays === payment);
+  });
 }
 
 /** Each transfer once, when it is confirmed and it is clear that it pays nothing. */

@@ -43,8 +43,9 @@ export function acceptance(run: Run, { place, transfer: at, by, confirm }: Call 
   const here = all.filter(({ network, to }) => network === payment.network && to === payment.wallet);
   const message = fromEnd(here.length === 0 ? all : here, at);
   if (message === undefined) return null;
-  const { network, transaction_id: id, transaction_event_index: index } = message;
-  const transfer = { network, id, index };
+  const { transaction_id: id, transaction_event_index: index } = message;
+  // The call names no network: it is the payment's.
+  const transfer = { network: payment.network, id, index };
   const shown = Math.max(1, run.model.ledger.get(transferKey(transfer))?.among.length ?? 1);
   const call: AcceptanceCall = {
     payment: payment.id,

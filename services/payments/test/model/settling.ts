@@ -3,7 +3,7 @@ import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { stillPossible } from './candidates.ts';
 import { decide, type Decision, inTurn, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
 import { REACH } from './other-services.ts';
-import { moneyOf, notifyOfPayment, notifyOfTransfers } from './notifying.ts';
+import { moneyOf, notifyOfPayment, notifyOfTransfers, takeBackChecking } from './notifying.ts';
 import { timestamp, sendMessage } from './steps.ts';
 import { takeIn } from './taking-in.ts';
 import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
@@ -11,8 +11,10 @@ import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
 /** Takes in what was said of transfers, all of it before anything is decided. */
 export function observeTransfers(model: Model, news: readonly TransferObserved[]): void {
+  const toldBefore = model.published.length;
   const keys = news.flatMap((one) => takeIn(model, one) ?? []);
   settleAll(model, keys);
+  takeBackChecking(model, toldBefore);
 }
 
 /**
@@ -27,27 +29,48 @@ export function recordTransfer(model: Model, observed: TransferObserved): void {
   notifyOfTransfers(model);
 }
 
-/** As observeTransfers(), for a transfer in chain-watcher's answer: one that pays nothing is decided once more. */
-export function reviewTransfer(model: Model, observed: TransferObserved): 'taken' | 'contradicted' {
-  const { network, transaction_id: id, transaction_event_index: index } = observed;
-  const key = transferKey({ network, id, index });
-  if (takeIn(model, observed) === null) {
-    const known = model.ledger.get(key)!;
-    if (known.phase === 'retracted' && observed.phase !== 'retracted') return 'contradicted';
-    if (known.pays !== null) return 'taken';
-  }
-  settleAll(model, [key]);
-  return 'taken';
+/** As observeTransfers(), for chain-watcher's answer: what pays nothing is decided once more. @returns what a newer version contradicts. */
+export function reviewTransfers(model: Model, answer: readonly TransferObserved[]): TransferObserved[] {
+  const toldBefore = model.published.length;
+  const reviewed = answer.map((observed) => {
+    const { network, transaction_id: id, transaction_event_index: index } = observed;
+    const key = transferKey({ network, id, index });
+    const isNews = takeIn(model, observed) !== null;
+    return { key, observed, isNews, known: model.ledger.get(key)! };
+  });
+  const isContradicted = ({ observed, known }: (typeof reviewed)[number]): boolean =>
+    known.phase === 'retracted' && observed.phase !== 'retracted';
+  const open = reviewed.filter((one) => !isContradicted(one) && (one.isNews || one.known.pays === null));
+  settleAll(
+    model,
+    open.map(({ key }) => key),
+  );
+  takeBackChecking(model, toldBefore);
+  return reviewed.filter(isContradicted).map(({ observed }) => observed);
 }
 
 /** It was only looked up, and pays nobody by itself before it is published. */
 const isHeld = ({ version }: ModelTransfer): boolean => version === 0;
 
-/** What transfers mean now, and what follows for others. What went away comes first: it makes room. */
+/** What transfers mean now, and what follows for others. What no longer pays comes first: it makes room. */
 function settleAll(model: Model, keys: readonly string[]): void {
-  const gone = (key: string): boolean => model.ledger.get(key)!.phase === 'retracted';
-  for (const key of new Set([...keys.filter(gone), ...keys])) settle(model, key);
+  const leaves = (key: string): boolean => {
+    const transfer = model.ledger.get(key)!;
+    const payment = transfer.pays === null ? null : model.payments.get(transfer.pays)!;
+    if (payment === null || payment.status === 'PAID') return false;
+    const decision = decideFree(model, transfer, payment);
+    return !('pays' in decision) || decision.pays !== payment;
+  };
+  for (const key of new Set([...keys.filter(leaves), ...keys])) settle(model, key);
   notifyOfTransfers(model);
+}
+
+/** For a moment it holds nothing: what it is for must not depend on what it was for. */
+function decideFree(model: Model, transfer: ModelTransfer, payment: ModelPayment): Decision {
+  payment.status = 'PENDING';
+  const decision = decide(model, transfer);
+  payment.status = 'CHECKING';
+  return decision;
 }
 
 function settle(model: Model, key: string): void {
@@ -57,10 +80,7 @@ function settle(model: Model, key: string): void {
     noteIncident(model, payment, transfer);
     return;
   }
-  // For a moment it holds nothing: what it is for must not depend on what it was for.
-  if (payment !== null) payment.status = 'PENDING';
-  const decision = decide(model, transfer);
-  if (payment !== null) payment.status = 'CHECKING';
+  const decision = payment === null ? decide(model, transfer) : decideFree(model, transfer, payment);
   const owner = 'pays' in decision ? decision.pays : null;
   const lost = payment !== null && payment.id !== owner?.id ? payment : null;
   if (lost !== null) {
