@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Call } from '@quittance/contracts/call.ts';
 import { mayCall, type OperatorRole } from '@quittance/contracts/operator.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
