@@ -1,26 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { addressOf, prepareSchema, serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
+import { permissionsOf } from '@quittance/messaging/broker/topology.ts';
 import { readOrMakeSecrets, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../support/database.ts';
-import { send } from '../support/http.ts';
-import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { journeyStack } from '../support/journey-stack.ts';
 import { management, virtualHostOf } from '../support/management.ts';
 import { Shop } from '../support/shop.ts';
 import type { Fault } from './fault.ts';
 import { judge } from './rolling/judge.ts';
-import { describeTraffic, emptiness, roll } from './rolling/roll.ts';
-import { startTraffic, type Traffic } from './rolling/traffic.ts';
+import { describeTraffic, emptiness, roll, type Rolling } from './rolling/roll.ts';
+import { replaceSigningKeys } from './rolling/signing-keys.ts';
+import { startTraffic } from './rolling/traffic.ts';
 
 const SHOPS = 10;
-
-type Scene = { stack: JourneyStack; traffic: Traffic; say: (line: string) => void };
 
 export const fault: Fault = {
   name: 'rolling-secrets',
   about:
-    'the internal token, the webhook encryption key, the database passwords and the AMQP user replaced by rolling restarts of two replicas ' +
+    'signing keys, the webhook encryption key, the database passwords and the AMQP users replaced by rolling restarts of two replicas ' +
     'of each service under a steady load: no request fails, every event is signed, and the old secrets are good for nothing afterwards',
   async run({ say, onEnd }) {
     let directory: StackDirectory | undefined;
@@ -32,9 +31,9 @@ export const fault: Fault = {
     const scene = { stack, traffic, say };
     const broken = [
       ...(await replaceDatabaseLogins(scene)),
-      ...(await replaceAmqpUser(scene)),
+      ...(await replaceAmqpUsers(scene)),
       ...(await replaceEncryptionKey(scene, encryptionKey)),
-      ...(await replaceInternalToken(scene)),
+      ...(await replaceSigningKeys(scene)),
     ];
     await traffic.stop();
     broken.push(...traffic.late.map(({ line }) => `a request was late: ${line}`));
@@ -44,7 +43,7 @@ export const fault: Fault = {
 };
 
 /** A second login that acts as the role; once every process has it, the first one may no longer log in. */
-async function replaceDatabaseLogins(scene: Scene): Promise<string[]> {
+async function replaceDatabaseLogins(scene: Rolling): Promise<string[]> {
   const { stack, say } = scene;
   const adminUrl = stack.file.postgres_url;
   const logins = Object.fromEntries(
@@ -73,25 +72,32 @@ async function replaceDatabaseLogins(scene: Scene): Promise<string[]> {
   return [...broken, ...left.map(({ usename }) => `${usename} is still logged in by its first password`)];
 }
 
-async function replaceAmqpUser(scene: Scene): Promise<string[]> {
+/** A second user for each service, with what the first one may do; then the first ones are deleted. */
+async function replaceAmqpUsers(scene: Rolling): Promise<string[]> {
   const { stack, say } = scene;
-  const [username, password] = ['quittance_2', randomBytes(12).toString('hex')];
-  await management(stack.file, 'PUT', `/users/${username}`, { password, tags: '' });
-  const everything = { configure: '.*', write: '.*', read: '.*' };
-  await management(stack.file, 'PUT', `/permissions/${virtualHostOf(stack.file)}/${username}`, everything);
-  say('  a second AMQP user');
-  const AMQP_URL = Object.assign(new URL(stack.file.amqp_url), { username, password }).href;
-  const broken = await roll({ ...scene, settings: () => ({ AMQP_URL }) });
+  const password = randomBytes(12).toString('hex');
+  const second = (name: ServiceName): string => `${name}_2`;
+  for (const name of serviceNames) {
+    await management(stack.file, 'PUT', `/users/${second(name)}`, { password, tags: '' });
+    const path = `/permissions/${virtualHostOf(stack.file)}/${second(name)}`;
+    await management(stack.file, 'PUT', path, permissionsOf(name));
+  }
+  say('  second AMQP users of all services');
+  const settings = (name: ServiceName) => ({
+    AMQP_URL: Object.assign(new URL(stack.file.amqp_urls[name]), { username: second(name), password }).href,
+  });
+  const broken = await roll({ ...scene, settings });
   await eventually(async () => {
     const connections = await management<{ user: string }[]>(stack.file, 'GET', '/connections?columns=user');
-    const others = connections.filter(({ user }) => user !== username);
-    if (others.length > 0) throw new Error(`${others.length} connections of another user`);
+    const others = connections.filter(({ user }) => serviceNames.some((name) => name === user));
+    if (others.length > 0) throw new Error(`${others.length} connections of a first user`);
   });
+  for (const name of serviceNames) await management(stack.file, 'DELETE', `/users/${name}`);
   return broken;
 }
 
 /** Accept the new one, seal with it, forget the old one. A signing key is replaced after each restart, so that either kind of process seals. */
-async function replaceEncryptionKey(scene: Scene, old: string): Promise<string[]> {
+async function replaceEncryptionKey(scene: Rolling, old: string): Promise<string[]> {
   const { stack, say } = scene;
   const key = randomBytes(32).toString('base64');
   const shop = await Shop.open(stack);
@@ -117,25 +123,4 @@ async function replaceEncryptionKey(scene: Scene, old: string): Promise<string[]
     { timeoutMs: 60_000 },
   );
   return [...broken, ...(await step('forget the old one', key, ''))];
-}
-
-async function replaceInternalToken(scene: Scene): Promise<string[]> {
-  const { stack, say } = scene;
-  const old = stack.file.internal_token;
-  const token = randomBytes(32).toString('hex');
-  const step = (what: string, INTERNAL_TOKEN: string, INTERNAL_TOKEN_PREVIOUS: string) => {
-    say(`  the internal token: ${what}`);
-    return roll({ ...scene, settings: () => ({ INTERNAL_TOKEN, INTERNAL_TOKEN_PREVIOUS }) });
-  };
-  const broken = [
-    ...(await step('accept the new one', old, token)),
-    ...(await step('send the new one', token, old)),
-    ...(await step('forget the old one', token, '')),
-  ];
-  const statusWith = async (given: string): Promise<number> =>
-    (await send('GET', `${stack.file.gateway_url}/internal/v1/merchants`, { headers: { 'X-Internal-Token': given } }))
-      .status;
-  if ((await statusWith(old)) !== 401) broken.push('the old internal token is still accepted');
-  if ((await statusWith(token)) !== 200) broken.push('the new internal token is not accepted');
-  return broken;
 }

@@ -3,6 +3,9 @@ import { serviceNames } from '@quittance/contracts/service-name.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
 import type { Traffic } from './traffic.ts';
 
+/** What is rolled, under which load. */
+export type Rolling = { stack: JourneyStack; traffic: Traffic; say: (line: string) => void };
+
 type Roll = {
   stack: JourneyStack;
   traffic: Traffic;
