@@ -9,6 +9,7 @@ import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import { merchantErrorCategories } from '@quittance/contracts/webhook.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/routes/app.ts';
@@ -223,7 +224,7 @@ const usedOutsideOperations = Object.values(openApi['x-outside-operations']).map
 /** Nothing is asked of the parts: only the list of routes is looked at. */
 function routesOfGateway(): string[] {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
-  const parts = { logger: testLogger, metrics, internalToken: 'none', upstreams: {}, networks: [] };
+  const parts = { logger: testLogger, metrics, trust: sharedTrust(), upstreams: {}, networks: [] };
   const app = createGatewayApp(parts as unknown as GatewayParts);
   type Layer = { route?: { path: string; methods: Record<string, boolean> } };
   return (app.router.stack as unknown as Layer[])

@@ -107,9 +107,10 @@ describe('the commands of the local stack', () => {
       'gateway_url',
       'console_url',
       'services',
-      'internal_token',
+      'signing_keys',
       'postgres_url',
       'amqp_url',
+      'amqp_urls',
       'management_url',
       'chain',
       'merchant',
@@ -177,7 +178,7 @@ describe('the commands of the local stack', () => {
   });
 
   test('damaged local data is named, with the way out', async () => {
-    await writeFile(join(directory, 'secrets.json'), '{ "internal_token": ');
+    await writeFile(join(directory, 'secrets.json'), '{ "signing_keys": ');
     const { code, output } = await script(['start', '--', '--no-demo'], env);
     expect(code).not.toBe(0);
     expect(output).toMatch(/secrets\.json is damaged.*npm run reset/);
