@@ -166,10 +166,10 @@ test('the ways to backends elsewhere are open to who has their URL, at the addre
   );
   const expected = pods.flatMap((one) => {
     const container = one.containers[0]!;
-    const { DATABASE_URL, AMQP_URL } = environmentIn(objects, container);
+    const { DATABASE_URL, AMQP_URL, RABBITMQ_ADMIN_URL } = environmentIn(objects, container);
     const ways = (url: string | undefined, ends: number[]) =>
       url === undefined ? [] : ends.map((end) => `${one.name} → 10.20.0.${end}:${new URL(url).port}`);
-    return [...ways(DATABASE_URL, [10, 11]), ...ways(AMQP_URL, [20, 21])];
+    return [...ways(DATABASE_URL, [10, 11]), ...ways(AMQP_URL ?? RABBITMQ_ADMIN_URL, [20, 21])];
   });
   expect(reached.sort()).toEqual(expected.sort());
   expect(reached.length).toBeGreaterThan(2 * serviceNames.length);

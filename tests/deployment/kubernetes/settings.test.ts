@@ -11,10 +11,19 @@ import { parse } from 'yaml';
 import { readSettings, samples } from '../../support/service-settings.ts';
 import { judgeSettings } from '../support/settings-agreement.ts';
 import { environmentIn, environmentOf, externalSecret, type ExternalSecretSpec } from './support/environment.ts';
-import { find, ofKind, podOf, podsOf, servicePods, specOf, specsOf, type KubernetesObject } from './support/objects.ts';
+import {
+  find,
+  jobPods,
+  ofKind,
+  podOf,
+  servicePods,
+  specOf,
+  specsOf,
+  type KubernetesObject,
+} from './support/objects.ts';
 import { overlayNames, render } from './support/render.ts';
 
-/** Who has a connection to the broker. */
+/** Who has a connection to the broker, by name of the Secret. */
 const connecting = [...serviceNames, 'operator'];
 
 describe.each(overlayNames)('the manifests of %s', (overlay) => {
@@ -66,7 +75,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
   });
 
   test('give migrations, and those who wait for them, the database and nothing else', () => {
-    const tasks = [...podsOf(objects).filter(({ kind }) => kind === 'Job'), ...servicePods(objects)];
+    const tasks = [...jobPods(objects, 'migration'), ...servicePods(objects)];
     for (const { kind, containers, initContainers } of tasks) {
       const env = environmentIn(objects, (kind === 'Job' ? containers : initContainers)[0]!);
       expect(Object.keys(env)).toEqual(['DATABASE_URL']);
@@ -76,10 +85,12 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
 
   test("tell the operator's pod where every service is, and nothing that the command line does not know", () => {
     const env = environmentOf(objects, 'operator');
-    const { urls, internalToken, amqpUrl } = readOpsConfig(env);
+    const { urls, signingKey, amqpUrl, sharedToken } = readOpsConfig(env);
     expect(Object.values(urls)).not.toContain('');
-    expect([internalToken, amqpUrl]).toEqual([environmentOf(objects, 'quota')['INTERNAL_TOKEN'], env['AMQP_URL']]);
-    expect(Object.keys(env).sort()).toEqual([...Object.values(serviceSettings), 'AMQP_URL', 'INTERNAL_TOKEN'].sort());
+    expect([signingKey, amqpUrl]).toEqual([env['SIGNING_KEY'], env['AMQP_URL']]);
+    const upgrading = sharedToken === '' ? [] : ['INTERNAL_TOKEN'];
+    const known = [...Object.values(serviceSettings), 'AMQP_URL', 'SIGNING_KEY', ...upgrading];
+    expect(Object.keys(env).sort()).toEqual(known.sort());
   });
 
   test('give the console values with which it starts, nothing that it does not know, and no secret', () => {
@@ -124,18 +135,20 @@ describe('external', () => {
     expect(resources).toEqual(['../production', 'policies.yaml']);
     for (const service of serviceNames) {
       const { stringData } = (await secretsOf()).find(({ metadata }) => metadata.name === service)!;
-      expect(() => readSettings(service, { ...samples, ...stringData })).toThrow('INTERNAL_TOKEN');
+      expect(() => readSettings(service, { ...samples, ...stringData })).toThrow('SIGNING_KEY');
     }
   });
 
   test('has in its template each secret, with the keys that production makes', async () => {
     const [production, secrets] = [await render('production'), await secretsOf()];
-    for (const name of connecting) {
+    for (const name of [...connecting, 'broker']) {
       const { target } = specOf<ExternalSecretSpec>(production, 'ExternalSecret', name);
       const { stringData = {} } = secrets.find(({ metadata }) => metadata.name === name)!;
       expect([name, Object.keys(stringData).sort()]).toEqual([name, Object.keys(target.template.data).sort()]);
     }
-    expect(secrets.map(({ metadata }) => metadata.name).sort()).toEqual([...connecting, 'postgres-ca'].sort());
+    expect(secrets.map(({ metadata }) => metadata.name).sort()).toEqual(
+      [...connecting, 'broker', 'postgres-ca'].sort(),
+    );
   });
 });
 
@@ -171,7 +184,6 @@ describe('production', () => {
       const { AMQP_URL } = environmentOf(objects, name);
       expect(loginOf(`rabbitmq-user-${name}`)).toBe(new URL(AMQP_URL!).username);
       expect(fetched(name, 'amqp_password')).toEqual(fetched(`rabbitmq-user-${name}`, 'password'));
-      expect(fetched(name, 'internal_token')).toEqual(fetched('quota', 'internal_token'));
     }
   });
 
@@ -184,19 +196,5 @@ describe('production', () => {
     const logins = serviceNames.map((service) => new URL(environmentOf(objects, service)['DATABASE_URL']!).username);
     expect(managed.roles.map(({ name }) => name).sort()).toEqual([...logins].sort());
     for (const { name, passwordSecret } of managed.roles) expect(loginOf(passwordSecret.name)).toBe(name);
-  });
-
-  test('makes every user of the broker, who may use the virtual host that the service is told', () => {
-    const users = specsOf<{ importCredentialsSecret: { name: string } }>(objects, 'User');
-    const logins = users.map(({ spec }) => loginOf(spec.importCredentialsSecret.name));
-    expect(logins.sort()).toEqual([...connecting].sort());
-    const permissions = specsOf<{ userReference: { name: string }; vhost: string }>(objects, 'Permission');
-    const vhostOf = (name: string) => new URL(environmentOf(objects, name)['AMQP_URL']!).pathname.slice(1);
-    expect(permissions.map(({ spec }) => [spec.userReference.name, spec.vhost]).sort()).toEqual(
-      connecting.map((name) => [name, vhostOf(name)]).sort(),
-    );
-    expect(new Set(connecting.map(vhostOf))).toEqual(
-      new Set(specsOf<{ name: string }>(objects, 'Vhost').map(({ spec }) => spec.name)),
-    );
   });
 });

@@ -5,6 +5,7 @@ import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import {
   find,
+  jobPods,
   ofKind,
   podOf,
   podsOf,
@@ -157,7 +158,7 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
   });
 
   test('of services wait for the migrations of their own version, which a Job of that version runs', () => {
-    const jobs = pods.filter(({ kind }) => kind === 'Job');
+    const jobs = jobPods(objects, 'migration');
     expect(jobs).toHaveLength(serviceNames.length);
     for (const { name, containers, initContainers } of servicePods(objects)) {
       const { image } = containers[0]!;

@@ -1,3 +1,4 @@
+import { signingKeys, trustSettingsOf, type KeyHolder } from '@quittance/testkit/trust.ts';
 import { find, ofKind, podOf, specOf, type Container, type KubernetesObject } from './objects.ts';
 
 /** What a secret store may hold, by the property that an ExternalSecret asks it for. */
@@ -11,6 +12,12 @@ const stored: Record<string, string> = {
   webhook_encryption_key_previous: '',
 };
 
+/** The key of a process, by what its Secret is called. */
+const signingKeyOf = (name: string): string => signingKeys[(name === 'operator' ? 'ops' : name) as KeyHolder];
+
+/** What stands in the manifests for what `ops trust keys` prints. */
+export const TRUST_KEYS_BLANK = '<ops trust keys>';
+
 /** Everything that the process of a service, or of the operator's pod, finds in its environment, beside what its image brings. */
 export const environmentOf = (objects: readonly KubernetesObject[], service: string): Record<string, string> =>
   environmentIn(objects, podOf(objects, service).containers[0]!);
@@ -20,32 +27,40 @@ export function environmentIn(objects: readonly KubernetesObject[], container: C
   const sources = (container.envFrom ?? []).map(({ configMapRef, secretRef }) =>
     configMapRef ? configuration(objects, configMapRef.name) : secret(objects, secretRef!.name),
   );
-  const single = (container.env ?? []).map(({ name, value, valueFrom }) => {
-    if (valueFrom === undefined) return [name, value ?? ''];
+  const single = (container.env ?? []).flatMap(({ name, value, valueFrom }) => {
+    if (valueFrom === undefined) return [[name, value ?? '']];
     const { secretKeyRef, configMapKeyRef } = valueFrom;
+    if (secretKeyRef?.optional === true && !isThere(objects, secretKeyRef.name)) return [];
     const source = secretKeyRef ? secret(objects, secretKeyRef.name) : configuration(objects, configMapKeyRef!.name);
     const key = (secretKeyRef ?? configMapKeyRef)!.key!;
     if (source[key] === undefined) throw new Error(`${container.name} asks for ${key}, which is not there`);
-    return [name, source[key]];
+    return [[name, source[key]]];
   });
   return Object.assign({}, ...sources, Object.fromEntries(single)) as Record<string, string>;
 }
 
-const configuration = (objects: readonly KubernetesObject[], name: string): Record<string, string> =>
-  find(objects, 'ConfigMap', name).data ?? {};
+function configuration(objects: readonly KubernetesObject[], name: string): Record<string, string> {
+  const data = find(objects, 'ConfigMap', name).data ?? {};
+  return data['TRUSTED_KEYS'] === TRUST_KEYS_BLANK
+    ? { ...data, TRUSTED_KEYS: trustSettingsOf('ops').TRUSTED_KEYS }
+    : data;
+}
 
-/** What somebody puts into a template in place of what stands in angle brackets. */
-const fillIn = (key: string, template: string): string =>
-  template.replace(
-    /<[^>]*>/g,
-    (blank) => stored[blank === '<password>' ? 'database_password' : key.toLowerCase()] ?? 'k3y',
-  );
+const isThere = (objects: readonly KubernetesObject[], secretName: string): boolean =>
+  ofKind(objects, 'Secret', 'ExternalSecret').some(({ metadata }) => metadata.name === secretName);
+
+/** What somebody puts into the template of a Secret in place of what stands in angle brackets. */
+const fillIn = (secretName: string, key: string, template: string): string =>
+  template.replace(/<[^>]*>/g, (blank) => {
+    if (blank === TRUST_KEYS_BLANK) return signingKeyOf(secretName);
+    return stored[blank === '<password>' ? 'database_password' : key.toLowerCase()] ?? 'k3y';
+  });
 
 /** A Secret that is there as it is, or as external-secrets makes it. */
 function secret(objects: readonly KubernetesObject[], name: string): Record<string, string> {
   const own = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === name);
   const decoded = Object.entries(own?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]);
-  const filled = Object.entries(own?.stringData ?? {}).map(([key, value]) => [key, fillIn(key, value)]);
+  const filled = Object.entries(own?.stringData ?? {}).map(([key, value]) => [key, fillIn(name, key, value)]);
   if (own !== undefined) return Object.fromEntries([...decoded, ...filled]) as Record<string, string>;
   return externalSecret(objects, name);
 }
@@ -59,10 +74,10 @@ export type ExternalSecretSpec = {
 export function externalSecret(objects: readonly KubernetesObject[], name: string): Record<string, string> {
   const { target, data } = specOf<ExternalSecretSpec>(objects, 'ExternalSecret', name);
   const fetched = new Map(
-    data.map(({ secretKey, remoteRef: { property } }) => [
-      secretKey,
-      stored[property] ?? `https://node.example/${property}`,
-    ]),
+    data.map(({ secretKey, remoteRef: { key, property } }) => {
+      if (property === 'signing_key') return [secretKey, signingKeyOf(key.replace('quittance/', ''))];
+      return [secretKey, stored[property] ?? `https://node.example/${property}`];
+    }),
   );
   const filled = Object.entries(target.template.data).map(([key, template]) => [
     key,

@@ -13,7 +13,7 @@ export type KubernetesObject = {
   value?: number;
 };
 
-type Reference = { name: string; key?: string };
+type Reference = { name: string; key?: string; optional?: boolean };
 
 export type Container = {
   name: string;
@@ -116,6 +116,10 @@ export function podOf(objects: readonly KubernetesObject[], service: string): Po
   if (pod === undefined) throw new Error(`there is no Deployment ${service}`);
   return pod;
 }
+
+/** The Jobs of one kind, by what they are to Quittance: `migration`, say. */
+export const jobPods = (objects: readonly KubernetesObject[], component: string): Pod[] =>
+  podsOf(objects).filter(({ kind, labels }) => kind === 'Job' && labels['app.kubernetes.io/component'] === component);
 
 export const servicePods = (objects: readonly KubernetesObject[]): Pod[] =>
   serviceNames.map((service) => podOf(objects, service));

@@ -13,6 +13,7 @@ const overlays = {
   external: 'tests/deployment/kubernetes/variants/external',
   'production with traces': 'tests/deployment/kubernetes/variants/otlp',
   'production with a private webhook target': 'tests/deployment/kubernetes/variants/private-webhook-targets',
+  'production on its way from 0.2.0': 'tests/deployment/kubernetes/variants/internal-token',
   'production behind a load balancer': 'tests/deployment/kubernetes/variants/edge-load-balancer',
 } as const;
 
