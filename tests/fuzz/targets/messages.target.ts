@@ -4,6 +4,8 @@ import { bindings, EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { SIGNATURE_HEADER, signMessages } from '@quittance/messaging/broker/signature.ts';
+import { signerOfKey } from '@quittance/runtime/trust.ts';
 import { startSystem, unready } from '../system.ts';
 import { isObject, type Json, type Running, type Target } from '../target.ts';
 
@@ -99,18 +101,18 @@ async function start(environment: Record<string, string>): Promise<Running> {
     return new Map(await Promise.all(counted));
   }
 
-  async function publish({ name, body, version }: Message): Promise<void> {
-    const [outcome] = await broker.publish([
-      {
-        exchange: EXCHANGE,
-        routingKey: name,
-        body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
-        properties: {
-          ...{ messageId: randomUUID(), persistent: true, type: name, contentType: 'application/json' },
-          headers: version === null ? {} : { version },
-        },
-      },
-    ]);
+  /** As the service would that publishes it: what nobody signed comes to no handler. */
+  async function publish({ name, body: value, version }: Message): Promise<void> {
+    const messageId = randomUUID();
+    const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+    const publisher = bindings.find(({ message }) => message.name === name)!.message.published_by;
+    const signer = signerOfKey(stack.signing_keys[publisher]);
+    const [signature] = signMessages(signer, [{ name, version: version ?? Number.NaN, messageId, body }]);
+    const properties = {
+      ...{ messageId, persistent: true, type: name, contentType: 'application/json' },
+      headers: { ...(version !== null && { version }), [SIGNATURE_HEADER]: signature },
+    };
+    const [outcome] = await broker.publish([{ exchange: EXCHANGE, routingKey: name, body, properties }]);
     if (outcome !== 'confirmed') throw new Error(`the broker has ${outcome} the message`);
   }
 
