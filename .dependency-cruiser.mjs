@@ -135,7 +135,11 @@ export default {
       'local-stack-loads-only-what-it-starts',
       'The local stack starts services as programs and loads none.',
       { path: '^infra/local/', pathNot: '/test/' },
-      { path: ourCode, pathNot: '^(infra|packages/(contracts|postgres|local-backends)/src)/|^packages/(runtime/src/(trust|logger)|http/src/call-token|messaging/src/broker/set-up)\\.ts$' },
+      {
+        path: ourCode,
+        pathNot:
+          '^(infra|packages/(contracts|postgres|local-backends)/src)/|^packages/(runtime/src/(trust|logger)|http/src/call-token|messaging/src/broker/set-up)\\.ts$',
+      },
     ),
   ],
   options: {

@@ -107,7 +107,9 @@ async function start(environment: Record<string, string>): Promise<Running> {
     const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
     const publisher = bindings.find(({ message }) => message.name === name)!.message.published_by;
     const signer = signerOfKey(stack.signing_keys[publisher]);
-    const [signature] = signMessages(signer, [{ name, version: version ?? Number.NaN, messageId, body }]);
+    const [signature] = signMessages(signer, [
+      { name, version: version === null ? Number.NaN : Number(version), messageId, body },
+    ]);
     const properties = {
       ...{ messageId, persistent: true, type: name, contentType: 'application/json' },
       headers: { ...(version !== null && { version }), [SIGNATURE_HEADER]: signature },
