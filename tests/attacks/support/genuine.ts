@@ -82,7 +82,7 @@ function asForged(name: string, { content, properties }: ConsumeMessage): Forged
 }
 
 /** Every row of every table that has one of these texts. */
-export async function rowsWith(stack: StackFile, needles: readonly string[]): Promise<string[]> {
+async function rowsWith(stack: StackFile, needles: readonly string[]): Promise<string[]> {
   const rows: string[] = [];
   for (const table of await tablesOf(stack)) {
     const found = await inDatabase<{ line: string }>(
