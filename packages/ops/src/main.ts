@@ -11,6 +11,7 @@ import { networkCommands } from './commands/network.ts';
 import { operatorCommands } from './commands/operator.ts';
 import { paymentCommands } from './commands/payment.ts';
 import { transferCommands } from './commands/transfer.ts';
+import { trustCommands } from './commands/trust.ts';
 import { walletCommands } from './commands/wallet.ts';
 import { webhookCommands } from './commands/webhook.ts';
 import type { JsonOption, Ops } from './command.ts';
@@ -68,6 +69,7 @@ function createProgram(ops: Ops): Command {
   checkCommand(program, ops);
   archiveCommand(program, ops);
   operatorCommands(program, ops);
+  trustCommands(program);
   return program;
 }
 

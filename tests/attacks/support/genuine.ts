@@ -81,10 +81,10 @@ function asForged(name: string, { content, properties }: ConsumeMessage): Forged
   };
 }
 
-/** Every row of every table that has one of these texts. */
-async function rowsWith(stack: StackFile, needles: readonly string[]): Promise<string[]> {
+/** Every row that has one of these texts, of every table, or of those whose name fits. */
+async function rowsWith(stack: StackFile, needles: readonly string[], tables: RegExp): Promise<string[]> {
   const rows: string[] = [];
-  for (const table of await tablesOf(stack)) {
+  for (const table of (await tablesOf(stack)).filter((name) => tables.test(name))) {
     const found = await inDatabase<{ line: string }>(
       stack,
       `select t::text as line from ${table} t where exists (select from unnest($1::text[]) n where strpos(t::text, n) > 0)`,
@@ -96,11 +96,11 @@ async function rowsWith(stack: StackFile, needles: readonly string[]): Promise<s
 }
 
 /** The same, once nothing of them changes any more. */
-export function settledRowsWith(stack: StackFile, needles: readonly string[]): Promise<string[]> {
+export function settledRowsWith(stack: StackFile, needles: readonly string[], tables = /./): Promise<string[]> {
   let before: string[] = [];
   return eventually(
     async () => {
-      const now = await rowsWith(stack, needles);
+      const now = await rowsWith(stack, needles, tables);
       const isSettled = now.length > 0 && JSON.stringify(now) === JSON.stringify(before);
       before = now;
       if (!isSettled) throw new Error(`rows with ${needles.join(', ')} go on changing`);
