@@ -4,12 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from '@jest/globals';
 import type { Method } from '@quittance/contracts/call.ts';
+import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import { readJson } from '@quittance/http/server/body.ts';
 import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { trustOf, trustSettingsOf } from '@quittance/testkit/trust.ts';
+import { serviceSettings } from '../src/config.ts';
 
 /** One call that arrived at the services' side. */
 export type Call = { method: string; path: string; query: string; body: unknown };
@@ -23,7 +25,7 @@ type Answer = (call: {
 }) => Reply | Promise<Reply>;
 
 /**
- * All five services' internal APIs on one loopback address, each route answering what the test says.
+ * All five services' internal APIs, each with every route, which answers what the test says.
  * @param answers by `METHOD /path` without `/internal/v1`.
  */
 export async function startServices(answers: Record<string, Answer>) {
@@ -34,6 +36,8 @@ export async function startServices(answers: Record<string, Answer>) {
     return {
       method: method as Method,
       path: `/internal/v1${path}`,
+      // What each is for is the services' own business.
+      access: 'viewer',
       handle: async (request) => {
         const body = method === 'POST' ? await readJson(request, 4096, (value) => value) : null;
         calls.push(toCall(request, body));
@@ -41,33 +45,30 @@ export async function startServices(answers: Record<string, Answer>) {
       },
     };
   });
-  const common = { logger: testLogger, metrics: testMetrics };
-  const app = createApp({
-    name: 'services',
-    ...common,
-    routes,
-    trust: trustOf('api-gateway'),
-    ready: async () => undefined,
-  });
-  const server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await Promise.all(serviceNames.map((name) => listenAs(name, routes)));
+  const urls = listening.map(({ name, url }) => [serviceSettings[name], url] as const);
   return {
     calls,
     env: {
-      API_GATEWAY_URL: url,
-      PAYMENTS_URL: url,
-      QUOTA_URL: url,
-      WEBHOOK_DISPATCHER_URL: url,
-      CHAIN_WATCHER_URL: url,
+      ...(Object.fromEntries(urls) as Record<(typeof serviceSettings)[ServiceName], string>),
       ...trustSettingsOf('ops'),
       USER: 'olga',
     },
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      for (const { server } of listening) {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
     },
   };
+}
+
+/** A call token is for one service, so each has an address of its own. */
+async function listenAs(name: ServiceName, routes: Route[]) {
+  const common = { logger: testLogger, metrics: testMetrics, ready: async () => undefined };
+  const server = createServer(createApp({ name, ...common, routes, trust: trustOf(name) }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { name, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 type Result = { code: number | null; stdout: string; stderr: string };
