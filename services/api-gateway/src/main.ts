@@ -5,6 +5,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { createGatewayApp } from './routes/app.ts';
 import { readConfig } from './config.ts';
+import { startShowCheckLoop } from './loops/show-check.ts';
 import { sweepWindowsLoop } from './loops/sweep-windows.ts';
 import { schema } from './migrations.ts';
 import { TEST_CALL_TIMEOUT_MS } from './routes/webhook.ts';
@@ -39,6 +40,8 @@ await startService({
 
     const sweep = sweepWindowsLoop({ db: pool, logger, metrics });
     lifecycle.onStop('sweep-windows', () => sweep.close());
+    const showCheck = startShowCheckLoop({ db: pool, logger, metrics });
+    lifecycle.onStop('show-check', () => showCheck.close());
 
     const app = createGatewayApp({
       db: pool,

@@ -17,6 +17,7 @@ import type { OptionRules } from '../validation/creation-options.ts';
 import { createCreations } from '../upstream/creations.ts';
 import { createCheckoutHelp } from '../upstream/checkout-help.ts';
 import { createPaymentViews } from '../upstream/payment-views.ts';
+import { checkReportRoute } from './check-report.ts';
 import { checkoutRoutes } from './checkout.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs.ts';
@@ -86,6 +87,7 @@ export function createGatewayApp(parts: GatewayParts) {
       ...merchantLoginRoutes(parts),
       ...operatorAccountRoutes(parts),
       ...operatorSessionRoutes(parts),
+      checkReportRoute(parts),
       ...checkoutRoutes({ ...parts, views, shopNameOf, help }),
       ...assetRoutes(),
       ...docsRoutes(),
