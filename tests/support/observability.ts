@@ -94,7 +94,8 @@ export function shownMetrics(scraped: readonly { service: string; text: string }
 
 /**
  * They have no line before something happens that does not happen to a stack that is well and has a plain configuration: a node that
- * fails, announces its blocks or has a plan for the day, a second one that is asked about large transfers, a receiver that keeps a merchant's events waiting.
+ * fails, announces its blocks or has a plan for the day, a second one that is asked about large transfers, a rule that is broken, a receiver that keeps a
+ * merchant's events waiting.
  */
 const QUIET = [
   'chain_endpoint_budget_ahead_ratio',
@@ -103,6 +104,7 @@ const QUIET = [
   'chain_new_heads_connected',
   'chain_rpc_failures_total',
   'chain_transfers_awaiting_cross_check',
+  'check_violations',
   'webhook_lane_backlog_deliveries',
   'webhook_lane_oldest_due_seconds',
 ];

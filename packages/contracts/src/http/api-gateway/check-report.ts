@@ -30,10 +30,14 @@ export const ReportCheck = defineCall('api-gateway', 'POST /check/report', json<
     violations: {
       type: 'array',
       maxItems: RULES_MAX,
-      items: object<BrokenRuleCount>({
-        rule: { type: 'string', minLength: 1, maxLength: 200 },
-        count: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-      }).schema!,
+      items: {
+        type: 'object',
+        required: ['rule', 'count'],
+        properties: {
+          rule: { type: 'string', minLength: 1, maxLength: 200 },
+          count: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+        },
+      },
     },
   }),
 });
