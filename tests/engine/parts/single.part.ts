@@ -10,7 +10,7 @@ export const part: Part = {
       ({ state, image }) => state === 'running' && image.startsWith('quittance/'),
     );
     const names = ours.map(({ service }) => service).sort();
-    if (names.join() !== 'receiver,single') throw new Error(`of our images there run ${names.join(', ')}`);
+    if (names.join() !== 'check,receiver,single') throw new Error(`of our images there run ${names.join(', ')}`);
     await deployment.survives('single');
   },
 };
