@@ -62,6 +62,12 @@ export type WorkloadSpec = {
   template: { metadata?: { labels?: Labels }; spec: PodSpec };
 };
 
+export type CronJobSpec = {
+  schedule: string;
+  concurrencyPolicy: string;
+  jobTemplate: { spec: Pick<WorkloadSpec, 'template'> & { backoffLimit: number } };
+};
+
 export type AutoscalerSpec = {
   scaleTargetRef: { name: string };
   minReplicas: number;
@@ -99,15 +105,18 @@ export const specsOf = <T>(objects: readonly KubernetesObject[], kind: string): 
 
 /** Every pod that the objects themselves describe; those that operators make are the operators' business. */
 export function podsOf(objects: readonly KubernetesObject[]): Pod[] {
-  return ['Deployment', 'StatefulSet', 'Job'].flatMap((kind) =>
-    specsOf<WorkloadSpec>(objects, kind).map(({ name, spec: { template } }) => ({
-      owner: `${kind} ${name}`,
-      ...{ kind, name },
-      labels: template.metadata?.labels ?? {},
-      spec: template.spec,
-      containers: template.spec.containers,
-      initContainers: template.spec.initContainers ?? [],
-    })),
+  return ['Deployment', 'StatefulSet', 'Job', 'CronJob'].flatMap((kind) =>
+    specsOf<WorkloadSpec | CronJobSpec>(objects, kind).map(({ name, spec: workload }) => {
+      const { metadata, spec } = 'jobTemplate' in workload ? workload.jobTemplate.spec.template : workload.template;
+      return {
+        owner: `${kind} ${name}`,
+        ...{ kind, name },
+        labels: metadata?.labels ?? {},
+        spec,
+        containers: spec.containers,
+        initContainers: spec.initContainers ?? [],
+      };
+    }),
   );
 }
 
