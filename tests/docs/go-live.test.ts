@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
@@ -44,6 +44,15 @@ describe('docs/go-live.md', () => {
     const named = words.map(([, , service = '']) => service);
     expect(named).toEqual(expect.arrayContaining(['ops', 'chain-watcher', 'alertmanager']));
     expect(named.filter((service) => !(service in services))).toEqual([]);
+  });
+
+  test('has a line for cron that runs the check every six hours, by the program that is there', () => {
+    const [, schedule, program = '', words] =
+      /echo "(17 \*\/6 \* \* \*) .*\$PWD\/(packages\/\S+) (check .*?) 2>&1/.exec(goLivePage) ?? [];
+    expect([schedule, words]).toEqual(['17 */6 * * *', 'check --report']);
+    expect(existsSync(join(repositoryRoot, program))).toBe(true);
+    // As the clusters do.
+    expect(readFileSync(join(repositoryRoot, 'k8s/base/check/cronjob.yaml'), 'utf8')).toContain(`'${schedule}'`);
   });
 
   test('opens in its firewall what is published to all, and ssh', () => {
