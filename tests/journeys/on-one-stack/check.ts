@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { samplesIn } from '@quittance/testkit/alert-rules.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
+import { scrape } from '../../support/observability.ts';
 import { runOps } from './run-ops.ts';
 import type { Shared } from './shared.ts';
 
@@ -104,5 +107,35 @@ export const check = (shared: Shared): void =>
 
       await sql(damages.map(([, , repair]) => filled(repair)).join(';\n'));
       expect(await run()).toMatchObject({ code: 0, report: { broken: [] } });
+    });
+
+    test('with --report, has every gateway show what was found and when, until all holds again', async () => {
+      const rule = 'the history of usage has every payment once';
+      const shows = async (broken: Record<string, number>, since: number): Promise<void> =>
+        eventually(
+          async () => {
+            for (const { text } of (await scrape(shared.stack.file)).filter(
+              ({ service }) => service === 'api-gateway',
+            )) {
+              const samples = samplesIn(text);
+              const found = samples.filter(({ name }) => name === 'check_violations');
+              expect(Object.fromEntries(found.map(({ labels, value }) => [labels['rule'], value]))).toEqual(broken);
+              const [whole] = samples.filter(({ name }) => name === 'check_last_run_timestamp_seconds');
+              expect(whole).toMatchObject({ labels: { outcome: 'whole' } });
+              expect(whole!.value).toBeGreaterThan(since / 1000);
+            }
+          },
+          { timeoutMs: 60_000, intervalMs: 1_000 },
+        );
+
+      await sql(`insert into quota.usage_day select merchant_id, '2020-01-01', 9 from payments.gate limit 1`);
+      const began = Date.now();
+      expect((await runOps(shared, 'check', '--report')).code).toBe(1);
+      await shows({ [rule]: 1 }, began);
+
+      await sql(`delete from quota.usage_day where day = '2020-01-01'`);
+      const again = Date.now();
+      expect((await runOps(shared, 'check', '--report')).code).toBe(0);
+      await shows({}, again);
     });
   });
