@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ReadTrust } from '@quittance/contracts/http/trust.ts';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { missingLabels, missingSeries } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
@@ -116,6 +118,17 @@ describe('one payment, from creation to the verified webhook', () => {
       }));
       expect(unknown.filter(({ missing }) => missing.length > 0)).toEqual([]);
     }, patience);
+  });
+
+  test('every service says that it has a key of its own and needs no token that all share', async () => {
+    for (const name of serviceNames) {
+      const url = `${stack.file.services[name].url}${ReadTrust[name].path}`;
+      const answer = await fetch(url, { headers: callAs(stack.file, name) });
+      expect([name, answer.status, await answer.json()]).toEqual([
+        ...[name, 200],
+        { has_key: true, accepts_internal_token: false, watched_seconds: null, legacy: [] },
+      ]);
+    }
   });
 
   test('the checkout page follows the payment', async () => {

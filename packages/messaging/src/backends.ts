@@ -8,6 +8,7 @@ import { systemClock } from '@quittance/runtime/time.ts';
 import type { Trust } from '@quittance/runtime/trust.ts';
 import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { connectBroker, type Broker } from './broker/broker.ts';
+import { createLegacyRecord, type LegacyRecord } from './legacy-use.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
 
 /** Longer than a database needs to start or to fail over; then the supervisor restarts the process. */
@@ -19,6 +20,7 @@ type Backends = {
   operators: Pool;
   broker: Broker;
   outbox: Outbox;
+  legacy: LegacyRecord;
   /** See connectBackends(). */
   reachable: () => Promise<void>;
   /** This process's clock less the database's, in milliseconds; null until they were compared, right after the database answered. */
@@ -63,11 +65,16 @@ export function connectBackends({
     'outbox',
     createOutbox({ pool, broker, signer: config.trust.signer, logger, metrics }),
   );
+  const legacy = lifecycle.closing(
+    'legacy record',
+    createLegacyRecord({ pool: operators, trust: config.trust, logger, metrics }),
+  );
   let clockDifferenceMs = (): number | null => null;
   const reachable = async (): Promise<void> => {
     const wait = { name: 'the database', timeoutMs: DATABASE_TIMEOUT_MS, logger, signal: lifecycle.stopping };
     await waitFor({ ...wait, check: () => ping(pool), isRefusal: isLoginRefused });
     const comparison = startClockComparison({ pool: readiness, clock: systemClock, logger, metrics });
+    legacy.start();
     clockDifferenceMs = lifecycle.closing('clock comparison', comparison).differenceMs;
     const refusal = await broker.loginRefusal();
     if (refusal !== null) throw new Error(`RabbitMQ refuses this process: ${refusal}`);
@@ -77,6 +84,7 @@ export function connectBackends({
     operators,
     broker,
     outbox,
+    legacy,
     reachable,
     clockDifferenceMs: () => clockDifferenceMs(),
     ready: () => ping(readiness),

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { signingKeys, trustOf, type KeyHolder } from '@quittance/testkit/trust.ts';
+import { sharedTrust, signingKeys, trustOf, type KeyHolder } from '@quittance/testkit/trust.ts';
 import { signMessages } from '../src/broker/signature.ts';
-import { listDeadLetters, redriveDeadLetters } from '../src/dead-letter/dead-letter.ts';
+import { countUnsignedDeadLetters, listDeadLetters, redriveDeadLetters } from '../src/dead-letter/dead-letter.ts';
 import { effects, publishRaw, QUEUE, recording, sendMessage, startWorld, validBody, type World } from './world.ts';
 
 /** WebhookConfigured is published by webhook-dispatcher, and heard by payments. */
@@ -80,4 +80,28 @@ describe('a message is a dead letter at once, with its own cause, and the next o
       expect(await lettersOf()).toMatchObject([{ message_id: messageId, reason: 'not_signed' }]),
     );
   });
+});
+
+test('beside a shared token a message is taken that nobody signed, which is noted, and one that is signed is not', async () => {
+  const noted: string[] = [];
+  const legacy = { accepted: (kind: string) => void noted.push(kind) };
+  world.consume([recording()], { trust: { ...trust, sharedTokens: sharedTrust().sharedTokens }, legacy });
+  const genuine = await sendMessage(world, world.outbox({ signer: trustOf(publisher).signer! }));
+  await eventually(async () => expect(await effects(world)).toEqual([genuine]));
+  expect(noted).toEqual([]);
+  await publishRaw(world, validBody(), { messageId });
+  await eventually(async () => expect(await effects(world)).toHaveLength(2));
+  expect(noted).toEqual(['unsigned_message']);
+});
+
+test('dead letters that nobody signed are counted by queue', async () => {
+  world.consume([recording()], { trust });
+  expect(await countUnsignedDeadLetters(world.broker)).toEqual([]);
+  await publishSignedBy('quota');
+  await eventually(async () => expect(await lettersOf()).toHaveLength(1));
+  expect(await countUnsignedDeadLetters(world.broker)).toEqual([]);
+  await publishRaw(world, validBody(), { messageId: messageId.replace(/d$/, 'e') });
+  await publishRaw(world, validBody(), { messageId });
+  await eventually(async () => expect(await lettersOf()).toHaveLength(3));
+  expect(await countUnsignedDeadLetters(world.broker)).toEqual([{ queue: QUEUE, dead: 2 }]);
 });

@@ -17,6 +17,7 @@ import { type Broker, connectBroker } from '../src/broker/broker.ts';
 import { ACTIONS_QUEUE, bindings, deadQueueOf } from '../src/broker/topology.ts';
 import { type Consumers, startConsumers } from '../src/consumer/consumer.ts';
 import { type BatchContext, type Handler, type HandlerContext, on, onBatch } from '../src/consumer/handler.ts';
+import type { LegacyRecord } from '../src/legacy-use.ts';
 import { messagingMigrations } from '../src/schema/service-schema.ts';
 import { type Outbox, createOutbox } from '../src/outbox/outbox.ts';
 
@@ -40,7 +41,13 @@ export type World = {
   outbox(options?: { broker?: Broker; signer?: Signer }): Outbox;
   consume(
     handlers: Handler[],
-    options?: { pool?: Pool; trust?: Trust; prefetch?: number; maxWaitMs?: number },
+    options?: {
+      pool?: Pool;
+      trust?: Trust;
+      legacy?: Pick<LegacyRecord, 'accepted'>;
+      prefetch?: number;
+      maxWaitMs?: number;
+    },
   ): Consumers;
   connect(url: string): Broker;
   close(): Promise<void>;

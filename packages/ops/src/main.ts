@@ -22,7 +22,7 @@ import { oneLine } from './text.ts';
 const environmentHelp = `
 Where things are comes from the environment, or from the stack that runs in this checkout:
   OPERATOR_CREDENTIAL (or SIGNING_KEY), API_GATEWAY_URL, PAYMENTS_URL, QUOTA_URL, WEBHOOK_DISPATCHER_URL, CHAIN_WATCHER_URL
-  AMQP_URL (dead-letter only)`;
+  AMQP_URL (dead-letter and trust check only)`;
 
 // A reader of only the beginning, such as `| head`, closes the pipe early: no fault of this command.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -69,7 +69,7 @@ function createProgram(ops: Ops): Command {
   checkCommand(program, ops);
   archiveCommand(program, ops);
   operatorCommands(program, ops);
-  trustCommands(program);
+  trustCommands(program, ops);
   return program;
 }
 

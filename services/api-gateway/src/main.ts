@@ -24,7 +24,8 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { pool, outbox, reachable, ready } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, outbox, legacy, reachable, ready } = backends;
     await reachable();
     const { trust } = config;
 
@@ -52,6 +53,7 @@ await startService({
       networks: config.networks,
       optionRules: config.optionRules,
       trust,
+      legacy,
       logger,
       metrics,
     });

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createServiceClient } from '@quittance/http/client/client.ts';
 import { listen } from '@quittance/http/server/listen.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { createLegacyRecord } from '@quittance/messaging/legacy-use.ts';
 import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
 import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -98,6 +99,7 @@ export async function testGateway(): Promise<TestGateway> {
       networks,
       optionRules,
       trust: gatewayTrust,
+      legacy: createLegacyRecord({ pool, trust: gatewayTrust, logger, metrics }),
       logger,
       metrics,
     });

@@ -39,7 +39,7 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { databaseUrl: url, networks } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    const { pool, operators, broker, outbox, reachable, ready, clockDifferenceMs } = backends;
+    const { pool, operators, broker, outbox, legacy, reachable, ready, clockDifferenceMs } = backends;
     await reachable();
     const leaderPool = createPool({
       url,
@@ -52,7 +52,16 @@ await startService({
     lifecycle.onStop('leader database', () => leaderPool.end());
 
     const handlers = [paymentCreated(config), paymentClosed(config)];
-    const consumers = startConsumers({ broker, pool, service: name, handlers, trust: config.trust, logger, metrics });
+    const consumers = startConsumers({
+      broker,
+      pool,
+      service: name,
+      handlers,
+      trust: config.trust,
+      legacy,
+      logger,
+      metrics,
+    });
     lifecycle.onStop('consumers', () => consumers.close());
 
     if (networks.length === 0) logger.warn('no network has an RPC URL: nothing is watched');
@@ -76,6 +85,7 @@ await startService({
     await serve({
       name,
       config,
+      legacy,
       logger,
       metrics,
       lifecycle,

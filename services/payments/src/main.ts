@@ -81,7 +81,7 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { trust, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    const { pool, operators, broker, outbox, reachable, ready } = backends;
+    const { pool, operators, broker, outbox, legacy, reachable, ready } = backends;
     await reachable();
 
     const client = serviceClients({ caller: name, trust, logger, metrics, lifecycle });
@@ -95,7 +95,10 @@ await startService({
     const refresh = createAccessRefresh({ owners, transact: transactAdmitted });
 
     const handlers = [transferObserved(messages, clocks), accessChanged(), webhookConfigured()];
-    lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, trust, logger, metrics }));
+    lifecycle.closing(
+      'consumers',
+      startConsumers({ broker, pool, service: name, handlers, trust, legacy, logger, metrics }),
+    );
     const reading = { chain, clocks, readClock: tipReader.clock };
     const looping = { db: pool, transact, messages, networks, ...reading, logger, metrics };
     for (const start of loops) lifecycle.closing(start.name, start(looping));
@@ -137,6 +140,6 @@ await startService({
       ...checkRoutes(operators),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
-    await serve({ name, config, logger, metrics, lifecycle, routes, ready, isUnavailable });
+    await serve({ name, config, legacy, logger, metrics, lifecycle, routes, ready, isUnavailable });
   },
 });

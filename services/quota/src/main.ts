@@ -22,10 +22,19 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    const { pool, operators, broker, outbox, reachable, ready } = backends;
+    const { pool, operators, broker, outbox, legacy, reachable, ready } = backends;
     await reachable();
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
-    const consumers = startConsumers({ broker, pool, service: name, handlers, trust: config.trust, logger, metrics });
+    const consumers = startConsumers({
+      broker,
+      pool,
+      service: name,
+      handlers,
+      trust: config.trust,
+      legacy,
+      logger,
+      metrics,
+    });
     lifecycle.onStop('consumers', () => consumers.close());
 
     const queries = createQueries(pool, schema);
@@ -35,6 +44,6 @@ await startService({
       ...operatorRoutes((change) => transaction(operators, (tx) => changePolicy(tx, outbox, change))),
     ];
     // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.
-    await serve({ name, config, logger, metrics, lifecycle, routes, ready, isUnavailable });
+    await serve({ name, config, legacy, logger, metrics, lifecycle, routes, ready, isUnavailable });
   },
 });

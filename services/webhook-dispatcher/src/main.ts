@@ -40,7 +40,7 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { retryDelaysSeconds } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    const { pool, operators, broker, outbox, reachable, ready } = backends;
+    const { pool, operators, broker, outbox, legacy, reachable, ready } = backends;
     await reachable();
     const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
     if ((await countForeignKeys(pool, vault.openedKeyIds)) > 0) {
@@ -69,7 +69,7 @@ await startService({
     const handlers = [paymentPaid(wake), noticeRaised(wake), merchantStatusChanged(wake)];
     lifecycle.closing(
       'consumers',
-      startConsumers({ broker, pool, service: name, handlers, trust: config.trust, logger, metrics }),
+      startConsumers({ broker, pool, service: name, handlers, trust: config.trust, legacy, logger, metrics }),
     );
 
     const queries = createQueries(pool, schema);
@@ -80,6 +80,7 @@ await startService({
     await serve({
       name,
       config,
+      legacy,
       logger,
       metrics,
       lifecycle,

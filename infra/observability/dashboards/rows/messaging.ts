@@ -83,6 +83,11 @@ export const messaging: readonly RowSpec[] = [
         ],
       },
       {
+        title: 'Accepted only because INTERNAL_TOKEN is set',
+        unit: 'short',
+        queries: [[increase('trust_legacy_accepted_total', 'service, kind'), '{{service}} {{kind}}']],
+      },
+      {
         title: 'Handler duration, p99',
         unit: 's',
         queries: [

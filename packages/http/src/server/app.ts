@@ -16,6 +16,7 @@ import { observeRequests } from './observe-requests.ts';
 import { closeUnreadBody, sendReply } from './reply.ts';
 import type { Route, RouteRequest } from './route.ts';
 import { traceRequests } from './trace-requests.ts';
+import type { LegacyRecord } from './trust-route.ts';
 
 /** A reader on a bad line reads a few kilobytes a second; what the system buffers for it may hide that for a minute. */
 const STREAM_STALLED_MS = 120_000;
@@ -25,6 +26,7 @@ const STREAM_STALLED_MS = 120_000;
  * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
  * @param trust whose tokens are believed on routes under /internal/, else 401: those of processes, which make the calls that name them,
  *   and those of people, who make the calls of their role, else 403.
+ * @param legacy is told who is believed only because INTERNAL_TOKEN is set.
  * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
  * @param streamStalledMs how long a stream may make no progress, be it that its reader or its source stands still.
  * @param withProbes whether /livez, /readyz and /metrics are here: not on a listener that the public reaches with nothing of ours in front.
@@ -38,6 +40,7 @@ export function createApp({
   metrics,
   routes,
   trust,
+  legacy,
   publicTimeoutMs = Infinity,
   streamStalledMs = STREAM_STALLED_MS,
   withProbes = true,
@@ -49,6 +52,7 @@ export function createApp({
   metrics: Metrics;
   routes: readonly Route[];
   trust?: Trust;
+  legacy?: Pick<LegacyRecord, 'accepted'>;
   publicTimeoutMs?: number;
   streamStalledMs?: number;
   withProbes?: boolean;
@@ -66,7 +70,7 @@ export function createApp({
   app.use(observeRequests({ logger, metrics }));
   app.use(closeUnreadBody);
   app.use(rejectAmbiguousFraming);
-  if (trust !== undefined) app.use('/internal', authenticate(name, trust, routes));
+  if (trust !== undefined) app.use('/internal', authenticate(name, trust, routes, legacy));
   const tracing = tracer();
   if (tracing !== null) app.use(traceRequests(tracing));
   app.use(bindCaller(publicTimeoutMs));

@@ -10,6 +10,7 @@ import { CALL_TOKEN_HEADER, createCallTokenReader, SHARED_TOKEN_HEADER } from '.
 import { HttpError } from '../errors.ts';
 import { OPERATOR_TOKEN_HEADER, readOperatorToken } from '../operator-token.ts';
 import type { Route } from './route.ts';
+import type { LegacyRecord } from './trust-route.ts';
 
 /** Who asks under /internal/: a person, a process, or whoever has what all services shared, up to release 0.2.0. */
 export type Asking = { person: Principal } | { caller: Caller | 'any service' } | null;
@@ -18,7 +19,12 @@ export type Asking = { person: Principal } | { caller: Caller | 'any service' } 
  * Lets through to /internal/ who shows a call token, or the token of a person; who it is is kept for what follows. A stranger reaches the
  * calls for anyone alone, and is not told what else there is.
  */
-export function authenticate(name: string, trust: Trust, routes: readonly Route[]) {
+export function authenticate(
+  name: string,
+  trust: Trust,
+  routes: readonly Route[],
+  legacy?: Pick<LegacyRecord, 'accepted'>,
+) {
   const readCallToken = createCallTokenReader(name, trust.publicKeys);
   const open = new Set(
     routes.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`),
@@ -27,7 +33,9 @@ export function authenticate(name: string, trust: Trust, routes: readonly Route[
   function callerOf({ [CALL_TOKEN_HEADER]: token, [SHARED_TOKEN_HEADER]: shared }: Request['headers']): Asking {
     const caller = readCallToken(String(token ?? ''));
     if (caller !== null) return { caller };
-    return isOneOf(trust.sharedTokens, String(shared ?? '')) ? { caller: 'any service' } : null;
+    if (!isOneOf(trust.sharedTokens, String(shared ?? ''))) return null;
+    legacy?.accepted('shared_token');
+    return { caller: 'any service' };
   }
 
   return (request: Request, response: Response, next: NextFunction) => {
@@ -35,7 +43,7 @@ export function authenticate(name: string, trust: Trust, routes: readonly Route[
     const operatorToken = headers[OPERATOR_TOKEN_HEADER];
     // A person and a process at once is a mistake, and then the one that may do less counts. A header sent twice arrives joined by a comma, and fails.
     const asking: Asking =
-      operatorToken === undefined ? callerOf(headers) : { person: personOf(trust, String(operatorToken)) };
+      operatorToken === undefined ? callerOf(headers) : { person: personOf(trust, String(operatorToken), legacy) };
     if (asking === null && !open.has(`${method} ${baseUrl}${path}`))
       throw new HttpError(401, 'Missing or invalid call token');
     response.locals.asking = asking;
@@ -73,10 +81,13 @@ function closedTo(person: Principal, access: Access): string {
   return access === 'services' ? 'This is for services, not for operators' : `This needs the role ${access}`;
 }
 
-function personOf(trust: Trust, token: string): Principal {
-  const person = readOperatorToken(trust, token);
-  if (person === null) throw new HttpError(401, 'Invalid or expired operator token');
-  return person;
+function personOf(trust: Trust, token: string, legacy?: Pick<LegacyRecord, 'accepted'>): Principal {
+  const person = readOperatorToken({ ...trust, sharedTokens: [] }, token);
+  if (person !== null) return person;
+  const byToken = readOperatorToken(trust, token);
+  if (byToken === null) throw new HttpError(401, 'Invalid or expired operator token');
+  legacy?.accepted('operator_token');
+  return byToken;
 }
 
 function isOneOf(tokens: readonly string[], text: string): boolean {

@@ -1,10 +1,15 @@
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Trust } from '@quittance/runtime/trust.ts';
 
 import { createApp } from './app.ts';
 import { listen } from './listen.ts';
+import { trustRoute, type LegacyRecord } from './trust-route.ts';
 
-type AppParts = Omit<Parameters<typeof createApp>[0], 'trust'>;
+type AppParts = Omit<Parameters<typeof createApp>[0], 'trust' | 'name' | 'legacy'> & {
+  name: ServiceName;
+  legacy: LegacyRecord;
+};
 type ServerConfig = { host: string; port: number; trust: Trust };
 
 /** Serves a service's routes with its settings until the process stops. */
@@ -13,5 +18,6 @@ export async function serve({
   lifecycle,
   ...parts
 }: AppParts & { config: ServerConfig; lifecycle: Lifecycle }): Promise<void> {
-  await listen(createApp({ ...parts, trust }), { host, port, lifecycle, logger: parts.logger });
+  const routes = [...parts.routes, trustRoute(parts.name, trust, parts.legacy)];
+  await listen(createApp({ ...parts, routes, trust }), { host, port, lifecycle, logger: parts.logger });
 }

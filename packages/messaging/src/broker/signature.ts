@@ -39,10 +39,14 @@ export function signMessages(signer: Signer, messages: readonly Signed[]): strin
   return headers;
 }
 
-/** @returns what throws NotSigned for a message that the publisher of this kind has not signed. */
+/**
+ * @param acceptUnsigned is told of a message that is taken although it cannot be known who published it.
+ * @returns what throws NotSigned for a message that the publisher of this kind has not signed.
+ */
 export function createSignatureCheck(
   { publicKeys, sharedTokens }: Pick<Trust, 'publicKeys' | 'sharedTokens'>,
   { name, published_by: publisher }: Pick<MessageDefinition<unknown>, 'name' | 'published_by'>,
+  acceptUnsigned: () => void = () => undefined,
 ): (message: Message) => void {
   const mayBeUnsigned = sharedTokens.length > 0;
   /** Headers whose signature is right, the oldest first. */
@@ -62,7 +66,10 @@ export function createSignatureCheck(
   return (message) => {
     const { [SIGNATURE_HEADER]: header, version } = headersOf(message);
     // A process that has not been told any key cannot tell right from wrong, and an older publisher has none.
-    if (mayBeUnsigned && (header === undefined || publicKeys.size === 0)) return;
+    if (mayBeUnsigned && (header === undefined || publicKeys.size === 0)) {
+      acceptUnsigned();
+      return;
+    }
     if (typeof header !== 'string') throw new NotSigned(`${name}: nobody signed it`);
     const digest = digestOf({
       ...{ name, version: Number(version), body: message.content },

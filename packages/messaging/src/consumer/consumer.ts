@@ -11,6 +11,7 @@ import type { Broker } from '../broker/broker.ts';
 import { closeChannel, createReconnectingChannel } from '../broker/channel.ts';
 import { startQueueGauges } from '../broker/queue-gauges.ts';
 import { createSignatureCheck } from '../broker/signature.ts';
+import type { LegacyRecord } from '../legacy-use.ts';
 import { UnsafeQueue, isRefusal, prepareQueue } from '../broker/declare.ts';
 import { type Binding, REDECLARE_PAUSE_MS, bindings } from '../broker/topology.ts';
 import { createAcknowledger } from './acknowledger.ts';
@@ -34,6 +35,8 @@ export type ConsumerOptions = {
   handlers: Handler[];
   /** Says whose messages are taken. */
   trust: Pick<Trust, 'publicKeys' | 'sharedTokens'>;
+  /** Told of messages that are taken although nobody signed them. */
+  legacy?: Pick<LegacyRecord, 'accepted'>;
   logger: Logger;
   metrics: Metrics;
   /** How many messages each handler has at once (default 32, and two batches for a batch handler). */
@@ -91,7 +94,9 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
     share: options.share,
     queue,
     handler,
-    checkSignature: createSignatureCheck(options.trust, handler.message),
+    checkSignature: createSignatureCheck(options.trust, handler.message, () =>
+      options.legacy?.accepted('unsigned_message'),
+    ),
     retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },
     stopping: stopping.signal,
     logger,

@@ -12,6 +12,8 @@ import {
   toAction,
 } from './actions.ts';
 import { type DeadLetter, readDeadLetter, toRedriven } from './message.ts';
+import { headersOf } from '../broker/amqp-message.ts';
+import { SIGNATURE_HEADER } from '../broker/signature.ts';
 import { ACTIONS_QUEUE, bindings, deadQueueOf } from '../broker/topology.ts';
 
 /** An operator waits at a terminal and must learn soon that the broker is away. */
@@ -27,6 +29,20 @@ export async function countDeadLetters(broker: Broker): Promise<{ queue: string;
     const counts = [];
     for (const { queue } of bindings) {
       counts.push({ queue, dead: (await channel.checkQueue(deadQueueOf(queue))).messageCount });
+    }
+    return counts;
+  });
+}
+
+/** @returns how many dead letters of each queue have no signature; queues without any are left out. Looks at the first 10 000 of a queue. */
+export async function countUnsignedDeadLetters(broker: Broker): Promise<{ queue: string; dead: number }[]> {
+  return await withSession(broker, async (session) => {
+    const counts = [];
+    for (const { queue } of bindings) {
+      let dead = 0;
+      for await (const message of getMessages(session, deadQueueOf(queue), SCAN_LIMIT))
+        if (headersOf(message)[SIGNATURE_HEADER] === undefined) dead += 1;
+      if (dead > 0) counts.push({ queue, dead });
     }
     return counts;
   });

@@ -1,5 +1,6 @@
 import type { Network } from '@quittance/contracts/networks.ts';
 import { createApp } from '@quittance/http/server/app.ts';
+import { trustRoute, type LegacyRecord } from '@quittance/http/server/trust-route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -45,6 +46,7 @@ export type GatewayParts = {
   networks: readonly Network[];
   optionRules: OptionRules;
   trust: Trust;
+  legacy: LegacyRecord;
   logger: Logger;
   metrics: Metrics;
 };
@@ -63,6 +65,7 @@ export function createGatewayApp(parts: GatewayParts) {
     logger: parts.logger,
     metrics: parts.metrics,
     trust: parts.trust,
+    legacy: parts.legacy,
     publicTimeoutMs: PUBLIC_TIMEOUT_MS,
     ready: parts.ready,
     // A lost database with them: no request passes uncounted.
@@ -91,6 +94,7 @@ export function createGatewayApp(parts: GatewayParts) {
       ...checkoutRoutes({ ...parts, views, shopNameOf, help }),
       ...assetRoutes(),
       ...docsRoutes(),
+      trustRoute('api-gateway', parts.trust, parts.legacy),
     ],
   });
 }

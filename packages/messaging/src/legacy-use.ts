@@ -1,0 +1,94 @@
+import { legacyKinds, type LegacyKind, type LegacyUse } from '@quittance/contracts/http/trust.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
+
+export type LegacyRecord = ReturnType<typeof createLegacyRecord>;
+
+const EVERY_MS = 60_000;
+/** The row that says since when the others are written. */
+const WATCHING = 'watching';
+
+type Options = {
+  pool: Pool;
+  trust: Pick<Trust, 'signer' | 'sharedTokens'>;
+  logger: Logger;
+  metrics: Metrics;
+  /** How often a kind is written at most; the loop runs as often. */
+  everyMs?: number;
+};
+
+/**
+ * Writes down what is accepted only because INTERNAL_TOKEN is set, so that it can be known when nobody needs that any more. All processes
+ * of a service share the rows. A process that accepts no internal token writes nothing.
+ */
+export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVERY_MS }: Options) {
+  const accepted = metrics.counter(
+    'trust_legacy_accepted_total',
+    'Calls, operators and messages accepted only because INTERNAL_TOKEN is set',
+    ['kind'],
+  );
+  for (const kind of legacyKinds) accepted.inc({ kind }, 0);
+  const seen = new Set<LegacyUse['kind']>();
+  let loop: Loop | null = null;
+
+  /** What could not be written is left for the next time. */
+  async function writeSeen(): Promise<void> {
+    const kinds = [...seen];
+    await write(pool, kinds);
+    for (const kind of kinds) seen.delete(kind);
+  }
+
+  return {
+    /** Once the database can be reached. */
+    start(): void {
+      if (trust.sharedTokens.length === 0) return;
+      loop = startLoop({
+        ...{ name: 'legacy-use', intervalMs: everyMs, logger, metrics },
+        run: async () => {
+          if (trust.signer === null) seen.add('process_without_key');
+          await writeSeen();
+          return { more: false };
+        },
+      });
+    },
+    accepted(kind: LegacyKind): void {
+      accepted.inc({ kind });
+      seen.add(kind);
+    },
+    /** @returns since when it is watched, in seconds, and when each kind was last seen. */
+    async read(): Promise<{ watchedSeconds: number | null; legacy: LegacyUse[] }> {
+      // What this process has just accepted shows too.
+      if (seen.size > 0) await writeSeen();
+      return readUses(pool);
+    },
+    async close(): Promise<void> {
+      await loop?.close();
+      if (seen.size > 0)
+        await writeSeen().catch((error: unknown) =>
+          logger.warn({ error }, 'a use of the internal token was not written down'),
+        );
+    },
+  };
+}
+
+async function write(pool: Pool, kinds: readonly string[]): Promise<void> {
+  await pool.query(
+    `insert into legacy_use (kind, last_at) select kind, now() from unnest($1::text[]) kind
+     on conflict (kind) do update set last_at = excluded.last_at where legacy_use.kind <> $2`,
+    [[...kinds, WATCHING].toSorted(), WATCHING],
+  );
+}
+
+async function readUses(pool: Pool): Promise<{ watchedSeconds: number | null; legacy: LegacyUse[] }> {
+  const { rows } = await pool.query<{ kind: string; last_at: Date; seconds_ago: number }>(
+    `select kind, last_at, extract(epoch from now() - last_at)::integer as seconds_ago from legacy_use order by kind`,
+  );
+  const legacy = rows.flatMap(({ kind, ...row }) =>
+    kind === WATCHING ? [] : [{ ...row, kind: kind as LegacyUse['kind'], last_at: rfc3339(row.last_at) }],
+  );
+  return { watchedSeconds: rows.find(({ kind }) => kind === WATCHING)?.seconds_ago ?? null, legacy };
+}
