@@ -14,6 +14,7 @@ export type JourneyStack = Stack & { close(): Promise<void> };
  * @param options.single as in startStack().
  * @param options.withTron as in startStack().
  * @param options.checkout as in startStack().
+ * @param options.withoutKeys as in startStack().
  * @param options.sharesBroker whether a virtual host of the run's RabbitMQ will do, where the run has one: a RabbitMQ of its own takes
  * four seconds of processor time.
  * @param options.prepare what is done to its directory before anything starts there.
@@ -25,6 +26,7 @@ export async function journeyStack({
   sharesBroker = false,
   settings,
   checkout,
+  withoutKeys = false,
   prepare,
 }: {
   replicas?: number;
@@ -33,6 +35,7 @@ export async function journeyStack({
   sharesBroker?: boolean;
   settings?: Record<string, string>;
   checkout?: string;
+  withoutKeys?: boolean;
   prepare?: (directory: StackDirectory, ports: Ports) => Promise<void>;
 } = {}): Promise<JourneyStack> {
   const directory = stackDirectory(await mkdtemp(join(tmpdir(), 'quittance-journey-')));
@@ -48,6 +51,7 @@ export async function journeyStack({
       replicas,
       single,
       withTron,
+      withoutKeys,
       ...(checkout !== undefined && { checkout }),
       environment: { ...ownEnvironment(), ...broker?.settings, ...settings },
       say: (line) => lines.push(line),

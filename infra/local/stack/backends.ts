@@ -41,6 +41,7 @@ type Options = {
   ports: Ports;
   environment: NodeJS.ProcessEnv;
   secrets: Secrets;
+  withoutKeys: boolean;
   steps: Steps;
 };
 
@@ -98,11 +99,12 @@ async function ownPostgres({ directory, ports, environment, secrets, steps }: Op
   return { postgresUrl: addressOf(server.url, { database }), databaseUrls, exited: server.exited };
 }
 
-async function ownBroker({ directory, ports, environment, steps }: Options) {
+async function ownBroker({ directory, ports, environment, withoutKeys, steps }: Options) {
+  const prepare = withoutKeys ? sharedUser : prepareUsers;
   const given = environment['AMQP_URL'] || undefined;
   if (given !== undefined) {
     const managementUrl = environment['AMQP_MANAGEMENT_URL'] ?? null;
-    const amqpUrls = await prepareUsers(given, managementUrl);
+    const amqpUrls = await prepare(given, managementUrl);
     return { amqpUrl: given, amqpUrls, managementUrl, broker: null, exited: null };
   }
   const { amqp, management, distribution, epmd } = ports;
@@ -117,11 +119,14 @@ async function ownBroker({ directory, ports, environment, steps }: Options) {
     return rabbitmq;
   });
   const { url: amqpUrl, managementUrl, exited } = broker;
-  return { amqpUrl, amqpUrls: await prepareUsers(amqpUrl, managementUrl), managementUrl, broker, exited };
+  return { amqpUrl, amqpUrls: await prepare(amqpUrl, managementUrl), managementUrl, broker, exited };
 }
 
 /** Exchanges, queues and users, whose passwords follow from the administrator's: stacks that share a broker make the same ones. */
-async function prepareUsers(amqpUrl: string, managementUrl: string | null): Promise<Record<ServiceName, string>> {
+export async function prepareUsers(
+  amqpUrl: string,
+  managementUrl: string | null,
+): Promise<Record<ServiceName, string>> {
   const { password: secret } = new URL(amqpUrl);
   const passwordOf = (user: string): string => createHmac('sha256', secret).update(user).digest('hex');
   const passwords = Object.fromEntries(brokerUsers.map((user) => [user, passwordOf(user)])) as Record<
@@ -136,6 +141,9 @@ async function prepareUsers(amqpUrl: string, managementUrl: string | null): Prom
     managementUrl === null ? amqpUrl : urlOfUser(amqpUrl, name, passwords[name]);
   return Object.fromEntries(serviceNames.map((name) => [name, urlOf(name)])) as Record<ServiceName, string>;
 }
+
+const sharedUser = (amqpUrl: string) =>
+  Object.fromEntries(serviceNames.map((name) => [name, amqpUrl])) as Record<ServiceName, string>;
 
 /** anvil's default: `finalized` stays 64 blocks behind, so the blocks a kill -9 loses are an ordinary reorganisation. */
 const slotsInAnEpoch = 32;

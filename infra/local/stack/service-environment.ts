@@ -7,6 +7,8 @@ import type { Ports } from './ports.ts';
 /** What the services of one stack are told; everything else comes from the environment `npm start` was given. */
 export type ServiceEnvironmentOptions = {
   secrets: Secrets;
+  /** See StackOptions. */
+  withoutKeys?: boolean;
   /** Database URL of a service's own role. */
   databaseUrls: Record<ServiceName, string>;
   /** As the service's own user. */
@@ -67,8 +69,7 @@ export function serviceEnvironment(
     HOST: '127.0.0.1',
     DATABASE_URL: options.databaseUrls[name],
     AMQP_URL: options.amqpUrls[name],
-    SIGNING_KEY: secrets.signing_keys[name],
-    TRUSTED_KEYS: trustedKeysOf(secrets.signing_keys),
+    ...(options.withoutKeys !== true && keySettings(secrets, name)),
     ...(secrets.internal_token !== undefined && { INTERNAL_TOKEN: secrets.internal_token }),
     NETWORKS_FILE: options.networksFile,
     PUBLIC_BASE_URL: options.edgeUrl,
@@ -80,6 +81,12 @@ export function serviceEnvironment(
     }),
   };
 }
+
+/** By which a service knows the others, and is known. */
+export const keySettings = ({ signing_keys: keys }: Pick<Secrets, 'signing_keys'>, name: ServiceName) => ({
+  SIGNING_KEY: keys[name],
+  TRUSTED_KEYS: trustedKeysOf(keys),
+});
 
 /** The console is told where the services are, and no secret. */
 export const consoleEnvironment = (

@@ -12,6 +12,8 @@ export type StackFile = {
   services: Record<ServiceName, { url: string; replicas: { url: string; pid: number }[] }>;
   /** Of each service and of `ops`; callAs() signs with one of them. */
   signing_keys: Record<Caller, string>;
+  /** Only in a stack that release 0.2.0 or an earlier one has made. */
+  internal_token?: string;
   /** Superuser, database `quittance`. */
   postgres_url: string;
   /** Of whoever may do everything. */

@@ -29,6 +29,8 @@ export type StackOptions = {
   withTron?: boolean;
   /** The checkout whose services and migrations run, ours unless given: another version, for an upgrade. */
   checkout?: string;
+  /** As release 0.2.0 set a stack up: no keys, and one user of RabbitMQ for all, which its services prepare themselves. */
+  withoutKeys?: boolean;
   /** What the services are told beside what the stack decides. Also names backends to use instead of own ones. */
   environment: NodeJS.ProcessEnv;
   say: (line: string) => void;
@@ -64,12 +66,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promise<Stack> {
-  const { directory, environment, replicas, checkout = repositoryRoot } = options;
+  const { directory, environment, replicas, checkout = repositoryRoot, withoutKeys = false } = options;
   refuseDecidedSettings(environment);
   const withTron = await wantsTron(options);
   const trustedProxies = readTrustedProxies(environment);
   const secrets = await readOrMakeSecrets(directory);
-  const backends = await startBackends({ directory, ports, environment, secrets, steps });
+  const backends = await startBackends({ directory, ports, environment, secrets, withoutKeys, steps });
   const { chain } = backends;
   const tron = withTron ? await startTron(chain, ports.tron, steps) : null;
   if (environment['NETWORKS_FILE'] === undefined) {
@@ -105,6 +107,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     console_url: `http://127.0.0.1:${ports.console}`,
     services: describeServices(services, urls.services),
     signing_keys: secrets.signing_keys,
+    ...(secrets.internal_token !== undefined && { internal_token: secrets.internal_token }),
     postgres_url: backends.postgresUrl,
     amqp_url: backends.amqpUrl,
     amqp_urls: backends.amqpUrls,
@@ -122,13 +125,14 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
 }
 
 function settingsOf(
-  { directory, environment }: StackOptions,
+  { directory, environment, withoutKeys = false }: StackOptions,
   backends: Backends,
   secrets: Secrets,
   urls: { edge: string; services: Record<ServiceName, string> },
 ): ServiceEnvironmentOptions {
   return {
     secrets,
+    withoutKeys,
     databaseUrls: backends.databaseUrls,
     amqpUrls: backends.amqpUrls,
     serviceUrls: urls.services,

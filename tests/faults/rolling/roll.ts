@@ -1,7 +1,7 @@
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
-import type { Traffic } from './traffic.ts';
+import type { Kind, Traffic } from './traffic.ts';
 
 /** What is rolled, under which load. */
 export type Rolling = { stack: JourneyStack; traffic: Traffic; say: (line: string) => void };
@@ -15,6 +15,8 @@ type Roll = {
   settings?: (service: ServiceName) => Record<string, string>;
   /** Whose code they run from now on; the same as before unless given. */
   checkout?: string;
+  /** In which order the replicas of all of them are restarted; service by service unless given. */
+  order?: <Replica>(replicas: readonly Replica[]) => readonly Replica[];
   /** Called once another process is ready in the place of the one before. */
   afterEach?: () => Promise<void>;
   say?: (line: string) => void;
@@ -25,12 +27,12 @@ type Roll = {
  * @returns a line for each process that did not end cleanly.
  */
 export async function roll({ stack, traffic, services = serviceNames, ...options }: Roll): Promise<string[]> {
-  const { settings = () => ({}), checkout, afterEach, say = () => undefined } = options;
+  const { settings = () => ({}), checkout, afterEach, order = (all) => all, say = () => undefined } = options;
   const broken: string[] = [];
   const replicas = services.flatMap((name) =>
     stack.services.filter((one) => one.name === name).map((service) => ({ name, service })),
   );
-  for (const { name, service } of replicas) {
+  for (const { name, service } of order(replicas)) {
     const before = traffic.failures.length;
     const startedAt = performance.now();
     const ended = await service.restart({
@@ -47,8 +49,9 @@ export async function roll({ stack, traffic, services = serviceNames, ...options
 }
 
 /** A run in which something never happened shows nothing about it. */
-export function emptiness({ answered, paid }: Traffic): string[] {
-  const kinds = ['creation', 'list', 'limits', 'details', 'deliveries', 'public status', 'checkout page'];
+export function emptiness({ answered, paid }: Traffic, more: readonly Kind[] = []): string[] {
+  const usual = ['creation', 'list', 'limits', 'details', 'deliveries', 'public status', 'checkout page'];
+  const kinds = [...usual, ...more.map(({ name }) => name)];
   const missing = kinds.filter((kind) => !answered.has(kind)).map((kind) => `not one ${kind} was answered`);
   return paid.size === 0 ? [...missing, 'nothing was paid'] : missing;
 }

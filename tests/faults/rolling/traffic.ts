@@ -33,6 +33,8 @@ export type Answered = { startedAt: number; ms: number };
 
 type TrafficOptions = {
   shops: number;
+  /** Beside those of shops and customers. */
+  kinds?: readonly Kind[];
   /** How often a payment is looked at by somebody, as a multiple of the usual. */
   looks?: number;
   /** Whether what waits to be paid is paid by one transaction in each block: of many that come at once, anvil refuses most. */
@@ -41,7 +43,8 @@ type TrafficOptions = {
   onAnswer?: (kind: string, answered: Answered) => void;
 };
 
-type Kind = {
+/** `request` answers null where it had nothing to ask for. */
+export type Kind = {
   name: string;
   everyMs: number;
   expected: number;
@@ -63,7 +66,7 @@ const PAID_AT_ONCE = { alone: 4, together: 60 };
  */
 export async function startTraffic(
   stack: JourneyStack,
-  { shops: count, looks = 1, paysTogether = false, onAnswer = () => undefined }: TrafficOptions,
+  { shops: count, kinds = [], looks = 1, paysTogether = false, onAnswer = () => undefined }: TrafficOptions,
 ): Promise<Traffic> {
   const shops = await fewAtATime(Array.from({ length: count }, () => () => Shop.open(stack)));
   const created: Created[] = [];
@@ -126,7 +129,7 @@ export async function startTraffic(
   }
 
   const pause = (ms: number) => delay(ms, null, { signal: stopping.signal }).catch(() => null);
-  const work = [...kindsOf(stack, shops, created, looks).map(repeat), payAll()];
+  const work = [...[...kindsOf(stack, shops, created, looks), ...kinds].map(repeat), payAll()];
   return {
     ...{ created, paid, failures, late, answered },
     async stop() {

@@ -33,6 +33,14 @@ export async function checkOut(revision: string): Promise<Checkout> {
   return { path, remove };
 }
 
+/** @returns the last commit of a release. @throws Error where git does not know it, as in a shallow clone. */
+export async function releaseCommit(version: string): Promise<string> {
+  const tagged = await git('rev-parse', '--short', '--verify', '--quiet', `v${version}^{commit}`).catch(() => '');
+  const commit = tagged || (await git('log', '-1', '--format=%h', `--grep=^Release ${version.replaceAll('.', '\\.')}`));
+  if (commit === '') throw new Error(`git knows no release ${version}: fetch all of the history`);
+  return commit;
+}
+
 const MIGRATIONS = /^(?:services|packages)\/[^/]+\/migrations\/[^/]+\.sql$/;
 
 const migrationsAt = async (revision: string): Promise<string[]> =>
