@@ -32,14 +32,15 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
     ['kind'],
   );
   for (const kind of legacyKinds) accepted.inc({ kind }, 0);
-  const seen = new Set<LegacyUse['kind']>();
+  /** When it was last seen (`performance.now()`), until that is written. */
+  const seen = new Map<LegacyUse['kind'], number>();
   let loop: Loop | null = null;
 
   /** What could not be written is left for the next time. */
   async function writeSeen(): Promise<void> {
-    const kinds = [...seen];
-    await write(pool, kinds);
-    for (const kind of kinds) seen.delete(kind);
+    const uses = [...seen];
+    await write(pool, uses);
+    for (const [kind, at] of uses) if (seen.get(kind) === at) seen.delete(kind);
   }
 
   return {
@@ -49,7 +50,7 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
       loop = startLoop({
         ...{ name: 'legacy-use', intervalMs: everyMs, logger, metrics },
         run: async () => {
-          if (trust.signer === null) seen.add('process_without_key');
+          if (trust.signer === null) seen.set('process_without_key', performance.now());
           await writeSeen();
           return { more: false };
         },
@@ -57,7 +58,7 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
     },
     accepted(kind: LegacyKind): void {
       accepted.inc({ kind });
-      seen.add(kind);
+      seen.set(kind, performance.now());
     },
     /** @returns since when it is watched, in seconds, and when each kind was last seen. */
     async read(): Promise<{ watchedSeconds: number | null; legacy: LegacyUse[] }> {
@@ -75,11 +76,14 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
   };
 }
 
-async function write(pool: Pool, kinds: readonly string[]): Promise<void> {
+async function write(pool: Pool, uses: readonly (readonly [kind: string, at: number])[]): Promise<void> {
+  const now = performance.now();
+  const sorted = [...uses, [WATCHING, now] as const].toSorted(([one], [other]) => (one < other ? -1 : 1));
   await pool.query(
-    `insert into legacy_use (kind, last_at) select kind, now() from unnest($1::text[]) kind
-     on conflict (kind) do update set last_at = excluded.last_at where legacy_use.kind <> $2`,
-    [[...kinds, WATCHING].toSorted(), WATCHING],
+    `insert into legacy_use (kind, last_at)
+     select kind, now() - age_ms * interval '1 millisecond' from unnest($1::text[], $2::float8[]) as use (kind, age_ms)
+     on conflict (kind) do update set last_at = greatest(legacy_use.last_at, excluded.last_at) where legacy_use.kind <> $3`,
+    [sorted.map(([kind]) => kind), sorted.map(([, at]) => now - at), WATCHING],
   );
 }
 

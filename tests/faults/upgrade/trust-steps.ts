@@ -16,6 +16,8 @@ import { roll, type Rolling } from '../rolling/roll.ts';
 type Settings = (service: ServiceName) => Record<string, string>;
 type Scene = Rolling & { seed: number; rounds: readonly ('forward' | 'back')[] };
 
+/** Longer than operatorsAtWork() shows a token. */
+const TOKEN_MS = 65_000;
 /** Longer than it takes until a process has written down what it accepted. */
 const WRITTEN_MS = 65_000;
 
@@ -69,11 +71,12 @@ async function rollAll({ rounds, seed, ...scene }: Scene, what: string, before: 
 /** `ops trust check` refuses while the last hour has needed the token, and allows its removal once an hour without has passed. */
 export async function checkTrust(stack: JourneyStack, env: Record<string, string>): Promise<string[]> {
   const broken: string[] = [];
-  // What the processes before accepted is written down by now, and all of it was in the hour that now ends.
-  await delay(WRITTEN_MS);
+  // Then nothing is accepted any more that needs the token, and what was is written down.
+  await delay(TOKEN_MS + WRITTEN_MS);
   const early = await trustCheck(env);
   if (early.code !== 1 || !early.text.includes('accepted a message that nobody signed, last at'))
     broken.push(`ops trust check did not refuse within the hour: ${early.code}\n${early.text}`);
+  // As if an hour had passed.
   await withDatabase(stack.file.postgres_url, async (db) => {
     for (const name of serviceNames)
       await db.query(`update ${schemas[name]}.legacy_use set last_at = last_at - interval '1 hour'`);
