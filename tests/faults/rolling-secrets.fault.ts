@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { addressOf, prepareSchema, serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
-import { permissionsOf } from '@quittance/messaging/broker/topology.ts';
+import { makeUser } from '@quittance/messaging/broker/set-up.ts';
 import { readOrMakeSecrets, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../support/database.ts';
@@ -78,9 +78,7 @@ async function replaceAmqpUsers(scene: Rolling): Promise<string[]> {
   const password = randomBytes(12).toString('hex');
   const second = (name: ServiceName): string => `${name}_2`;
   for (const name of serviceNames) {
-    await management(stack.file, 'PUT', `/users/${second(name)}`, { password, tags: '' });
-    const path = `/permissions/${virtualHostOf(stack.file)}/${second(name)}`;
-    await management(stack.file, 'PUT', path, permissionsOf(name));
+    await makeUser(stack.file.management_url!, virtualHostOf(stack.file), { name: second(name), password, does: name });
   }
   say('  second AMQP users of all services');
   const settings = (name: ServiceName) => ({

@@ -5,7 +5,7 @@ import { type TestBroker, testBroker } from '@quittance/testkit/broker.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { prepareQueue } from '../src/broker/declare.ts';
 import { brokerUsers, prepareBroker, type BrokerUser, urlOfUser } from '../src/broker/set-up.ts';
-import { ACTIONS_QUEUE, bindings, deadQueueOf, EXCHANGE } from '../src/broker/topology.ts';
+import { ACTIONS_QUEUE, bindings, DEAD_EXCHANGE, deadQueueOf, EXCHANGE } from '../src/broker/topology.ts';
 import { declareActionsQueue } from '../src/dead-letter/actions.ts';
 
 /** Users are of the whole broker, which other tests share: they keep these passwords. */
@@ -57,26 +57,47 @@ describe.each(serviceNames)('the user of %s', (service) => {
     for (const binding of own) {
       await prepareQueue(connections.get(service)!, binding);
       expect(await attempt(service, (channel) => channel.consume(binding.queue, () => undefined))).toBe('done');
-      expect(await attempt(service, publish('quittance.dead', binding.queue))).toBe('done');
+      expect(await attempt(service, publish(DEAD_EXCHANGE, binding.queue))).toBe('done');
       expect(await attempt(service, publish('', binding.queue))).toBe('done');
     }
-    expect(await attempt(service, publish(EXCHANGE, 'PaymentCreated'))).toBe('done');
+    for (const { message } of bindings)
+      expect([message.name, await attempt(service, publish(EXCHANGE, message.name))]).toEqual([
+        message.name,
+        message.published_by === service ? 'done' : 403,
+      ]);
+  });
+
+  test('hears nothing but the messages of its own queues', async () => {
+    const own = bindings.filter((row) => row.service === service);
+    for (const { queue } of own) {
+      const heard = own.map(({ message }) => message.name);
+      const foreign = bindings.map(({ message }) => message.name).filter((name) => !heard.includes(name));
+      for (const key of ['#', '*', '', ...foreign]) {
+        const outcome = await attempt(service, (channel) => channel.bindQueue(queue, EXCHANGE, key));
+        expect([key, outcome]).toEqual([key, 403]);
+      }
+      for (const { queue: key } of bindings)
+        expect(await attempt(service, (channel) => channel.bindQueue(queue, DEAD_EXCHANGE, key))).toBe(403);
+    }
+    expect(await attempt(service, (channel) => channel.bindExchange(DEAD_EXCHANGE, EXCHANGE, '#'))).toBe(403);
+    expect(await attempt(service, (channel) => channel.bindExchange(EXCHANGE, DEAD_EXCHANGE, '#'))).toBe(403);
   });
 
   test('reads, empties, deletes and declares none of another', async () => {
-    for (const queue of others.flatMap((row) => [row.queue, deadQueueOf(row.queue)])) {
+    for (const queue of [...others.map((row) => row.queue), ...bindings.map((row) => deadQueueOf(row.queue))]) {
       expect([queue, await attempt(service, (channel) => channel.get(queue))]).toEqual([queue, 403]);
       expect(await attempt(service, (channel) => channel.purgeQueue(queue))).toBe(403);
       expect(await attempt(service, (channel) => channel.deleteQueue(queue))).toBe(403);
       expect(await attempt(service, (channel) => channel.bindQueue(queue, EXCHANGE, 'x'))).toBe(403);
     }
     expect(await attempt(service, (channel) => channel.assertQueue('mine'))).toBe(403);
+    expect(await attempt(service, (channel) => channel.assertQueue(`${service}.mine`))).toBe(403);
     expect(await attempt(service, (channel) => channel.assertQueue(''))).toBe(403);
   });
 
   test('declares and deletes no exchange', async () => {
     expect(await attempt(service, (channel) => channel.deleteExchange(EXCHANGE))).toBe(403);
-    expect(await attempt(service, (channel) => channel.deleteExchange('quittance.dead'))).toBe(403);
+    expect(await attempt(service, (channel) => channel.deleteExchange(DEAD_EXCHANGE))).toBe(403);
     expect(await attempt(service, (channel) => channel.assertExchange('other', 'topic'))).toBe(403);
   });
 });

@@ -18,6 +18,8 @@ import { webhookConfigured } from './world.ts';
 
 const QUEUE = 'payments.webhook-configured';
 const OTHER = 'payments.access-changed';
+/** RabbitMQ may leave a declaration unanswered while it deletes a queue of that name; then a channel is opened again after 20 s. */
+const patience = { timeoutMs: 90_000 };
 
 let broker: TestBroker;
 const closing: (() => Promise<unknown>)[] = [];
@@ -108,7 +110,7 @@ describe('a queue that was made otherwise is consumed as it is', () => {
   ])('%s', async (_what, args) => {
     await make(args);
     const { heard, unusable } = await start();
-    await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), patience);
     const merchant = await publish();
     await eventually(() => expect(heard).toEqual([merchant]));
     expect(await unusable(QUEUE)).toBe('0');
@@ -129,8 +131,8 @@ describe('a queue that could lose messages is not consumed, and all others are',
   ])('%s', async (_what, args, durable = true) => {
     await make(args, durable);
     const { heard, unusable } = await start();
-    await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), { timeoutMs: 30_000 });
-    await eventually(async () => expect(await consumersOf(OTHER)).toBe(1), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), patience);
+    await eventually(async () => expect(await consumersOf(OTHER)).toBe(1), patience);
     await publish();
     expect(await consumersOf(QUEUE)).toBe(0);
     expect(heard).toEqual([]);
@@ -139,10 +141,10 @@ describe('a queue that could lose messages is not consumed, and all others are',
   test('until it is mended', async () => {
     await make({ ...ours, 'x-message-ttl': 60_000 });
     const { heard, unusable } = await start();
-    await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), patience);
     await broker.manage('DELETE', `/api/queues/${broker.vhost}/${QUEUE}`);
-    await eventually(async () => expect(await unusable(QUEUE)).toBe('0'), { timeoutMs: 30_000 });
-    await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await unusable(QUEUE)).toBe('0'), patience);
+    await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), patience);
     const merchant = await publish();
     await eventually(() => expect(heard).toEqual([merchant]));
   });

@@ -1,6 +1,6 @@
 import type { Channel } from 'amqplib';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import { bindings, DEAD_EXCHANGE, deadQueueOf, EXCHANGE } from '@quittance/messaging/broker/topology.ts';
+import { bindings, DEAD_EXCHANGE, deadQueueOf, EXCHANGE, type Binding } from '@quittance/messaging/broker/topology.ts';
 import { send } from '../../support/http.ts';
 import type { Check, Trial } from '../attack.ts';
 import type { Thief, Thieves } from './broker-thief.ts';
@@ -20,6 +20,7 @@ export function brokerUsers(stack: StackFile, { ofServices }: Thieves): Check[] 
     },
   });
   return [
+    ofEach("no service's RabbitMQ user hears what others are told, or their dead letters", hearing),
     ofEach("no service's RabbitMQ user reads, empties, deletes or rebinds the queue of another", queues),
     ofEach("no service's RabbitMQ user makes queues elsewhere, or makes, deletes or changes exchanges", exchanges),
     ofEach("no service's RabbitMQ user is let into the management API", (trial, thief) =>
@@ -39,9 +40,8 @@ async function isRefused(
 }
 
 async function queues(trial: Trial, thief: Thief): Promise<void> {
-  const foreign = bindings.filter(({ service }) => service !== thief.name);
-  for (const { queue: source } of foreign) {
-    for (const queue of [source, deadQueueOf(source)]) {
+  for (const { queue: source, service } of bindings) {
+    for (const queue of service === thief.name ? [deadQueueOf(source)] : [source, deadQueueOf(source)]) {
       const tried: [string, (channel: Channel) => Promise<unknown>][] = [
         ['get from', (channel) => channel.get(queue)],
         ['consume', (channel) => channel.consume(queue, () => undefined)],
@@ -53,6 +53,34 @@ async function queues(trial: Trial, thief: Thief): Promise<void> {
       for (const [what, run] of tried) await isRefused(trial, thief, `${what} ${queue}`, run);
     }
   }
+}
+
+/** By a queue of its own name, and by the queues that it has. */
+async function hearing(trial: Trial, thief: Thief): Promise<void> {
+  const isOwn = ({ service }: Binding) => service === thief.name;
+  const heard = new Set(bindings.filter(isOwn).map(({ message }) => message.name));
+  const keys = ['#', '*', '*.#', ...bindings.map(({ message }) => message.name).filter((name) => !heard.has(name))];
+  const spy = `${thief.name}.spy`;
+  const declare = (channel: Channel) => channel.assertQueue(spy, { exclusive: true });
+  await isRefused(trial, thief, `declare ${spy}`, declare);
+  for (const queue of [spy, ...bindings.filter(isOwn).map((row) => row.queue)]) {
+    const bind = (exchange: string, key: string) =>
+      isRefused(trial, thief, `bind ${queue} to ${exchange} by ${key}`, async (channel) => {
+        if (queue === spy) await declare(channel);
+        await channel.bindQueue(queue, exchange, key);
+        await channel.unbindQueue(queue, exchange, key);
+      });
+    for (const key of keys) await bind(EXCHANGE, key);
+    for (const row of bindings) await bind(DEAD_EXCHANGE, row.queue);
+  }
+  for (const [to, from] of [
+    [EXCHANGE, DEAD_EXCHANGE],
+    [DEAD_EXCHANGE, EXCHANGE],
+  ] as const)
+    await isRefused(trial, thief, `bind ${to} to ${from}`, async (channel) => {
+      await channel.bindExchange(to, from, '#');
+      await channel.unbindExchange(to, from, '#');
+    });
 }
 
 async function exchanges(trial: Trial, thief: Thief): Promise<void> {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames, settingPrefix } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { brokerUsers } from '@quittance/messaging/broker/set-up.ts';
-import { operatorPermissions, permissionsOf } from '@quittance/messaging/broker/topology.ts';
+import { operatorPermissions, permissionsOf, topicPermissionsOf } from '@quittance/messaging/broker/topology.ts';
 import { isSignedBy, parsePublicKeys, signerOfKey } from '@quittance/runtime/trust.ts';
 import { readSettings, samples } from '../../support/service-settings.ts';
 import { environmentIn, environmentOf, externalSecret, TRUST_KEYS_BLANK } from './support/environment.ts';
@@ -124,6 +124,11 @@ describe("production's RabbitMQ", () => {
     const expected = [...permissions, ['setup', everything] as const].map(([user, may]) => [user, { vhost, ...may }]);
     expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
     expect(found).toHaveLength(expected.length);
+    const topics = specsOf<Permission>(objects, 'TopicPermission').map(({ spec }) => [
+      spec.userReference.name,
+      { vhost: spec.vhost, ...spec.permissions },
+    ]);
+    expect(topics.sort()).toEqual(serviceNames.map((name) => [name, { vhost, ...topicPermissionsOf(name) }]).sort());
     expect(ofKind(objects, 'Vhost')).toHaveLength(1);
     expect(new URL(environmentOf(objects, 'payments')['AMQP_URL']!).pathname).toBe(`/${vhost}`);
   });
@@ -136,6 +141,11 @@ test('docs/kubernetes.md has the permissions for a RabbitMQ elsewhere', () => {
   const documented = lines.map(([, user, configure, write, may]) => [user, { configure, write, read: may }]);
   const everything = { configure: '.*', write: '.*', read: '.*' };
   expect(documented).toEqual([...permissions, ['setup', everything]]);
+  const topics = serviceNames.map((name) => {
+    const { exchange, write, read: may } = topicPermissionsOf(name);
+    return `rabbitmqctl set_topic_permissions -p quittance ${name} ${exchange} '${write}' '${may}'`;
+  });
+  expect(read('docs/kubernetes.md').match(/rabbitmqctl set_topic_permissions .*/g)).toEqual(topics);
 });
 
 function read(path: string): string {

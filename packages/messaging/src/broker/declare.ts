@@ -17,12 +17,15 @@ type Part = { name: string; check(channel: Channel): Promise<unknown>; declare(c
 const parts: readonly Part[] = [
   exchangePart(EXCHANGE, 'topic'),
   exchangePart(DEAD_EXCHANGE, 'direct'),
+  // The dead queues come first, so that every queue has a place for its dead letters.
+  ...bindings.map(({ queue }): Part => ({
+    name: deadQueueOf(queue),
+    check: (channel) => channel.checkQueue(deadQueueOf(queue)),
+    declare: (channel) => declareDeadQueue(channel, queue),
+  })),
   ...bindings.map((binding): Part => ({
     name: binding.queue,
-    check: async (channel) => {
-      await channel.checkQueue(deadQueueOf(binding.queue));
-      await channel.checkQueue(binding.queue);
-    },
+    check: (channel) => channel.checkQueue(binding.queue),
     declare: (channel) => declareQueue(channel, binding),
   })),
 ];
@@ -36,28 +39,35 @@ function exchangePart(name: string, type: string): Part {
 }
 
 /**
- * Declares what is missing of exchanges and queues. What cannot be declared costs itself alone: it is said in an error, and everything else
- * goes on. Queues that are there stay as they are.
+ * Declares exchanges, queues and their bindings if an exchange or a queue is missing. Queues that are there stay as they are.
  * @returns the names of what is still missing.
  */
 export async function ensureTopology(connection: ChannelModel, logger: Logger): Promise<string[]> {
-  const isThere = (checked: readonly Part[]) =>
-    onChannel(connection, async (channel) => {
-      for (const part of checked) await part.check(channel);
-    });
-  // One that is missing closes the channel, and then each is looked at by itself.
-  if ((await failureOf(isThere(parts))) === null) return [];
+  return (await failureOf(areThere(connection, parts))) === null ? [] : declareTopology(connection, logger);
+}
+
+/**
+ * Declares all of it. What cannot be declared, and is not there either, costs itself alone: it is said in an error, and everything else goes
+ * on.
+ * @returns the names of what is still missing.
+ */
+export async function declareTopology(connection: ChannelModel, logger: Logger): Promise<string[]> {
   const missing: string[] = [];
   for (const part of parts) {
-    if ((await failureOf(isThere([part]))) === null) continue;
     const error = await failureOf(onChannel(connection, (channel) => part.declare(channel)));
-    // It may be there with other arguments, in which case its dead queue is there now too.
-    if (error === null || (await failureOf(isThere([part]))) === null) continue;
+    // It may be there with other arguments, or be nothing that this user may declare.
+    if (error === null || (await failureOf(areThere(connection, [part]))) === null) continue;
     missing.push(part.name);
     logger.error({ error, missing: part.name }, 'RabbitMQ lacks a queue or an exchange, and it could not be declared');
   }
   return missing;
 }
+
+/** One that is missing closes the channel. */
+const areThere = (connection: ChannelModel, checked: readonly Part[]): Promise<void> =>
+  onChannel(connection, async (channel) => {
+    for (const part of checked) await part.check(channel);
+  });
 
 /** A queue that was made otherwise than here, and that could lose messages. It is not consumed until that is mended. */
 export class UnsafeQueue extends Error {
@@ -75,18 +85,21 @@ export async function prepareQueue(connection: ChannelModel, binding: Binding): 
   const { queue } = binding;
   const code = codeOf(error);
   if (code === PRECONDITION_FAILED) {
-    const problem = problemOf(await argumentsOf(connection, queue));
+    const problem = await problemWith(connection, queue);
     if (problem !== null) throw new UnsafeQueue(`${queue} ${problem}`, { cause: error });
     await onChannel(connection, (channel) => channel.bindQueue(queue, EXCHANGE, binding.message.name));
   } else if (code === ACCESS_REFUSED) await onChannel(connection, (channel) => channel.checkQueue(queue));
   else throw error;
 }
 
-/** The dead queue comes first, so that every queue has a place for its dead letters. */
-async function declareQueue(channel: Channel, { queue, message }: Binding): Promise<void> {
+/** A service's own user may not: whoever could bind a queue to this exchange could read the dead letters of all. */
+async function declareDeadQueue(channel: Channel, queue: string): Promise<void> {
   const deadQueue = deadQueueOf(queue);
   await channel.assertQueue(deadQueue, { durable: true, arguments: deadQueueArguments });
   await channel.bindQueue(deadQueue, DEAD_EXCHANGE, queue);
+}
+
+async function declareQueue(channel: Channel, { queue, message }: Binding): Promise<void> {
   await channel.assertQueue(queue, { durable: true, arguments: queueArguments(queue) });
   await channel.bindQueue(queue, EXCHANGE, message.name);
 }
@@ -101,19 +114,22 @@ const MAX_DIFFERENCES = 30;
 type QueueArguments = ReadonlyMap<string, unknown>;
 
 /**
- * What arguments a queue has: RabbitMQ names one that differs from those of a declaration, with its value, each time it refuses one.
- * @throws the error of RabbitMQ when it names none.
+ * RabbitMQ names an argument that differs from those of a declaration, with its value, each time it refuses one. What could lose messages is
+ * never declared: the queue may have been deleted meanwhile, and would come back so.
+ * @returns why a queue that is there could lose messages, or null.
+ * @throws the error of RabbitMQ when it names no argument.
  */
-async function argumentsOf(connection: ChannelModel, queue: string): Promise<QueueArguments> {
+async function problemWith(connection: ChannelModel, queue: string): Promise<string | null> {
   const known = new Map<string, unknown>(Object.entries(queueArguments(queue)));
   for (let round = 0; round < MAX_DIFFERENCES; round += 1) {
-    const { durable = true, ...given } = Object.fromEntries(known);
-    const options = { durable: durable === true, arguments: given };
+    const options = { durable: true, arguments: Object.fromEntries(known) };
     const error = await failureOf(onChannel(connection, (channel) => channel.assertQueue(queue, options)));
-    if (error === null) return known;
+    if (error === null) return null;
     const difference = differenceIn(error);
     if (difference.value === undefined) known.delete(difference.name);
     else known.set(difference.name, difference.value);
+    const problem = problemOf(known);
+    if (problem !== null) return problem;
   }
   throw new Error(`the arguments of ${queue} cannot be found out`);
 }

@@ -3,16 +3,13 @@ import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'amqplib';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { ensureTopology } from './declare.ts';
-import { operatorPermissions, permissionsOf, type Permissions } from './topology.ts';
+import { declareTopology } from './declare.ts';
+import { operatorPermissions, permissionsOf, topicPermissionsOf } from './topology.ts';
 
 /** The users of a virtual host: one for each service, and one for `ops dead-letter`. */
 export type BrokerUser = ServiceName | 'operator';
 
 export const brokerUsers: readonly BrokerUser[] = [...serviceNames, 'operator'];
-
-const permissionsOfUser = (user: BrokerUser): Permissions =>
-  user === 'operator' ? operatorPermissions : permissionsOf(user);
 
 /**
  * Prepares RabbitMQ before the first service starts: exchanges and queues, and the users with what each of them may do. Doing it again
@@ -28,18 +25,31 @@ export async function prepareBroker(
 ): Promise<void> {
   const connection = await connect(url, { noDelay: true });
   try {
-    const missing = await ensureTopology(connection, logger);
+    const missing = await declareTopology(connection, logger);
     if (missing.length > 0) throw new Error(`RabbitMQ does not let this user declare ${missing.join(', ')}`);
   } finally {
     await connection.close();
   }
   if (users === null) return;
   const vhost = encodeURIComponent(decodeURIComponent(new URL(url).pathname.slice(1)) || '/');
-  for (const user of brokerUsers) {
-    const account = { password: users.passwords[user], tags: '' };
-    await put(users.managementUrl, `/api/users/${user}`, account);
-    await put(users.managementUrl, `/api/permissions/${vhost}/${user}`, permissionsOfUser(user));
-  }
+  for (const user of brokerUsers)
+    await makeUser(users.managementUrl, vhost, { name: user, password: users.passwords[user], does: user });
+}
+
+/**
+ * Makes a user, or changes its password.
+ * @param user.does whose work it may do, and nothing else.
+ */
+export async function makeUser(
+  managementUrl: string,
+  vhost: string,
+  { name, password, does }: { name: string; password: string; does: BrokerUser },
+): Promise<void> {
+  await put(managementUrl, `/api/users/${name}`, { password, tags: '' });
+  const permissions = does === 'operator' ? operatorPermissions : permissionsOf(does);
+  await put(managementUrl, `/api/permissions/${vhost}/${name}`, permissions);
+  if (does === 'operator') return;
+  await put(managementUrl, `/api/topic-permissions/${vhost}/${name}`, topicPermissionsOf(does));
 }
 
 /** The same broker and virtual host, as somebody else. */

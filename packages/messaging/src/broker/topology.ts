@@ -101,25 +101,35 @@ export const deadQueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit'
 export type Permissions = { configure: string; write: string; read: string };
 
 /**
- * A service publishes to the exchange, and declares and reads its own queues. Sending a copy to the end of a queue, and a dead letter, is
- * publishing too. No user may do more, and none is an administrator: whose a message is says its signature, not who could publish it.
+ * A service publishes to the exchange, and declares and reads its own queues; their dead queues are for operators. Sending a copy to the end
+ * of a queue, and a dead letter, is publishing too. Who could publish a message says nothing about whose it is: that says its signature.
  */
 export function permissionsOf(service: ServiceName): Permissions {
-  const exchange = escaped(EXCHANGE);
-  if (bindings.every((row) => row.service !== service))
-    return { configure: '^$', write: `^${exchange}$`, read: `^${exchange}$` };
-  const own = `${service}\\..*`;
-  const exchanges = `${exchange}|${escaped(DEAD_EXCHANGE)}`;
-  return { configure: `^${own}$`, write: `^(${exchanges}|amq\\.default|${own})$`, read: `^(${exchanges}|${own})$` };
+  const own = bindings.flatMap((row) => (row.service === service ? [row.queue] : []));
+  const written = own.length === 0 ? [EXCHANGE] : [EXCHANGE, DEAD_EXCHANGE, 'amq.default', ...own];
+  return { configure: anyOf(own), write: anyOf(written), read: anyOf([EXCHANGE, ...own]) };
 }
+
+/** The same over the routing keys of a topic exchange: what a user publishes to it, and binds its queues to. */
+export type TopicPermissions = { exchange: string; write: string; read: string };
+
+/** Without them a service could bind a queue of its own to what others are told. */
+export function topicPermissionsOf(service: ServiceName): TopicPermissions {
+  const published = bindings.filter(({ message }) => message.published_by === service);
+  const subscribed = bindings.filter((row) => row.service === service);
+  return { exchange: EXCHANGE, write: anyOf(messagesOf(published)), read: anyOf(messagesOf(subscribed)) };
+}
+
+const messagesOf = (rows: readonly Binding[]): string[] => [...new Set(rows.map(({ message }) => message.name))];
 
 /** Of whoever runs `ops dead-letter`: reads dead letters, sends them back to their queues, and keeps the record of both. */
 export const operatorPermissions: Permissions = {
-  configure: `^${escaped(ACTIONS_QUEUE)}$`,
-  write: `^(amq\\.default|${escaped(ACTIONS_QUEUE)})$`,
-  read: `^(${escaped(ACTIONS_QUEUE)}|.*\\.dead)$`,
+  configure: anyOf([ACTIONS_QUEUE]),
+  write: anyOf(['amq.default', ACTIONS_QUEUE]),
+  read: anyOf([ACTIONS_QUEUE, ...bindings.map(({ queue }) => deadQueueOf(queue))]),
 };
 
-function escaped(name: string): string {
-  return name.replaceAll('.', '\\.');
+function anyOf(names: readonly string[]): string {
+  const [first = '', ...more] = names.map((name) => name.replaceAll('.', '\\.'));
+  return more.length === 0 ? `^${first}$` : `^(${[first, ...more].join('|')})$`;
 }
