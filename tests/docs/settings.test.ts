@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { serviceNames, settingPrefix } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { brokerUsers } from '@quittance/messaging/broker/set-up.ts';
 import { readConfig as readConsoleConfig } from '../../services/console/src/config.ts';
 import { readSettings, samples, settingsOf } from '../support/service-settings.ts';
 
@@ -38,6 +39,14 @@ describe('docs/settings.md', () => {
     const env = { ...samples, API_GATEWAY_URL: 'http://gateway', PROBES_PORT: '8081' };
     readConsoleConfig(new Proxy(env, { get: (all, name: string) => (asked.add(name), all[name as never]) }));
     expect(['HOST', 'PORT', ...namesOf(table('console'))].sort()).toEqual([...asked].sort());
+  });
+
+  test('has every setting of the preparation of RabbitMQ', () => {
+    const source = readFileSync(join(repositoryRoot, 'packages', 'messaging', 'src', 'broker', 'prepare.ts'), 'utf8');
+    const prefixes = brokerUsers.map((user) => (user === 'operator' ? 'OPERATOR_' : settingPrefix(user)));
+    const passwords = prefixes.map((prefix) => `${prefix}RABBITMQ_PASSWORD`);
+    const own = found([source], /'([A-Z]+(?:_[A-Z]+)*_URL)'/g);
+    expect(namesOf(table('Preparing RabbitMQ'))).toEqual([...own, ...passwords].sort());
   });
 
   test("has every setting of the operator's command line", () => {

@@ -25,8 +25,11 @@ type Backends = {
   reachable: () => Promise<void>;
   /** This process's clock less the database's, in milliseconds; null until they were compared, right after the database answered. */
   clockDifferenceMs: () => number | null;
-  /** Throws when the database does not answer. It has a connection to itself, so a busy pool is no reason to restart the process. */
-  ready: () => Promise<void>;
+  /**
+   * Throws when the database does not answer. It has a connection to itself, so a busy pool is no reason to restart the process.
+   * @returns which queues of this service it cannot consume; see docs/runbooks/messages.md.
+   */
+  ready: () => Promise<{ unusable_queues: string[] }>;
 };
 
 /**
@@ -87,6 +90,9 @@ export function connectBackends({
     legacy,
     reachable,
     clockDifferenceMs: () => clockDifferenceMs(),
-    ready: () => ping(readiness),
+    ready: async () => {
+      await ping(readiness);
+      return { unusable_queues: [...broker.unusableQueues] };
+    },
   };
 }

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import {
-  countDeadLetters,
   discardDeadLetters,
   listDeadLetterActions,
   listDeadLetters,
+  readQueues,
   redriveDeadLetters,
 } from '../src/dead-letter/dead-letter.ts';
 import { PermanentError } from '../src/consumer/handler.ts';
@@ -57,7 +57,7 @@ test('looking at dead letters leaves them where they are, in their order', async
     reason: 'permanent_error',
   });
   expect(await listDeadLetters(world.broker, { queue: QUEUE, messageId: 'none' })).toEqual([]);
-  expect(await countDeadLetters(world.broker)).toContainEqual({ queue: QUEUE, dead: 3 });
+  expect(await readQueues(world.broker)).toContainEqual({ queue: QUEUE, dead: 3, consumers: 1 });
 });
 
 test('one dead letter can be redriven by its id, and takes effect', async () => {

@@ -69,11 +69,12 @@ async function start() {
     await pool.end();
     await database.drop();
   });
+  const named = () => [...connected.unusableQueues];
   const unusable = async (queue: string) =>
     new RegExp(`queue="${queue}".* (\\d)$`, 'm').exec(
       await metrics.registry.getSingleMetricAsString('messaging_queue_unusable'),
     )?.[1];
-  return { heard, unusable };
+  return { heard, unusable, named };
 }
 
 async function publish(): Promise<string> {
@@ -109,11 +110,12 @@ describe('a queue that was made otherwise is consumed as it is', () => {
     ['of another type', { 'x-queue-type': 'classic', 'x-dead-letter-exchange': 'quittance.dead' }],
   ])('%s', async (_what, args) => {
     await make(args);
-    const { heard, unusable } = await start();
+    const { heard, unusable, named } = await start();
     await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), patience);
     const merchant = await publish();
     await eventually(() => expect(heard).toEqual([merchant]));
     expect(await unusable(QUEUE)).toBe('0');
+    expect(named()).toEqual([]);
   });
 });
 
@@ -130,8 +132,9 @@ describe('a queue that could lose messages is not consumed, and all others are',
     ],
   ])('%s', async (_what, args, durable = true) => {
     await make(args, durable);
-    const { heard, unusable } = await start();
+    const { heard, unusable, named } = await start();
     await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), patience);
+    expect(named()).toEqual([QUEUE]);
     await eventually(async () => expect(await consumersOf(OTHER)).toBe(1), patience);
     await publish();
     expect(await consumersOf(QUEUE)).toBe(0);

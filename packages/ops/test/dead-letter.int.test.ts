@@ -80,8 +80,9 @@ test('a whole queue is sent back only after a yes to how many, and what is left 
 test('letters of one cause are discarded for good after a yes and with a reason, and the audit has who did what to which', async () => {
   const [first, second] = [await die(), await die()];
   const env = { AMQP_URL: rabbitmq.url };
-  const summary = await runOps(['dead-letter', 'summary'], env);
+  const summary = await runOps(['dead-letter', 'summary', '--queue', queue], env);
   expect(summary.stdout).toMatch(/quota\.payment-created +PaymentCreated +2 .* permanent /);
+  expect(summary.stderr).toBe('No process consumes quota.payment-created: its messages wait.\n');
 
   const words = ['dead-letter', 'discard', queue, '--cause', 'permanent'];
   expect(await runOps(words, env)).toMatchObject({ code: 2, stderr: expect.stringMatching(/--reason/) });

@@ -41,6 +41,11 @@ export const messaging: readonly RowSpec[] = [
         unit: 'short',
         queries: [[max('messaging_queue_consumers', 'queue'), '{{queue}}']],
       },
+      {
+        title: 'Not consumed: unsafe or undeclared',
+        unit: 'short',
+        queries: [[max('messaging_queue_unusable', 'queue'), '{{queue}}']],
+      },
       { title: 'Dead letters', unit: 'short', queries: [[max('messaging_dead_letters', 'queue'), '{{queue}}']] },
     ],
   },

@@ -56,7 +56,7 @@ export function createApp({
   publicTimeoutMs?: number;
   streamStalledMs?: number;
   withProbes?: boolean;
-  ready: () => Promise<void>;
+  ready: () => Promise<object | void>;
   isUnavailable?: (error: unknown) => boolean;
 }): Express {
   const app = express();

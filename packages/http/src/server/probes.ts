@@ -9,7 +9,7 @@ const READY_TIMEOUT_MS = 1_000;
 
 /**
  * What the outside asks a process about itself. /livez: is it running at all (no backend is asked, restarting would not help);
- * /readyz: should it get requests now, 503 while a backend is missing or the process is stopping; /metrics: Prometheus' text.
+ * /readyz: should it get requests now, 503 while a backend is missing or the process is stopping, else with what `ready` says of itself; /metrics: Prometheus' text.
  */
 export function probes({
   name,
@@ -21,7 +21,7 @@ export function probes({
   name: string;
   logger: Logger;
   metrics: Metrics;
-  ready: () => Promise<void>;
+  ready: () => Promise<object | void>;
   stopping: () => boolean;
 }): Route[] {
   return [
@@ -32,12 +32,12 @@ export function probes({
       handle: async () => {
         if (stopping()) throw unavailable(new Error('the process is stopping'));
         try {
-          await withTimeout(READY_TIMEOUT_MS, ready());
+          const more = await withTimeout(READY_TIMEOUT_MS, ready());
+          return { status: 200, body: { status: 'ready', service: name, ...more } };
         } catch (error) {
           logger.debug({ error }, 'not ready');
           throw unavailable(error);
         }
-        return { status: 200, body: { status: 'ready', service: name } };
       },
     },
     {

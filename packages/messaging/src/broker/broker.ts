@@ -74,6 +74,8 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
     },
     /** The connection on which messages are consumed. */
     consuming,
+    /** Queues that are not consumed here, because they could lose messages or cannot be declared. Its consumers keep it. */
+    unusableQueues: new Set<string>(),
     /** Waits for the first attempt to connect. @returns RabbitMQ's reason when it refused the login, else null. */
     loginRefusal: async (): Promise<string | null> => (await publishing.loginRefusal) ?? (await consuming.loginRefusal),
     async close(): Promise<void> {

@@ -18,7 +18,7 @@ function readConfig(env: NodeJS.ProcessEnv) {
     // One user for all.
     const shared = read.url('AMQP_URL', { ...amqp, default: '' });
     const managementUrl =
-      shared === '' ? read.url('RABBITMQ_MANAGEMENT_URL', { protocols: ['http:'], default: '' }) : '';
+      shared === '' ? read.url('RABBITMQ_MANAGEMENT_URL', { protocols: ['http:', 'https:'], default: '' }) : '';
     const passwordOf = (user: BrokerUser): string => {
       const prefix = user === 'operator' ? 'OPERATOR_' : settingPrefix(user);
       return managementUrl === '' ? '' : read.secret(`${prefix}RABBITMQ_PASSWORD`, { minLength: 16 });

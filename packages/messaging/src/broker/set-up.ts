@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { connect } from 'amqplib';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
@@ -61,10 +62,10 @@ const TIMEOUT_MS = 30_000;
 
 /** Without keep-alive: an open connection would hold up the end of the plugin by five seconds. */
 async function put(managementUrl: string, path: string, body: object): Promise<void> {
-  const { username, password, hostname, port } = new URL(managementUrl);
-  const auth = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const url = new URL(managementUrl.replace(/\/$/, '') + path);
   const headers = { 'content-type': 'application/json' };
-  const asked = request({ hostname, port, path, method: 'PUT', auth, headers, agent: false, timeout: TIMEOUT_MS });
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const asked = request(url, { method: 'PUT', headers, agent: false, timeout: TIMEOUT_MS });
   asked.on('timeout', () => asked.destroy(new Error(`PUT ${path} took over 30 s`)));
   asked.end(JSON.stringify(body));
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];

@@ -111,7 +111,7 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
     metrics,
   });
   let consumerTag = '';
-  const usability = createUsability(queue, logger, options.metrics);
+  const usability = createUsability(broker, queue, logger, options.metrics);
 
   const channel = createReconnectingChannel<Channel>({
     connection: broker.consuming,
@@ -146,22 +146,26 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
 }
 
 /** Says which queue is not consumed, and why: a queue that RabbitMQ refuses us, and one that could lose messages. */
-function createUsability(queue: string, logger: Logger, metrics: Metrics) {
+function createUsability({ unusableQueues }: Broker, queue: string, logger: Logger, metrics: Metrics) {
   const unusable = metrics.gauge(
     'messaging_queue_unusable',
     '1 while a queue is not consumed, because it could lose messages or cannot be declared',
     ['queue'],
   );
-  unusable.set({ queue }, 0);
+  const show = (isUnusable: boolean): void => {
+    unusable.set({ queue }, Number(isUnusable));
+    unusableQueues[isUnusable ? 'add' : 'delete'](queue);
+  };
+  show(false);
   return {
     async watch(preparing: Promise<void>): Promise<void> {
       try {
         await preparing;
-        unusable.set({ queue }, 0);
+        show(false);
       } catch (error) {
         // Anything else is an outage, of which the connection tells.
         if (error instanceof UnsafeQueue || isRefusal(error)) {
-          unusable.set({ queue }, 1);
+          show(true);
           logger.error({ error }, 'The queue is not consumed; all others are');
         }
         throw error;

@@ -23,14 +23,21 @@ const SCAN_LIMIT = 10_000;
 /** Another consumer may have taken some meanwhile, so the count may never be reached. */
 const RETURN_LIMIT_MS = 2_000;
 
-/** @returns every queue with the number of its dead letters. */
-export async function countDeadLetters(broker: Broker): Promise<{ queue: string; dead: number }[]> {
+/**
+ * @param only all queues when absent.
+ * @returns each with the number of its dead letters, and of the processes that consume it: without one its messages wait.
+ */
+export async function readQueues(
+  broker: Broker,
+  only?: string,
+): Promise<{ queue: string; dead: number; consumers: number }[]> {
   return await withSession(broker, async ({ channel }) => {
-    const counts = [];
-    for (const { queue } of bindings) {
-      counts.push({ queue, dead: (await channel.checkQueue(deadQueueOf(queue))).messageCount });
+    const states = [];
+    for (const queue of queuesOf(only)) {
+      const { messageCount: dead } = await channel.checkQueue(deadQueueOf(queue));
+      states.push({ queue, dead, consumers: (await channel.checkQueue(queue)).consumerCount });
     }
-    return counts;
+    return states;
   });
 }
 
@@ -61,7 +68,7 @@ export async function listDeadLetters(
 ): Promise<DeadLetter[]> {
   return await withSession(broker, async (session) => {
     const letters: DeadLetter[] = [];
-    for (const source of queue === undefined ? bindings.map((row) => row.queue) : [knownQueue(queue)]) {
+    for (const source of queuesOf(queue)) {
       if (letters.length >= limit) break;
       const selected = await selectLetters(session, source, filter);
       letters.push(...selected.slice(0, limit - letters.length).map(({ letter }) => letter));
@@ -69,6 +76,9 @@ export async function listDeadLetters(
     return letters;
   });
 }
+
+const queuesOf = (only: string | undefined): string[] =>
+  only === undefined ? bindings.map(({ queue }) => queue) : [knownQueue(only)];
 
 type Command = DeadLetterFilter & {
   queue: string;

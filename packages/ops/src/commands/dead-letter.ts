@@ -1,10 +1,10 @@
 import { Argument, Option, type Command } from 'commander';
 import type { Broker } from '@quittance/messaging/broker/broker.ts';
 import {
-  countDeadLetters,
   discardDeadLetters,
   listDeadLetterActions,
   listDeadLetters,
+  readQueues,
   redriveDeadLetters,
 } from '@quittance/messaging/dead-letter/dead-letter.ts';
 import { bindings } from '@quittance/messaging/broker/topology.ts';
@@ -44,8 +44,16 @@ export function deadLetterCommands(program: Command, { config }: Ops): void {
     .addOption(queueOption())
     .action(async (options: JsonOption & { queue?: string }) => {
       const all = { ...options, limit: LOOKED_AT_MAX };
-      const letters = await withBroker(config, (broker) => listDeadLetters(broker, all));
-      printResult({ groups: summaryOf(letters) }, options, summaryView);
+      const { letters, idle } = await withBroker(config, async (broker) => ({
+        letters: await listDeadLetters(broker, all),
+        idle: (await readQueues(broker, options.queue)).filter(({ consumers }) => consumers === 0),
+      }));
+      printResult(
+        { groups: summaryOf(letters), queues_without_consumer: idle.map(({ queue }) => queue) },
+        options,
+        summaryView,
+      );
+      for (const { queue } of idle) note(`No process consumes ${queue}: its messages wait.`, options);
       if (letters.length === LOOKED_AT_MAX) note(`Of the first ${LOOKED_AT_MAX}; there may be more.`, options);
     });
   chooses(reads(deadLetter.command('list')))
@@ -161,8 +169,7 @@ const atMostDone = (text: string): number => Math.min(count(text), DONE_MAX);
  * @param queue all queues when absent.
  */
 async function countIn(broker: Broker, queue: string | undefined): Promise<number> {
-  const counts = (await countDeadLetters(broker)).filter((row) => queue === undefined || row.queue === queue);
-  return counts.reduce((sum, { dead }) => sum + dead, 0);
+  return (await readQueues(broker, queue)).reduce((sum, { dead }) => sum + dead, 0);
 }
 
 const notThere = (queue: string, messageId: string): Failure =>
