@@ -64,7 +64,8 @@ rm -rf "$target"
 mkdir -p "$target"
 # The service, `ops`, and every package that one of them links to.
 projects=$(
-  for path in "$home" packages/ops "$home"/node_modules/@quittance/* services/*/node_modules/@quittance/* packages/*/node_modules/@quittance/*; do
+  for path in "$home" packages/ops "$home"/node_modules/@quittance/* services/*/node_modules/@quittance/* packages/*/node_modules/@quittance/* \
+    infra/*/node_modules/@quittance/*; do
     [ ! -d "$path/node_modules" ] || (cd "$path" && pwd -P)
   done | sort -u
 )

@@ -97,6 +97,14 @@ describe('the Dockerfile', () => {
     expect(names).toEqual(['title', 'description', 'version', 'revision']);
   });
 
+  test('has every package that a package in it links to, wherever in the workspace that one is', () => {
+    const workspace = readFileSync(join(repositoryRoot, 'pnpm-workspace.yaml'), 'utf8');
+    const [, list = ''] = /^packages:\n((?: {2}- .*\n)+)/.exec(workspace) ?? [];
+    const folders = list.matchAll(/- (\w+)\/\S+/g);
+    const searched = layout.match(/\w+(?=\/\*\/node_modules\/@quittance\/\*)/g);
+    expect(searched?.toSorted()).toEqual([...new Set(Array.from(folders, ([, folder]) => folder))].sort());
+  });
+
   test('installs what the lockfile says and nothing else, by the pnpm that package.json names', () => {
     const installing = /^.*\b(?:npx|npm install|pnpm install|pnpm add|apt-get|curl|wget)\b.*$/gm;
     const commands = layout
