@@ -84,11 +84,15 @@ describe.each(serviceNames)('the user of %s', (service) => {
   });
 
   test('reads, empties, deletes and declares none of another', async () => {
-    for (const queue of [...others.map((row) => row.queue), ...bindings.map((row) => deadQueueOf(row.queue))]) {
+    for (const queue of others.flatMap((row) => [row.queue, deadQueueOf(row.queue)])) {
       expect([queue, await attempt(service, (channel) => channel.get(queue))]).toEqual([queue, 403]);
       expect(await attempt(service, (channel) => channel.purgeQueue(queue))).toBe(403);
       expect(await attempt(service, (channel) => channel.deleteQueue(queue))).toBe(403);
       expect(await attempt(service, (channel) => channel.bindQueue(queue, EXCHANGE, 'x'))).toBe(403);
+    }
+    for (const queue of own.map((row) => deadQueueOf(row.queue))) {
+      expect(await attempt(service, (channel) => channel.deleteQueue(queue))).toBe(403);
+      expect(await attempt(service, (channel) => channel.bindQueue(queue, EXCHANGE, 'PaymentCreated'))).toBe(403);
     }
     expect(await attempt(service, (channel) => channel.assertQueue('mine'))).toBe(403);
     expect(await attempt(service, (channel) => channel.assertQueue(`${service}.mine`))).toBe(403);
@@ -108,6 +112,8 @@ test('the user of operators reads dead letters, sends them back and keeps the re
     expect(await attempt('operator', publish('', queue))).toBe('done');
     expect(await attempt('operator', (channel) => channel.get(queue))).toBe(403);
     expect(await attempt('operator', (channel) => channel.purgeQueue(queue))).toBe(403);
+    expect(await attempt('operator', (channel) => channel.bindQueue(queue, EXCHANGE, '#'))).toBe(403);
+    expect(await attempt('operator', (channel) => channel.bindQueue(queue, DEAD_EXCHANGE, queue))).toBe(403);
   }
   expect(await attempt('operator', declareActionsQueue)).toBe('done');
   expect(await attempt('operator', (channel) => channel.get(ACTIONS_QUEUE))).toBe('done');

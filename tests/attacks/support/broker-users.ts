@@ -40,8 +40,9 @@ async function isRefused(
 }
 
 async function queues(trial: Trial, thief: Thief): Promise<void> {
-  for (const { queue: source, service } of bindings) {
-    for (const queue of service === thief.name ? [deadQueueOf(source)] : [source, deadQueueOf(source)]) {
+  const foreign = bindings.filter(({ service }) => service !== thief.name);
+  for (const { queue: source } of foreign) {
+    for (const queue of [source, deadQueueOf(source)]) {
       const tried: [string, (channel: Channel) => Promise<unknown>][] = [
         ['get from', (channel) => channel.get(queue)],
         ['consume', (channel) => channel.consume(queue, () => undefined)],

@@ -101,13 +101,15 @@ export const deadQueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit'
 export type Permissions = { configure: string; write: string; read: string };
 
 /**
- * A service publishes to the exchange, and declares and reads its own queues; their dead queues are for operators. Sending a copy to the end
+ * A service publishes to the exchange, declares and reads its own queues, and counts their dead letters, for which RabbitMQ 4.2.6 and later
+ * ask some right to the dead queue. Sending a copy to the end
  * of a queue, and a dead letter, is publishing too. Who could publish a message says nothing about whose it is: that says its signature.
  */
 export function permissionsOf(service: ServiceName): Permissions {
   const own = bindings.flatMap((row) => (row.service === service ? [row.queue] : []));
   const written = own.length === 0 ? [EXCHANGE] : [EXCHANGE, DEAD_EXCHANGE, 'amq.default', ...own];
-  return { configure: anyOf(own), write: anyOf(written), read: anyOf([EXCHANGE, ...own]) };
+  const read = [EXCHANGE, ...own, ...own.map(deadQueueOf)];
+  return { configure: anyOf(own), write: anyOf(written), read: anyOf(read) };
 }
 
 /** The same over the routing keys of a topic exchange: what a user publishes to it, and binds its queues to. */
@@ -122,10 +124,13 @@ export function topicPermissionsOf(service: ServiceName): TopicPermissions {
 
 const messagesOf = (rows: readonly Binding[]): string[] => [...new Set(rows.map(({ message }) => message.name))];
 
-/** Of whoever runs `ops dead-letter`: reads dead letters, sends them back to their queues, and keeps the record of both. */
+/**
+ * Of whoever runs `ops dead-letter`: reads dead letters, sends them back to their queues, and keeps the record of both. A right to the queues
+ * themselves is needed to see whether anybody consumes them; to write allows binding them, but to no exchange.
+ */
 export const operatorPermissions: Permissions = {
   configure: anyOf([ACTIONS_QUEUE]),
-  write: anyOf(['amq.default', ACTIONS_QUEUE]),
+  write: anyOf(['amq.default', ACTIONS_QUEUE, ...bindings.map(({ queue }) => queue)]),
   read: anyOf([ACTIONS_QUEUE, ...bindings.map(({ queue }) => deadQueueOf(queue))]),
 };
 
