@@ -31,7 +31,7 @@ export function send(method: string, url: string, { headers = {}, body, from }: 
   const own: Record<string, string> = {};
   if (!isRaw) own['Content-Type'] = 'application/json';
   if (bytes !== undefined && !isChunked) own['Content-Length'] = String(Buffer.byteLength(bytes));
-  const localAddress = from ?? sourceAddress();
+  const localAddress = from ?? (isLoopback(url) ? sourceAddress() : undefined);
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
       url,
@@ -78,4 +78,10 @@ export function fewAtATime<T>(asks: readonly (() => Promise<T>)[]): Promise<T[]>
 export function sourceAddress(): string | undefined {
   if (process.platform !== 'linux') return undefined;
   return `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
+}
+
+/** Elsewhere nobody comes from such an address. */
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname.startsWith('127.');
 }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -10,7 +12,7 @@ import type { DemoMerchant, StackFile } from '@quittance/local-stack/stack/stack
 import { urlOfUser } from '@quittance/messaging/broker/set-up.ts';
 import { freshCheckout } from '../checkout.ts';
 import type { Project } from '../compose.ts';
-import { docker, run } from '../docker.ts';
+import { docker } from '../docker.ts';
 import { standInsOf } from '../images.ts';
 import type { Part } from '../part.ts';
 import { prepareShop } from '../shop.ts';
@@ -42,8 +44,10 @@ export const part: Part = {
     await writePrivateJson(stackFile, await describe(project, { edge, console, receiver }));
     const report = join(project.folder, 'attacks.json');
     const words = ['tests/attacks/main.ts', 'forged', 'tokens', '--stack', stackFile, '--report', report];
-    const said = await run(process.execPath, words, { cwd: repositoryRoot });
-    for (const line of said.trim().split('\n')) say(line);
+    const child = spawn(process.execPath, words, { cwd: repositoryRoot, stdio: ['ignore', 'inherit', 'inherit'] });
+    onEnd(async () => void child.kill());
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw new Error('rows are open, see above');
     return undefined;
   },
 };
