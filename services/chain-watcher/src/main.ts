@@ -37,31 +37,16 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { databaseUrl: url, networks } = config;
+    const { databaseUrl: url, networks, trust } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { pool, operators, broker, outbox, legacy, reachable, ready, clockDifferenceMs } = backends;
     await reachable();
-    const leaderPool = createPool({
-      url,
-      schema,
-      max: Math.max(1, networks.length),
-      logger,
-      applicationName: `${name} leader`,
-      metrics,
-    });
+    const leaders = { max: Math.max(1, networks.length), applicationName: `${name} leader` };
+    const leaderPool = createPool({ url, schema, ...leaders, logger, metrics });
     lifecycle.onStop('leader database', () => leaderPool.end());
 
     const handlers = [paymentCreated(config), paymentClosed(config)];
-    const consumers = startConsumers({
-      broker,
-      pool,
-      service: name,
-      handlers,
-      trust: config.trust,
-      legacy,
-      logger,
-      metrics,
-    });
+    const consumers = startConsumers({ broker, pool, service: name, handlers, trust, legacy, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
 
     if (networks.length === 0) logger.warn('no network has an RPC URL: nothing is watched');

@@ -92,10 +92,10 @@ async function trustCheck(env: Record<string, string>): Promise<{ code: number; 
   const options = { env: { PATH: process.env['PATH'] ?? '', ...env } };
   return promisify(execFile)(process.execPath, words, options).then(
     ({ stdout }) => ({ code: 0, text: stdout }),
-    (error: { code: number; stdout: string; stderr: string }) => ({
-      code: error.code,
-      text: `${error.stdout}${error.stderr}`,
-    }),
+    (error: unknown) => {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, text: `${stdout}${stderr}` };
+    },
   );
 }
 

@@ -56,7 +56,7 @@ export function createApp({
   publicTimeoutMs?: number;
   streamStalledMs?: number;
   withProbes?: boolean;
-  ready: () => Promise<object | void>;
+  ready: () => Promise<unknown>;
   isUnavailable?: (error: unknown) => boolean;
 }): Express {
   const app = express();

@@ -21,7 +21,7 @@ export function probes({
   name: string;
   logger: Logger;
   metrics: Metrics;
-  ready: () => Promise<object | void>;
+  ready: () => Promise<unknown>;
   stopping: () => boolean;
 }): Route[] {
   return [
@@ -33,7 +33,7 @@ export function probes({
         if (stopping()) throw unavailable(new Error('the process is stopping'));
         try {
           const more = await withTimeout(READY_TIMEOUT_MS, ready());
-          return { status: 200, body: { status: 'ready', service: name, ...more } };
+          return { status: 200, body: { status: 'ready', service: name, ...(more ?? {}) } };
         } catch (error) {
           logger.debug({ error }, 'not ready');
           throw unavailable(error);

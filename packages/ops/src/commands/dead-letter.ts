@@ -34,6 +34,7 @@ const queueOption = () => new Option('--queue <queue>', 'only those taken from t
 
 type ChoiceOptions = { cause?: string; name?: string; since?: string; until?: string };
 type ListOptions = JsonOption & ChoiceOptions & { queue?: string; limit: number };
+type SummaryOptions = JsonOption & { queue?: string };
 type DeedOptions = ChangeOptions & ChoiceOptions & { limit: number };
 
 /** Messages that a service could not process. Read from RabbitMQ itself, since no service owns them. */
@@ -42,20 +43,7 @@ export function deadLetterCommands(program: Command, { config }: Ops): void {
   reads(deadLetter.command('summary'))
     .description('how many, by queue, message, cause and error; where to begin when there are many')
     .addOption(queueOption())
-    .action(async (options: JsonOption & { queue?: string }) => {
-      const all = { ...options, limit: LOOKED_AT_MAX };
-      const { letters, idle } = await withBroker(config, async (broker) => ({
-        letters: await listDeadLetters(broker, all),
-        idle: (await readQueues(broker, options.queue)).filter(({ consumers }) => consumers === 0),
-      }));
-      printResult(
-        { groups: summaryOf(letters), queues_without_consumer: idle.map(({ queue }) => queue) },
-        options,
-        summaryView,
-      );
-      for (const { queue } of idle) note(`No process consumes ${queue}: its messages wait.`, options);
-      if (letters.length === LOOKED_AT_MAX) note(`Of the first ${LOOKED_AT_MAX}; there may be more.`, options);
-    });
+    .action((options: SummaryOptions) => summarize(config, options));
   chooses(reads(deadLetter.command('list')))
     .description('dead letters, oldest first')
     .addOption(queueOption())
@@ -109,6 +97,17 @@ const chooses = (command: Command): Command =>
     .option('--name <message>', 'only messages of this name, such as PaymentPaid')
     .option('--since <time>', 'only those dead since then, or later', momentArgument)
     .option('--until <time>', 'only those dead before', momentArgument);
+
+async function summarize(config: Config, options: SummaryOptions): Promise<void> {
+  const { letters, idle } = await withBroker(config, async (broker) => ({
+    letters: await listDeadLetters(broker, { ...options, limit: LOOKED_AT_MAX }),
+    idle: (await readQueues(broker, options.queue)).filter(({ consumers }) => consumers === 0),
+  }));
+  const queues = idle.map(({ queue }) => queue);
+  printResult({ groups: summaryOf(letters), queues_without_consumer: queues }, options, summaryView);
+  for (const queue of queues) note(`No process consumes ${queue}: its messages wait.`, options);
+  if (letters.length === LOOKED_AT_MAX) note(`Of the first ${LOOKED_AT_MAX}; there may be more.`, options);
+}
 
 async function list(config: Config, options: ListOptions): Promise<void> {
   const found = await withBroker(config, async (broker) => {

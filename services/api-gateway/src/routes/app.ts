@@ -40,7 +40,7 @@ export type GatewayParts = {
   db: Queryable;
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Throws while the database does not answer. Readiness ignores the other services: routes that need one answer 503. */
-  ready: () => Promise<object | void>;
+  ready: () => Promise<unknown>;
   outbox: Outbox;
   upstreams: Upstreams;
   networks: readonly Network[];
