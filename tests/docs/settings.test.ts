@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { serviceNames, settingPrefix } from '@quittance/contracts/service-name.ts';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
-import { brokerUsers } from '@quittance/messaging/broker/set-up.ts';
+import { brokerUsers, passwordSettingOf } from '@quittance/messaging/broker/set-up.ts';
 import { readConfig as readConsoleConfig } from '../../services/console/src/config.ts';
 import { readSettings, samples, settingsOf } from '../support/service-settings.ts';
 
@@ -43,10 +43,8 @@ describe('docs/settings.md', () => {
 
   test('has every setting of the preparation of RabbitMQ', () => {
     const source = readFileSync(join(repositoryRoot, 'packages', 'messaging', 'src', 'broker', 'prepare.ts'), 'utf8');
-    const prefixes = brokerUsers.map((user) => (user === 'operator' ? 'OPERATOR_' : settingPrefix(user)));
-    const passwords = prefixes.map((prefix) => `${prefix}RABBITMQ_PASSWORD`);
     const own = found([source], /'([A-Z]+(?:_[A-Z]+)*_URL)'/g);
-    expect(namesOf(table('Preparing RabbitMQ'))).toEqual([...own, ...passwords].sort());
+    expect(namesOf(table('Preparing RabbitMQ'))).toEqual([...own, ...brokerUsers.map(passwordSettingOf)].sort());
   });
 
   test("has every setting of the operator's command line", () => {

@@ -1,4 +1,5 @@
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { virtualHostOf as virtualHostOfUrl } from '@quittance/messaging/broker/set-up.ts';
 import { send } from './http.ts';
 
 /**
@@ -18,5 +19,4 @@ export async function management<T>(stack: StackFile, method: string, path: stri
 }
 
 /** The stack's virtual host, as it stands in a path of that API. */
-export const virtualHostOf = ({ amqp_url: url }: StackFile): string =>
-  encodeURIComponent(decodeURIComponent(new URL(url).pathname.slice(1)) || '/');
+export const virtualHostOf = ({ amqp_url: url }: StackFile): string => virtualHostOfUrl(url);

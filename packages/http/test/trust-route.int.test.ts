@@ -53,7 +53,7 @@ test.each<[string, () => Record<string, string>, LegacyKind[]]>([
     () => operatorToken({ signer: null, sharedTokens }),
     ['operator_token'],
   ],
-])('whoever shows %s is let in, and noted when that needed the shared token', async (_what, headers, noted) => {
+])('%s is accepted, and recorded if it needed the shared token', async (_what, headers, noted) => {
   expect((await ask(headers())).status).toBe(200);
   expect(accepted).toEqual(noted);
 });

@@ -25,16 +25,8 @@ await startService({
     const { pool, operators, broker, outbox, legacy, reachable, ready } = backends;
     await reachable();
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
-    const consumers = startConsumers({
-      broker,
-      pool,
-      service: name,
-      handlers,
-      trust: config.trust,
-      legacy,
-      logger,
-      metrics,
-    });
+    const { trust } = config;
+    const consumers = startConsumers({ broker, pool, service: name, handlers, trust, legacy, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
 
     const queries = createQueries(pool, schema);

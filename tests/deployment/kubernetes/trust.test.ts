@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { serviceNames, settingPrefix } from '@quittance/contracts/service-name.ts';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
-import { brokerUsers } from '@quittance/messaging/broker/set-up.ts';
+import { brokerUsers, passwordSettingOf } from '@quittance/messaging/broker/set-up.ts';
 import { operatorPermissions, permissionsOf, topicPermissionsOf } from '@quittance/messaging/broker/topology.ts';
 import { isSignedBy, parsePublicKeys, signerOfKey } from '@quittance/runtime/trust.ts';
 import { readSettings, samples } from '../../support/service-settings.ts';
@@ -92,7 +92,7 @@ test('the users of the local overlay have the passwords that the Job gives them'
   const objects = await render('local');
   const given = environmentIn(objects, jobPods(objects, 'broker')[0]!.containers[0]!);
   for (const user of brokerUsers) {
-    const name = `${user === 'operator' ? 'OPERATOR_' : settingPrefix(user)}RABBITMQ_PASSWORD`;
+    const name = passwordSettingOf(user);
     expect([name, new URL(environmentOf(objects, user)['AMQP_URL']!).password]).toEqual([name, given[name]]);
   }
 });

@@ -9,7 +9,7 @@ import { freePorts } from '@quittance/local-backends/ports.ts';
 import { ensureToken, payer } from '@quittance/local-backends/token/token.ts';
 import { repositoryRoot, writePrivateJson } from '@quittance/local-stack/stack/directory.ts';
 import type { DemoMerchant, StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import { urlOfUser } from '@quittance/messaging/broker/set-up.ts';
+import { passwordSettingOf, urlOfUser } from '@quittance/messaging/broker/set-up.ts';
 import { freshCheckout } from '../checkout.ts';
 import type { Project } from '../compose.ts';
 import { docker } from '../docker.ts';
@@ -97,7 +97,7 @@ async function describe(
     },
     postgres_url: `postgres://postgres:${settings['POSTGRES_PASSWORD']}@${await addressOf('postgres', 'backend')}:5432/quittance`,
     amqp_url: amqpUrl,
-    amqp_urls: await ofEach((name) => urlOfUser(amqpUrl, name, settings[`${settingPrefix(name)}RABBITMQ_PASSWORD`]!)),
+    amqp_urls: await ofEach((name) => urlOfUser(amqpUrl, name, settings[passwordSettingOf(name)]!)),
     management_url: `http://quittance:${settings['RABBITMQ_PASSWORD']}@${rabbitmq}:15672`,
     chain: {
       network: 'local',

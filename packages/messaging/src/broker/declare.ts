@@ -44,7 +44,7 @@ function exchangePart(name: string, type: string): Part {
  */
 export async function ensureTopology(connection: ChannelModel, logger: Logger): Promise<string[]> {
   const error = await failureOf(areThere(connection, parts));
-  // Whoever may not even look at all of it is a user whom set-up has made, after the rest. RabbitMQ asks that since 4.2.6.
+  // Set-up made this user, and everything else before. Since 4.2.6 RabbitMQ does not even show a queue to a user without any right to it.
   if (error === null || codeOf(error) === ACCESS_REFUSED) return [];
   return declareTopology(connection, logger);
 }

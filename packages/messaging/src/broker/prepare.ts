@@ -1,7 +1,6 @@
-import { settingPrefix } from '@quittance/contracts/service-name.ts';
 import { runTask } from '@quittance/runtime/service.ts';
 import { settings } from '@quittance/runtime/settings.ts';
-import { brokerUsers, prepareBroker, type BrokerUser } from './set-up.ts';
+import { brokerUsers, passwordSettingOf, prepareBroker, type BrokerUser } from './set-up.ts';
 
 // `node packages/messaging/src/broker/prepare.ts`, before the services of a new version start: declares exchanges and queues, and makes
 // the users of RabbitMQ where it is told the management API. docs/settings.md has its settings.
@@ -19,10 +18,8 @@ function readConfig(env: NodeJS.ProcessEnv) {
     const shared = read.url('AMQP_URL', { ...amqp, default: '' });
     const managementUrl =
       shared === '' ? read.url('RABBITMQ_MANAGEMENT_URL', { protocols: ['http:', 'https:'], default: '' }) : '';
-    const passwordOf = (user: BrokerUser): string => {
-      const prefix = user === 'operator' ? 'OPERATOR_' : settingPrefix(user);
-      return managementUrl === '' ? '' : read.secret(`${prefix}RABBITMQ_PASSWORD`, { minLength: 16 });
-    };
+    const passwordOf = (user: BrokerUser): string =>
+      managementUrl === '' ? '' : read.secret(passwordSettingOf(user), { minLength: 16 });
     const passwords = Object.fromEntries(brokerUsers.map((user) => [user, passwordOf(user)]));
     return {
       url: shared === '' ? read.url('RABBITMQ_ADMIN_URL', amqp) : shared,

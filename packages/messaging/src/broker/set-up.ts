@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { connect } from 'amqplib';
-import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { declareTopology } from './declare.ts';
 import { operatorPermissions, permissionsOf, topicPermissionsOf } from './topology.ts';
@@ -11,6 +11,14 @@ import { operatorPermissions, permissionsOf, topicPermissionsOf } from './topolo
 export type BrokerUser = ServiceName | 'operator';
 
 export const brokerUsers: readonly BrokerUser[] = [...serviceNames, 'operator'];
+
+/** The setting that holds the password of a user, where set-up makes it. */
+export const passwordSettingOf = (user: BrokerUser): string =>
+  `${user === 'operator' ? 'OPERATOR_' : settingPrefix(user)}RABBITMQ_PASSWORD`;
+
+/** @returns the virtual host of an AMQP URL, as the management API has it in its paths. */
+export const virtualHostOf = (url: string): string =>
+  encodeURIComponent(decodeURIComponent(new URL(url).pathname.slice(1)) || '/');
 
 /**
  * Prepares RabbitMQ before the first service starts: exchanges and queues, and the users with what each of them may do. Doing it again
@@ -32,7 +40,7 @@ export async function prepareBroker(
     await connection.close();
   }
   if (users === null) return;
-  const vhost = encodeURIComponent(decodeURIComponent(new URL(url).pathname.slice(1)) || '/');
+  const vhost = virtualHostOf(url);
   for (const user of brokerUsers)
     await makeUser(users.managementUrl, vhost, { name: user, password: users.passwords[user], does: user });
 }
