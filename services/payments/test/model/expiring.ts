@@ -55,8 +55,9 @@ const claiming =
     const left = due.filter((payment) => !claimed.includes(payment));
     if (left.length > 0 && !round.others) return done(`nobody asked about ${namesOf(left)}`);
     for (const { id } of claimed) model.claimed.add(id);
+    const waiting = new Set(claimed.filter(({ status }) => status === 'PENDING').map(({ id }) => id));
     if (questions.length > 1) model.reached.push('expiry: a group was halved');
-    return { next: asking(questions, claimed, after) };
+    return { next: asking(questions, claimed, waiting, after) };
   };
 
 const overdueIn = (model: Model, of: string): ModelPayment[] =>
@@ -70,7 +71,7 @@ const overdueIn = (model: Model, of: string): ModelPayment[] =>
 
 /** One question after the other; a question without an answer ends the turn of its network. */
 const asking =
-  (questions: readonly Question[], claimed: readonly ModelPayment[], after: Step): Step =>
+  (questions: readonly Question[], claimed: readonly ModelPayment[], waiting: ReadonlySet<string>, after: Step): Step =>
   (model) => {
     const [question, ...rest] = questions;
     if (question === undefined) return { next: after };
@@ -78,10 +79,10 @@ const asking =
       model.reached.push('expiry: chain-watcher gave no answer');
       return rest.length === 0 ? { next: after } : done('asked on after getting no answer');
     }
-    const group = claimed.filter((payment) => isAsked(question, payment)).map(({ id }) => id);
+    const group = claimed.filter((payment) => isAsked(question, payment));
     const through = question.answer.scannedThrough ?? -Infinity;
     const contradicted = review(model, question.answer.transfers);
-    return { next: closing(group, through, contradicted, asking(rest, claimed, after)) };
+    return { next: closing(group, waiting, { through, contradicted }, asking(rest, claimed, waiting, after)) };
   };
 
 /** An answer is settled in one transaction. @returns the wallets of which something newer is known. */
@@ -94,13 +95,19 @@ function review(model: Model, transfers: readonly TransferObserved[]): ReadonlyS
   return new Set(contradicted.map(({ to }) => to));
 }
 
+/** A payment that was CHECKING when it was claimed, and loses its transfer by the answer, expires in the next round. */
 const closing =
-  (group: readonly string[], through: number, contradicted: ReadonlySet<string>, then: Step): Step =>
+  (
+    group: readonly ModelPayment[],
+    waiting: ReadonlySet<string>,
+    { through, contradicted }: { through: number; contradicted: ReadonlySet<string> },
+    then: Step,
+  ): Step =>
   (model) => {
-    for (const id of group) {
+    for (const { id } of group) {
       const payment = model.payments.get(id)!;
       if (payment.status === 'CHECKING') model.reached.push('expiry: still CHECKING after asking');
-      if (payment.status !== 'PENDING') continue;
+      if (payment.status !== 'PENDING' || !waiting.has(id)) continue;
       if (through < payment.expiresAt) model.reached.push('expiry: held back by a wallet');
       else if (contradicted.has(payment.wallet)) model.reached.push('expiry: contradicted');
       else expire(model, payment, through);

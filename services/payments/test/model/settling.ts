@@ -61,7 +61,9 @@ function settleAll(model: Model, keys: readonly string[]): void {
     const decision = decideFree(model, transfer, payment);
     return !('pays' in decision) || decision.pays !== payment;
   };
-  for (const key of new Set([...keys.filter(leaves), ...keys])) settle(model, key);
+  const left = [...new Set([...keys.filter(leaves), ...keys])].flatMap((key) => settleOne(model, key) ?? []);
+  // Another transfer of the same batch may have taken its place.
+  for (const payment of left) if (payment.status === 'PENDING') settleThose(model, rivalsFor(model, payment));
   notifyOfTransfers(model);
 }
 
@@ -74,11 +76,17 @@ function decideFree(model: Model, transfer: ModelTransfer, payment: ModelPayment
 }
 
 function settle(model: Model, key: string): void {
+  const left = settleOne(model, key);
+  if (left !== null) settleThose(model, rivalsFor(model, left));
+}
+
+/** @returns the payment that the transfer no longer pays. */
+function settleOne(model: Model, key: string): ModelPayment | null {
   const transfer = model.ledger.get(key)!;
   const payment = transfer.pays === null ? null : model.payments.get(transfer.pays)!;
   if (payment?.status === 'PAID') {
     noteIncident(model, payment, transfer);
-    return;
+    return null;
   }
   const decision = payment === null ? decide(model, transfer) : decideFree(model, transfer, payment);
   const owner = 'pays' in decision ? decision.pays : null;
@@ -90,7 +98,7 @@ function settle(model: Model, key: string): void {
       model.reached.push('reorganisation: money of a CHECKING payment becomes ambiguous');
   }
   place(model, transfer, decision);
-  if (lost !== null) settleThose(model, rivalsFor(model, lost));
+  return lost;
 }
 
 function noteIncident(model: Model, payment: ModelPayment, transfer: ModelTransfer): void {
