@@ -90,6 +90,19 @@ const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][]
       ),
     ],
   ],
+  [
+    1,
+    'somebody accepts what the wallet sent to itself',
+    [
+      newPayment(0),
+      exactly({ ...pay(true), self: true }),
+      one(
+        fc.constantFrom('owner' as const, 'operator' as const).map((by): Call => ({
+          ...{ do: 'accept', place: 0, transfer: 0, by, confirm: 'right' },
+        })),
+      ),
+    ],
+  ],
   [1, 'a customer pays twice', [newPayment(1), race(fc.constant(pay(true)), fc.constant(pay(true)))]],
   [3, 'a transfer is seen, and becomes what it becomes', [newPayment(1), exactly(pay(false)), one(next), one(next)]],
   [
