@@ -1,8 +1,9 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { composeProject, type Project } from './compose.ts';
+import { run } from './docker.ts';
 
 /** What `git clone` would not bring. */
 const notCloned = [
@@ -16,11 +17,47 @@ const notCloned = [
   'alertmanager.yml',
 ];
 
+type OnEnd = (close: () => Promise<unknown>) => void;
+
 /** A checkout of its own, as a server has it, so that docs' commands can be typed in it. Removed after the part, with what it started. */
-export async function freshCheckout(version: string, onEnd: (close: () => Promise<unknown>) => void): Promise<Project> {
+export async function freshCheckout(version: string, onEnd: OnEnd): Promise<Project> {
+  const folder = await newFolder(onEnd);
+  await bringHere(folder);
+  return composeProject(folder, version);
+}
+
+/** The same of a release. @param archive as `git archive` makes it. @param version of its images here. */
+export async function releaseCheckout(archive: string, version: string, onEnd: OnEnd): Promise<Project> {
+  const folder = await newFolder(onEnd);
+  await extract(archive, folder);
+  const example = join(folder, '.env.example');
+  const text = await readFile(example, 'utf8');
+  await writeFile(example, text.replace(/^QUITTANCE_VERSION=.*$/m, `QUITTANCE_VERSION=${version}`));
+  return composeProject(folder, version);
+}
+
+/** What `git checkout` of the release does, but for `kept`, which the operator has changed. */
+export async function releaseInto({ folder }: Project, archive: string, kept: readonly string[]): Promise<void> {
+  await extract(archive, folder, ...kept.map((path) => `--exclude=${path}`));
+}
+
+/** With the files of this version that stand for what surrounds a deployment. */
+async function extract(archive: string, folder: string, ...words: string[]): Promise<void> {
+  await run('tar', ['--extract', '--file', archive, '--directory', folder, ...words]);
+  await cp(import.meta.dirname, join(folder, 'tests/engine'), { recursive: true });
+}
+
+/** What `git pull` of this version does, likewise. */
+export const pullInto = ({ folder }: Project, kept: readonly string[]): Promise<void> => bringHere(folder, kept);
+
+async function newFolder(onEnd: OnEnd): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quittance-engine-'));
   onEnd(() => rm(folder, { recursive: true, force: true }));
-  const isCloned = (path: string): boolean => path === repositoryRoot || !notCloned.includes(basename(path));
-  await cp(repositoryRoot, folder, { recursive: true, filter: isCloned });
-  return composeProject(folder, version);
+  return folder;
+}
+
+async function bringHere(folder: string, kept: readonly string[] = []): Promise<void> {
+  const isBrought = (path: string): boolean =>
+    path === repositoryRoot || !(notCloned.includes(basename(path)) || kept.includes(relative(repositoryRoot, path)));
+  await cp(repositoryRoot, folder, { recursive: true, filter: isBrought });
 }

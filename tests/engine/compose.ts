@@ -72,6 +72,8 @@ export function composeProject(folder: string, version: string): Project {
   };
 }
 
+const refusals = ['Error response from daemon', 'error while interpolating'];
+
 /** A busy machine answers health checks late, which ends a start's wait and nothing else. What the engine itself refuses stays so. */
 export async function whenNotBusy(start: () => Promise<string>): Promise<void> {
   const refusal = await eventually(async () => {
@@ -79,7 +81,7 @@ export async function whenNotBusy(start: () => Promise<string>): Promise<void> {
       await start();
       return null;
     } catch (error) {
-      if (error instanceof Error && error.message.includes('Error response from daemon')) return error;
+      if (error instanceof Error && refusals.some((text) => error.message.includes(text))) return error;
       throw error;
     }
   }, patience);

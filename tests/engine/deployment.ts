@@ -21,6 +21,8 @@ export type Deployment = Project & {
 };
 
 type Choice = {
+  /** In place of a checkout of this version, whose images are then built by who chose it. */
+  checkout?: Project;
   /** For init, beside the name, the endpoints and a wallet. */
   options?: string[];
   /** More for the end of COMPOSE_FILE. */
@@ -40,8 +42,8 @@ export const publicHost = 'pay.example.com';
  */
 export async function deploy(context: PartContext, choice: Choice = {}): Promise<Deployment> {
   const { images, say, onEnd } = context;
-  await images.ours();
-  const project = await freshCheckout(images.version, onEnd);
+  if (choice.checkout === undefined) await images.ours();
+  const project = choice.checkout ?? (await freshCheckout(images.version, onEnd));
   const [edge = 0, chain = 0, receiver = 0] = await freePorts(3);
   await initialise(project, edge, choice.options ?? []);
   await prepareShop(project.folder);
@@ -56,6 +58,7 @@ export async function deploy(context: PartContext, choice: Choice = {}): Promise
     COMPOSE_PROFILES: [...profiles, 'test-chain'].join(','),
     CHAIN_PORT: String(chain),
     SHOP_PORT: String(receiver),
+    SHOP_VERSION: images.version,
     ...choice.settings,
   });
   await project.up();

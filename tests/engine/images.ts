@@ -5,6 +5,8 @@ import { images as used } from '@quittance/local-backends/container.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { docker } from './docker.ts';
 import { freshCheckout } from './checkout.ts';
+import type { Project } from './compose.ts';
+import type { PartContext } from './part.ts';
 
 /** What containers run from. */
 export type Images = {
@@ -44,17 +46,25 @@ export async function prepareImages(say: (line: string) => void): Promise<Images
   return images;
 }
 
-/** Every image that one of the compose files names, at once. */
-async function buildOurs(images: Images, say: (line: string) => void): Promise<void> {
+function buildOurs(images: Images, say: (line: string) => void): Promise<void> {
+  const files = 'docker-compose.yml:docker-compose.single.yml';
+  return buildImages({ ...images, say }, { version: images.version, files }, (onEnd) =>
+    freshCheckout(images.version, onEnd),
+  );
+}
+
+/** Builds every image that these compose files of a checkout name, at once. @param version of the images. */
+export async function buildImages(
+  { buildWords, say }: Pick<Images, 'buildWords'> & Pick<PartContext, 'say'>,
+  { version, files }: { version: string; files: string },
+  checkOut: (onEnd: PartContext['onEnd']) => Promise<Project>,
+): Promise<void> {
   const closers: (() => Promise<unknown>)[] = [];
   try {
-    const project = await freshCheckout(images.version, (close) => closers.unshift(close));
-    await project.set({
-      COMPOSE_FILE: 'docker-compose.yml:docker-compose.single.yml',
-      QUITTANCE_VERSION: images.version,
-    });
-    await project.compose('--profile', '*', ...images.buildWords);
-    say(`images  of ${images.version} are built`);
+    const project = await checkOut((close) => closers.unshift(close));
+    await project.set({ COMPOSE_FILE: files, QUITTANCE_VERSION: version });
+    await project.compose('--profile', '*', ...buildWords);
+    say(`images  of ${version} are built`);
   } finally {
     for (const close of closers) await close();
   }

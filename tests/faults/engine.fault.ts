@@ -1,8 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import type { Fault } from './fault.ts';
+import { archiveOf, releaseCommit } from './upgrade/checkout.ts';
 
 const folder = join(repositoryRoot, 'tests', 'engine');
 
@@ -20,7 +22,7 @@ export const fault: Fault = {
     const [command = '', ...words] = (await answers()) ? program : ['sh', join(folder, 'machine.sh'), ...program];
     // Where stand-ins are made, there is no npm to ask.
     const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
-    const env = { ...withoutBackends(), NPM_REGISTRY: registry };
+    const env = { ...withoutBackends(), NPM_REGISTRY: registry, RELEASE_ARCHIVE: await archiveOfRelease() };
     const child = spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit'], env });
     onEnd(async () => void child.kill());
     const [code] = (await once(child, 'close')) as [number | null];
@@ -34,6 +36,16 @@ export const fault: Fault = {
 /** The tests that it starts have to find an engine for themselves. */
 function withoutBackends(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEST_')));
+}
+
+/** In the checkout, because the machine sees nothing else. @returns '' where git does not know the release. */
+async function archiveOfRelease(): Promise<string> {
+  const commit = await releaseCommit('0.2.0').catch(() => '');
+  if (commit === '') return '';
+  const path = join(repositoryRoot, '.local', 'engine', 'release.tar');
+  await mkdir(dirname(path), { recursive: true });
+  await archiveOf(commit, path);
+  return path;
 }
 
 async function answers(): Promise<boolean> {

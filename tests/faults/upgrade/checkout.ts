@@ -41,6 +41,11 @@ export async function releaseCommit(version: string): Promise<string> {
   return commit;
 }
 
+/** Writes its files into one, for where there is no git. */
+export async function archiveOf(revision: string, path: string): Promise<void> {
+  await git('archive', '--format=tar', `--output=${path}`, revision);
+}
+
 const MIGRATIONS = /^(?:services|packages)\/[^/]+\/migrations\/[^/]+\.sql$/;
 
 const migrationsAt = async (revision: string): Promise<string[]> =>
