@@ -7,7 +7,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.local/compile-cache',
 /**
  * Projects, so that a unit test never waits for a database:
  * `unit` has no I/O, `int` gets real PostgreSQL and RabbitMQ from its global set-up, `system` (tests/) drives whole stacks.
- * What is called `*.long.*` is in `long-int` and `long-system`: `npm run check` leaves it out, `npm test` and the nightly run have it.
+ * What is called `*.long.*` is in `long-int` and `long-system`, for `npm run test:long` and the nightly run; `npm test` leaves it out.
  * ESM throughout: `npm test` starts Node with --experimental-vm-modules, which jest needs for that.
  */
 const shared = {

@@ -15,8 +15,8 @@ const node24 = join(root, 'node_modules', '.bin', 'node');
 const stamp = join(root, 'node_modules', '.quittance-installed');
 
 const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest/bin/jest.js')];
-const tests = step('tests', jest);
-const testsOfEachChange = step('tests', [...jest, '--selectProjects', 'unit', 'int', 'system']);
+const tests = step('tests', jestOf('unit', 'int', 'system'));
+const longTests = jestOf('long-int', 'long-system');
 const lint = step('lint and types', [bin('oxlint/bin/oxlint'), '--deny-warnings']);
 const cruiser = bin('dependency-cruiser/bin/dependency-cruiser.mjs');
 const walls = step('walls', [cruiser, 'packages', 'services', 'infra/local']);
@@ -43,6 +43,7 @@ const commands = {
   manifests: script('infra/kubernetes/write.ts'),
   sdk: script('packages/sdk/build.ts'),
   test: [tests],
+  'test:long': [step('long tests', longTests)],
   'test:rabbitmq4': script('infra/local/commands/test-rabbitmq4.ts'),
   bench: script('tests/benchmarks/main.ts'),
   faults: script('tests/faults/main.ts'),
@@ -59,12 +60,12 @@ const commands = {
       walls,
       step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
     ],
-    testsOfEachChange,
+    tests,
   ],
   // What takes too long for every change: the long tests, random ones with many runs from a new seed, every attack, every mutant, fuzzing
   // and every fault.
   nightly: [
-    step('long tests', [...jest, '--selectProjects', 'long-int', 'long-system'], { TEST_LENGTH: 'long' }),
+    step('long tests', longTests, { TEST_LENGTH: 'long' }),
     step('random tests', [...jest, ...randomTests()], { TEST_LENGTH: 'long' }),
     step('contract, with optional fields', [...jest, 'tests/conformance/conformance', '-t', WITHOUT_EXTENSIONS], {
       TEST_EXTENSIONS: 'present',
@@ -105,6 +106,11 @@ async function timed({ name, args, env }, words) {
 
 function step(name, args, env = {}) {
   return { name, args, env };
+}
+
+/** The last option ends the list of projects: a path that follows it is a path. */
+function jestOf(...projects) {
+  return [...jest, '--selectProjects', ...projects, '--passWithNoTests=false'];
 }
 
 function script(path) {

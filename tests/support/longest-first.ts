@@ -8,7 +8,7 @@ type TestFile = {
 export const longest = [
   'tests/deployment/image.long.test.ts',
   'tests/conformance/conformance.test.ts',
-  'tests/benchmarks/smoke.test.ts',
+  'tests/benchmarks/smoke.long.test.ts',
   'tests/faults/neighbours.long.test.ts',
   'services/chain-watcher/test/random.long.int.test.ts',
   'tests/local-stack/commands.long.test.ts',
