@@ -36,8 +36,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** The receiver from the page as a process of its own. */
-async function run(signingKeys: Record<string, string>) {
+/** Begins to run the receiver from the page. @returns what it says. */
+async function begin(signingKeys: Record<string, string | null>): Promise<() => string> {
   const file = 'receiver.mjs';
   const path = join(directory, file);
   await writeFile(path, programNamed(file));
@@ -47,9 +47,15 @@ async function run(signingKeys: Record<string, string>) {
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return () => output;
+}
+
+/** The receiver from the page as a process of its own. */
+async function run(signingKeys: Record<string, string>) {
+  const said = await begin(signingKeys);
   const port = await eventually(() => {
-    const [, found] = /^listening on (\d+)$/m.exec(output) ?? [];
-    if (found === undefined) throw new Error(`it does not listen: ${output}`);
+    const [, found] = /^listening on (\d+)$/m.exec(said()) ?? [];
+    if (found === undefined) throw new Error(`it does not listen: ${said()}`);
     return found;
   });
   return {
@@ -64,7 +70,10 @@ async function run(signingKeys: Record<string, string>) {
       return response.status;
     },
     /** What it has done. */
-    paid: () => output.split('\n').filter((line) => line.startsWith('paid ')),
+    paid: () =>
+      said()
+        .split('\n')
+        .filter((line) => line.startsWith('paid ')),
   };
 }
 
@@ -147,6 +156,13 @@ describe('the receiver of the page', () => {
     // The same receiver takes the request as it was sent, and as it might be sent a while from now.
     expect(await receiver.post(signedFor(-200), body)).toBe(204);
     expect(await receiver.post(sent, body)).toBe(204);
+  });
+
+  test.each(['', null, 'whsec_'])('never listens with the signing key %j, by which anybody could sign', async (key) => {
+    const said = await begin({ [REHEARSAL_KEYS[0].id]: REHEARSAL_KEYS[0].key, whk_2: key });
+    await eventually(() => expect(said()).toMatch(/^(Error: |listening on )/m));
+    expect(said()).toContain('Error: a signing key begins with whsec_');
+    expect(said()).not.toContain('listening');
   });
 
   test('passes the rehearsal', async () => {
