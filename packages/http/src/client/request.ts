@@ -69,10 +69,12 @@ export function callHeaders(
   };
 }
 
-/** @throws Error for any other status than success, for a body that is no JSON and for one that does not fit the call. */
+/** @throws Error for any other status than success, for a body that is not a JSON object and for one that does not fit the call. */
 export function readAnswer<C extends Call>(call: C, { status, body }: ServiceResponse): ResponseOf<C> {
   if (status !== call.status) throw new Error(`it answered ${status}`);
   const value: unknown = JSON.parse(body.toString('utf8'));
+  if (typeof value !== 'object' || value === null)
+    throw new Error(`its answer to ${call.method} ${call.path} is not a JSON object`);
   const validate = validatorOf(call.response.schema);
   if (validate?.(value) === false)
     throw new Error(`its answer to ${call.method} ${call.path} does not fit: ${describeErrors(validate.errors)}`);

@@ -27,7 +27,7 @@ export const accountRoutes = ({ db, inTransaction, admission, upstreams }: Depen
     read: refuseLargeBody,
     handle: async ({ merchant, previousRequestAt }) => {
       const answer = await upstreams.payments.send(ReadLimits, { params: merchant });
-      const limits = successBody(answer);
+      const limits = successBody(ReadLimits, answer);
       if (limits === null) return forward(answer);
       const lastApiRequestAt = previousRequestAt === null ? null : rfc3339(previousRequestAt);
       return { status: 200, body: { ...limits, last_api_request_at: lastApiRequestAt } };

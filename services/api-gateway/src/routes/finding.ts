@@ -35,8 +35,8 @@ export function findingRoutes({ admission, upstreams, networks }: Dependencies):
       handle: async ({ merchant, input }) => {
         const answer = await upstreams.payments.send(ListPayments, { params: merchant, query: input });
         requireFiltered(answer, input);
-        const page = successBody(answer);
-        return page === null ? forward(answer) : { status: 200, body: { payments: page['payments'] } };
+        const page = successBody(ListPayments, answer);
+        return page === null ? forward(answer) : { status: 200, body: { payments: page.payments } };
       },
     }),
 
@@ -76,7 +76,7 @@ const olderQuery = ['status', 'created_from', 'created_to', 'cursor', 'limit'];
 /** @throws HttpError 503 for a list that a payments service of an older release did not narrow down: its payments have no reference. */
 function requireFiltered(answer: ServiceResponse, query: Record<string, unknown>): void {
   if (Object.keys(query).every((name) => olderQuery.includes(name))) return;
-  const payments = (successBody(answer)?.['payments'] ?? []) as Partial<Payment>[];
+  const payments: Partial<Payment>[] = successBody(ListPayments, answer)?.payments ?? [];
   if (payments.some(({ reference }) => reference === undefined))
     throw unavailable(new Error('payments does not know this filter'));
 }

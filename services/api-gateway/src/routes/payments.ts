@@ -85,6 +85,5 @@ async function readPayment(views: PaymentViews, merchantId: string, paymentId: s
 }
 
 function isEmptyList(response: ServiceResponse): boolean {
-  const deliveries = successBody(response)?.['deliveries'];
-  return Array.isArray(deliveries) && deliveries.length === 0;
+  return successBody(ListDeliveries, response)?.deliveries.length === 0;
 }

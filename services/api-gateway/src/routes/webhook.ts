@@ -5,7 +5,7 @@ import {
   TestWebhook,
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { RetryEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import { ApplyWebhookChoice, type VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
+import { ApplyWebhookChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import { pathParameter, type Reply, type Route } from '@quittance/http/server/route.ts';
@@ -33,14 +33,15 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     handle: async ({ merchant, input }) => {
       const answer = await upstreams.webhooks.send(ConfigureWebhook, { params: merchant, body: input });
       if (input.events !== undefined) await applyChoice(upstreams, merchant, answer);
-      return settingsOf(answer);
+      return settingsOf(ConfigureWebhook, answer);
     },
   }),
 
   merchantRoute(admission, 'GET /api/v1/merchant/webhook', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
-    handle: async ({ merchant }) => settingsOf(await upstreams.webhooks.send(ReadWebhook, { params: merchant })),
+    handle: async ({ merchant }) =>
+      settingsOf(ReadWebhook, await upstreams.webhooks.send(ReadWebhook, { params: merchant })),
   }),
 
   merchantRoute(admission, 'POST /api/v1/merchant/webhook/rotate-key', {
@@ -73,8 +74,8 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
 ];
 
 /** Which version they are is the services' own concern. */
-function settingsOf(answer: ServiceResponse): Reply {
-  const settings = successBody(answer);
+function settingsOf(call: typeof ReadWebhook | typeof ConfigureWebhook, answer: ServiceResponse): Reply {
+  const settings = successBody(call, answer);
   if (settings === null) return forward(answer);
   const { version: _version, ...shown } = settings;
   return { status: 200, body: shown };
@@ -89,7 +90,7 @@ async function applyChoice(
   params: { merchant_id: string },
   answer: ServiceResponse,
 ): Promise<void> {
-  const saved = successBody(answer) as VersionedChoice | null;
+  const saved = successBody(ConfigureWebhook, answer);
   if (saved === null) return;
   const { events, version } = saved;
   const applied = payments.send(ApplyWebhookChoice, { params, body: { events, version } });

@@ -1,5 +1,6 @@
+import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
-import type { ServiceResponse } from '@quittance/http/client/request.ts';
+import { readAnswer, type ServiceResponse } from '@quittance/http/client/request.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import type { Reply } from '@quittance/http/server/route.ts';
 
@@ -36,17 +37,15 @@ export function forward(response: ServiceResponse): Reply {
 }
 
 /**
- * The object in a successful response, where the gateway adds or removes a field.
+ * The answer of a call, where the gateway adds or removes a field.
  * @returns null when the upstream refused; that response is forwarded.
- * @throws HttpError 503 when a successful response holds no JSON object.
+ * @throws HttpError 503 when a successful response is not what the call answers.
  */
-export function successBody(response: ServiceResponse): Record<string, unknown> | null {
+export function successBody<C extends Call>(call: C, response: ServiceResponse): ResponseOf<C> | null {
   if (response.status < 200 || response.status > 299) return null;
   try {
-    const value: unknown = JSON.parse(response.body.toString('utf8'));
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-  } catch {
-    // Broken JSON is the same fault as none.
+    return readAnswer(call, response);
+  } catch (error) {
+    throw unavailable(error);
   }
-  throw unavailable(new Error('upstream answered without a JSON object'));
 }
