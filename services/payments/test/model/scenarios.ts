@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { cancel, command, create, edge, expire, next, often, transfer, weighted } from './commands.ts';
-import type { Call, Command, MerchantStart, Plan } from './plan.ts';
+import type { AmountPaid, Call, Command, MerchantStart, Plan } from './plan.ts';
 import {
   becomes,
   cancelIt,
@@ -22,6 +22,20 @@ import { succession } from './successions.ts';
 
 const ofFirstMerchant = (call: Call): Call => (call.do === 'create' ? { ...call, merchant: 0 } : call);
 const forQuota = create.map(ofFirstMerchant);
+
+/** The newest payment is cancelled, or expires. */
+const end = [weighted<Command>([1, exactly(cancelIt)], [1, pastExpiry]), exactly(expireAll(false))];
+const inexact = one(
+  fc.constantFrom<AmountPaid[]>('exact', 'exact', 'under', 'over', 60).map((amount): Call => ({
+    ...pay(true),
+    amount,
+  })),
+);
+const acceptIt = one(
+  fc.constantFrom('owner' as const, 'operator' as const).map((by): Call => ({
+    ...{ do: 'accept', place: 0, transfer: 0, by, confirm: 'right' },
+  })),
+);
 
 /** How often each is told, beside single commands; what it is about; and the story. */
 const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][] = [
@@ -93,14 +107,19 @@ const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][]
   [
     1,
     'somebody accepts what the wallet sent to itself',
+    [newPayment(0), exactly({ ...pay(true), self: true }), acceptIt],
+  ],
+  [3, 'somebody accepts money that came too late, or of another amount', [newPayment(0), ...end, inexact, acceptIt]],
+  [
+    2,
+    'somebody accepts money that may be for either of two payments',
     [
       newPayment(0),
-      exactly({ ...pay(true), self: true }),
-      one(
-        fc.constantFrom('owner' as const, 'operator' as const).map((by): Call => ({
-          ...{ do: 'accept', place: 0, transfer: 0, by, confirm: 'right' },
-        })),
-      ),
+      ...end,
+      fc.constantFrom(1, 2).chain((amount) => newPayment(0, { amount })),
+      ...end,
+      inexact,
+      acceptIt,
     ],
   ],
   [1, 'a customer pays twice', [newPayment(1), race(fc.constant(pay(true)), fc.constant(pay(true)))]],
