@@ -319,10 +319,13 @@ describe('a message about a transfer after it was accepted', () => {
     expect(await incidents(payments, one)).toHaveLength(1);
   });
 
-  test('opens an incident when it comes back as another transfer than the one accepted', async () => {
+  test.each([
+    ['less', '9400000'],
+    ['exactly what the payment asked for', '10000000'],
+  ])('opens an incident when it comes back with another amount than the accepted one: %s', async (_, amount_units) => {
     const { one, transfer } = await underpaid(payments);
     await accept(payments, one, transfer);
-    await observeAgain(payments, transfer, { ...confirmed, amount_units: '9400000' });
+    await observeAgain(payments, transfer, { ...confirmed, amount_units });
     expect(await incidents(payments, one)).toHaveLength(1);
   });
 

@@ -231,9 +231,9 @@ function reportArchived({ tx, logger }: SettlementContext, transfer: TransferRow
   );
 }
 
-/** The transfer of a payment that is PAID was observed again: it has to be what paid it. */
+/** The transfer of a payment that is PAID was observed again: it has to be what paid it, and so what the merchant was notified of. */
 async function requireStanding(context: SettlementContext, paid: PaymentRow, transfer: TransferRow): Promise<void> {
-  const stands = paysInFull(transfer, paid) || (await isAcceptedUnchanged(context.tx, transfer));
+  const stands = (await isAcceptedUnchanged(context.tx, transfer)) ?? paysInFull(transfer, paid);
   if (!stands) await reportMissingTransfer(context, paid, transfer);
 }
 

@@ -43,17 +43,16 @@ export async function findAcceptanceOfPayment(db: Queryable, paymentId: string):
   return rows[0] ?? null;
 }
 
-/** Whether an operator accepted this transfer and the chain still has what was accepted. Such a payment needs no incident. */
-export async function isAcceptedUnchanged(tx: Transaction, transfer: TransferRow): Promise<boolean> {
-  if (transfer.phase === 'retracted') return false;
-  const { network, transaction_id, transaction_event_index, recipient, amount_units, decimals } = transfer;
-  const { rowCount } = await tx.query(
-    `select from transfer_acceptance
-      where network = $1 and transaction_id = $2 and transaction_event_index = $3
-        and recipient = $4 and amount_units = $5 and decimals = $6`,
+/** @returns whether the chain still has what was accepted of this transfer; null when nobody accepted it. */
+export async function isAcceptedUnchanged(tx: Transaction, transfer: TransferRow): Promise<boolean | null> {
+  const { network, transaction_id, transaction_event_index, recipient, amount_units, decimals, phase } = transfer;
+  const { rows } = await tx.query<{ is_same: boolean }>(
+    `select recipient = $4 and amount_units = $5 and decimals = $6 as is_same from transfer_acceptance
+      where network = $1 and transaction_id = $2 and transaction_event_index = $3`,
     [network, transaction_id, transaction_event_index, recipient, amount_units, decimals],
   );
-  return rowCount === 1;
+  const [accepted] = rows;
+  return accepted === undefined ? null : accepted.is_same && phase !== 'retracted';
 }
 
 export type NewAcceptance = {
