@@ -26,7 +26,7 @@ export async function freshCheckout(version: string, onEnd: OnEnd): Promise<Proj
   return composeProject(folder, version);
 }
 
-/** The same of a release. @param archive as `git archive` makes it. @param version of its images here. */
+/** A checkout of a release. @param archive as `git archive` makes it. @param version of its images here. */
 export async function releaseCheckout(archive: string, version: string, onEnd: OnEnd): Promise<Project> {
   const folder = await newFolder(onEnd);
   await extract(archive, folder);
@@ -41,13 +41,13 @@ export async function releaseInto({ folder }: Project, archive: string, kept: re
   await extract(archive, folder, ...kept.map((path) => `--exclude=${path}`));
 }
 
-/** With the files of this version that stand for what surrounds a deployment. */
+/** tests/engine is this version's: it stands for what surrounds a deployment. */
 async function extract(archive: string, folder: string, ...words: string[]): Promise<void> {
   await run('tar', ['--extract', '--file', archive, '--directory', folder, ...words]);
   await cp(import.meta.dirname, join(folder, 'tests/engine'), { recursive: true });
 }
 
-/** What `git pull` of this version does, likewise. */
+/** What `git pull` of this version does, but for `kept`, and for files that are no longer there: they stay. */
 export const pullInto = ({ folder }: Project, kept: readonly string[]): Promise<void> => bringHere(folder, kept);
 
 async function newFolder(onEnd: OnEnd): Promise<string> {

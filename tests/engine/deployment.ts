@@ -21,7 +21,7 @@ export type Deployment = Project & {
 };
 
 type Choice = {
-  /** In place of a checkout of this version, whose images are then built by who chose it. */
+  /** In place of a checkout of this version. The caller has built its images. */
   checkout?: Project;
   /** For init, beside the name, the endpoints and a wallet. */
   options?: string[];
