@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CheckPayments } from '@quittance/contracts/http/payments/check.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { accept, confirmed, untilRecorded } from './acceptance-fixtures.ts';
-import { newPayment, wholeSecond } from './fixtures.ts';
+import { newPayment, newWallet, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
 let payments: PaymentsUnderTest;
@@ -42,6 +42,28 @@ test('money in time that paid nothing is missed, but not what was known before i
       expect({ status, column, missed: await missed() }).toEqual({ status, column, missed: [] });
     }
   }
+});
+
+test('money that is the duplicate of one payment is not missed at another payment of its order', async () => {
+  const order = { amount: '10', wallet: newWallet(), options: { order_id: 'A-1' } };
+  const one = await newPayment(payments, order);
+  await one.age(40);
+  await payments.db.query(`update payment set status = 'EXPIRED' where payment_id = $1`, [one.payment.payment_id]);
+  const two = await newPayment(payments, order, one.merchantId);
+  await untilRecorded(payments, await two.observe({ phase: 'seen', confirmations: 1 }));
+  // From a chain whose clock is far behind: it may be for both, and the newest one has its money.
+  const transfer = await two.observe({
+    ...confirmed,
+    ...{ block_timestamp: wholeSecond(one.payment.created_at, -39 * 60) },
+    ...{ first_seen_at: new Date().toISOString(), live: true },
+  });
+  const recorded = await untilRecorded(payments, transfer);
+  expect(recorded).toMatchObject({ related_payment_id: two.payment.payment_id, reason: 'duplicate' });
+  await payments.db.query(`update transfer set observed_at = now() - interval '5 minutes' where transaction_id = $1`, [
+    transfer.transaction_id,
+  ]);
+  const { json } = await payments.call<ResponseOf<typeof CheckPayments>>('GET', '/check/payments');
+  expect(json.violations.filter(({ what }) => what.includes(one.payment.payment_id))).toEqual([]);
 });
 
 test('a payment that is PAID with what was known before it is found, unless somebody accepted that', async () => {

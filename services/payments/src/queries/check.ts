@@ -56,6 +56,10 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
        and (p.status <> 'PENDING' or t.observed_at >= p.created_at)
        and coalesce(t.first_seen_at, t.observed_at) >= p.created_at
        and coalesce(t.block_timestamp < ${lostFromSql('p')}, true)
+       -- Money that may be for several payments of one order is the newest one's, and its duplicate if that one has other money.
+       and not exists (select from payment other
+                        where other.payment_id = t.related_payment_id and other.payment_id <> p.payment_id
+                          and other.merchant_id = p.merchant_id and other.order_id = p.order_id)
        and not exists (select from payment newer
                         where newer.network = p.network and newer.recipient = p.recipient and newer.amount_units = p.amount_units
                           and newer.created_at > p.created_at and newer.created_at < t.block_timestamp + interval '1 second')`,

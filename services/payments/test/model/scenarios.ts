@@ -145,6 +145,18 @@ const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][]
   ],
   [
     1,
+    'a reorganisation moves money of a CHECKING payment to where a late payer is possible',
+    [
+      newPayment(0),
+      exactly(cancelIt),
+      newPayment(0),
+      wait(10_000),
+      exactly(pay(false)),
+      exactly({ ...becomes(0, 'confirmed'), phase: 'seen', at: { near: 'creation', seconds: 2 } }),
+    ],
+  ],
+  [
+    1,
     'chain-watcher repeats what a reorganisation has undone',
     [newPayment(0), exactly(pay(false)), exactly(becomes(0, 'retracted')), pastExpiry, exactly(expireAll(true))],
   ],

@@ -20,7 +20,7 @@ export const pay = (confirmed: boolean, at: Arrived = { near: 'now' }, silent = 
   ...{ do: 'transfer', place: 0, amount: 'exact', at, confirmed, silent },
   ...{ ahead: 0, reading: 'live', self: false },
 });
-export const becomes = (place: number, phase: 'confirmed' | 'retracted'): Chain => ({
+export const becomes = (place: number, phase: 'confirmed' | 'retracted'): Chain & { do: 'next' } => ({
   ...{ do: 'next', place, phase, at: null, ahead: 0, under: false, reading: 'as before', silent: false },
 });
 export const cancelIt: Call = { do: 'cancel', place: 0, by: 'owner', unknown: false };
