@@ -75,7 +75,7 @@ describe('the link for wallets', () => {
     (network) => {
       expect(readBack(paymentLink({ amount: '10.50', merchant_wallet: EVM_WALLET }, network))).toEqual({
         token: network.usdt_contract,
-        chain: BigInt(network.chain_id!),
+        chain: BigInt(network.chain_id),
         recipient: EVM_WALLET,
         units: 105n * 10n ** BigInt(network.decimals - 1),
       });
