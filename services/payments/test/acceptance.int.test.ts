@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { type AcceptanceContext, acceptTransfer } from '../src/acceptance/accept-transfer.ts';
 import {
   accept,
   type Acceptance,
@@ -239,6 +240,31 @@ describe('accepting again', () => {
     expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toHaveLength(1);
     expect(await countPaidMessages(payments, one)).toBe(1);
   });
+
+  test.each([[/from transfer\b/], [/from transfer_acceptance/]])(
+    'that is committed while the second one reads %s is one acceptance',
+    async (statement) => {
+      const { one, transfer } = await underpaid(payments);
+      let first: Answer<Acceptance> | null = null;
+      const db = {
+        query: async (text: string, values: unknown[]) => {
+          const read = await payments.db.query(text, values);
+          if (statement.test(text)) first ??= await accept(payments, one, transfer);
+          return read;
+        },
+      };
+      const notReached = () => Promise.reject(new Error('it must be found without the chain and a transaction'));
+      const parts = { db, transact: notReached, verifier: { call: notReached } };
+      const { transaction_id, transaction_event_index } = transfer;
+      const event = { transaction_id, transaction_event_index, confirm_candidates: 2 };
+      const second = await acceptTransfer(parts as unknown as AcceptanceContext, {
+        paymentId: one.payment.payment_id,
+        event,
+        author,
+      });
+      expect(first).toMatchObject({ status: 200, json: { accepted_at: second.accepted_at.toISOString() } });
+    },
+  );
 });
 
 describe('racing acceptances have one winner', () => {

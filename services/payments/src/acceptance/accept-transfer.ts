@@ -55,7 +55,13 @@ export async function acceptTransfer(context: AcceptanceContext, request: Accept
   if (accepted !== null) return accepted;
   const known = await findTransfer(db, id);
   // Decided again under locks; here it saves the question to the chain, and the transaction.
-  if (known !== null) await requireAcceptable(db, { payment, transfer: known }, request);
+  const refused = known === null ? null : await whyRefused(db, { payment, transfer: known }, request);
+  if (refused !== null) {
+    // The same acceptance may have been committed since it was looked for.
+    const meanwhile = await findAcceptanceFor(db, id, payment);
+    if (meanwhile !== null) return meanwhile;
+    throw notAcceptable(refused);
+  }
   const finding = await verifier.call(VerifyTransfer, { body: id });
   requireProof(known, finding);
   if (known === null) await recordFound(context, id, finding, payment);
@@ -105,10 +111,7 @@ async function recordFound(
   payment: PaymentRow,
 ): Promise<void> {
   if (finding.finding !== 'present' || finding.to !== payment.recipient)
-    throw conflict(
-      'transfer_not_acceptable',
-      `This transfer went to another wallet than ${payment.payment_id} asks for`,
-    );
+    throw notAcceptable(`This transfer went to another wallet than ${payment.payment_id} asks for`);
   const found = observedOf(id, finding, payment);
   await context.transact((tx) => reviewTransfers({ ...context, tx }, [found]));
 }
@@ -145,7 +148,8 @@ async function acceptLocked(
   const pair = { payment, transfer };
   const earlier = await findAcceptanceFor(tx, id, payment);
   if (earlier !== null) return earlier;
-  await requireAcceptable(tx, pair, request);
+  const refused = await whyRefused(tx, pair, request);
+  if (refused !== null) throw notAcceptable(refused);
   const proof = requireProof(transfer, finding);
   const unmatchedReason = reasonShown(payment, transfer);
   const accepted = { transfer, money: moneyOf(transfer, unmatchedReason) };
@@ -164,18 +168,19 @@ async function findAcceptanceFor(db: Queryable, id: TransferId, payment: Payment
   return acceptance?.payment_id === payment.payment_id ? acceptance : null;
 }
 
-/** @throws HttpError 409 with a sentence. */
-async function requireAcceptable(db: Queryable, pair: Pair, { refusal, event }: AcceptanceRequest): Promise<void> {
+/** @returns a sentence, or null when it can be accepted. */
+async function whyRefused(db: Queryable, pair: Pair, { refusal, event }: AcceptanceRequest): Promise<string | null> {
   const standing = await findStanding(db, pair);
   // What is refused to this author comes first: the other sentences may name payments that are none of the author's business.
-  const reason = refusal?.(pair, standing) ?? refusalReason(pair, standing, event.confirm_candidates ?? null);
-  if (reason !== null) throw conflict('transfer_not_acceptable', reason);
+  return refusal?.(pair, standing) ?? refusalReason(pair, standing, event.confirm_candidates ?? null);
 }
+
+const notAcceptable = (sentence: string): HttpError => conflict('transfer_not_acceptable', sentence);
 
 /** @param known what the ledger has of the transfer; null for nothing. */
 function requireProof(known: TransferRow | null, finding: Finding): ChainProof {
   const proof = proveTransfer(known, finding);
-  if (typeof proof === 'string') throw conflict('transfer_not_acceptable', proof);
+  if (typeof proof === 'string') throw notAcceptable(proof);
   return proof;
 }
 
