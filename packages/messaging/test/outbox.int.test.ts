@@ -7,6 +7,7 @@ import { withRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createSender } from '../src/outbox/sender.ts';
+import { composeMessage } from '../src/outbox/outbox.ts';
 import { insertMessages, pauseMessages, releaseMessages } from '../src/outbox/store.ts';
 import {
   QUEUE,
@@ -129,7 +130,7 @@ test('a sender that keeps its distance sends at once, then not before it is over
   const sender = createSender(spaced, { pool, broker, signer: null, metrics, logger: testLogger, pollMs: 50 });
   sender.goBack(new Date(Date.now() - 1_000).toISOString());
   const write = async (): Promise<void> => {
-    await transaction(pool, (tx) => insertMessages(tx, [outbox.compose(WebhookConfigured, webhookConfigured())]));
+    await transaction(pool, (tx) => insertMessages(tx, [composeMessage(WebhookConfigured, webhookConfigured())]));
     sender.wake('recent');
   };
   await write();

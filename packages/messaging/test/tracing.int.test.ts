@@ -160,8 +160,7 @@ describe('the trace of a message', () => {
     const request = tracer()!.start('request', 'server', { origin: { parent: null } });
     await inSpan(request, () => sendMessage(world, world.outbox({ broker: world.connect('amqp://127.0.0.1:1') })));
     spans.stop();
-    const outbox = world.outbox();
-    outbox.wake(WebhookConfigured);
+    world.outbox();
     await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
     const letter = await world.channel.get(QUEUE, { noAck: true });
     expect(letter && letter.properties.headers).toMatchObject({ traceparent: request.traceparent });

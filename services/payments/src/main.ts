@@ -30,7 +30,9 @@ import { archiveRoutes } from './routes/archive.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { checkRoutes } from './routes/check.ts';
-import { creationRoutes } from './routes/creations.ts';
+import { createBatches } from './payment/create-batch.ts';
+import { createPayment } from './payment/create.ts';
+import { createPaymentRoute } from './routes/create-payment.ts';
 import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { findingRoutes } from './routes/finding.ts';
 import { limitsRoutes } from './routes/limits.ts';
@@ -108,11 +110,13 @@ await startService({
     const ids = networks.map(({ id }) => id);
     const shown = { publicBaseUrl, progress, readWarnings };
     const telling = { messages, logger };
+    const decideTogether = createBatches({ pool, rules, ...telling });
+    const creating = { decideTogether, transact: transactAdmitted, rules, messages, refresh };
     const operating = { db: operators, transact: transactOn(operators) };
     // The first creation needs a partition for its reply, and a service that was off for months has none.
     await warmUp(logger, [() => listPayments(pool, 'none', anyPayment), () => keepReplyPartitions(pool)]);
     const routes = [
-      ...creationRoutes({ pool, transact: transactAdmitted, ...telling, refresh, ...rules, networks, metrics }),
+      createPaymentRoute({ create: (creation) => createPayment(creating, creation), networks, metrics }),
       cancelPaymentRoute({ transact: transactAdmitted, ...telling, publicBaseUrl }),
       acceptTransferRoute({
         acceptance: { db: pool, verifier: verifiers.merchants, ...telling },

@@ -4,8 +4,7 @@ import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { UnmatchedMoney } from '@quittance/contracts/webhook.ts';
-import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
-import type { NewOutboxRow } from '@quittance/messaging/outbox/store.ts';
+import type { MessageOrigin, Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
@@ -41,19 +40,13 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
     tx.afterCommit(() => counter.inc({ from, to }));
 
   return {
-    /** The PaymentCreated message, for the statement that writes the payment. */
-    composeCreated: (payment: PaymentRow): NewOutboxRow =>
-      outbox.compose(PaymentCreated, {
-        payment_id: payment.payment_id,
-        merchant_id: payment.merchant_id,
-        network: payment.network,
-        recipient: payment.recipient,
-        amount: payment.amount,
-        created_at: rfc3339(payment.created_at),
-        expires_at: rfc3339(payment.expires_at),
-      }),
-    /** Has the relay send PaymentCreated right after the commit. */
-    sendCreatedAfterCommit: (tx: Transaction): void => tx.afterCommit(() => outbox.wake(PaymentCreated)),
+    async sendCreated(tx: Transaction, created: readonly ({ payment: PaymentRow } & MessageOrigin)[]): Promise<void> {
+      await outbox.sendAll(
+        tx,
+        PaymentCreated,
+        created.map(({ payment, ...origin }) => ({ payload: createdMessage(payment), ...origin })),
+      );
+    },
     countTransition,
     async sendPaid(tx: Transaction, paid: readonly Paid[]): Promise<void> {
       await outbox.sendAll(
@@ -93,6 +86,16 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
     ...noticeSender(outbox),
   };
 }
+
+const createdMessage = (payment: PaymentRow): PaymentCreated => ({
+  payment_id: payment.payment_id,
+  merchant_id: payment.merchant_id,
+  network: payment.network,
+  recipient: payment.recipient,
+  amount: payment.amount,
+  created_at: rfc3339(payment.created_at),
+  expires_at: rfc3339(payment.expires_at),
+});
 
 const paidMessage = ({ payment, transfer, accepted }: Paid): PaymentPaid => ({
   payment_id: payment.payment_id,

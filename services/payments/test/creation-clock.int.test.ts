@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { insertPayment, insertPayments, type NewPayment } from '../src/store/new-payment.ts';
-import { newCreation, newGate } from './creation-rows.ts';
+import type { Creation } from '../src/payment/create.ts';
+import { decide, newCreation, newGate, paymentIdOf } from './creation-rows.ts';
 import { type Clock, steerable, takeClock } from './model/clock.ts';
 
 let database: TestDatabase;
@@ -26,21 +25,19 @@ const noon = new Date().setUTCHours(12, 0, 0, 0);
 type Written = { created_at: Date; expires_at: Date; reply: string; message: string; replied_at: Date };
 
 /** Creates a payment at a time of the database, and has it out of the way of the next one. */
-async function createAt(creation: NewPayment, moment: number, alone = true): Promise<Written> {
+async function createAt(creation: Creation, moment: number, alone = true): Promise<Written> {
   await clock.set(moment);
-  const results = await transaction(db, async (tx) =>
-    alone ? [await insertPayment(tx, creation)] : insertPayments(tx, [creation]),
-  );
-  expect(results).toMatchObject([{ outcome: 'created' }]);
+  const [result] = await decide(db, [creation], alone);
+  const id = paymentIdOf(result);
   const { rows } = await db.query<Written>(
     `select p.created_at, p.expires_at, convert_from(r.body, 'UTF8') as reply, r.created_at as replied_at, o.body as message
        from payment p, idempotent_reply r, outbox o
-      where p.payment_id = $1 and r.idempotency_key = $2 and o.message_id = $3`,
-    [creation.payment.payment_id, creation.idempotencyKey, creation.message.message_id],
+      where p.payment_id = $1 and r.idempotency_key = $2 and o.body::json ->> 'payment_id' = $1`,
+    [id, creation.idempotency_key],
   );
   await db.query(
     `update payment set status = 'CANCELLED', cancelled_at = greatest(created_at, $2) where payment_id = $1`,
-    [creation.payment.payment_id, new Date(moment)],
+    [id, new Date(moment)],
   );
   return rows[0]!;
 }
@@ -49,9 +46,9 @@ async function createAt(creation: NewPayment, moment: number, alone = true): Pro
 async function inSlot(first: number, second: number, alone = true) {
   const merchant = await newGate(db);
   const one = newCreation(merchant);
-  const { recipient } = one.payment;
+  const { merchant_wallet } = one;
   await createAt(one, noon + first);
-  return createAt(newCreation(merchant, { recipient }), noon + second, alone);
+  return createAt(newCreation(merchant, { merchant_wallet }), noon + second, alone);
 }
 
 describe('a clock that was set back', () => {
@@ -75,8 +72,8 @@ describe('a clock that was set back', () => {
         noon + 1 + 1_800_000,
         noon + 1,
       ]);
-      const said = `{"a":"${createdAt.toISOString()}","b":"${expiresAt.toISOString()}"}`;
-      expect([reply, message]).toEqual([said, said]);
+      const times = { created_at: createdAt.toISOString(), expires_at: expiresAt.toISOString() };
+      for (const text of [reply, message]) expect(JSON.parse(text)).toMatchObject(times);
     },
   );
 
@@ -91,8 +88,8 @@ describe('a clock that was set back', () => {
     const merchant = await newGate(db);
     const one = newCreation(merchant);
     await createAt(one, noon);
-    const { recipient } = one.payment;
-    const other = newCreation(merchant, { recipient, amount: '2', amount_units: 2_000_000n });
+    const { merchant_wallet } = one;
+    const other = newCreation(merchant, { merchant_wallet, amount: '2', amount_units: 2_000_000n });
     expect((await createAt(other, noon - 1_000)).created_at.getTime()).toBe(noon - 1_000);
   });
 });

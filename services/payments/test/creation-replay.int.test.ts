@@ -1,21 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { transaction } from '@quittance/postgres/transaction.ts';
-import { type Creation, newPayment } from '../src/creation/creation.ts';
-import { insertPayment } from '../src/store/new-payment.ts';
-import { type CreationDatabase, creationDatabase, newCreation, newGate } from './creation-rows.ts';
+import type { Creation } from '../src/payment/create.ts';
+import { type CreationDatabase, creationDatabase, decide, newGate } from './creation-rows.ts';
 
 let database: CreationDatabase;
 beforeAll(async () => {
   database = await creationDatabase(1);
 });
 afterAll(() => database.close());
-
-type Context = Parameters<typeof newPayment>[0];
-const messages = {
-  composeCreated: () => newCreation('mer_1').message,
-} as unknown as Context['messages'];
-/** With times between which the database puts its own. */
-const said = { body: '{"created_at":"","expires_at":""}' };
 
 /** A shop whose requests differ in nothing but their `expires_in` and the setting of the time. */
 async function shop() {
@@ -26,14 +17,9 @@ async function shop() {
   };
   /** @param setting PAYMENT_TTL_SECONDS. */
   return async (seconds: number | undefined, setting: number) => {
-    const context: Context = {
-      ttlSeconds: setting,
-      walletBinding: true,
-      publicBaseUrl: 'https://pay.example',
-      messages: { ...messages, composeCreated: () => ({ ...newCreation(merchant).message, ...said }) },
-    };
     const asked = { ...creation, ...(seconds !== undefined && { expires_in: seconds }) };
-    return (await transaction(database.db, (tx) => insertPayment(tx, newPayment(context, asked)))).outcome;
+    const [result] = await decide(database.db, [asked], true, { ttlSeconds: setting, walletBinding: true });
+    return result?.outcome;
   };
 }
 

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import { insertMessages } from '@quittance/messaging/outbox/store.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, testPool } from '@quittance/testkit/database.ts';
+import { testMetrics } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import type { NewPayment } from '../src/store/new-payment.ts';
+import { type Creation, type CreationResult, type CreationRules, decideAll } from '../src/payment/create.ts';
+import { createPaymentMessages } from '../src/payment-messages.ts';
 
 export type CreationDatabase = { db: Pool; close(): Promise<void> };
 
@@ -29,37 +35,50 @@ export async function newGate(db: Pool, merchantId = newId('mer'), totalLimit = 
   return merchantId;
 }
 
-/**
- * What a creation writes.
- * @param change of the payment; columns may be left out that a process of an earlier release does not know.
- * @param message its fields beyond those that every process writes.
- */
-export function newCreation(
-  merchantId: string,
-  change: Partial<NewPayment['payment']> = {},
-  message: { message_id?: string; traceparent?: string } = {},
-): NewPayment {
-  const token = newPublicToken();
-  const common = { message_id: randomUUID(), name: 'PaymentCreated', version: 1, merchant_id: merchantId };
-  return {
-    payment: {
-      payment_id: newId('pay'),
-      merchant_id: merchantId,
-      public_token: token,
-      token_sha256: sha256(token),
-      network: 'local',
-      recipient: newId('whk'),
-      amount: '1',
-      amount_units: 1_000_000n,
-      description: 'coffee',
-      ...change,
-    } as NewPayment['payment'],
-    ttlSeconds: 1800,
-    bindWallet: false,
-    idempotencyKey: randomUUID(),
-    fingerprint: sha256('request'),
-    equalFingerprint: null,
-    reply: ['{"a":"', '","b":"', '"}'],
-    message: { ...common, request_id: 'r-1', ...message, body: ['{"a":"', '","b":"', '"}'] } as NewPayment['message'],
+export const rules: CreationRules = { ttlSeconds: 1800, walletBinding: false, publicBaseUrl: 'https://pay.example' };
+
+/** A valid creation of 1 USDT, on a wallet of its own. */
+export const newCreation = (merchantId: string, change: Partial<Creation> = {}): Creation => ({
+  merchant_id: merchantId,
+  idempotency_key: randomUUID(),
+  network: 'local',
+  merchant_wallet: newId('whk'),
+  amount: '1',
+  amount_units: 1_000_000n,
+  description: 'coffee',
+  ...change,
+});
+
+/** Writes PaymentCreated into the outbox, as the service does. `sent`: how often. */
+export function createdMessages() {
+  const counted = { sent: 0 };
+  const sendAll: Outbox['sendAll'] = async (tx, message, messages) => {
+    counted.sent += 1;
+    await insertMessages(
+      tx,
+      messages.map(({ payload, requestId = randomUUID(), traceparent = null }) => ({
+        ...{ message_id: randomUUID(), name: message.name, version: message.version, merchant_id: payload.merchant_id },
+        ...{ body: JSON.stringify(payload), request_id: requestId, traceparent },
+      })),
+    );
   };
+  const outbox = { sendAll } as Outbox;
+  return { counted, messages: createPaymentMessages({ outbox, metrics: testMetrics }) };
 }
+
+/** Decides creations in one transaction. @param waits as in decideAll(). */
+export const decide = (db: Pool, creations: readonly Creation[], waits: boolean, change: Partial<CreationRules> = {}) =>
+  transaction(db, (tx) =>
+    decideAll(
+      tx,
+      { rules: { ...rules, ...change }, messages: createdMessages().messages },
+      creations.map((creation) => ({ creation, origin: {} })),
+      { waits },
+    ),
+  );
+
+/** The id of the payment that a creation has made. */
+export const paymentIdOf = (result: CreationResult | null | undefined): string => {
+  if (result?.outcome !== 'created') throw new Error(`the creation was ${result?.outcome}`);
+  return (JSON.parse(result.body.toString('utf8')) as Payment).payment_id;
+};

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fingerprintsOf } from '../src/creation/fingerprint.ts';
+import { fingerprintsOf } from '../src/payment/fingerprint.ts';
 
 const TTL = 1800;
 const plain = {
@@ -10,8 +10,8 @@ const plain = {
   description: 'Order 1007',
 };
 const both = (options: Partial<Parameters<typeof fingerprintsOf>[0]> = {}, ttl = TTL) => {
-  const { fingerprint, equalFingerprint } = fingerprintsOf({ ...plain, ...options }, ttl);
-  return { said: fingerprint.toString('hex'), equal: equalFingerprint?.toString('hex') ?? null };
+  const { fingerprint, equal_fingerprint } = fingerprintsOf({ ...plain, ...options }, ttl);
+  return { said: fingerprint.toString('hex'), equal: equal_fingerprint?.toString('hex') ?? null };
 };
 const of = (options: Parameters<typeof both>[0] = {}) => both(options).said;
 

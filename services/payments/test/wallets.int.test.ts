@@ -58,11 +58,11 @@ describe('a wallet', () => {
         [payment.payment_id, wallet],
       );
       const answer = create(payments, late, { wallet, amount });
-      // Not the group it came in, which ends at the first lock, but the creation by itself.
+      // Not the batch it came in, which gives up at the first lock, but the creation alone.
       await eventually(async () => {
         const { rowCount } = await payments.db.query(
           `select from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like '%create_payment(%'`,
+            where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into payment %'`,
         );
         expect(rowCount).toBe(1);
       });

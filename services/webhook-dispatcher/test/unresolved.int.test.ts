@@ -29,8 +29,6 @@ async function put(resolve: Resolve): Promise<unknown> {
   const outbox: Outbox = {
     send: nothing,
     sendAll: nothing,
-    compose: nothing,
-    wake: () => undefined,
     close: async () => undefined,
   };
   const vault = createKeyVault(randomBytes(32));

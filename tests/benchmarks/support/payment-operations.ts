@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import { composeMessage, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { claimMessages, insertMessages } from '@quittance/messaging/outbox/store.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { newPayment } from '../../../services/payments/src/creation/creation.ts';
+import { type Creation, type CreationResult, decideAll } from '../../../services/payments/src/payment/create.ts';
 import { createPaymentMessages } from '../../../services/payments/src/payment-messages.ts';
 import { findNearestCandidate } from '../../../services/payments/src/queries/arrived.ts';
 import { findPayments } from '../../../services/payments/src/queries/found-payments.ts';
@@ -19,11 +19,6 @@ import {
 import { countPayments } from '../../../services/payments/src/queries/report.ts';
 import { observeTransfers } from '../../../services/payments/src/settlement/settlement.ts';
 import { claimOverdue, expirePayments, measureExpiryLag } from '../../../services/payments/src/store/expiry.ts';
-import {
-  type CreationResult,
-  insertPayment,
-  type NewPayment,
-} from '../../../services/payments/src/store/new-payment.ts';
 import {
   cancelPayment,
   findNearestUnfinished,
@@ -48,17 +43,17 @@ export async function paymentOperations(
   const tx: Transaction = { query: (text, values) => pool.query(text, values), afterCommit: () => undefined };
   const { wallets, payments, replies } = await sampleOf(adminUrl);
   const messages = createPaymentMessages({ outbox: writingOutbox, metrics: testMetrics });
-  const context = { messages, ttlSeconds: 1800, walletBinding: true, publicBaseUrl: 'https://pay.example' };
-  const ordered = (n: number, amount: string): NewPayment => {
+  const rules = { ttlSeconds: 1800, walletBinding: true, publicBaseUrl: 'https://pay.example' };
+  const ordered = (n: number, amount: string): Creation => {
     const { merchant_id, address } = pick(wallets, n);
-    return newPayment(context, {
+    return {
       ...{ merchant_id, merchant_wallet: address, network: NETWORK, description: 'Order 12345, two teas' },
       ...{ idempotency_key: randomUUID(), amount, amount_units: parseAmount(amount)! },
-    });
+    };
   };
-  const create = async (payment: NewPayment, outcome: CreationResult['outcome']): Promise<void> => {
-    const result = await insertPayment(tx, payment);
-    if (result.outcome !== outcome) throw new Error(`a creation was ${result.outcome}, not ${outcome}`);
+  const create = async (creation: Creation, outcome: CreationResult['outcome']): Promise<void> => {
+    const [result] = await decideAll(tx, { rules, messages }, [{ creation, origin: {} }], { waits: true });
+    if (result?.outcome !== outcome) throw new Error(`a creation was ${result?.outcome}, not ${outcome}`);
   };
   const observe = (payment: Pick<PayablePayment, 'merchant_id' | 'recipient' | 'network'>, amount: string) => {
     const transfer = {
@@ -92,10 +87,8 @@ export async function paymentOperations(
     {
       name: 'creation, replayed',
       run: (n) => {
-        const { merchant_id, idempotency_key, fingerprint } = pick(replies, n);
-        const payment = ordered(n, '1.5');
-        const again = { ...payment, payment: { ...payment.payment, merchant_id }, fingerprint };
-        return create({ ...again, idempotencyKey: idempotency_key }, 'replayed');
+        // Finding the saved reply is the cost; its request is not known here, so it's another one's.
+        return create({ ...ordered(n, '1.5'), ...pick(replies, n) }, 'key_conflict');
       },
     },
     { name: 'details', run: (n) => findDetails(pool, [pick(payments, n)]) },
@@ -205,8 +198,8 @@ async function sampleOf(adminUrl: string) {
       'select merchant_id, address from wallet order by random() limit $1',
       [SAMPLE],
     );
-    const { rows: replies } = await db.query<{ merchant_id: string; idempotency_key: string; fingerprint: Buffer }>(
-      `select merchant_id, idempotency_key, fingerprint from idempotent_reply
+    const { rows: replies } = await db.query<{ merchant_id: string; idempotency_key: string }>(
+      `select merchant_id, idempotency_key from idempotent_reply
         where created_at > now() - interval '28 days' order by random() limit $1`,
       [SAMPLE],
     );
@@ -216,17 +209,12 @@ async function sampleOf(adminUrl: string) {
 
 /** Writes what the service's outbox writes; nobody sends it, because it is rolled back. */
 const writingOutbox: Outbox = {
-  compose: (message, payload) => ({
-    ...{ message_id: randomUUID(), name: message.name, version: message.version, merchant_id: payload.merchant_id },
-    ...{ body: JSON.stringify(payload), request_id: 'benchmark', traceparent: null },
-  }),
   async sendAll(tx, message, messages) {
     await insertMessages(
       tx,
-      messages.map(({ payload }) => writingOutbox.compose(message, payload)),
+      messages.map(({ payload, ...options }) => composeMessage(message, payload, options)),
     );
   },
   send: (tx, message, payload) => writingOutbox.sendAll(tx, message, [{ payload }]),
-  wake: () => undefined,
   close: () => Promise.resolve(),
 };

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
 import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
-import { createOutbox, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import { composeMessage, createOutbox } from '@quittance/messaging/outbox/outbox.ts';
 import { insertMessages } from '@quittance/messaging/outbox/store.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -58,9 +58,10 @@ export async function startRelaying(options: {
         await untilSent(pool, messages);
       }),
     async backlog(messages) {
-      await transaction(pool, (tx) => insertMessages(tx, rowsOf(outbox, messages)));
+      await transaction(pool, (tx) => insertMessages(tx, rowsOf(messages - 1)));
       return send(messages, async () => {
-        outbox.wake(TransferObserved);
+        // The last one wakes the relay.
+        await transaction(pool, (tx) => outbox.sendAll(tx, TransferObserved, payloads(1)));
         await untilSent(pool, messages);
       });
     },
@@ -138,8 +139,7 @@ const payloads = (count: number): { payload: TransferObserved }[] =>
     },
   }));
 
-const rowsOf = (outbox: Outbox, count: number) =>
-  payloads(count).map(({ payload }) => outbox.compose(TransferObserved, payload));
+const rowsOf = (count: number) => payloads(count).map(({ payload }) => composeMessage(TransferObserved, payload));
 
 async function timed(run: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { createAdmission } from '../../../services/payments/src/admission.ts';
-import { createGroups } from '../../../services/payments/src/creation/groups.ts';
-import { createPayment } from '../../../services/payments/src/creation/creation.ts';
+import { createBatches } from '../../../services/payments/src/payment/create-batch.ts';
+import { createPayment } from '../../../services/payments/src/payment/create.ts';
 import { createAccessRefresh } from '../../../services/payments/src/limits/refresh-access.ts';
 import { createPaymentMessages } from '../../../services/payments/src/payment-messages.ts';
 import { toCreation } from '../../../services/payments/src/routes/create-payment.ts';
@@ -21,7 +21,7 @@ export function creator({ world, settings, otherServices, merchants, wallets, ne
   const messages = createPaymentMessages({ outbox: world.outbox, metrics: testMetrics });
   const transact = createAdmission(pool);
   const refresh = createAccessRefresh({ owners: ownersIn(otherServices), transact });
-  const decideTogether = createGroups({ pool, messages, logger: testLogger });
+  const decideTogether = createBatches({ pool, rules: settings, messages, logger: testLogger });
   return async (order) => {
     const body = {
       ...{ idempotency_key: randomBytes(8).toString('hex'), amount: PRICE, merchant_wallet: wallet },
@@ -29,7 +29,7 @@ export function creator({ world, settings, otherServices, merchants, wallets, ne
       ...(kind === 'unique' && { unique_amount: true as const }),
     };
     const result = await createPayment(
-      { decideTogether, transact, messages, refresh, ...settings },
+      { decideTogether, transact, messages, refresh, rules: settings },
       toCreation(merchant, body, [network]),
     );
     if (result.outcome === 'slot_taken') return null;

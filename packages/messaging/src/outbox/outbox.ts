@@ -26,28 +26,26 @@ export type Outbox = {
   ): Promise<void>;
   /**
    * As `send`, for many messages in this order.
-   * @param messages.traceparent of the span that the message belongs to, where that is not the current one.
+   * @param messages.requestId and `traceparent` where the message belongs to another request than the current one.
    */
   sendAll<T extends { merchant_id: string }>(
     tx: Transaction,
     message: MessageDefinition<T>,
     messages: readonly ({ payload: T } & ComposeOptions)[],
   ): Promise<void>;
-  /**
-   * As `send`, for a statement that writes the row itself, together with the change; the caller calls `wake` after the commit.
-   */
-  compose<T extends { merchant_id: string }>(
-    message: MessageDefinition<T>,
-    payload: T,
-    options?: ComposeOptions,
-  ): NewOutboxRow;
-  /** Publishes the messages of this name now instead of at the relay's next poll. */
-  wake(message: { name: string }): void;
   /** Finishes the batch in flight (about 20 s at worst) and stops. */
   close(): Promise<void>;
 };
 
-type ComposeOptions = { messageId?: string; traceparent?: string | undefined };
+/** The request and the span that a message belongs to. */
+export type MessageOrigin = { requestId?: string | undefined; traceparent?: string | undefined };
+
+export const currentOrigin = (): MessageOrigin => ({
+  requestId: currentRequestId(),
+  traceparent: currentSpan()?.traceparent,
+});
+
+type ComposeOptions = MessageOrigin & { messageId?: string };
 
 /**
  * Starts the relay too; every replica has one, and they share the rows.
@@ -64,22 +62,9 @@ export function createOutbox(options: {
   pollMs?: number;
 }): Outbox {
   const relay = startRelay({ ...options, pollMs: options.pollMs ?? 1_000 });
-  const compose: Outbox['compose'] = (message, payload, { messageId = newMessageId(), traceparent } = {}) => {
-    message.parse(payload);
-    return {
-      message_id: messageId,
-      name: message.name,
-      version: message.version,
-      merchant_id: payload.merchant_id,
-      body: JSON.stringify(payload),
-      // A message that no request caused counts as a separate request.
-      request_id: currentRequestId() ?? messageId,
-      traceparent: traceparent ?? currentSpan()?.traceparent ?? null,
-    };
-  };
   const sendAll: Outbox['sendAll'] = async (tx, message, messages) => {
     if (messages.length === 0) return;
-    const rows = messages.map(({ payload, ...options }) => compose(message, payload, options));
+    const rows = messages.map(({ payload, ...options }) => composeMessage(message, payload, options));
     const handOver = relay.offer(message.name, rows.length);
     const written = await insertMessages(tx, rows, handOver?.lease);
     tx.afterCommit(() => (handOver === null ? relay.wake(message.name) : handOver.publish(written)));
@@ -87,8 +72,26 @@ export function createOutbox(options: {
   return {
     send: (tx, message, payload, options) => sendAll(tx, message, [{ payload, ...options }]),
     sendAll,
-    compose,
-    wake: (message) => relay.wake(message.name),
     close: () => relay.close(),
+  };
+}
+
+/** The row of a message. @throws InvalidMessage when the payload breaks the message's schema. */
+export function composeMessage<T extends { merchant_id: string }>(
+  message: MessageDefinition<T>,
+  payload: T,
+  { messageId = newMessageId(), ...origin }: ComposeOptions = {},
+): NewOutboxRow {
+  message.parse(payload);
+  const current = currentOrigin();
+  return {
+    message_id: messageId,
+    name: message.name,
+    version: message.version,
+    merchant_id: payload.merchant_id,
+    body: JSON.stringify(payload),
+    // A message that no request caused counts as a separate request.
+    request_id: origin.requestId ?? current.requestId ?? messageId,
+    traceparent: origin.traceparent ?? current.traceparent ?? null,
   };
 }

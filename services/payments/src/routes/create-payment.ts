@@ -9,8 +9,7 @@ import { conflict, creationBlocked, invalid } from '@quittance/http/errors.ts';
 import { callReader, wayTo } from '@quittance/http/server/call-route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { Creation, CreationOutcome } from '../creation/creation.ts';
-import type { CreationRefusal } from '../store/new-payment.ts';
+import type { Creation, CreationOutcome, CreationRefusal } from '../payment/create.ts';
 
 /** The texts of the refusals. One without a row here does not compile. */
 const blocked: Record<CreationBlockReason, string> = {
@@ -54,7 +53,7 @@ export function createPaymentRoute({
   };
 }
 
-export function countOutcomes(metrics: Metrics) {
+function countOutcomes(metrics: Metrics) {
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
   // Start at zero: a first refusal that makes its series appear is no increase to an alert.
   for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts })])

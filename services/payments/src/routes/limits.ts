@@ -5,9 +5,9 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
-import { limitsRecord } from '../limits/limits-record.ts';
+import { creationBlockReason, limitsRecord } from '../limits/limits-record.ts';
 import type { AccessRefresh } from '../limits/refresh-access.ts';
-import { type GateReading, readGate } from '../store/gate.ts';
+import { readGate } from '../store/gate.ts';
 import { findProvenWallets } from '../store/wallet-proof.ts';
 
 /** A quota that hangs must not make the record unavailable: the gateway waits 1.5 s for all of this. */
@@ -22,7 +22,7 @@ export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRe
     callRoute(ReadLimits, async ({ params }) => {
       const gate = await readNewest(db, refresh, params.merchant_id);
       if (gate === null) throw unavailable(new Error('quota does not know the merchant yet'));
-      return limitsRecord(gate.policy, gate.usage, gate);
+      return limitsRecord(gate.policy, gate.usage, gate.now);
     }),
     callRoute(ReadGate, async ({ params }) => {
       const gate = await readGate(db, params.merchant_id);
@@ -38,10 +38,10 @@ export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRe
  * @returns null for a merchant that quota does not know either.
  * @throws ServiceUnavailable when no policy is stored and quota does not answer. A stored policy needs no answer.
  */
-async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: string): Promise<GateReading | null> {
+async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: string): ReturnType<typeof readGate> {
   const stored = await readGate(db, merchantId);
   if (stored === null) return (await refresh.policy(merchantId)) ? readGate(db, merchantId) : null;
-  if (stored.reason === null) return stored;
+  if (creationBlockReason(stored.policy, stored.usage, stored.now) === null) return stored;
   try {
     await withTimeout(REFRESH_TIMEOUT_MS, refresh.policy(merchantId));
   } catch (error) {

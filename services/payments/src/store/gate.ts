@@ -1,7 +1,8 @@
-import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 
 /** What a merchant has created so far. */
@@ -15,33 +16,56 @@ export type Usage = {
   used_today: number;
 };
 
-/** What a merchant may create, what it has created, and why creation would refuse at `now`, the database's time, or null. */
-export type GateReading = {
-  policy: AccessPolicy;
-  usage: Usage;
-  webhookOk: boolean;
-  now: Date;
-  reason: CreationBlockReason | null;
-};
+/** What a merchant may create, and what it has created. */
+export type Gate = { policy: AccessPolicy; usage: Usage; webhookOk: boolean };
 
 const policyColumns = `policy_version, access_type, account_active, creation_paused, beta_duration_days, beta_started_at,
   beta_expires_at, total_limit, daily_limit, package_number`;
 
-type GateColumns = Usage & WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'> & { webhook_ok: boolean };
+type GateRow = Usage & WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'> & { webhook_ok: boolean };
 
-/** @returns the gate without a lock, for `limits` and the operator; null for a merchant whose policy from quota has not arrived. */
-export async function readGate(db: Queryable, merchantId: string): Promise<GateReading | null> {
-  const { rows } = await db.query<GateColumns & { now: Date; reason: CreationBlockReason | null }>(
-    `select merchant_id, ${policyColumns}, webhook_ok, used_lifetime, package_base, used_day, used_today,
-            now, creation_block_reason(gate, now) as reason
-       from gate, clock_timestamp() as now where merchant_id = $1 and policy_version > 0`,
+const gateColumns = `merchant_id, ${policyColumns}, webhook_ok, used_lifetime, package_base, used_day, used_today`;
+
+function toGate({
+  webhook_ok: webhookOk,
+  used_lifetime,
+  package_base,
+  used_day,
+  used_today,
+  ...policy
+}: GateRow): Gate {
+  return { policy: withTextTimes(policy), usage: { used_lifetime, package_base, used_day, used_today }, webhookOk };
+}
+
+/** @returns the gate without a lock, and the database's time; null for a merchant whose policy from quota has not arrived. */
+export async function readGate(db: Queryable, merchantId: string): Promise<(Gate & { now: Date }) | null> {
+  const { rows } = await db.query<GateRow & { now: Date }>(
+    `select ${gateColumns}, now from gate, clock_timestamp() as now where merchant_id = $1 and policy_version > 0`,
     [merchantId],
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const { now, reason, webhook_ok: webhookOk, used_lifetime, package_base, used_day, used_today, ...columns } = row;
-  const usage = { used_lifetime, package_base, used_day, used_today };
-  return { policy: withTextTimes(columns), usage, webhookOk, now, reason };
+  const { now, ...gate } = row;
+  return { ...toGate(gate), now };
+}
+
+/**
+ * Locks merchants' gates until the transaction ends.
+ * @param waits for gates that are locked; otherwise those are left out.
+ * @returns the gates by merchant, without merchants whose policy from quota has not arrived.
+ */
+export async function lockGates(
+  tx: Transaction,
+  merchantIds: readonly string[],
+  { waits }: { waits: boolean },
+): Promise<Map<string, Gate>> {
+  const { rows } = await tx.query<GateRow>({
+    name: waits ? 'wait-for-gates' : 'lock-free-gates',
+    text: `select ${gateColumns} from gate where merchant_id = any($1) and policy_version > 0
+              for update ${waits ? '' : 'skip locked'}`,
+    values: [merchantIds],
+  });
+  return new Map(rows.map((row) => [row.merchant_id, toGate(row)]));
 }
 
 /** Stores a policy if it is newer than the one known. A new package counts from the usage at this time. */

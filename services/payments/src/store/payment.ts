@@ -36,8 +36,28 @@ export type MovedPayment = PaymentRow & { is_chosen: boolean };
 /** Only one unfinished payment may wait for an amount on an address. */
 export type Slot = { network: string; recipient: string; amountUnits: bigint };
 
-export const paymentColumns = `payment_id, merchant_id, public_token, status, network, recipient, amount, amount_units, description,
-  created_at, expires_at, paid_at, cancelled_at, order_id, metadata, return_url, requested_amount`;
+/** The columns of a PaymentRow with their types, in which a creation writes them. */
+export const paymentColumnTypes = {
+  payment_id: 'text',
+  merchant_id: 'text',
+  public_token: 'text',
+  status: 'text',
+  network: 'text',
+  recipient: 'text',
+  amount: 'text',
+  amount_units: 'bigint',
+  description: 'text',
+  created_at: 'timestamptz',
+  expires_at: 'timestamptz',
+  paid_at: 'timestamptz',
+  cancelled_at: 'timestamptz',
+  order_id: 'text',
+  metadata: 'jsonb',
+  return_url: 'text',
+  requested_amount: 'text',
+} as const satisfies Record<keyof PaymentRow, string>;
+
+export const paymentColumns = Object.keys(paymentColumnTypes).join(', ');
 
 /** As isUnfinished() of state.ts, spelled as in the partial indexes, which serve no other spelling. */
 export const isUnfinishedSql = `status in ('PENDING', 'CHECKING')`;

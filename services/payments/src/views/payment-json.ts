@@ -8,8 +8,7 @@ import type { WithProgress } from './confirmations.ts';
 type PayingTransfer = Omit<ViewedTransfer, 'observed_at'> & PaidTransfer & WithProgress;
 
 /**
- * A payment as merchants get it. The order of the fields is part of the bytes that replays repeat: `amount`, `created_at` and `expires_at`
- * come in this order, and before everything in which a merchant may name fields of its own (see splitAtValues()).
+ * A payment as merchants get it.
  * @param transfer the one that pays it, or null.
  * @param publicBaseUrl where customers reach the checkout, without a trailing slash.
  */

@@ -19,8 +19,8 @@ import { createPaymentMessages } from '../../src/payment-messages.ts';
 import { createAccessRefresh } from '../../src/limits/refresh-access.ts';
 import { noTips } from '../../src/views/chain-tips.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
-import { createPayment } from '../../src/creation/creation.ts';
-import { createGroups } from '../../src/creation/groups.ts';
+import { createPayment } from '../../src/payment/create.ts';
+import { createBatches } from '../../src/payment/create-batch.ts';
 import { accessChanged } from '../../src/handlers/access-changed.ts';
 import { transferObserved } from '../../src/handlers/transfer-observed.ts';
 import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
@@ -63,14 +63,9 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
   const transact = createAdmission(pool);
   const refresh = createAccessRefresh({ owners, transact });
   const { publicBaseUrl } = settings;
-  const creation = {
-    pool,
-    decideTogether: createGroups({ pool, messages, logger: testLogger }),
-    transact,
-    messages,
-    refresh,
-    ...settings,
-  };
+  const deciding = { rules: settings, messages };
+  const decideTogether = createBatches({ pool, logger: testLogger, ...deciding });
+  const creation = { decideTogether, transact, refresh, ...deciding };
   // chain-watcher does not say how far it is: then what the ledger has is shown.
   const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
   const readWarnings: ReadWarnings = (payments) => Promise.resolve(payments.map(() => []));

@@ -1,6 +1,13 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
-import type { Fingerprints } from '../store/new-payment.ts';
+
+/** Two SHA-256 of the validated request: the same values under the same key are a replay, other values a conflict. */
+export type Fingerprints = {
+  /** Of what the request says. */
+  fingerprint: Buffer;
+  /** Of the other request that means the same at the present setting; null where there is none. */
+  equal_fingerprint: Buffer | null;
+};
 
 type Requested = CreationRequest & { amount_units: bigint };
 
@@ -14,8 +21,8 @@ type Requested = CreationRequest & { amount_units: bigint };
 export function fingerprintsOf(creation: Requested, ttlSeconds: number): Fingerprints {
   const { expires_in: seconds, ...others } = creation;
   const fingerprint = hash(creation);
-  if (seconds === undefined) return { fingerprint, equalFingerprint: hash({ ...others, expires_in: ttlSeconds }) };
-  return { fingerprint, equalFingerprint: seconds === ttlSeconds ? hash(others) : null };
+  if (seconds === undefined) return { fingerprint, equal_fingerprint: hash({ ...others, expires_in: ttlSeconds }) };
+  return { fingerprint, equal_fingerprint: seconds === ttlSeconds ? hash(others) : null };
 }
 
 function hash(creation: Requested): Buffer {

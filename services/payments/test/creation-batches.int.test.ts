@@ -2,9 +2,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Caller } from '@quittance/runtime/concurrency/caller.ts';
 import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createGroups } from '../src/creation/groups.ts';
-import type { NewPayment } from '../src/store/new-payment.ts';
-import { type CreationDatabase, creationDatabase, newCreation, newGate } from './creation-rows.ts';
+import { createBatches } from '../src/payment/create-batch.ts';
+import type { Creation } from '../src/payment/create.ts';
+import {
+  createdMessages,
+  type CreationDatabase,
+  creationDatabase,
+  newCreation,
+  newGate,
+  rules,
+} from './creation-rows.ts';
 
 let database: CreationDatabase;
 beforeAll(async () => {
@@ -12,22 +19,21 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-let woken = 0;
-const messages = {
-  sendCreatedAfterCommit: (tx: { afterCommit(hook: () => void): void }) => tx.afterCommit(() => (woken += 1)),
-};
+const { counted, messages } = createdMessages();
 
 /** Decides them at the same moment. @returns the outcomes, in their order. */
-async function together(creations: readonly NewPayment[], callers: readonly (Caller | null)[] = []) {
-  const decide = createGroups({ pool: database.db, messages, logger: testLogger });
+async function together(creations: readonly Creation[], callers: readonly (Caller | null)[] = []) {
+  const decideTogether = createBatches({ pool: database.db, rules, messages, logger: testLogger });
   const results = await Promise.all(
-    creations.map((creation, position) => withCaller(callers[position] ?? null, () => decide(creation))),
+    creations.map((creation, position) =>
+      withCaller(callers[position] ?? null, () => decideTogether({ creation, origin: {} })),
+    ),
   );
   return results.map((result) => result?.outcome ?? null);
 }
 
 /** How many of the payments are stored, with a reply and a message each, and by how many transactions. */
-async function stored(creations: readonly NewPayment[]) {
+async function stored(creations: readonly Creation[]) {
   const { rows } = await database.db.query<{
     payments: number;
     replies: number;
@@ -37,8 +43,8 @@ async function stored(creations: readonly NewPayment[]) {
     `select count(*)::int as payments, count(distinct p.xmin::text)::int as transactions,
             (select count(*)::int from idempotent_reply where merchant_id = any($2)) as replies,
             (select count(*)::int from outbox where merchant_id = any($2)) as messages
-       from payment p where payment_id = any($1)`,
-    [creations.map(({ payment }) => payment.payment_id), creations.map(({ payment }) => payment.merchant_id)],
+       from payment p where recipient = any($1) and merchant_id = any($2)`,
+    [creations.map(({ merchant_wallet: wallet }) => wallet), creations.map(({ merchant_id: merchant }) => merchant)],
   );
   return rows[0]!;
 }
@@ -56,26 +62,26 @@ function leaving(): Caller {
 
 test('creations that wait at the same moment are written by one transaction, which wakes the relay once', async () => {
   const creations = (await newMerchants(8)).map((merchant) => newCreation(merchant));
-  woken = 0;
+  counted.sent = 0;
   expect(await together(creations)).toEqual(creations.map(() => 'created'));
   expect(await stored(creations)).toEqual({ payments: 8, replies: 8, messages: 8, transactions: 1 });
-  expect(woken).toBe(1);
+  expect(counted.sent).toBe(1);
 });
 
 test('a repetition and a refusal are decided beside what is created', async () => {
-  const [one, other, third, poor] = [...(await newMerchants(3)), await newGate(database.db, undefined, 0)];
-  const first = newCreation(one);
-  expect(await together([first])).toEqual(['created']);
-  const slot = newCreation(other!, { recipient: first.payment.recipient });
+  const [one, other, third, fourth, poor] = [...(await newMerchants(4)), await newGate(database.db, undefined, 0)];
+  const [first, second] = [newCreation(one), newCreation(fourth!)];
+  expect(await together([first, second])).toEqual(['created', 'created']);
+  const slot = newCreation(other!, { merchant_wallet: second.merchant_wallet });
   const fresh = newCreation(third!);
-  const again = { ...newCreation(one), idempotencyKey: first.idempotencyKey };
-  expect(await together([again, slot, fresh, newCreation(poor!)])).toEqual([
+  expect(await together([first, slot, fresh, newCreation(poor!)])).toEqual([
     'replayed',
     'slot_taken',
     'created',
     'total_quota_exhausted',
   ]);
-  expect(await stored([again, slot])).toMatchObject({ payments: 0 });
+  expect(await stored([first])).toMatchObject({ payments: 1, replies: 1, messages: 1 });
+  expect(await stored([slot])).toMatchObject({ payments: 0, replies: 0, messages: 0 });
 });
 
 test('what is locked is left to be decided alone, and holds up nobody', async () => {
@@ -92,21 +98,19 @@ test('what is locked is left to be decided alone, and holds up nobody', async ()
 
 test('one merchant, and one wallet, is in a group once', async () => {
   const [one, other] = await newMerchants(2);
-  const wallet = newCreation(one!).payment.recipient;
+  const wallet = newCreation(one!).merchant_wallet;
   const creations = [
     newCreation(one!),
     newCreation(one!),
-    newCreation(other!, { recipient: wallet }),
-    newCreation(other!, { recipient: wallet, amount_units: 2n }),
+    newCreation(other!, { merchant_wallet: wallet }),
+    newCreation(other!, { merchant_wallet: wallet, amount: '2', amount_units: 2_000_000n }),
   ];
   expect(await together(creations)).toEqual(['created', null, 'created', null]);
 });
 
 test('an error that may be of one member stores nothing, and all are decided alone', async () => {
   const [one, other] = await newMerchants(2);
-  const before = newCreation(one!);
-  await together([before]);
-  const broken = newCreation(one!, { payment_id: before.payment.payment_id });
+  const broken = newCreation(one!, { description: 'PostgreSQL keeps no \0' });
   const sound = newCreation(other!);
   expect(await together([broken, sound])).toEqual([null, null]);
   expect(await stored([sound])).toMatchObject({ payments: 0, replies: 0, messages: 0 });

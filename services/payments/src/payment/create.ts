@@ -1,0 +1,271 @@
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import { type CreationBlockReason, creationBlockReasons } from '@quittance/contracts/access.ts';
+import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
+import type { CreationRequest } from '@quittance/contracts/payment.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import type { TransactAdmitted } from '../admission.ts';
+import { creationBlockReason } from '../limits/limits-record.ts';
+import type { AccessRefresh } from '../limits/refresh-access.ts';
+import { currentOrigin, type MessageOrigin } from '@quittance/messaging/outbox/outbox.ts';
+import type { PaymentMessages } from '../payment-messages.ts';
+import { type Gate, lockGates } from '../store/gate.ts';
+import type { PaymentRow } from '../store/payment.ts';
+import { toPayment } from '../views/payment-json.ts';
+import {
+  type Facts,
+  insertPayments,
+  isWalletTaken,
+  lockPrice,
+  type NewPayment,
+  type Question,
+  readFacts,
+  type SavedReply,
+} from './create.sql.ts';
+import { fingerprintsOf } from './fingerprint.ts';
+
+/** A creation as the gateway validated it. */
+export type Creation = CreationRequest & {
+  merchant_id: string;
+  idempotency_key: string;
+  /** Millionths of a USDT. */
+  amount_units: bigint;
+};
+
+/** A creation, and the request that asks for it. */
+export type AskedCreation = { creation: Creation; origin: MessageOrigin };
+
+export type CreationRefusal =
+  | CreationBlockReason
+  | 'key_conflict'
+  | 'webhook_missing'
+  | 'wallet_of_another_merchant'
+  | 'slot_taken';
+
+/** `body` holds the exact bytes of the 201, the same for every replay. `unknown_merchant`: no policy has arrived from quota. */
+export type CreationResult =
+  | { outcome: 'created' | 'replayed'; body: Buffer }
+  | { outcome: 'unknown_merchant' }
+  | { outcome: CreationRefusal };
+
+/** Every result but `unknown_merchant`, which is thrown. */
+export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_merchant' }>;
+
+/** What a deployment decides about creations. */
+export type CreationRules = {
+  /** How long a payment waits, where the creation doesn't say. */
+  ttlSeconds: number;
+  /** Whether a wallet has to be, or becomes, its merchant's. */
+  walletBinding: boolean;
+  publicBaseUrl: string;
+};
+
+/** What a creation is decided and written by, inside a transaction. */
+export type Deciding = { rules: CreationRules; messages: Pick<PaymentMessages, 'sendCreated'> };
+
+/** Decides a creation together with others. @returns null when it has to be decided alone; then nothing of it is stored. */
+export type DecideTogether = (asked: AskedCreation) => Promise<CreationResult | null>;
+
+export type CreationContext = Deciding & {
+  decideTogether: DecideTogether;
+  transact: TransactAdmitted;
+  refresh: AccessRefresh;
+};
+
+/**
+ * Creates a payment, or answers a repeated request with the first answer's bytes.
+ * A refusal that depends on another service's decision is given only after that service was asked once, between two transactions:
+ * permissions may arrive late, and a merchant that was just activated must not be refused.
+ * @throws ServiceUnavailable or what isUnavailable() recognises when it cannot be decided; then nothing is stored.
+ */
+export async function createPayment(context: CreationContext, creation: Creation): Promise<CreationOutcome> {
+  const asked = { creation, origin: currentOrigin() };
+  const refreshed = new Set<keyof AccessRefresh>();
+  for (;;) {
+    const result = (await context.decideTogether(asked)) ?? (await decideAlone(context, asked));
+    const owner = ownerOf(result.outcome);
+    // Each owner is asked once, so this repeats at most twice.
+    if (owner === null || refreshed.has(owner) || !(await context.refresh[owner](creation.merchant_id))) {
+      // The gateway let the merchant in, so quota is only late.
+      if (result.outcome === 'unknown_merchant') throw unavailable(new Error('quota does not know the merchant yet'));
+      return result;
+    }
+    refreshed.add(owner);
+  }
+}
+
+/** Which service's decision the outcome depends on, where a newer version could change it. */
+function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null {
+  if (outcome === 'webhook_missing') return 'webhook';
+  return (['unknown_merchant', ...creationBlockReasons] as const).some((reason) => reason === outcome)
+    ? 'policy'
+    : null;
+}
+
+/** More attempts are needed only while others keep taking each amount that was chosen. */
+const ATTEMPTS_MAX = 100;
+
+/** Waits for the locks that a creation needs. */
+async function decideAlone(context: CreationContext, asked: AskedCreation): Promise<CreationResult> {
+  const attempt = () =>
+    context.transact(asked.creation.merchant_id, async (tx) => {
+      for (let tries = 1; tries <= ATTEMPTS_MAX; tries += 1) {
+        const [result] = await decideAll(tx, context, [asked], { waits: true });
+        if (result) return result;
+        await lockPrice(tx, questionOf(asked.creation));
+      }
+      throw unavailable(new Error('other creations took every amount that was chosen'));
+    });
+  const result = await attempt().catch((error: unknown) => {
+    // Another merchant took the wallet meanwhile, which a new transaction sees.
+    if (isWalletTaken(error)) return attempt();
+    throw error;
+  });
+  faultPoint('creation-committed');
+  return result;
+}
+
+/**
+ * Decides creations of different merchants and writes those that are allowed, in one transaction.
+ * @param options.waits for gates that are locked.
+ * @returns in their order; null for one that is not decided, because its gate or price is locked or its amount was just taken.
+ */
+export async function decideAll(
+  tx: Transaction,
+  { rules, messages }: Deciding,
+  asked: readonly AskedCreation[],
+  options: { waits: boolean },
+): Promise<(CreationResult | null)[]> {
+  // 1. Lock the gates, so that nothing else counts for these merchants; then read what the creations depend on.
+  const merchants = asked.map(({ creation }) => creation.merchant_id);
+  const gates = await lockGates(tx, merchants, options);
+  const facts = await readFacts(
+    tx,
+    asked.map(({ creation }) => questionOf(creation, gates.has(creation.merchant_id))),
+  );
+
+  // 2. Decide.
+  const decided = asked.map(({ creation, origin }) => {
+    const known = facts.get(creation.merchant_id);
+    if (known === undefined) throw new Error(`creation_facts() returned no row for ${creation.merchant_id}`);
+    const gate = gates.get(creation.merchant_id) ?? null;
+    return { origin, decision: decide(creation, { gate, ...known }, rules) };
+  });
+
+  // 3. Write what is allowed, with its messages.
+  const payments = decided.flatMap(({ decision }) => (decision.outcome === 'created' ? [decision.write] : []));
+  const written = payments.length === 0 ? new Set<string>() : await insertPayments(tx, payments);
+  if (written.size > 0) faultPoint('creation-written');
+  await messages.sendCreated(
+    tx,
+    decided.flatMap(({ decision, origin }) =>
+      decision.outcome === 'created' && written.has(decision.write.payment.payment_id)
+        ? [{ payment: decision.write.payment, ...origin }]
+        : [],
+    ),
+  );
+  return decided.map(({ decision }) => {
+    if (decision.outcome === 'undecided') return null;
+    if (decision.outcome === 'created') {
+      const { payment, reply } = decision.write;
+      return written.has(payment.payment_id) ? { outcome: 'created', body: Buffer.from(reply) } : null;
+    }
+    // Where gates aren't waited for, this one may only be locked.
+    return decision.outcome === 'unknown_merchant' && !options.waits ? null : decision;
+  });
+}
+
+/** @param isLocked whether the merchant's gate is: an amount is chosen only then. */
+const questionOf = (creation: Creation, isLocked = false): Question => ({
+  merchant_id: creation.merchant_id,
+  idempotency_key: creation.idempotency_key,
+  network: creation.network,
+  recipient: creation.merchant_wallet,
+  amount_units: creation.amount_units,
+  is_unique: creation.unique_amount === true,
+  needs_amount: isLocked,
+});
+
+type Known = Facts & { gate: Gate | null };
+
+type Decision =
+  | { outcome: 'created'; write: NewPayment }
+  | Exclude<CreationResult, { outcome: 'created' | 'replayed' }>
+  | { outcome: 'replayed'; body: Buffer }
+  /** Another creation holds the price. */
+  | { outcome: 'undecided' };
+
+/** The rule of a creation: the first thing that decides it. */
+function decide(creation: Creation, known: Known, rules: CreationRules): Decision {
+  const { gate, reply, owner, is_proven: isProven, free_units: units } = known;
+  if (reply !== null)
+    return isSameRequest(creation, reply, rules.ttlSeconds)
+      ? { outcome: 'replayed', body: reply.body }
+      : { outcome: 'key_conflict' };
+  if (gate === null) return { outcome: 'unknown_merchant' };
+  const blocked = creationBlockReason(gate.policy, gate.usage, createdAt(known));
+  if (blocked !== null) return { outcome: blocked };
+  if (!gate.webhookOk) return { outcome: 'webhook_missing' };
+  if ((rules.walletBinding || isProven) && owner !== null && owner !== creation.merchant_id)
+    return { outcome: 'wallet_of_another_merchant' };
+  if (units === null) return { outcome: 'slot_taken' };
+  if (units === 0n) return { outcome: 'undecided' };
+  return { outcome: 'created', write: newPayment(creation, { ...known, units }, rules) };
+}
+
+function isSameRequest(creation: Creation, reply: SavedReply, ttlSeconds: number): boolean {
+  const { fingerprint, equal_fingerprint: equal } = fingerprintsOf(creation, ttlSeconds);
+  if (fingerprint.equals(reply.fingerprint)) return true;
+  if (reply.equal_fingerprint !== null) return fingerprint.equals(reply.equal_fingerprint);
+  return equal !== null && equal.equals(reply.fingerprint);
+}
+
+/** A clock that was set back by less than this must not put a payment before the others of its slot. */
+const CLOCK_SET_BACK_MS = 150_000;
+
+function createdAt({ clock, newest_at: newest }: Pick<Facts, 'clock' | 'newest_at'>): Date {
+  const isClose = newest !== null && newest.getTime() <= clock.getTime() + CLOCK_SET_BACK_MS;
+  return isClose ? new Date(newest.getTime() + 1) : clock;
+}
+
+/** Everything a creation that is allowed writes. */
+function newPayment(creation: Creation, known: Known & { units: bigint }, rules: CreationRules): NewPayment {
+  const isUnique = creation.unique_amount === true;
+  const { units } = known;
+  const created = createdAt(known);
+  const payment: PaymentRow = {
+    payment_id: newPaymentId(created),
+    merchant_id: creation.merchant_id,
+    public_token: newPublicToken(),
+    status: 'PENDING',
+    network: creation.network,
+    recipient: creation.merchant_wallet,
+    amount: isUnique ? uniqueAmount(units) : creation.amount,
+    amount_units: units,
+    requested_amount: isUnique ? creation.amount : null,
+    description: creation.description,
+    order_id: creation.order_id ?? null,
+    metadata: creation.metadata ?? null,
+    return_url: creation.return_url ?? null,
+    created_at: created,
+    expires_at: new Date(created.getTime() + (creation.expires_in ?? rules.ttlSeconds) * 1_000),
+    paid_at: null,
+    cancelled_at: null,
+  };
+  return {
+    payment,
+    token_sha256: sha256(payment.public_token),
+    binds_wallet: rules.walletBinding && known.owner === null,
+    idempotency_key: creation.idempotency_key,
+    ...fingerprintsOf(creation, rules.ttlSeconds),
+    reply: JSON.stringify(toPayment(payment, null, rules.publicBaseUrl)),
+  };
+}
+
+/** With four decimals, or six where the amount needs them. */
+function uniqueAmount(units: bigint): string {
+  const [whole, decimals = ''] = formatUnits(units, 6).split('.');
+  return `${whole}.${decimals.padEnd(units % 100n === 0n ? 4 : 6, '0')}`;
+}
