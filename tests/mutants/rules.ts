@@ -32,6 +32,12 @@ export const allRules: readonly Rules[] = [
     tests: ['services/webhook-dispatcher/test/{outcome,retry-schedule,signature,state}.unit.test.ts'],
   },
   {
+    name: 'creation',
+    about: 'which creations are allowed, which are replays, and what is written',
+    mutate: ['services/payments/src/payment/creation-rule.ts', 'services/payments/src/limits/limits-record.ts'],
+    tests: ['services/payments/test/{creation-rule,access}.unit.test.ts'],
+  },
+  {
     name: 'access',
     about: 'who may create how many payments',
     mutate: ['services/quota/src/policy.ts'],

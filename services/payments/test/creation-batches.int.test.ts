@@ -3,7 +3,7 @@ import type { Caller } from '@quittance/runtime/concurrency/caller.ts';
 import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createBatches } from '../src/payment/create-batch.ts';
-import type { Creation } from '../src/payment/create.ts';
+import type { Creation } from '../src/payment/creation-rule.ts';
 import {
   createdMessages,
   type CreationDatabase,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import type { Creation } from '../src/payment/create.ts';
+import type { Creation } from '../src/payment/creation-rule.ts';
 import { decide, newCreation, newGate, paymentIdOf } from './creation-rows.ts';
 import { type Clock, steerable, takeClock } from './model/clock.ts';
 

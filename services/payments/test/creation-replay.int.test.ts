@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Creation } from '../src/payment/create.ts';
+import type { Creation } from '../src/payment/creation-rule.ts';
 import { type CreationDatabase, creationDatabase, decide, newGate } from './creation-rows.ts';
 
 let database: CreationDatabase;

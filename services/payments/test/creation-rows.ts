@@ -8,7 +8,8 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { testMetrics } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { type Creation, type CreationResult, type CreationRules, decideAll } from '../src/payment/create.ts';
+import { decideAll } from '../src/payment/create.ts';
+import type { Creation, CreationResult, CreationRules } from '../src/payment/creation-rule.ts';
 import { createPaymentMessages } from '../src/payment-messages.ts';
 
 export type CreationDatabase = { db: Pool; close(): Promise<void> };

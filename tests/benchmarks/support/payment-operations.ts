@@ -6,7 +6,8 @@ import { claimMessages, insertMessages } from '@quittance/messaging/outbox/store
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { type Creation, type CreationResult, decideAll } from '../../../services/payments/src/payment/create.ts';
+import { decideAll } from '../../../services/payments/src/payment/create.ts';
+import type { Creation, CreationResult } from '../../../services/payments/src/payment/creation-rule.ts';
 import { createPaymentMessages } from '../../../services/payments/src/payment-messages.ts';
 import { findNearestCandidate } from '../../../services/payments/src/queries/arrived.ts';
 import { findPayments } from '../../../services/payments/src/queries/found-payments.ts';

@@ -10,7 +10,8 @@ import {
 import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { type AskedCreation, type CreationResult, decideAll, type DecideTogether, type Deciding } from './create.ts';
+import { type AskedCreation, decideAll, type DecideTogether, type Deciding } from './create.ts';
+import type { CreationResult } from './creation-rule.ts';
 
 type Parts = Deciding & { pool: Pool; logger: Logger };
 

@@ -1,6 +1,5 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { isUnfinishedSql, paymentColumns, paymentColumnTypes, type PaymentRow } from '../store/payment.ts';
-import type { Fingerprints } from './fingerprint.ts';
 
 /** What a creation asks the database about. */
 export type Question = {
@@ -62,7 +61,7 @@ export async function lockPrice(
 }
 
 /** Everything one creation writes, besides its message. */
-export type NewPayment = Fingerprints & {
+export type NewPayment = {
   payment: PaymentRow;
   token_sha256: Buffer;
   /** Whether the wallet becomes this merchant's. */
@@ -70,6 +69,10 @@ export type NewPayment = Fingerprints & {
   idempotency_key: string;
   /** The exact text of the 201. */
   reply: string;
+  /** SHA-256 of what the request says: the same values under the same key are a replay, other values a conflict. */
+  fingerprint: Buffer;
+  /** Of the other request that means the same at the present setting; null where there is none. */
+  equal_fingerprint: Buffer | null;
 };
 
 const newColumnTypes = {

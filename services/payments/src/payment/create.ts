@@ -1,66 +1,20 @@
-import { formatUnits } from '@quittance/contracts/amount.ts';
-import { type CreationBlockReason, creationBlockReasons } from '@quittance/contracts/access.ts';
-import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
-import type { CreationRequest } from '@quittance/contracts/payment.ts';
+import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { unavailable } from '@quittance/http/errors.ts';
+import { currentOrigin, type MessageOrigin } from '@quittance/messaging/outbox/outbox.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { TransactAdmitted } from '../admission.ts';
-import { creationBlockReason } from '../limits/limits-record.ts';
 import type { AccessRefresh } from '../limits/refresh-access.ts';
-import { currentOrigin, type MessageOrigin } from '@quittance/messaging/outbox/outbox.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
-import { type Gate, lockGates } from '../store/gate.ts';
-import type { PaymentRow } from '../store/payment.ts';
-import { toPayment } from '../views/payment-json.ts';
-import {
-  type Facts,
-  insertPayments,
-  isWalletTaken,
-  lockPrice,
-  type NewPayment,
-  type Question,
-  readFacts,
-  type SavedReply,
-} from './create.sql.ts';
-import { fingerprintsOf } from './fingerprint.ts';
-
-/** A creation as the gateway validated it. */
-export type Creation = CreationRequest & {
-  merchant_id: string;
-  idempotency_key: string;
-  /** Millionths of a USDT. */
-  amount_units: bigint;
-};
+import { lockGates } from '../store/gate.ts';
+import { insertPayments, isWalletTaken, lockPrice, type Question, readFacts } from './create.sql.ts';
+import { type Creation, type CreationResult, type CreationRules, decide } from './creation-rule.ts';
 
 /** A creation, and the request that asks for it. */
 export type AskedCreation = { creation: Creation; origin: MessageOrigin };
 
-export type CreationRefusal =
-  | CreationBlockReason
-  | 'key_conflict'
-  | 'webhook_missing'
-  | 'wallet_of_another_merchant'
-  | 'slot_taken';
-
-/** `body` holds the exact bytes of the 201, the same for every replay. `unknown_merchant`: no policy has arrived from quota. */
-export type CreationResult =
-  | { outcome: 'created' | 'replayed'; body: Buffer }
-  | { outcome: 'unknown_merchant' }
-  | { outcome: CreationRefusal };
-
 /** Every result but `unknown_merchant`, which is thrown. */
 export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_merchant' }>;
-
-/** What a deployment decides about creations. */
-export type CreationRules = {
-  /** How long a payment waits, where the creation doesn't say. */
-  ttlSeconds: number;
-  /** Whether a wallet has to be, or becomes, its merchant's. */
-  walletBinding: boolean;
-  publicBaseUrl: string;
-};
 
 /** What a creation is decided and written by, inside a transaction. */
 export type Deciding = { rules: CreationRules; messages: Pick<PaymentMessages, 'sendCreated'> };
@@ -187,85 +141,3 @@ const questionOf = (creation: Creation, isLocked = false): Question => ({
   is_unique: creation.unique_amount === true,
   needs_amount: isLocked,
 });
-
-type Known = Facts & { gate: Gate | null };
-
-type Decision =
-  | { outcome: 'created'; write: NewPayment }
-  | Exclude<CreationResult, { outcome: 'created' | 'replayed' }>
-  | { outcome: 'replayed'; body: Buffer }
-  /** Another creation holds the price. */
-  | { outcome: 'undecided' };
-
-/** The rule of a creation: the first thing that decides it. */
-function decide(creation: Creation, known: Known, rules: CreationRules): Decision {
-  const { gate, reply, owner, is_proven: isProven, free_units: units } = known;
-  if (reply !== null)
-    return isSameRequest(creation, reply, rules.ttlSeconds)
-      ? { outcome: 'replayed', body: reply.body }
-      : { outcome: 'key_conflict' };
-  if (gate === null) return { outcome: 'unknown_merchant' };
-  const blocked = creationBlockReason(gate.policy, gate.usage, createdAt(known));
-  if (blocked !== null) return { outcome: blocked };
-  if (!gate.webhookOk) return { outcome: 'webhook_missing' };
-  if ((rules.walletBinding || isProven) && owner !== null && owner !== creation.merchant_id)
-    return { outcome: 'wallet_of_another_merchant' };
-  if (units === null) return { outcome: 'slot_taken' };
-  if (units === 0n) return { outcome: 'undecided' };
-  return { outcome: 'created', write: newPayment(creation, { ...known, units }, rules) };
-}
-
-function isSameRequest(creation: Creation, reply: SavedReply, ttlSeconds: number): boolean {
-  const { fingerprint, equal_fingerprint: equal } = fingerprintsOf(creation, ttlSeconds);
-  if (fingerprint.equals(reply.fingerprint)) return true;
-  if (reply.equal_fingerprint !== null) return fingerprint.equals(reply.equal_fingerprint);
-  return equal !== null && equal.equals(reply.fingerprint);
-}
-
-/** A clock that was set back by less than this must not put a payment before the others of its slot. */
-const CLOCK_SET_BACK_MS = 150_000;
-
-function createdAt({ clock, newest_at: newest }: Pick<Facts, 'clock' | 'newest_at'>): Date {
-  const isClose = newest !== null && newest.getTime() <= clock.getTime() + CLOCK_SET_BACK_MS;
-  return isClose ? new Date(newest.getTime() + 1) : clock;
-}
-
-/** Everything a creation that is allowed writes. */
-function newPayment(creation: Creation, known: Known & { units: bigint }, rules: CreationRules): NewPayment {
-  const isUnique = creation.unique_amount === true;
-  const { units } = known;
-  const created = createdAt(known);
-  const payment: PaymentRow = {
-    payment_id: newPaymentId(created),
-    merchant_id: creation.merchant_id,
-    public_token: newPublicToken(),
-    status: 'PENDING',
-    network: creation.network,
-    recipient: creation.merchant_wallet,
-    amount: isUnique ? uniqueAmount(units) : creation.amount,
-    amount_units: units,
-    requested_amount: isUnique ? creation.amount : null,
-    description: creation.description,
-    order_id: creation.order_id ?? null,
-    metadata: creation.metadata ?? null,
-    return_url: creation.return_url ?? null,
-    created_at: created,
-    expires_at: new Date(created.getTime() + (creation.expires_in ?? rules.ttlSeconds) * 1_000),
-    paid_at: null,
-    cancelled_at: null,
-  };
-  return {
-    payment,
-    token_sha256: sha256(payment.public_token),
-    binds_wallet: rules.walletBinding && known.owner === null,
-    idempotency_key: creation.idempotency_key,
-    ...fingerprintsOf(creation, rules.ttlSeconds),
-    reply: JSON.stringify(toPayment(payment, null, rules.publicBaseUrl)),
-  };
-}
-
-/** With four decimals, or six where the amount needs them. */
-function uniqueAmount(units: bigint): string {
-  const [whole, decimals = ''] = formatUnits(units, 6).split('.');
-  return `${whole}.${decimals.padEnd(units % 100n === 0n ? 4 : 6, '0')}`;
-}

@@ -9,7 +9,8 @@ import { conflict, creationBlocked, invalid } from '@quittance/http/errors.ts';
 import { callReader, wayTo } from '@quittance/http/server/call-route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { Creation, CreationOutcome, CreationRefusal } from '../payment/create.ts';
+import type { CreationOutcome } from '../payment/create.ts';
+import type { Creation, CreationRefusal } from '../payment/creation-rule.ts';
 
 /** The texts of the refusals. One without a row here does not compile. */
 const blocked: Record<CreationBlockReason, string> = {

@@ -1,0 +1,159 @@
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { CreationBlockReason } from '@quittance/contracts/access.ts';
+import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
+import type { CreationRequest } from '@quittance/contracts/payment.ts';
+import { creationBlockReason } from '../limits/limits-record.ts';
+import type { Gate } from '../store/gate.ts';
+import type { PaymentRow } from '../store/payment.ts';
+import { toPayment } from '../views/payment-json.ts';
+import type { Facts, NewPayment, SavedReply } from './create.sql.ts';
+
+/** A creation as the gateway validated it. */
+export type Creation = CreationRequest & {
+  merchant_id: string;
+  idempotency_key: string;
+  /** Millionths of a USDT. */
+  amount_units: bigint;
+};
+
+export type CreationRefusal =
+  | CreationBlockReason
+  | 'key_conflict'
+  | 'webhook_missing'
+  | 'wallet_of_another_merchant'
+  | 'slot_taken';
+
+/** `body` holds the exact bytes of the 201, the same for every replay. `unknown_merchant`: no policy has arrived from quota. */
+export type CreationResult =
+  | { outcome: 'created' | 'replayed'; body: Buffer }
+  | { outcome: 'unknown_merchant' }
+  | { outcome: CreationRefusal };
+
+/** What a deployment decides about creations. */
+export type CreationRules = {
+  /** How long a payment waits, where the creation doesn't say. */
+  ttlSeconds: number;
+  /** Whether a wallet has to be, or becomes, its merchant's. */
+  walletBinding: boolean;
+  publicBaseUrl: string;
+};
+
+/** What a creation is decided by. `gate` is null while it is not locked, or unknown. */
+export type Known = Facts & { gate: Gate | null };
+
+export type Decision =
+  | { outcome: 'created'; write: NewPayment }
+  | Exclude<CreationResult, { outcome: 'created' | 'replayed' }>
+  | { outcome: 'replayed'; body: Buffer }
+  /** Another creation holds the price. */
+  | { outcome: 'undecided' };
+
+/** The rule of a creation: the first thing that decides it. */
+export function decide(creation: Creation, known: Known, rules: CreationRules): Decision {
+  const { gate, reply, owner, is_proven: isProven, free_units: units } = known;
+  if (reply !== null)
+    return isSameRequest(creation, reply, rules.ttlSeconds)
+      ? { outcome: 'replayed', body: reply.body }
+      : { outcome: 'key_conflict' };
+  if (gate === null) return { outcome: 'unknown_merchant' };
+  const blocked = creationBlockReason(gate.policy, gate.usage, createdAt(known));
+  if (blocked !== null) return { outcome: blocked };
+  if (!gate.webhookOk) return { outcome: 'webhook_missing' };
+  if ((rules.walletBinding || isProven) && owner !== null && owner !== creation.merchant_id)
+    return { outcome: 'wallet_of_another_merchant' };
+  if (units === null) return { outcome: 'slot_taken' };
+  if (units === 0n) return { outcome: 'undecided' };
+  return { outcome: 'created', write: newPayment(creation, { ...known, units }, rules) };
+}
+
+function isSameRequest(creation: Creation, reply: SavedReply, ttlSeconds: number): boolean {
+  const { fingerprint, equal_fingerprint: equal } = fingerprintsOf(creation, ttlSeconds);
+  if (fingerprint.equals(reply.fingerprint)) return true;
+  if (reply.equal_fingerprint !== null) return fingerprint.equals(reply.equal_fingerprint);
+  return equal !== null && equal.equals(reply.fingerprint);
+}
+
+/** A clock that was set back by less than this must not put a payment before the others of its slot. */
+const CLOCK_SET_BACK_MS = 150_000;
+
+function createdAt({ clock, newest_at: newest }: Pick<Facts, 'clock' | 'newest_at'>): Date {
+  const isClose = newest !== null && newest.getTime() <= clock.getTime() + CLOCK_SET_BACK_MS;
+  return isClose ? new Date(newest.getTime() + 1) : clock;
+}
+
+/** Everything a creation that is allowed writes. */
+function newPayment(creation: Creation, known: Known & { units: bigint }, rules: CreationRules): NewPayment {
+  const isUnique = creation.unique_amount === true;
+  const { units } = known;
+  const created = createdAt(known);
+  const payment: PaymentRow = {
+    payment_id: newPaymentId(created),
+    merchant_id: creation.merchant_id,
+    public_token: newPublicToken(),
+    status: 'PENDING',
+    network: creation.network,
+    recipient: creation.merchant_wallet,
+    amount: isUnique ? uniqueAmount(units) : creation.amount,
+    amount_units: units,
+    requested_amount: isUnique ? creation.amount : null,
+    description: creation.description,
+    order_id: creation.order_id ?? null,
+    metadata: creation.metadata ?? null,
+    return_url: creation.return_url ?? null,
+    created_at: created,
+    expires_at: new Date(created.getTime() + (creation.expires_in ?? rules.ttlSeconds) * 1_000),
+    paid_at: null,
+    cancelled_at: null,
+  };
+  return {
+    payment,
+    token_sha256: sha256(payment.public_token),
+    binds_wallet: rules.walletBinding && known.owner === null,
+    idempotency_key: creation.idempotency_key,
+    ...fingerprintsOf(creation, rules.ttlSeconds),
+    reply: JSON.stringify(toPayment(payment, null, rules.publicBaseUrl)),
+  };
+}
+
+/** With four decimals, or six where the amount needs them. */
+function uniqueAmount(units: bigint): string {
+  const [whole, decimals = ''] = formatUnits(units, 6).split('.');
+  return `${whole}.${decimals.padEnd(units % 100n === 0n ? 4 : 6, '0')}`;
+}
+
+type Fingerprints = Pick<NewPayment, 'fingerprint' | 'equal_fingerprint'>;
+
+type Requested = CreationRequest & { amount_units: bigint };
+
+/**
+ * Two requests are the same when their validated values are: "10.5" and "10.50" are one amount, and an option that says what its absence
+ * says is absent. What the absence of `expires_in` says is a setting, which may change before a request is repeated. So there is a
+ * fingerprint of the request as it is, and one of the other form that means the same today; a saved reply has both, and either finds it.
+ * A request without options has the fingerprint that it had before there were any: saved replies are found by it.
+ * @param ttlSeconds what `expires_in` is when it is absent.
+ */
+export function fingerprintsOf(creation: Requested, ttlSeconds: number): Fingerprints {
+  const { expires_in: seconds, ...others } = creation;
+  const fingerprint = hash(creation);
+  if (seconds === undefined) return { fingerprint, equal_fingerprint: hash({ ...others, expires_in: ttlSeconds }) };
+  return { fingerprint, equal_fingerprint: seconds === ttlSeconds ? hash(others) : null };
+}
+
+function hash(creation: Requested): Buffer {
+  const { amount_units: units, merchant_wallet: wallet, network, description } = creation;
+  const options = optionsOf(creation);
+  const said = Object.keys(options).length > 0 ? [options] : [];
+  return sha256(JSON.stringify([units.toString(), wallet, network, description, ...said]));
+}
+
+/** In this order, without those that are absent. */
+const optionsOf = (creation: CreationRequest) => ({
+  ...(creation.order_id !== undefined && { order_id: creation.order_id }),
+  ...(creation.metadata !== undefined && { metadata: Object.entries(creation.metadata).sort(byName) }),
+  ...(creation.return_url !== undefined && { return_url: creation.return_url }),
+  ...(creation.expires_in !== undefined && { expires_in: creation.expires_in }),
+  ...(creation.unique_amount === true && { unique_amount: true }),
+});
+
+const byName = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1);

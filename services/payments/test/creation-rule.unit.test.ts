@@ -1,0 +1,157 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Creation, decide, fingerprintsOf, type Known } from '../src/payment/creation-rule.ts';
+
+const TTL = 1800;
+const plain = {
+  amount: '10.50',
+  amount_units: 10_500_000n,
+  merchant_wallet: '0x8ba1f109551bD432803012645Ac136ddd64DBA72',
+  network: 'ethereum',
+  description: 'Order 1007',
+};
+const both = (options: Partial<Parameters<typeof fingerprintsOf>[0]> = {}, ttl = TTL) => {
+  const { fingerprint, equal_fingerprint } = fingerprintsOf({ ...plain, ...options }, ttl);
+  return { said: fingerprint.toString('hex'), equal: equal_fingerprint?.toString('hex') ?? null };
+};
+const of = (options: Parameters<typeof both>[0] = {}) => both(options).said;
+
+test('a request without options has the fingerprint of the releases that knew none', () => {
+  expect(of()).toBe('674bdbe1a372306b5405822118f1e7d404c8eaa04750ceb91967ca176c3ccf2e');
+});
+
+test('an option that says what its absence says changes nothing', () => {
+  expect(of({ unique_amount: false })).toBe(of());
+});
+
+test('expires_in of the setting and its absence are each other’s equal; any other has none', () => {
+  const [absent, said] = [both(), both({ expires_in: TTL })];
+  expect(said).toEqual({ said: absent.equal, equal: absent.said });
+  expect(said.said).not.toBe(absent.said);
+  expect(both({ expires_in: 900 }).equal).toBeNull();
+});
+
+test('what a request says has one fingerprint, whatever the setting', () => {
+  for (const options of [{}, { expires_in: TTL }, { expires_in: 900, order_id: 'a' }])
+    expect(both(options, 900).said).toBe(both(options).said);
+});
+
+test('each option and each of its values has its own fingerprint', () => {
+  const requests = [
+    {},
+    { order_id: 'a' },
+    { order_id: 'b' },
+    { metadata: { a: 'b' } },
+    { metadata: { a: 'c' } },
+    { metadata: { b: 'a' } },
+    { metadata: { a: 'b', b: 'a' } },
+    { return_url: 'https://shop.example' },
+    { expires_in: 900 },
+    { expires_in: TTL },
+    { unique_amount: true },
+    { order_id: 'a', unique_amount: true },
+  ];
+  expect(new Set(requests.map((options) => of(options))).size).toBe(requests.length);
+});
+
+test('the order of the metadata is no difference', () => {
+  expect(of({ metadata: { a: '1', b: '2' } })).toBe(of({ metadata: { b: '2', a: '1' } }));
+});
+
+const rules = { ttlSeconds: TTL, walletBinding: true, publicBaseUrl: 'https://pay.example' };
+const clock = new Date('2026-03-01T12:00:00.123Z');
+const creation: Creation = { ...plain, merchant_id: 'mer_1', idempotency_key: 'order 7' };
+const known: Known = {
+  clock,
+  ...{ newest_at: null, owner: null, is_proven: false, free_units: plain.amount_units, reply: null },
+  gate: {
+    policy: {
+      ...{
+        merchant_id: 'mer_1',
+        policy_version: 1,
+        access_type: 'legacy',
+        account_active: true,
+        creation_paused: false,
+      },
+      ...{ beta_duration_days: null, beta_started_at: null, beta_expires_at: null },
+      ...{ total_limit: 100, daily_limit: null, package_number: 1 },
+    },
+    usage: { used_lifetime: 0, package_base: 0, used_day: null, used_today: 0 },
+    webhookOk: true,
+  },
+};
+const outcome = (change: Partial<Known>, options: Partial<typeof rules> = {}) =>
+  decide(creation, { ...known, ...change }, { ...rules, ...options }).outcome;
+
+/** What is written for a creation that is allowed. */
+function written(change: Partial<Known> = {}, options: Partial<Creation> = {}) {
+  const decision = decide({ ...creation, ...options }, { ...known, ...change }, rules);
+  if (decision.outcome !== 'created') throw new Error(decision.outcome);
+  return { ...decision.write, reply: JSON.parse(decision.write.reply) as object };
+}
+
+describe('a creation is refused', () => {
+  const gate = known.gate!;
+  test.each<[outcome: string, change: Partial<Known>, options?: Partial<typeof rules>]>([
+    ['unknown_merchant', { gate: null, owner: 'mer_2' }],
+    ['creation_paused', { gate: { ...gate, policy: { ...gate.policy, creation_paused: true }, webhookOk: false } }],
+    ['webhook_missing', { gate: { ...gate, webhookOk: false }, owner: 'mer_2' }],
+    ['wallet_of_another_merchant', { owner: 'mer_2', free_units: null }],
+    ['wallet_of_another_merchant', { owner: 'mer_2', is_proven: true }, { walletBinding: false }],
+    ['slot_taken', { free_units: null }],
+    ['undecided', { free_units: 0n }],
+    ['created', { owner: 'mer_1', is_proven: true }],
+    ['created', { owner: 'mer_2' }, { walletBinding: false }],
+  ])('or not: %s', (expected, change, options = {}) => {
+    expect(outcome(change, options)).toBe(expected);
+  });
+});
+
+describe('a saved reply comes first', () => {
+  const body = Buffer.from('{"first":true}');
+  const { fingerprint, equal_fingerprint } = fingerprintsOf(creation, TTL);
+
+  test('and is answered to the byte, whatever has changed since', () => {
+    const reply = { fingerprint, equal_fingerprint, body };
+    expect(decide(creation, { ...known, gate: null, owner: 'mer_2', reply }, rules)).toEqual({
+      outcome: 'replayed',
+      body,
+    });
+  });
+
+  test('also to another request', () => {
+    const other = { fingerprint: Buffer.alloc(32), equal_fingerprint, body };
+    expect(outcome({ reply: other })).toBe('key_conflict');
+  });
+});
+
+describe('a payment', () => {
+  test('waits from now on, or from a millisecond after the newest of its slot where the clock was set back a little', () => {
+    const at = (milliseconds: number) => new Date(clock.getTime() + milliseconds);
+    expect(written().payment).toMatchObject({ created_at: clock, expires_at: at(1_800_000) });
+    expect(written({ newest_at: at(150_000) }).payment).toMatchObject({ created_at: at(150_001) });
+    expect(written({ newest_at: at(150_001) }).payment).toMatchObject({ created_at: clock });
+    expect(written({}, { expires_in: 60 }).payment).toMatchObject({ expires_at: at(60_000) });
+  });
+
+  test.each([
+    [10_500_100n, '10.5001'],
+    [10_510_000n, '10.5100'],
+    [11_000_000n, '11.0000'],
+    [10_500_101n, '10.500101'],
+    [10_500_110n, '10.500110'],
+  ])('with a unique amount of %s units asks for %s', (units, amount) => {
+    const { payment, reply } = written({ free_units: units }, { unique_amount: true });
+    expect(payment).toMatchObject({ amount, amount_units: units, requested_amount: '10.50' });
+    expect(reply).toMatchObject({ amount, requested_amount: '10.50' });
+  });
+
+  test('keeps the merchant’s own text of its amount', () => {
+    expect(written().payment).toMatchObject({ amount: '10.50', requested_amount: null });
+    expect(written().reply).toMatchObject({ amount: '10.50', requested_amount: '10.50', metadata: {} });
+  });
+
+  test('binds its wallet where nobody owns it', () => {
+    expect(written().binds_wallet).toBe(true);
+    expect(written({ owner: 'mer_1' }).binds_wallet).toBe(false);
+  });
+});
