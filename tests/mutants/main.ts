@@ -9,7 +9,7 @@ import { runSqlMutants } from './sql/run.ts';
 
 type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
-/** At least this share of the mutants must be noticed. What is not stands in docs/mutants.md with its reason. */
+/** At least this share of the mutants must be noticed. docs/mutants.md lists the others with the reason. */
 const SCORE_MIN = 90;
 
 const { values, positionals } = parseArgs({

@@ -12,7 +12,7 @@ export type StreamResponse = { status: number; headers: IncomingHttpHeaders; bod
 
 /**
  * Not behind the breaker, which counts answers that are whole: a stream may go on for minutes. got, which is loaded with the first one,
- * takes care of its flow and its ends; docs/adr/0049 says why other calls are made without it.
+ * takes care of its flow and its ends; docs/adr/0009 says why other calls are made without it.
  * @param options.showCaller null for a process that makes calls as a person alone.
  * @throws for a network error, a 5xx, and when the answer does not begin in time.
  */

@@ -26,7 +26,7 @@ const LOCK_TIMEOUT_MS = 20;
 const LEAST_TIME_MS = 250;
 
 /**
- * Creations that wait at the same moment share one transaction and its one wait for the disk (docs/adr/0038). The transaction waits for
+ * Creations that wait at the same moment share one transaction and its one wait for the disk (docs/adr/0010). The transaction waits for
  * no lock: a creation whose locks are held, and each one after an error that may concern one member only, is decided alone.
  */
 export function createBatches({ pool, logger, ...deciding }: Parts): DecideTogether {
