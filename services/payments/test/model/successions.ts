@@ -18,9 +18,11 @@ const exact: fc.Arbitrary<Chain> = fc
   .record({ transfer, at: arrived, ahead, reading, place: weighted([3, fc.constant(0)], [2, fc.nat(3)]) })
   .map(({ transfer: any, ...said }) => ({ ...any, ...said, amount: 'exact', self: false }));
 
-const payment = fc
-  .record({ order: fc.constantFrom(0, 1, 1, 2), merchant: often<number>(4, 0, 1) })
-  .chain((more) => newPayment(0, more));
+/** A merchant's orders: each payment has one of its own or none, or all are for one order. */
+const ordersOf: fc.Arbitrary<fc.Arbitrary<number>> = fc.constantFrom(fc.constantFrom(0, 1, 1, 2), fc.constant(1));
+
+const payment = (order: fc.Arbitrary<number>) =>
+  fc.record({ order, merchant: often<number>(4, 0, 1) }).chain((more) => newPayment(0, more));
 
 const ending: fc.Arbitrary<Command[]> = weighted<Command[]>(
   [4, all(exactly(cancelIt))],
@@ -36,7 +38,8 @@ const pause: fc.Arbitrary<Command[]> = weighted<Command[]>(
 );
 const money: fc.Arbitrary<Command[]> = weighted<Command[]>([3, nothing], [2, all(one(exact))]);
 
-const link: fc.Arbitrary<Command[]> = flat(all(payment), pause, money, ending, pause);
+const link = (order: fc.Arbitrary<number>): fc.Arbitrary<Command[]> =>
+  flat(all(payment(order)), pause, money, ending, pause);
 
 const details = fc.nat(3).map((place): Command => ({ do: 'details', place, by: 'owner' }));
 const takeIt: fc.Arbitrary<Call> = accept.chain((call) => fc.nat(3).map((place) => ({ ...call, place })));
@@ -48,5 +51,5 @@ const afterwards: fc.Arbitrary<Command[]> = flat(
 );
 
 export const succession: fc.Arbitrary<Command[]> = fc
-  .integer({ min: 1, max: 3 })
-  .chain((length) => flat(...Array.from({ length }, () => link), all(payment), afterwards));
+  .tuple(fc.integer({ min: 1, max: 3 }), ordersOf)
+  .chain(([length, order]) => flat(...Array.from({ length }, () => link(order)), all(payment(order)), afterwards));
