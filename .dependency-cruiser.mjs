@@ -43,8 +43,18 @@ const floorsOfPackages = {
   ops: [['views'], ['commands']],
 };
 
-/** What a request, a message or the time enters a service by. */
-const entries = 'routes|handlers|loops|jobs';
+/** What a request or a message enters a service by: `http.ts` and `messages.ts` of a noun, or the folders of services without nouns. */
+const folders = '(routes|handlers|loops|jobs)';
+const entriesOf = (src) => [`^${src}/[a-z-]+/(http|messages)\\.ts$`, `^${src}/${folders}/`];
+
+/** What writes SQL: `*.sql.ts` of a noun, or the folders of services without nouns. */
+const sqlOf = (src) => [`^${src}/.*\\.sql\\.ts$`, `^${src}/(store|queries)(/|\\.ts$)`];
+
+const stateOf = (src) => [`^${src}/state\\.ts$`, `^${src}/[a-z-]+/state\\.ts$`];
+
+const anySource = 'services/[^/]+/src';
+/** Of the service that a rule's `from` has matched. */
+const sameSource = 'services/$1/src';
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -88,33 +98,33 @@ const insideServices = [
     { path: '^services/$1/src/main\\.ts$' },
   ),
   rule(
-    'entry-loads-no-other-entry',
-    'What routes, handlers, loops and jobs share is a rule, and has a folder of its own.',
-    { path: `^services/([^/]+)/src/(${entries})/` },
-    { path: `^services/$1/src/(${entries})/`, pathNot: '^services/$1/src/$2/' },
+    'only-main-loads-an-entry',
+    'What two routes, handlers or loops share is a rule, and has a file of its own.',
+    { path: '^services/([^/]+)/src/', pathNot: [`^${anySource}/main\\.ts$`, `^${anySource}/${folders}/`] },
+    { path: entriesOf(sameSource) },
   ),
   rule(
-    'rule-loads-no-entry',
-    'Rules do not know by what they are entered.',
-    { path: '^services/([^/]+)/src/', pathNot: `^services/[^/]+/src/(main\\.ts$|(${entries})/)` },
-    { path: `^services/$1/src/(${entries})/` },
+    'entry-loads-no-other-kind-of-entry',
+    'Routes, handlers, loops and jobs load none of another folder.',
+    { path: `^services/([^/]+)/src/${folders}/` },
+    { path: entriesOf(sameSource), pathNot: `^${sameSource}/$2/` },
   ),
   rule(
-    'store-loads-no-rule',
-    'Stores and queries are the lowest floor but for the pure state machine.',
-    { path: '^services/([^/]+)/src/(store|queries)(/|\\.ts$)' },
-    { path: '^services/', pathNot: '^services/$1/src/((store|queries)(/|\\.ts$)|state\\.ts$)|^services/$1/generated/' },
+    'sql-loads-no-rule',
+    'SQL is the lowest floor but for the pure state machine.',
+    { path: sqlOf('services/([^/]+)/src') },
+    { path: '^services/', pathNot: [...sqlOf(sameSource), ...stateOf(sameSource), '^services/$1/generated/'] },
   ),
   rule(
     'state-is-pure',
     'A state machine knows no I/O: it loads contracts alone.',
-    { path: '^services/[^/]+/src/state\\.ts$' },
+    { path: stateOf(anySource) },
     { pathNot: '^packages/contracts/src/' },
   ),
   rule(
-    'only-stores-talk-to-the-database',
-    'Only store, queries and main load pg or Prisma.',
-    { path: '^services/[^/]+/src/', pathNot: '^services/[^/]+/src/((store|queries)(/|\\.ts$)|main\\.ts$)' },
+    'only-sql-talks-to-the-database',
+    'Only what writes SQL, and main, loads pg or Prisma.',
+    { path: `^${anySource}/`, pathNot: [...sqlOf(anySource), `^${anySource}/main\\.ts$`] },
     { path: '(^|/)node_modules/(pg|@prisma)/|^services/[^/]+/(src/)?generated/', dependencyTypesNot: ['type-only'] },
   ),
 ];

@@ -12,7 +12,10 @@ export const allRules: readonly Rules[] = [
   {
     name: 'settlement',
     about: 'which payment a transfer pays, payment windows, the states of a payment',
-    mutate: ['services/payments/src/state.ts', 'services/payments/src/settlement/{claim,decision,payment-window}.ts'],
+    mutate: [
+      'services/payments/src/payment/state.ts',
+      'services/payments/src/settlement/{claim,decision,payment-window}.ts',
+    ],
     tests: ['services/payments/test/{claim,decision,payment-window,state}.unit.test.ts'],
   },
   {
@@ -34,7 +37,7 @@ export const allRules: readonly Rules[] = [
   {
     name: 'creation',
     about: 'which creations are allowed, which are replays, and what is written',
-    mutate: ['services/payments/src/payment/creation-rule.ts', 'services/payments/src/limits/limits-record.ts'],
+    mutate: ['services/payments/src/payment/creation-rule.ts', 'services/payments/src/gate/limits.ts'],
     tests: ['services/payments/test/{creation-rule,access}.unit.test.ts'],
   },
   {

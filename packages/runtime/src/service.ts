@@ -8,6 +8,8 @@ import { readFrameConfig, type TracingSettings } from './service-settings.ts';
 import { ConfigurationError } from './settings.ts';
 import { installTracer } from './tracing/tracing.ts';
 
+export type ServiceContext<C> = { config: C; logger: Logger; metrics: Metrics; lifecycle: Lifecycle };
+
 /** Services of this process that have not come to the end of their start. */
 let starting = 0;
 
@@ -23,7 +25,7 @@ export async function startService<C>({
 }: {
   name: string;
   readConfig: (env: NodeJS.ProcessEnv) => C;
-  start: (context: { config: C; logger: Logger; metrics: Metrics; lifecycle: Lifecycle }) => Promise<void>;
+  start: (context: ServiceContext<C>) => Promise<void>;
 }): Promise<void> {
   const { config, logger, tracing } = configure(name, readConfig);
   const metrics = createMetrics({ service: name });

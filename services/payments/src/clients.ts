@@ -12,7 +12,7 @@ import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
-import { byOurClock, type ClockDifference, widened } from './settlement/clock-difference.ts';
+import { byOurClock, type ClockDifference, widened } from './expiry/clocks.ts';
 import { LOOK_UP_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 
 /* What payments asks other services. Every method throws ServiceUnavailable when there is no usable answer. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { type AcceptanceContext, acceptTransfer } from '../src/acceptance/accept-transfer.ts';
+import { type AcceptanceContext, acceptTransfer } from '../src/acceptance/accept.ts';
 import {
   accept,
   type Acceptance,

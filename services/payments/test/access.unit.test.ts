@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type AccessPolicy, creationBlockReasons } from '@quittance/contracts/access.ts';
 import fc from 'fast-check';
-import { creationBlockReason, limitsRecord } from '../src/limits/limits-record.ts';
-import type { Usage } from '../src/store/gate.ts';
+import { creationBlockReason, limitsRecord } from '../src/gate/limits.ts';
+import type { Usage } from '../src/gate/gate.sql.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 const days = (count: number): string => new Date(now.getTime() + count * 86_400_000).toISOString();

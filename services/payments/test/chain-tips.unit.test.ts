@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from '@quittance/runtime/logger.ts';
-import { createChainTips } from '../src/views/chain-tips.ts';
+import { createChainTips } from '../src/payment/progress.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { byOurClock, widened } from '../src/settlement/clock-difference.ts';
+import { byOurClock, widened } from '../src/expiry/clocks.ts';
 
 const message = { first_seen_at: '2026-03-01T12:00:10.000Z', live: true } as TransferObserved;
 

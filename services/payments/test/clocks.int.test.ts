@@ -3,7 +3,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { startCompareClocksLoop } from '../src/loops/compare-clocks.ts';
+import { startCompareClocksLoop } from '../src/expiry/clocks.ts';
 import { migrations, schema } from '../src/migrations.ts';
 
 let database: TestDatabase;

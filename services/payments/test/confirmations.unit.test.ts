@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { evmNetwork } from '@quittance/testkit/sample-networks.ts';
-import type { WithTransfer } from '../src/queries/payment-views.ts';
-import { createConfirmationPolicy } from '../src/views/confirmation-policy.ts';
-import { confirmationsBy, withProgress, type WithProgress } from '../src/views/confirmations.ts';
+import type { WithTransfer } from '../src/payment/view.sql.ts';
+import { createConfirmationPolicy, confirmationsBy, withProgress, type WithProgress } from '../src/payment/progress.ts';
 
 /** A transfer in block 100, observed 10 s before it was read, at 50 000 of this process's clock. */
 const observed = { confirmations: 1, confirmations_required: 12 };

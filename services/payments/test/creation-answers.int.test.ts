@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
+import { CreatePayment, CreatePayments } from '@quittance/contracts/http/payments/payments.ts';
 import { createServiceClient } from '@quittance/http/client/client.ts';
 import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -63,5 +63,16 @@ test('a creation that is committed is answered 201, however late the answer come
   );
   await Promise.all([resumeLate(merchantId, startedAt), answer]);
   expect((await answer).status).toBe(201);
+  client.close();
+});
+
+test('so are those of a group', async () => {
+  const client = await frozenAfterCommit();
+  const merchantId = await newMerchant(payments);
+  const startedAt = performance.now();
+  const creations = [{ ...order(), merchant_id: merchantId, request_id: 'r-1' }];
+  const answer = client.call(CreatePayments, { body: { creations } });
+  await Promise.all([resumeLate(merchantId, startedAt), answer]);
+  expect((await answer).created.map(({ replayed }) => replayed)).toEqual([false]);
   client.close();
 });

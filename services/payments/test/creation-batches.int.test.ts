@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Caller } from '@quittance/runtime/concurrency/caller.ts';
-import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
-import { createBatches } from '../src/payment/create-batch.ts';
+import { CallerGone, createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
+import { createTogether } from '../src/payment/create.ts';
 import type { Creation } from '../src/payment/creation-rule.ts';
 import {
   createdMessages,
@@ -21,14 +20,10 @@ afterAll(() => database.close());
 
 const { counted, messages } = createdMessages();
 
-/** Decides them at the same moment. @returns the outcomes, in their order. */
-async function together(creations: readonly Creation[], callers: readonly (Caller | null)[] = []) {
-  const decideTogether = createBatches({ pool: database.db, rules, messages, logger: testLogger });
-  const results = await Promise.all(
-    creations.map((creation, position) =>
-      withCaller(callers[position] ?? null, () => decideTogether({ creation, origin: {} })),
-    ),
-  );
+/** Decides them in one transaction. @returns the outcomes, in their order. */
+async function together(creations: readonly Creation[], caller: Caller | null = null) {
+  const asked = creations.map((creation) => ({ creation, origin: {} }));
+  const results = await withCaller(caller, () => createTogether({ pool: database.db, rules, messages }, asked));
   return results.map((result) => result?.outcome ?? null);
 }
 
@@ -108,23 +103,16 @@ test('one merchant, and one wallet, is in a group once', async () => {
   expect(await together(creations)).toEqual(['created', null, 'created', null]);
 });
 
-test('an error that may be of one member stores nothing, and all are decided alone', async () => {
+test('an error that may concern one creation stores nothing', async () => {
   const [one, other] = await newMerchants(2);
   const broken = newCreation(one!, { description: 'PostgreSQL keeps no \0' });
   const sound = newCreation(other!);
-  expect(await together([broken, sound])).toEqual([null, null]);
+  await expect(together([broken, sound])).rejects.toThrow();
   expect(await stored([sound])).toMatchObject({ payments: 0, replies: 0, messages: 0 });
 });
 
-test('a member whose time is over before the commit is not stored, and the others are', async () => {
+test('nothing is stored for a caller whose time is over before the commit', async () => {
   const creations = (await newMerchants(3)).map((merchant) => newCreation(merchant));
-  expect(await together(creations, [waiting(), leaving(), waiting()])).toEqual(['created', null, 'created']);
-  expect(await stored(creations)).toMatchObject({ payments: 2, transactions: 1 });
-});
-
-test('a member whose caller has hung up is not stored, and the others are', async () => {
-  const creations = (await newMerchants(2)).map((merchant) => newCreation(merchant));
-  const gone = createCaller(60_000, AbortSignal.abort());
-  expect(await together(creations, [gone, waiting()])).toEqual([null, 'created']);
-  expect(await stored([creations[0]!])).toMatchObject({ payments: 0 });
+  await expect(together(creations, leaving())).rejects.toThrow(CallerGone);
+  expect(await stored(creations)).toMatchObject({ payments: 0 });
 });

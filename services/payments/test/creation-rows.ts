@@ -10,7 +10,7 @@ import { testMetrics } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { decideAll } from '../src/payment/create.ts';
 import type { Creation, CreationResult, CreationRules } from '../src/payment/creation-rule.ts';
-import { createPaymentMessages } from '../src/payment-messages.ts';
+import { createPaymentMessages } from '../src/payment/outgoing-messages.ts';
 
 export type CreationDatabase = { db: Pool; close(): Promise<void> };
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
+import type { ResponseOf } from '@quittance/contracts/call.ts';
+import type { CreatePayments } from '@quittance/contracts/http/payments/payments.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { referenceOf } from '@quittance/contracts/payment-reference.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
@@ -32,6 +34,48 @@ const count = async (merchantId: string): Promise<number> => {
 
 const limitsOf = async (merchantId: string) =>
   (await payments.call<CreationLimits>('GET', `/merchants/${merchantId}/limits`)).json;
+
+describe('creations of several merchants in one call', () => {
+  const ask = (merchantId: string, change: object = {}) => ({
+    ...{ merchant_id: merchantId, idempotency_key: newKey(), request_id: `r-${merchantId}`, network: 'local' },
+    ...{ amount: '3.50', merchant_wallet: newWallet(), description: 'Tee', ...change },
+  });
+
+  test('are answered as each alone would be; what is refused or wrong is left out and stores nothing', async () => {
+    const [one, other, poor] = await Promise.all([
+      newMerchant(payments),
+      newMerchant(payments),
+      newMerchant(payments, { total_limit: 0 }),
+    ]);
+    const creations = [ask(one), ask(other, { description: 'Zwölf "Karten"' }), ask(poor), ask(other, { amount: 'x' })];
+    const { status, json } = await payments.call<ResponseOf<typeof CreatePayments>>('POST', '/payment-creations', {
+      creations,
+    });
+    expect(status).toBe(200);
+    expect(json.created.map(({ merchant_id: merchant, replayed }) => [merchant, replayed])).toEqual([
+      [one, false],
+      [other, false],
+    ]);
+    for (const [position, { body }] of json.created.entries()) {
+      const {
+        merchant_id: merchant,
+        idempotency_key: key,
+        amount,
+        merchant_wallet: wallet,
+        description,
+      } = creations[position]!;
+      const alone = await create(payments, merchant, { key, amount, wallet, description });
+      expect([alone.status, alone.headers.get('idempotency-replayed'), alone.text]).toEqual([201, 'true', body]);
+    }
+    expect(await count(poor)).toBe(0);
+    const { rows } = await payments.db.query<{ request_id: string }>(
+      `select request_id from outbox where merchant_id = any($1) union all
+       select request_id from sent_message where merchant_id = any($1)`,
+      [[one, other]],
+    );
+    expect(rows.map(({ request_id: id }) => id).toSorted()).toEqual([`r-${one}`, `r-${other}`].toSorted());
+  });
+});
 
 describe('a creation', () => {
   test('201 answers the payment with every field, the amount as it was sent, and sends PaymentCreated', async () => {

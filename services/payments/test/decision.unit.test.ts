@@ -7,8 +7,8 @@ import {
   slotSearchOf,
   type Decision,
 } from '../src/settlement/decision.ts';
-import type { PaymentRow } from '../src/store/payment.ts';
-import type { TransferRow } from '../src/store/transfer.ts';
+import type { PaymentRow } from '../src/payment/payment.sql.ts';
+import type { TransferRow } from '../src/settlement/transfer.sql.ts';
 
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
 

@@ -4,7 +4,7 @@ import { type Transaction, transaction } from '@quittance/postgres/transaction.t
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { claimOverdue, measureExpiryLag, type UnfinishedBound } from '../src/store/expiry.ts';
+import { claimOverdue, measureExpiryLag, type UnfinishedBound } from '../src/expiry/expiry.sql.ts';
 
 const network = 'local';
 

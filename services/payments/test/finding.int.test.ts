@@ -5,12 +5,10 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { exportPayments, type ExportRequest } from '../src/exports/export-payments.ts';
-import { writerOf, writers } from '../src/exports/format.ts';
+import { exportPayments, type ExportRequest, writerOf, writers } from '../src/reports/export.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { readReport } from '../src/reports/report.ts';
-import { noTips } from '../src/views/chain-tips.ts';
-import { createConfirmationPolicy } from '../src/views/confirmation-policy.ts';
+import { noTips, createConfirmationPolicy } from '../src/payment/progress.ts';
 import { insertPast, pastPayment, type PastPayment, type PastTransfer, transferOf } from './finding-fixtures.ts';
 
 let database: TestDatabase;

@@ -8,7 +8,7 @@ import type { CreationRequest, Payment, PaymentDetails } from '@quittance/contra
 import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
 import type { ReadPaymentDetails } from '@quittance/contracts/http/payments/payments.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { applyPolicy, markWebhookConfigured } from '../src/store/gate.ts';
+import { applyPolicy, markWebhookConfigured } from '../src/gate/gate.sql.ts';
 import { type Answer, type CallInit, network, type PaymentsUnderTest } from './service.ts';
 
 export const newWallet = (): string => addressFromHex('evm', `0x${randomBytes(20).toString('hex')}`);

@@ -4,7 +4,7 @@ import { newId, sha256 } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { findPayments, type Sought } from '../src/queries/found-payments.ts';
+import { findPayments, type Sought } from '../src/finding/find.sql.ts';
 import { insertPast, pastPayment, type PastPayment, transferOf } from './finding-fixtures.ts';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { findBroken } from '@quittance/postgres/broken-rules.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { counterRules, paymentRules } from '../src/queries/check.ts';
+import { counterRules, paymentRules } from '../src/operators/check.sql.ts';
 
 /** A message that left this service. */
 type SentMessage = { message_id: string; name: string; body: string };

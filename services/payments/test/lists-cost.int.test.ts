@@ -2,12 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
-import { noTips } from '../src/views/chain-tips.ts';
+import { noTips, createConfirmationPolicy } from '../src/payment/progress.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { anything, listPayments, type ListFilter } from '../src/queries/payment-lists.ts';
-import { countPayments } from '../src/queries/report.ts';
-import { createConfirmationPolicy } from '../src/views/confirmation-policy.ts';
-import { readPublicPayments } from '../src/views/payment-details.ts';
+import { anything, listPayments, type ListFilter } from '../src/payment/list.sql.ts';
+import { countPayments } from '../src/reports/report.sql.ts';
+import { readPublicPayments } from '../src/payment/view.ts';
 
 // The rows take a while to write. What is measured is blocks read, never time.
 

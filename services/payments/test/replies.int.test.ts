@@ -3,7 +3,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { keepReplyPartitions } from '../src/store/reply.ts';
+import { keepReplyPartitions } from '../src/payment/saved-replies.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 

@@ -11,7 +11,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { createPaymentMessages, type PaymentMessages } from '../src/payment-messages.ts';
+import { createPaymentMessages, type PaymentMessages } from '../src/payment/outgoing-messages.ts';
 import { observeTransfers, reviewTransfers } from '../src/settlement/settlement.ts';
 import {
   chunksOf,

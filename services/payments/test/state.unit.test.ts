@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import fc from 'fast-check';
-import { isUnfinished, statusesBefore, transitions } from '../src/state.ts';
+import { isUnfinished, statusesBefore, transitions } from '../src/payment/state.ts';
 
 const anyStatus = fc.constantFrom(...paymentStatuses);
 

@@ -4,7 +4,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { listUnmatched } from '../src/queries/unmatched.ts';
+import { listUnmatched } from '../src/finding/unmatched.sql.ts';
 import { newWallet } from './fixtures.ts';
 import { insertPast, pastPayment } from './finding-fixtures.ts';
 import { insertUnmatched, pastUnmatched } from './unmatched-fixtures.ts';

@@ -6,8 +6,8 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { confirmed, messagesAbout, untilDetails } from './acceptance-fixtures.ts';
-import { startExpireUnreadLoop } from '../src/loops/expire-unread.ts';
-import { createPaymentMessages } from '../src/payment-messages.ts';
+import { startExpireUnreadLoop } from '../src/expiry/expire-unread.ts';
+import { createPaymentMessages } from '../src/payment/outgoing-messages.ts';
 import { create, newPayment, wholeSecond } from './fixtures.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { computeAddress } from 'ethers/transaction';
 import { Wallet } from 'ethers/wallet';
 import { addressFromHex } from '@quittance/contracts/address.ts';
-import { checkSignature, textToSign } from '../src/wallets/proof.ts';
+import { checkSignature, textToSign } from '../src/wallets/prove.ts';
 import { signTron } from './wallet-signing.ts';
 
 const owner = new Wallet(`0x${'11'.repeat(32)}`);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createWalletStates } from '../src/views/wallet-states.ts';
+import { createWalletStates } from '../src/payment/warnings.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 

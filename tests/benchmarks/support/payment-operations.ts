@@ -8,24 +8,19 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { decideAll } from '../../../services/payments/src/payment/create.ts';
 import type { Creation, CreationResult } from '../../../services/payments/src/payment/creation-rule.ts';
-import { createPaymentMessages } from '../../../services/payments/src/payment-messages.ts';
-import { findNearestCandidate } from '../../../services/payments/src/queries/arrived.ts';
-import { findPayments } from '../../../services/payments/src/queries/found-payments.ts';
-import { anything, listPayments } from '../../../services/payments/src/queries/payment-lists.ts';
-import {
-  findByPublicTokens,
-  findDetails,
-  findUnmatched,
-} from '../../../services/payments/src/queries/payment-views.ts';
-import { countPayments } from '../../../services/payments/src/queries/report.ts';
+import { createPaymentMessages } from '../../../services/payments/src/payment/outgoing-messages.ts';
+import { findNearestCandidate, findPayments } from '../../../services/payments/src/finding/find.sql.ts';
+import { anything, listPayments } from '../../../services/payments/src/payment/list.sql.ts';
+import { findByPublicTokens, findDetails, findUnmatched } from '../../../services/payments/src/payment/view.sql.ts';
+import { countPayments } from '../../../services/payments/src/reports/report.sql.ts';
 import { observeTransfers } from '../../../services/payments/src/settlement/settlement.ts';
-import { claimOverdue, expirePayments, measureExpiryLag } from '../../../services/payments/src/store/expiry.ts';
+import { claimOverdue, expirePayments, measureExpiryLag } from '../../../services/payments/src/expiry/expiry.sql.ts';
 import {
   cancelPayment,
   findNearestUnfinished,
   findNewestOnWallet,
   findSlotPayments,
-} from '../../../services/payments/src/store/payment.ts';
+} from '../../../services/payments/src/payment/payment.sql.ts';
 import { withDatabase } from '../../support/database.ts';
 import { LARGEST, SECOND } from './filled-database.ts';
 import { NETWORK } from './payments-process.ts';

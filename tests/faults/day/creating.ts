@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Payment } from '@quittance/contracts/payment.ts';
-import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { createAdmission } from '../../../services/payments/src/admission.ts';
-import { createBatches } from '../../../services/payments/src/payment/create-batch.ts';
+import { testMetrics } from '@quittance/testkit/logger.ts';
+import { createAdmission } from '../../../services/payments/src/gate/admission.ts';
 import { createPayment } from '../../../services/payments/src/payment/create.ts';
-import { createAccessRefresh } from '../../../services/payments/src/limits/refresh-access.ts';
-import { createPaymentMessages } from '../../../services/payments/src/payment-messages.ts';
-import { toCreation } from '../../../services/payments/src/routes/create-payment.ts';
+import { createAccessRefresh } from '../../../services/payments/src/gate/refresh.ts';
+import { createPaymentMessages } from '../../../services/payments/src/payment/outgoing-messages.ts';
+import { toCreation } from '../../../services/payments/src/payment/http.ts';
 import { ownersIn } from '../../../services/payments/test/model/other-services.ts';
 import type { Run } from '../../../services/payments/test/model/run.ts';
 import { PRICE, type Kind } from './shop.ts';
@@ -21,7 +20,6 @@ export function creator({ world, settings, otherServices, merchants, wallets, ne
   const messages = createPaymentMessages({ outbox: world.outbox, metrics: testMetrics });
   const transact = createAdmission(pool);
   const refresh = createAccessRefresh({ owners: ownersIn(otherServices), transact });
-  const decideTogether = createBatches({ pool, rules: settings, messages, logger: testLogger });
   return async (order) => {
     const body = {
       ...{ idempotency_key: randomBytes(8).toString('hex'), amount: PRICE, merchant_wallet: wallet },
@@ -29,7 +27,7 @@ export function creator({ world, settings, otherServices, merchants, wallets, ne
       ...(kind === 'unique' && { unique_amount: true as const }),
     };
     const result = await createPayment(
-      { decideTogether, transact, messages, refresh, rules: settings },
+      { pool, transact, messages, refresh, rules: settings },
       toCreation(merchant, body, [network]),
     );
     if (result.outcome === 'slot_taken') return null;

@@ -52,7 +52,7 @@ export const creation: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/store/gate.ts',
+    file: 'services/payments/src/gate/gate.sql.ts',
     tests: test('creation'),
     mutants: [
       {

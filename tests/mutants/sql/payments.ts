@@ -5,7 +5,7 @@ const test = (name: string): string => `services/payments/test/${name}.int.test.
 /** Policies at payments, settlement, expiry, the archive. */
 export const payments: SqlMutants[] = [
   {
-    file: 'services/payments/src/store/gate.ts',
+    file: 'services/payments/src/gate/gate.sql.ts',
     tests: test('creation'),
     mutants: [
       {
@@ -23,7 +23,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/store/payment.ts',
+    file: 'services/payments/src/payment/payment.sql.ts',
     tests: test('settlement'),
     mutants: [
       {
@@ -64,7 +64,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/store/transfer.ts',
+    file: 'services/payments/src/settlement/transfer.sql.ts',
     tests: test('settlement'),
     mutants: [
       {
@@ -156,7 +156,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/store/expiry.ts',
+    file: 'services/payments/src/expiry/expiry.sql.ts',
     tests: test('expiry'),
     mutants: [
       {
@@ -186,7 +186,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/store/expiry.ts',
+    file: 'services/payments/src/expiry/expiry.sql.ts',
     tests: test('unread-networks'),
     mutants: [
       {
@@ -204,7 +204,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/store/unmatched-notice.ts',
+    file: 'services/payments/src/settlement/unmatched-notice.sql.ts',
     tests: test('candidates'),
     mutants: [
       {
@@ -222,7 +222,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/queries/arrived.ts',
+    file: 'services/payments/src/finding/find.sql.ts',
     tests: test('look-ups'),
     mutants: [
       {
@@ -247,7 +247,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/queries/payment-views.ts',
+    file: 'services/payments/src/payment/view.sql.ts',
     tests: test('settlement'),
     mutants: [
       {
@@ -259,7 +259,7 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/payments/src/store/archive.ts',
+    file: 'services/payments/src/archive/archive.sql.ts',
     tests: test('archive'),
     mutants: [
       {

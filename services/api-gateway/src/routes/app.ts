@@ -15,6 +15,7 @@ import { createShopNames } from '../profile/shop-names.ts';
 import { assetRoutes } from './checkout-assets.ts';
 import type { Upstreams } from '../upstream/response.ts';
 import type { OptionRules } from '../validation/creation-options.ts';
+import { createCreations } from '../upstream/creations.ts';
 import { createCheckoutHelp } from '../upstream/checkout-help.ts';
 import { createPaymentViews } from '../upstream/payment-views.ts';
 import { checkReportRoute } from './check-report.ts';
@@ -75,6 +76,7 @@ export function createGatewayApp(parts: GatewayParts) {
         ...parts,
         admission,
         views,
+        createUpstream: createCreations({ payments: parts.upstreams.payments, logger: parts.logger }),
         creationRules: { ...parts.optionRules, networks: parts.networks },
       }),
       ...transferRoutes({ admission, ...parts.upstreams }),

@@ -1,4 +1,4 @@
-import { CancelPayment, CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
+import { CancelPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
@@ -7,6 +7,7 @@ import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';
 import { bodiless } from '../validation/body-limit.ts';
 import { notCancellable, paymentNotFound } from '../responses/errors.ts';
+import type { CreateUpstream } from '../upstream/creations.ts';
 import { forward, successBody, type Upstreams } from '../upstream/response.ts';
 import type { PaymentViews } from '../upstream/payment-views.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
@@ -17,6 +18,7 @@ type Dependencies = {
   admission: Admission;
   upstreams: Upstreams;
   views: PaymentViews;
+  createUpstream: CreateUpstream;
   creationRules: CreationRules;
 };
 
@@ -26,12 +28,11 @@ export const paymentRoutes = (dependencies: Dependencies): Route[] => [
   ...single(dependencies),
 ];
 
-const changes = ({ admission, upstreams, creationRules }: Dependencies): Route[] => [
+const changes = ({ admission, upstreams, createUpstream, creationRules }: Dependencies): Route[] => [
   merchantRoute(admission, 'POST /api/v1/payments', {
     limit: rateLimits.creation,
     read: (request) => readCreation(request, creationRules),
-    handle: async ({ merchant, input }) =>
-      forward(await upstreams.payments.send(CreatePayment, { params: merchant, body: input })),
+    handle: async ({ merchant, input }) => forward(await createUpstream(merchant.merchant_id, input)),
   }),
 
   merchantRoute(admission, 'POST /api/v1/payments/:payment_id/cancel', {

@@ -1,5 +1,5 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { isUnfinishedSql, paymentColumns, paymentColumnTypes, type PaymentRow } from '../store/payment.ts';
+import { isUnfinishedSql, paymentColumns, paymentColumnTypes, type PaymentRow } from './payment.sql.ts';
 
 /** What a creation asks the database about. */
 export type Question = {

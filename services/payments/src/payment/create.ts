@@ -1,12 +1,13 @@
 import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { currentOrigin, type MessageOrigin } from '@quittance/messaging/outbox/outbox.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import type { TransactAdmitted } from '../admission.ts';
-import type { AccessRefresh } from '../limits/refresh-access.ts';
-import type { PaymentMessages } from '../payment-messages.ts';
-import { lockGates } from '../store/gate.ts';
+import type { TransactAdmitted } from '../gate/admission.ts';
+import type { AccessRefresh } from '../gate/refresh.ts';
+import type { PaymentMessages } from './outgoing-messages.ts';
+import { lockGates } from '../gate/gate.sql.ts';
 import { insertPayments, isWalletTaken, lockPrice, type Question, readFacts } from './create.sql.ts';
 import { type Creation, type CreationResult, type CreationRules, decide } from './creation-rule.ts';
 
@@ -19,11 +20,8 @@ export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_mercha
 /** What a creation is decided and written by, inside a transaction. */
 export type Deciding = { rules: CreationRules; messages: Pick<PaymentMessages, 'sendCreated'> };
 
-/** Decides a creation together with others. @returns null when it has to be decided alone; then nothing of it is stored. */
-export type DecideTogether = (asked: AskedCreation) => Promise<CreationResult | null>;
-
 export type CreationContext = Deciding & {
-  decideTogether: DecideTogether;
+  pool: Pool;
   transact: TransactAdmitted;
   refresh: AccessRefresh;
 };
@@ -38,7 +36,7 @@ export async function createPayment(context: CreationContext, creation: Creation
   const asked = { creation, origin: currentOrigin() };
   const refreshed = new Set<keyof AccessRefresh>();
   for (;;) {
-    const result = (await context.decideTogether(asked)) ?? (await decideAlone(context, asked));
+    const result = await decideAlone(context, asked);
     const owner = ownerOf(result.outcome);
     // Each owner is asked once, so this repeats at most twice.
     if (owner === null || refreshed.has(owner) || !(await context.refresh[owner](creation.merchant_id))) {
@@ -79,6 +77,37 @@ async function decideAlone(context: CreationContext, asked: AskedCreation): Prom
   });
   faultPoint('creation-committed');
   return result;
+}
+
+/** For locks other than gates: a wallet or an amount that another creation is taking at this moment. */
+const BATCH_LOCK_TIMEOUT_MS = 20;
+
+/**
+ * Creates in one transaction, which waits for nothing, what can be created together. If it fails, nothing says which creation is the
+ * cause: each is then asked alone, and finds its reply if the transaction was committed after all.
+ * @returns in the order of `asked`; null for a creation that has to be asked alone.
+ */
+export async function createTogether(
+  context: Pick<CreationContext, 'pool' | keyof Deciding>,
+  asked: readonly AskedCreation[],
+): Promise<(CreationResult | null)[]> {
+  const batch = compatible(asked);
+  const results = await transaction(context.pool, (tx) => decideAll(tx, context, batch, { waits: false }), {
+    lockTimeoutMs: BATCH_LOCK_TIMEOUT_MS,
+  });
+  faultPoint('creation-committed');
+  const found = new Map(batch.map((creation, position) => [creation, results[position] ?? null]));
+  return asked.map((creation) => found.get(creation) ?? null);
+}
+
+/** One creation of each merchant, because the next one depends on its counters, and of each wallet, which it may bind. */
+function compatible(asked: readonly AskedCreation[]): AskedCreation[] {
+  const taken = new Set<string>();
+  return asked.filter(({ creation: { merchant_id: merchant, merchant_wallet: wallet } }) => {
+    if (taken.has(merchant) || taken.has(wallet)) return false;
+    taken.add(merchant).add(wallet);
+    return true;
+  });
 }
 
 /**

@@ -3,10 +3,10 @@ import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
-import { creationBlockReason } from '../limits/limits-record.ts';
-import type { Gate } from '../store/gate.ts';
-import type { PaymentRow } from '../store/payment.ts';
-import { toPayment } from '../views/payment-json.ts';
+import { creationBlockReason } from '../gate/limits.ts';
+import type { Gate } from '../gate/gate.sql.ts';
+import type { PaymentRow } from './payment.sql.ts';
+import { toPayment } from './view.ts';
 import type { Facts, NewPayment, SavedReply } from './create.sql.ts';
 
 /** A creation as the gateway validated it. */

@@ -8,8 +8,8 @@ import {
 } from '@quittance/contracts/http/payments/report.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { countPayments } from '../queries/report.ts';
-import { sumOfAmounts } from './sum-of-amounts.ts';
+import { countPayments } from './report.sql.ts';
+import { formatUnits } from '@quittance/contracts/amount.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -37,3 +37,18 @@ const totalsOf = (rows: readonly ReportRow[]): Report['totals'] => ({
 
 const sum = (rows: readonly ReportRow[], field: 'created' | 'paid' | 'expired' | 'cancelled'): number =>
   rows.reduce((total, row) => total + row[field], 0);
+
+/** Exact. @param amounts decimal texts. @returns their sum, without zeros at its end. */
+export function sumOfAmounts(amounts: readonly string[]): string {
+  const decimals = Math.max(0, ...amounts.map((amount) => fractionOf(amount).length));
+  const units = amounts.map((amount) => {
+    const [whole = '0'] = amount.split('.');
+    return BigInt(whole + fractionOf(amount).padEnd(decimals, '0'));
+  });
+  return formatUnits(
+    units.reduce((total, one) => total + one, 0n),
+    decimals,
+  );
+}
+
+const fractionOf = (amount: string): string => amount.split('.')[1] ?? '';

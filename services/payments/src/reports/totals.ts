@@ -2,9 +2,9 @@ import { TOTALS_DAYS_MAX, type DayTotals, type Totals } from '@quittance/contrac
 import { invalid } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { systemClock, type Clock } from '@quittance/runtime/time.ts';
-import { countPayments } from '../queries/report.ts';
-import { countOpen, countUnmatched } from '../queries/totals.ts';
-import { sumOfAmounts } from './sum-of-amounts.ts';
+import { countPayments } from './report.sql.ts';
+import { countOpen, countUnmatched } from './report.sql.ts';
+import { sumOfAmounts } from './report.ts';
 
 const DAY_MS = 86_400_000;
 

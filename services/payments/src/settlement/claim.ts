@@ -1,5 +1,5 @@
-import { isUnfinished } from '../state.ts';
-import type { PaymentRow } from '../store/payment.ts';
+import { isUnfinished } from '../payment/state.ts';
+import type { PaymentRow } from '../payment/payment.sql.ts';
 import {
   intervalOf,
   type Interval,

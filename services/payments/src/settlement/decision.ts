@@ -1,8 +1,8 @@
 import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { CANDIDATES_MAX, type UnmatchedReason } from '@quittance/contracts/payment.ts';
-import { isUnfinished } from '../state.ts';
-import type { PaymentRow, SlotSearch } from '../store/payment.ts';
-import type { Assignment, TransferRow } from '../store/transfer.ts';
+import { isUnfinished } from '../payment/state.ts';
+import type { PaymentRow, SlotSearch } from '../payment/payment.sql.ts';
+import type { Assignment, TransferRow } from './transfer.sql.ts';
 import { areOneOrder, type Claim, claimOf, endedUnpaidBefore } from './claim.ts';
 import {
   intervalOf,

@@ -2,11 +2,10 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import type { Checking } from '../notice-messages.ts';
-import type { AcceptedTransfer, Paid, PaymentMessages } from '../payment-messages.ts';
-import { isAcceptedUnchanged } from '../store/acceptance.ts';
-import { openIncident } from '../store/incident.ts';
-import { movePayments, type PaymentRow } from '../store/payment.ts';
+import type { Checking, AcceptedTransfer, Paid, PaymentMessages } from '../payment/outgoing-messages.ts';
+import { isAcceptedUnchanged } from '../acceptance/acceptance.sql.ts';
+import { openIncident } from './incident.sql.ts';
+import { movePayments, type PaymentRow } from '../payment/payment.sql.ts';
 import {
   assignTransfers,
   type Assignment,
@@ -22,7 +21,7 @@ import {
   type TransferRow,
   tryLockWallets,
   unrecorded,
-} from '../store/transfer.ts';
+} from './transfer.sql.ts';
 import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf, withoutCandidate } from './decision.ts';
 import { CLOCK_REACH_MS, isInsideWindow } from './payment-window.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';

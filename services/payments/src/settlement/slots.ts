@@ -10,9 +10,9 @@ import {
   type PaymentRow,
   type Slot,
   type SlotSearch,
-} from '../store/payment.ts';
+} from '../payment/payment.sql.ts';
 import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
-import type { TransferRow } from '../store/transfer.ts';
+import type { TransferRow } from './transfer.sql.ts';
 import { slotSearchOf } from './decision.ts';
 import { intervalOf, startOfNextSecond } from './payment-window.ts';
 

@@ -6,9 +6,9 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import type { PaymentMessages } from '../../src/payment-messages.ts';
+import type { PaymentMessages } from '../../src/payment/outgoing-messages.ts';
 import type { Chain } from '../../src/clients.ts';
-import { startExpireLoop } from '../../src/loops/expire.ts';
+import { startExpireLoop } from '../../src/expiry/expire.ts';
 import type { Question } from './expiring.ts';
 
 /**

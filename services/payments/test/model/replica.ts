@@ -14,30 +14,26 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { createAdmission } from '../../src/admission.ts';
-import { createPaymentMessages } from '../../src/payment-messages.ts';
-import { createAccessRefresh } from '../../src/limits/refresh-access.ts';
-import { noTips } from '../../src/views/chain-tips.ts';
+import { createAdmission } from '../../src/gate/admission.ts';
+import { createPaymentMessages } from '../../src/payment/outgoing-messages.ts';
+import { createAccessRefresh } from '../../src/gate/refresh.ts';
+import { noTips, createConfirmationPolicy } from '../../src/payment/progress.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
-import { createPayment } from '../../src/payment/create.ts';
-import { createBatches } from '../../src/payment/create-batch.ts';
-import { accessChanged } from '../../src/handlers/access-changed.ts';
-import { transferObserved } from '../../src/handlers/transfer-observed.ts';
-import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
-import { anything, listPayments } from '../../src/queries/payment-lists.ts';
-import type { DetailsRow } from '../../src/queries/payment-views.ts';
-import { readDetails, readPublicPayments } from '../../src/views/payment-details.ts';
-import type { ReadWarnings } from '../../src/views/warnings.ts';
-import { createConfirmationPolicy } from '../../src/views/confirmation-policy.ts';
-import { toPayments } from '../../src/views/listed-payments.ts';
-import { createQueries } from '../../src/queries/payments.ts';
-import { acceptTransferRoute } from '../../src/routes/accept-transfer.ts';
-import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
-import { createPaymentRoute } from '../../src/routes/create-payment.ts';
-import { limitsRoutes } from '../../src/routes/limits.ts';
-import { operatorRoutes } from '../../src/routes/operator.ts';
+import { createPayment, createTogether, type CreationContext, type CreationOutcome } from '../../src/payment/create.ts';
+import type { Creation } from '../../src/payment/creation-rule.ts';
+import { accessChanged, webhookConfigured } from '../../src/gate/messages.ts';
+import { transferObserved } from '../../src/settlement/messages.ts';
+import { anything, listPayments } from '../../src/payment/list.sql.ts';
+import type { DetailsRow } from '../../src/payment/view.sql.ts';
+import { readDetails, readPublicPayments, toPayments } from '../../src/payment/view.ts';
+import type { ReadWarnings } from '../../src/payment/warnings.ts';
+import { createQueries } from '../../src/operators/payments.sql.ts';
+import { acceptTransferRoute } from '../../src/acceptance/http.ts';
+import { cancelPaymentRoute, creationRoutes } from '../../src/payment/http.ts';
+import { limitsRoutes } from '../../src/gate/http.ts';
+import { operatorRoutes } from '../../src/operators/http.ts';
 import { schema } from '../../src/migrations.ts';
-import { releaseWallet } from '../../src/store/wallet.ts';
+import { releaseWallet } from '../../src/wallets/wallet.sql.ts';
 import type { AcceptanceCall } from './accepting.ts';
 import type { CreationCall } from './creating.ts';
 import { expireOnce } from './expire-once.ts';
@@ -63,19 +59,18 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
   const transact = createAdmission(pool);
   const refresh = createAccessRefresh({ owners, transact });
   const { publicBaseUrl } = settings;
-  const deciding = { rules: settings, messages };
-  const decideTogether = createBatches({ pool, logger: testLogger, ...deciding });
-  const creation = { decideTogether, transact, refresh, ...deciding };
+  const creating = { pool, transact, refresh, rules: settings, messages };
   // chain-watcher does not say how far it is: then what the ledger has is shown.
   const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
   const readWarnings: ReadWarnings = (payments) => Promise.resolve(payments.map(() => []));
   const acceptance = { db: pool, verifier: verifier as ServiceClient, messages, logger: testLogger };
   const routes = {
-    create: createPaymentRoute({
-      create: (request) => createPayment(creation, request),
+    create: creationRoutes({
+      create: (creation) => createAsAsked(creating, creation),
+      createTogether: (asked) => createTogether(creating, asked),
       networks,
       metrics: testMetrics,
-    }),
+    })[0]!,
     cancel: cancelPaymentRoute({
       transact,
       messages,
@@ -195,4 +190,10 @@ async function serve(route: Route, params: Record<string, string>, body?: object
     }
     throw error;
   }
+}
+
+/** As the gateway does: in a batch first, then alone where that creates nothing. */
+async function createAsAsked(creating: CreationContext, creation: Creation): Promise<CreationOutcome> {
+  const [result] = await createTogether(creating, [{ creation, origin: {} }]).catch(() => [null]);
+  return result && 'body' in result ? result : createPayment(creating, creation);
 }

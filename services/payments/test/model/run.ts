@@ -5,7 +5,7 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
-import { keepReplyPartitions } from '../../src/store/reply.ts';
+import { keepReplyPartitions } from '../../src/payment/saved-replies.ts';
 import { type Plan, WALLETS } from './plan.ts';
 import type { CreationCall } from './creating.ts';
 import type { Settings, OtherServices } from './steps.ts';

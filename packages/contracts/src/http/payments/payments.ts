@@ -26,6 +26,7 @@ const creationFields = {
   expires_in: { type: 'integer', minimum: 1, maximum: 86_400 },
   unique_amount: { type: 'boolean' },
 };
+const optionalFields = ['order_id', 'metadata', 'return_url', 'expires_in', 'unique_amount'] as const;
 
 /** A creation that the gateway has validated and counted. */
 type ValidCreation = CreationRequest & { idempotency_key: string };
@@ -36,15 +37,62 @@ type ValidCreation = CreationRequest & { idempotency_key: string };
  */
 export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
   callers: ['api-gateway'],
-  body: object<ValidCreation>(creationFields, {
-    optional: ['order_id', 'metadata', 'return_url', 'expires_in', 'unique_amount'],
-  }),
+  body: object<ValidCreation>(creationFields, { optional: optionalFields }),
   // Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did.
   maxBodyBytes: 256 * 1024,
   status: 201,
   // The key makes sending it twice as good as once.
   idempotent: true,
 });
+
+/** Most creations in one call; each has 20 KiB at most, spelled as long as JSON can. */
+export const CREATIONS_MAX = 32;
+
+export type CreationOfMerchant = ValidCreation & {
+  merchant_id: string;
+  /** Of the request that asks for it. */
+  request_id: string;
+  /** W3C traceparent of that request; absent where nothing is traced. */
+  traceparent?: string;
+};
+
+/** What CreatePayment answers with 201. */
+export type DecidedCreation = {
+  merchant_id: string;
+  idempotency_key: string;
+  replayed: boolean;
+  /** The exact text of the 201. */
+  body: string;
+};
+
+/**
+ * Creations in one call and one transaction. What is not among the created has to be asked by CreatePayment, and nothing of it is stored:
+ * a creation that is refused, that would wait for a lock, or whose merchant or wallet an earlier one of the call has.
+ */
+export const CreatePayments = defineCall(
+  'payments',
+  'POST /payment-creations',
+  json<{ created: DecidedCreation[] }>({
+    type: 'object',
+    required: ['created'],
+    properties: { created: { type: 'array' } },
+  }),
+  {
+    callers: ['api-gateway'],
+    body: object<{ creations: CreationOfMerchant[] }>({
+      creations: {
+        type: 'array',
+        maxItems: CREATIONS_MAX,
+        items: object<CreationOfMerchant>(
+          { ...creationFields, merchant_id: text, request_id: text, traceparent: text },
+          { optional: [...optionalFields, 'traceparent'] },
+        ).schema as object,
+      },
+    }),
+    maxBodyBytes: 1024 * 1024,
+    idempotent: true,
+  },
+);
 
 /** Newest first, 20 unless `limit` says otherwise. */
 export const ListPayments = defineCall(

@@ -1,0 +1,29 @@
+import { unavailable } from '@quittance/http/errors.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
+import { createKeyedQueue } from '@quittance/runtime/concurrency/keyed-queue.ts';
+import { Overloaded } from '@quittance/runtime/concurrency/overloaded.ts';
+import { LOCK_TIMEOUT_MS } from '../deadlines.ts';
+
+/**
+ * Runs one database transaction of a merchant's request. It waits for the merchant's other requests before it takes a connection.
+ * @throws CallerGone or HttpError 503 when it does not get its turn in time.
+ */
+export type TransactAdmitted = <T>(merchantId: string, run: (tx: Transaction) => Promise<T>) => Promise<T>;
+
+/** One holds the lock of the merchant's gate, and another has its connection and is ready for it. */
+const AT_ONCE = 2;
+/** As many as are done well within the time that a caller waits. */
+const MAX_WAITING = 200;
+
+/** A merchant's requests wait for its gate, which one transaction can lock. So they queue for it here, and not with a connection each. */
+export function createAdmission(pool: Pool): TransactAdmitted {
+  const queue = createKeyedQueue({ perKey: AT_ONCE, maxWaiting: MAX_WAITING });
+  return async (merchantId, run) => {
+    try {
+      return await queue(merchantId, () => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }));
+    } catch (error) {
+      throw error instanceof Overloaded ? unavailable(error) : error;
+    }
+  };
+}

@@ -1,0 +1,61 @@
+import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
+import { ServiceUnavailable } from '@quittance/http/client/client.ts';
+import { HttpError, unavailable } from '@quittance/http/errors.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { creationBlockReason, limitsRecord } from './limits.ts';
+import type { AccessRefresh } from './refresh.ts';
+import { readGate, markWebhookConfigured } from './gate.sql.ts';
+import { findProvenWallets } from '../wallets/proof.sql.ts';
+import { ApplyWebhookChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
+import type { TransactAdmitted } from './admission.ts';
+
+/** A quota that hangs must not make the record unavailable: the gateway waits 1.5 s for all of this. */
+const REFRESH_TIMEOUT_MS = 700;
+
+/**
+ * The merchant's gate: to the merchant as limits, to the operator (who waits for a restriction to be in force) as it is stored.
+ * Both read the row that creation locks, so a merchant sees its own last creation counted.
+ */
+export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRefresh }): Route[] {
+  return [
+    callRoute(ReadLimits, async ({ params }) => {
+      const gate = await readNewest(db, refresh, params.merchant_id);
+      if (gate === null) throw unavailable(new Error('quota does not know the merchant yet'));
+      return limitsRecord(gate.policy, gate.usage, gate.now);
+    }),
+    callRoute(ReadGate, async ({ params }) => {
+      const gate = await readGate(db, params.merchant_id);
+      if (gate === null) throw new HttpError(404, 'Merchant not found');
+      const proven = await findProvenWallets(db, params.merchant_id);
+      return { ...gate.policy, webhook_ok: gate.webhookOk, ...gate.usage, proven_wallets: proven };
+    }),
+  ];
+}
+
+/**
+ * Where creation would refuse, it asks quota first; so does this, or the record would show a refusal that creation does not make.
+ * @returns null for a merchant that quota does not know either.
+ * @throws ServiceUnavailable when no policy is stored and quota does not answer. A stored policy needs no answer.
+ */
+async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: string): ReturnType<typeof readGate> {
+  const stored = await readGate(db, merchantId);
+  if (stored === null) return (await refresh.policy(merchantId)) ? readGate(db, merchantId) : null;
+  if (creationBlockReason(stored.policy, stored.usage, stored.now) === null) return stored;
+  try {
+    await withTimeout(REFRESH_TIMEOUT_MS, refresh.policy(merchantId));
+  } catch (error) {
+    if (error instanceof ServiceUnavailable || error instanceof DeadlineExceeded) return stored;
+    throw error;
+  }
+  return readGate(db, merchantId);
+}
+
+/** A merchant's new choice, as the message about it also brings it. */
+export const webhookChoiceRoute = ({ transact }: { transact: TransactAdmitted }): Route =>
+  callRoute(ApplyWebhookChoice, async ({ params: { merchant_id: merchantId }, body: choice }) => {
+    await transact(merchantId, (tx) => markWebhookConfigured(tx, merchantId, choice));
+    return {};
+  });

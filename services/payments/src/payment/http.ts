@@ -1,0 +1,252 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import type { CreationBlockReason } from '@quittance/contracts/access.ts';
+import type { BodyOf } from '@quittance/contracts/call.ts';
+import type { ConflictCode } from '@quittance/contracts/error-code.ts';
+import {
+  CreatePayment,
+  CreatePayments,
+  CancelPayment,
+  CancelPaymentByOperator,
+  ListPayments,
+  ReadOwnPayment,
+  ReadPaymentDetails,
+  ReadPublicPayments,
+} from '@quittance/contracts/http/payments/payments.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import { conflict, creationBlocked, invalid, HttpError } from '@quittance/http/errors.ts';
+import { callReader, wayTo, callRoute } from '@quittance/http/server/call-route.ts';
+import type { Reply, Route } from '@quittance/http/server/route.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { AskedCreation, CreationOutcome } from './create.ts';
+import type { Creation, CreationRefusal, CreationResult } from './creation-rule.ts';
+import type { Author } from '@quittance/contracts/author.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transact } from '@quittance/postgres/transaction.ts';
+import type { TransactAdmitted } from '../gate/admission.ts';
+import { settleOpen, type SettlementContext } from '../settlement/settlement.ts';
+import {
+  insertCancellation,
+  cancelPayment,
+  findUnfinishedWallet,
+  findPayment,
+  type PaymentRow,
+} from './payment.sql.ts';
+import { lockWallets } from '../settlement/transfer.sql.ts';
+import { toPayment, toPayments, readDetails, readPublicPayments } from './view.ts';
+import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
+import { parseReference } from '@quittance/contracts/payment-reference.ts';
+import { listPayments } from './list.sql.ts';
+import type { ProgressSources } from './progress.ts';
+import type { ReadWarnings } from './warnings.ts';
+
+/** The texts of the refusals. One without a row here does not compile. */
+const blocked: Record<CreationBlockReason, string> = {
+  account_inactive: 'The account is blocked',
+  creation_paused: 'Creation of payments is paused for this account',
+  beta_not_activated: 'The beta access of this account is not activated yet',
+  beta_expired: 'The beta access of this account has expired',
+  total_quota_exhausted: 'All payments of this account are used up',
+  daily_quota_exhausted: 'All payments of this UTC day are used up',
+};
+const conflicts: Record<Exclude<CreationRefusal, CreationBlockReason>, [ConflictCode, string]> = {
+  key_conflict: ['idempotency_conflict', 'This Idempotency-Key was already used for another payment'],
+  webhook_missing: ['webhook_not_configured', 'Configure a webhook endpoint before creating payments'],
+  wallet_of_another_merchant: ['wallet_of_another_merchant', 'This wallet belongs to another merchant'],
+  slot_taken: ['payment_unfinished', 'Finish the current payment with this amount on this address first'],
+};
+
+type CreationDependencies = {
+  create: (creation: Creation) => Promise<CreationOutcome>;
+  createTogether: (asked: readonly AskedCreation[]) => Promise<(CreationResult | null)[]>;
+  networks: readonly Network[];
+  metrics: Metrics;
+};
+
+/** Called by the gateway, which has validated and rate-limited the requests. */
+export function creationRoutes(dependencies: CreationDependencies): Route[] {
+  const outcomes = countOutcomes(dependencies.metrics);
+  return [createPaymentRoute(dependencies, outcomes), createPaymentsRoute(dependencies, outcomes)];
+}
+
+type Outcomes = ReturnType<typeof countOutcomes>;
+
+/** 201 with the exact bytes, 403 with a code, 409, or 503. */
+function createPaymentRoute({ create, networks }: CreationDependencies, outcomes: Outcomes): Route {
+  const read = callReader(CreatePayment);
+  return {
+    ...wayTo(CreatePayment),
+    handle: async (request) => {
+      const { params, body } = await read(request);
+      const outcome = await create(toCreation(params.merchant_id, body, networks)).catch((error: unknown) => {
+        outcomes.inc({ outcome: 'undecided' });
+        throw error;
+      });
+      outcomes.inc({ outcome: outcome.outcome });
+      return replyOf(outcome);
+    },
+  };
+}
+
+function countOutcomes(metrics: Metrics) {
+  const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
+  // Start at zero: a first refusal that makes its series appear is no increase to an alert.
+  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts })])
+    outcomes.inc({ outcome }, 0);
+  return outcomes;
+}
+
+function replyOf(outcome: CreationOutcome): Reply {
+  if (outcome.outcome === 'created') return { status: 201, body: outcome.body };
+  if (outcome.outcome === 'replayed')
+    return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
+  if (isConflict(outcome.outcome)) throw conflict(...conflicts[outcome.outcome]);
+  throw creationBlocked(outcome.outcome, blocked[outcome.outcome]);
+}
+
+/** Creations that wait in the gateway at the same time. A creation that has to be asked alone is left out. */
+const createPaymentsRoute = ({ createTogether, networks }: CreationDependencies, outcomes: Outcomes): Route =>
+  callRoute(CreatePayments, async ({ body }) => {
+    const asked = body.creations.flatMap(({ request_id: requestId, traceparent, ...creation }) => {
+      try {
+        const valid = toCreation(creation.merchant_id, creation, networks);
+        return [{ creation: valid, origin: { requestId, traceparent } }];
+      } catch {
+        return [];
+      }
+    });
+    const results = await createTogether(asked);
+    const created = asked.flatMap(({ creation }, position) => {
+      const result = results[position] ?? null;
+      if (result === null || !('body' in result)) return [];
+      outcomes.inc({ outcome: result.outcome });
+      const { merchant_id, idempotency_key } = creation;
+      const replayed = result.outcome === 'replayed';
+      return [{ merchant_id, idempotency_key, replayed, body: result.body.toString('utf8') }];
+    });
+    return { created };
+  });
+
+const isConflict = (refusal: CreationRefusal): refusal is keyof typeof conflicts => refusal in conflicts;
+
+/** A unique amount differs from its price behind the second decimal. */
+const UNITS_OF_A_CENT = 10_000n;
+const uniqueOfTooManyDecimals = { field: 'unique_amount', reason: 'needs an amount of at most two decimals' };
+
+/** Amount, network and wallet are checked again, in case gateway and payments have different networks files. */
+export function toCreation(
+  merchantId: string,
+  body: BodyOf<typeof CreatePayment>,
+  networks: readonly Network[],
+): Creation {
+  const units = parseAmount(body.amount);
+  if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
+  if (body.unique_amount === true && units % UNITS_OF_A_CENT !== 0n) throw invalid(uniqueOfTooManyDecimals);
+  const network = networks.find(({ id }) => id === body.network);
+  if (network === undefined) throw invalid({ field: 'network', reason: 'is not configured' });
+  const wallet = parseAddress(body.merchant_wallet);
+  if (wallet === null || wallet.family !== network.family) {
+    throw invalid({ field: 'merchant_wallet', reason: `is no address of ${network.id}` });
+  }
+  return { ...body, merchant_id: merchantId, merchant_wallet: wallet.address, amount_units: units };
+}
+
+type CancelContext = Pick<SettlementContext, 'messages' | 'logger'>;
+
+/**
+ * Cancels a PENDING payment: 200 with the payment. Another status, another merchant's payment and an unknown id are one and the same
+ * 409, so that a merchant cannot learn which ids exist.
+ */
+export const cancelPaymentRoute = ({
+  transact,
+  publicBaseUrl,
+  ...context
+}: CancelContext & { transact: TransactAdmitted; publicBaseUrl: string }): Route =>
+  callRoute(CancelPayment, async ({ params }) => {
+    const cancelled = await transact(params.merchant_id, (tx) => cancelAndNotify({ ...context, tx }, params));
+    if (cancelled === null) throw conflict('cancel_unavailable', 'This payment cannot be cancelled');
+    return toPayment(cancelled, null, publicBaseUrl);
+  });
+
+/** By the same rule; an operator may know which payments exist, and why one cannot be cancelled. */
+export const operatorCancelRoute = ({
+  db,
+  transact,
+  publicBaseUrl,
+  ...context
+}: CancelContext & { db: Queryable; transact: Transact; publicBaseUrl: string }): Route =>
+  callRoute(CancelPaymentByOperator, async ({ params: { payment_id: paymentId }, author }) => {
+    const payment = await findPayment(db, paymentId);
+    if (payment === null) throw new HttpError(404, 'Payment not found');
+    const cancelled = await transact((tx) => cancelAndNotify({ ...context, tx }, payment, author));
+    if (cancelled !== null) return toPayment(cancelled, null, publicBaseUrl);
+    const { status } = (await findPayment(db, paymentId)) ?? payment;
+    throw conflict('cancel_unavailable', `${paymentId} is ${status}: only a PENDING payment can be cancelled`);
+  });
+
+/** @param author of an operator's cancel. @returns null when the payment is not this merchant's, or not PENDING. */
+async function cancelAndNotify(
+  context: SettlementContext,
+  { merchant_id, payment_id }: Pick<PaymentRow, 'merchant_id' | 'payment_id'>,
+  author: Author | null = null,
+): Promise<PaymentRow | null> {
+  const { tx, messages } = context;
+  const wallet = await findUnfinishedWallet(tx, payment_id);
+  if (wallet === null) return null;
+  // In the order in which settling locks: the wallet, then its payments.
+  await lockWallets(tx, [wallet]);
+  const payment = await cancelPayment(tx, merchant_id, payment_id);
+  if (payment === null) return null;
+  await settleOpen(context, [payment]);
+  if (payment.cancelled_at) await messages.sendClosed(tx, payment, 'CANCELLED', payment.cancelled_at);
+  if (author !== null) await insertCancellation(tx, payment, author);
+  return payment;
+}
+
+const DEFAULT_LIMIT = 20;
+
+type ListDependencies = ProgressSources & { db: Queryable; networks: readonly string[]; publicBaseUrl: string };
+
+/** A merchant's payments. */
+export const listPaymentsRoute = ({ db, networks, publicBaseUrl, ...progress }: ListDependencies): Route =>
+  callRoute(ListPayments, async ({ params, query }) => {
+    const { payments, next } = await listPayments(db, params.merchant_id, {
+      networks,
+      filter: {
+        status: query.status,
+        createdFrom: query.created_from,
+        createdTo: query.created_to,
+        paidFrom: query.paid_from,
+        paidTo: query.paid_to,
+        orderId: query.order_id,
+        idEnd: query.reference === null ? null : parseReference(query.reference),
+        transactionId: query.transaction_id,
+        recipient: query.merchant_wallet,
+        network: query.network,
+      },
+      part: { after: query.cursor, limit: query.limit ?? DEFAULT_LIMIT, order: 'newest first' },
+    });
+    return { payments: await toPayments(payments, progress, publicBaseUrl), next_cursor: next && writeCursor(next) };
+  });
+
+type ViewDependencies = {
+  db: Queryable;
+  publicBaseUrl: string;
+  progress: ProgressSources;
+  readWarnings: ReadWarnings;
+};
+
+/** Single payments, many in one call: in detail for their merchants, and as their public tokens and checkout pages show them. */
+export const paymentViewsRoutes = ({ publicBaseUrl, progress, ...rest }: ViewDependencies): Route[] => [
+  callRoute(ReadPaymentDetails, async ({ body }) => ({
+    found: await readDetails({ ...rest, ...progress }, body.payments, publicBaseUrl),
+  })),
+  callRoute(ReadOwnPayment, async ({ params }) => {
+    const [found] = await readDetails({ ...rest, ...progress }, [params], publicBaseUrl);
+    if (found === undefined) throw new HttpError(404, 'Payment not found');
+    return found.payment;
+  }),
+  callRoute(ReadPublicPayments, async ({ body }) => ({
+    found: await readPublicPayments({ ...rest, ...progress }, body.tokens_sha256),
+  })),
+];

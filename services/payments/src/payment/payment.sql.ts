@@ -1,0 +1,314 @@
+import type { PaymentMetadata, PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { statusesBefore } from './state.ts';
+import { isChosenSql } from '../gate/gate.sql.ts';
+import { lostFromSql } from '../wallets/wallet.sql.ts';
+import type { Author } from '@quittance/contracts/author.ts';
+import type { Cancellation } from '@quittance/contracts/http/payments/payments.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
+
+/** A row of `payment`, without what only indexes and loops look at. */
+export type PaymentRow = {
+  payment_id: string;
+  merchant_id: string;
+  public_token: string;
+  status: PaymentStatus;
+  network: string;
+  /** Canonical address. */
+  recipient: string;
+  /** What the transfer has to carry: the merchant's own text, or a unique amount near it. */
+  amount: string;
+  /** Millionths of a USDT. */
+  amount_units: bigint;
+  description: string;
+  created_at: Date;
+  expires_at: Date;
+  paid_at: Date | null;
+  cancelled_at: Date | null;
+  order_id: string | null;
+  metadata: PaymentMetadata | null;
+  return_url: string | null;
+  /** The merchant's own text where `amount` is a unique one, else null. */
+  requested_amount: string | null;
+};
+
+/** A payment in its new status, and whether its merchant chose to be told of that by a notice. */
+export type MovedPayment = PaymentRow & { is_chosen: boolean };
+
+/** Only one unfinished payment may wait for an amount on an address. */
+export type Slot = { network: string; recipient: string; amountUnits: bigint };
+
+/** The columns of a PaymentRow with their types, in which a creation writes them. */
+export const paymentColumnTypes = {
+  payment_id: 'text',
+  merchant_id: 'text',
+  public_token: 'text',
+  status: 'text',
+  network: 'text',
+  recipient: 'text',
+  amount: 'text',
+  amount_units: 'bigint',
+  description: 'text',
+  created_at: 'timestamptz',
+  expires_at: 'timestamptz',
+  paid_at: 'timestamptz',
+  cancelled_at: 'timestamptz',
+  order_id: 'text',
+  metadata: 'jsonb',
+  return_url: 'text',
+  requested_amount: 'text',
+} as const satisfies Record<keyof PaymentRow, string>;
+
+export const paymentColumns = Object.keys(paymentColumnTypes).join(', ');
+
+/** As isUnfinished() of state.ts, spelled as in the partial indexes, which serve no other spelling. */
+export const isUnfinishedSql = `status in ('PENDING', 'CHECKING')`;
+
+/**
+ * Cancels a payment of this merchant that is still PENDING. The status guard decides a race between a cancel and a transfer.
+ * @returns null when it is another merchant's, unknown, or no longer PENDING.
+ */
+export async function cancelPayment(
+  db: Queryable,
+  merchantId: string,
+  paymentId: string,
+): Promise<MovedPayment | null> {
+  const { rows } = await db.query<MovedPayment>(
+    `update payment set status = 'CANCELLED', cancelled_at = greatest(created_at, date_trunc('milliseconds', clock_timestamp()))
+      where payment_id = $1 and merchant_id = $2 and status = any($3)
+      returning ${paymentColumns}, ${isChosenSql('CANCELLED')} as is_chosen`,
+    [paymentId, merchantId, statusesBefore('CANCELLED')],
+  );
+  return rows[0] ?? null;
+}
+
+/** @returns the wallet of a payment that is unfinished; null for any other. */
+export async function findUnfinishedWallet(
+  db: Queryable,
+  paymentId: string,
+): Promise<{ network: string; recipient: string } | null> {
+  const { rows } = await db.query<{ network: string; recipient: string }>(
+    `select network, recipient from payment where payment_id = $1 and ${isUnfinishedSql}`,
+    [paymentId],
+  );
+  return rows[0] ?? null;
+}
+
+/** @returns the payments in their new status, without those whose status does not allow that. */
+export async function movePayments(
+  tx: Transaction,
+  paymentIds: readonly string[],
+  to: 'PENDING' | 'CHECKING' | 'PAID',
+): Promise<MovedPayment[]> {
+  // PAID is told whatever the merchant chose; that it waits again, to nobody.
+  const isChosen = to === 'CHECKING' ? isChosenSql('CHECKING') : 'false';
+  const { rows } = await tx.query<MovedPayment>(
+    `update payment
+        set status = $2, paid_at = case when $2 = 'PAID' then date_trunc('milliseconds', clock_timestamp()) end
+      where payment_id = any($1) and status = any($3)
+      returning ${paymentColumns}, ${isChosen} as is_chosen`,
+    [paymentIds, to, statusesBefore(to)],
+  );
+  return rows;
+}
+
+/** @param lock keeps the row as it is until the transaction ends. */
+export async function findPayment(
+  db: Queryable,
+  paymentId: string,
+  lock: 'for update' | '' = '',
+): Promise<PaymentRow | null> {
+  const { rows } = await db.query<PaymentRow>(`select ${paymentColumns} from payment where payment_id = $1 ${lock}`, [
+    paymentId,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** Whether blocks concern a payment at all: from `lost_from` on, its wallet is proven to be another merchant's. */
+export type Ownership = { payment_id: string; lost_from: Date | null };
+
+/** A payment that a slot's search found. */
+export type FoundInSlot = Ownership & Pick<PaymentRow, 'network' | 'recipient' | 'amount_units'>;
+
+/**
+ * Where a transfer looks for its payments: in a slot, those that can have begun before its interval ended (`createdBefore`). Of those begun
+ * before it started, and before it was first read (`startedBefore`), the last one can claim it; its predecessor, and whatever ended within
+ * the hour before, may be meant.
+ */
+export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
+
+/** More payments of one slot cannot begin within an interval, or an hour, unless somebody creates and cancels them without a pause. */
+const SLOT_SEARCH_MAX = 20;
+
+/** Whether a payment that began before the interval is one that findSlotPayments() finds. @param place 0 for the newest. */
+export const isFoundBefore = (
+  { startedBefore }: Pick<SlotSearch, 'startedBefore'>,
+  { expires_at: expires, cancelled_at: cancelled }: Pick<PaymentRow, 'expires_at' | 'cancelled_at'>,
+  place: number,
+): boolean => {
+  const end = Math.min(expires.getTime(), cancelled?.getTime() ?? Infinity);
+  return place < SLOT_SEARCH_MAX && (place < 2 || end > startedBefore.getTime() - 3_600_000);
+};
+
+/**
+ * Finds the payments that transfers can concern: two index look-ups a search, however many payments the slot has had. What it finds follows
+ * each other without a gap, because a payment ends where the next one begins.
+ */
+export async function findSlotPayments(db: Queryable, searches: readonly SlotSearch[]): Promise<FoundInSlot[]> {
+  const { rows } = await db.query<FoundInSlot>({
+    name: 'find-slot-payments',
+    text: `
+      select distinct found.payment_id, slot.network, slot.recipient, slot.amount_units, ${lostFromSql('found')} as lost_from
+        from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[])
+               as slot (network, recipient, amount_units, started_before, created_before),
+        lateral (
+         (select payment_id, merchant_id, recipient from (
+            select *, row_number() over newest_first as place,
+                   bool_and(least(expires_at, cancelled_at) > slot.started_before - interval '1 hour') over newest_first as is_recent
+              from (
+                select payment_id, merchant_id, recipient, created_at, expires_at, cancelled_at from payment
+                 where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
+                   and created_at < slot.started_before
+                 order by created_at desc, payment_id desc limit ${SLOT_SEARCH_MAX}) begun
+            window newest_first as (order by created_at desc, payment_id desc)) placed
+           where place <= 2 or is_recent)
+         union all
+         (select payment_id, merchant_id, recipient from payment
+           where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
+             and created_at >= slot.started_before and created_at < slot.created_before
+           order by created_at desc, payment_id desc limit ${SLOT_SEARCH_MAX})) as found`,
+    values: [
+      searches.map(({ network }) => network),
+      searches.map(({ recipient }) => recipient),
+      searches.map(({ amountUnits }) => amountUnits),
+      searches.map(({ startedBefore }) => startedBefore),
+      searches.map(({ createdBefore }) => createdBefore),
+    ],
+  });
+  return rows;
+}
+
+/**
+ * Keeps payments as they are until the transaction ends.
+ * @param busy what becomes of those that another transaction has locked.
+ * @returns them as they are now, oldest first.
+ */
+export async function lockPayments(
+  tx: Transaction,
+  paymentIds: readonly string[],
+  busy: 'wait' | 'skip',
+): Promise<PaymentRow[]> {
+  const { rows } = await tx.query<PaymentRow>({
+    name: `lock-payments-${busy}`,
+    text: `
+      select ${paymentColumns} from payment where payment_id = any($1)
+       order by created_at, payment_id
+         for update ${busy === 'skip' ? 'skip locked' : ''}`,
+    values: [paymentIds],
+  });
+  return rows;
+}
+
+/** @returns those of the payments that are here, locked or not. The others are in the archive. */
+export async function findPresent(tx: Transaction, paymentIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ payment_id: string }>('select payment_id from payment where payment_id = any($1)', [
+    paymentIds,
+  ]);
+  return new Set(rows.map((row) => row.payment_id));
+}
+
+/** So many of the newest payments on a wallet, and so many unfinished ones on each side of an amount, are looked at. */
+const NEWEST_ON_WALLET = 100;
+const NEAREST_ON_EACH_SIDE = 20;
+
+type OnWallet = PaymentRow & Ownership;
+
+const ownedColumns = `${paymentColumns}, ${lostFromSql('payment')} as lost_from`;
+
+/**
+ * The newest payments on a wallet, of any amount and, where merchants share it, of any merchant.
+ * @returns those created before the given time, newest first.
+ */
+export async function findNewestOnWallet(
+  db: Queryable,
+  wallet: { network: string; recipient: string },
+  createdBefore: Date,
+): Promise<OnWallet[]> {
+  const { rows } = await db.query<OnWallet>(
+    `select ${ownedColumns} from payment where network = $1 and recipient = $2 and created_at < $3
+      order by created_at desc, payment_id desc limit ${NEWEST_ON_WALLET}`,
+    [wallet.network, wallet.recipient, createdBefore],
+  );
+  return rows;
+}
+
+/**
+ * The unfinished payments on wallets that ask for the amounts nearest to given ones: on a busy wallet they need not be among the newest.
+ * @param amounts in millionths of a USDT.
+ */
+export async function findNearestUnfinished(
+  db: Queryable,
+  amounts: readonly { network: string; recipient: string; amountUnits: bigint }[],
+): Promise<OnWallet[]> {
+  const { rows } = await db.query<OnWallet>({
+    name: 'find-nearest-unfinished',
+    text: `
+      select ${ownedColumns} from payment where payment_id = any (array(
+        select found.payment_id
+          from unnest($1::text[], $2::text[], $3::bigint[]) as asked (network, recipient, units), lateral (
+           (select payment_id from payment
+             where network = asked.network and recipient = asked.recipient and amount_units >= asked.units and ${isUnfinishedSql}
+             order by amount_units limit ${NEAREST_ON_EACH_SIDE})
+           union all
+           (select payment_id from payment
+             where network = asked.network and recipient = asked.recipient and amount_units < asked.units and ${isUnfinishedSql}
+             order by amount_units desc limit ${NEAREST_ON_EACH_SIDE})) found))`,
+    values: [
+      amounts.map(({ network }) => network),
+      amounts.map(({ recipient }) => recipient),
+      amounts.map(({ amountUnits }) => amountUnits),
+    ],
+  });
+  return rows;
+}
+
+/** @returns the newest payment of a slot that was created and had not ended within a span; null for none. */
+export async function findNewestOfSlot(
+  db: Queryable,
+  slot: Slot,
+  { createdBefore, endedAfter }: { createdBefore: Date; endedAfter: Date },
+): Promise<PaymentRow | null> {
+  const { rows } = await db.query<PaymentRow>(
+    `select ${paymentColumns} from payment
+      where network = $1 and recipient = $2 and amount_units = $3 and created_at < $4
+        and least(expires_at, cancelled_at) > $5
+      order by created_at desc, payment_id desc limit 1`,
+    [slot.network, slot.recipient, slot.amountUnits, createdBefore, endedAfter],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores who cancelled a payment by hand. It has just become CANCELLED in this transaction. */
+export async function insertCancellation(
+  tx: Transaction,
+  { payment_id, merchant_id, cancelled_at }: PaymentRow,
+  { actor, reason }: Author,
+): Promise<void> {
+  await tx.query(
+    `insert into payment_cancellation (payment_id, merchant_id, actor, reason, cancelled_at) values ($1, $2, $3, $4, $5)`,
+    [payment_id, merchant_id, actor, reason, cancelled_at],
+  );
+}
+
+/** @returns null for a payment that no operator cancelled. */
+export async function findCancellation(
+  db: Queryable,
+  paymentId: string,
+): Promise<WithDates<Cancellation, 'cancelled_at'> | null> {
+  const { rows } = await db.query<WithDates<Cancellation, 'cancelled_at'>>(
+    'select actor, reason, cancelled_at from payment_cancellation where payment_id = $1',
+    [paymentId],
+  );
+  return rows[0] ?? null;
+}

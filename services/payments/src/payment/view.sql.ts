@@ -1,0 +1,195 @@
+import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { PaymentRow } from './payment.sql.ts';
+import { merchantsConcernedSql, paysNothingSql, type TransferId } from '../settlement/transfer.sql.ts';
+import { type Candidate, candidateListSql } from '../settlement/candidates.sql.ts';
+
+/*
+ * The reads that customers' browsers and merchants' backends repeat all the time. Many go together into one statement, which
+ * Prisma cannot express, and pg runs it, because here each microsecond is spent thousands of times.
+ */
+
+export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status'> & {
+  /** One of PaymentStatus: the table's check allows nothing else. */
+  status: string;
+};
+
+/** A payment without what is between its merchant and us. */
+type PublicRow = Omit<ViewedPayment, 'order_id' | 'metadata' | 'requested_amount'> & { merchant_id: string };
+
+/** The columns of the paying transfer; each is null while there is none. */
+export type ViewedTransfer = {
+  transaction_id: string;
+  transaction_event_index: number;
+  block_number: bigint;
+  confirmations: number;
+  confirmations_required: number;
+  /** When the ledger's row was written, by the clock of `read_at`. */
+  observed_at: Date;
+};
+
+/** A payment joined with its transfer. `read_at` is the time of the statement, on the clock that decides whether payments are over. */
+export type WithTransfer<More = unknown> = { status: string; network: string; read_at: Date } & (
+  | (ViewedTransfer & More)
+  | { transaction_id: null }
+);
+
+/** The rest of the paying transfer, which only its merchant reads. */
+export type PaidTransfer = {
+  /** Base units of the token, decimal integer text, and how many decimals the token has. */
+  transfer_units: string;
+  transfer_decimals: number;
+  block_timestamp: Date;
+  /** Whether it was accepted by hand. */
+  accepted: boolean;
+};
+
+export type DetailsRow = ViewedPayment & WithTransfer<PaidTransfer> & { merchant_id: string };
+
+const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.amount_units, p.description,
+  p.created_at, p.expires_at, p.paid_at, p.cancelled_at, p.return_url,
+  t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
+
+/** What a payment's merchant reads, from a payment `p` and its transfer `t`. */
+export const detailColumns = `${viewColumns}, p.order_id, p.metadata, p.requested_amount,
+  t.amount_units as transfer_units, t.decimals as transfer_decimals, t.block_timestamp,
+  p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted`;
+
+/** @returns those of the payments that exist and are that merchant's, in no particular order. */
+export async function findDetails(db: Queryable, requested: readonly OwnPayment[]): Promise<DetailsRow[]> {
+  const { rows } = await db.query<DetailsRow>({
+    name: 'read-details',
+    text: `
+      select ${detailColumns}
+      from unnest($1::text[], $2::text[]) as r (merchant_id, payment_id)
+        join payment p on p.payment_id = r.payment_id and p.merchant_id = r.merchant_id
+        left join transfer t on t.payment_id = p.payment_id`,
+    values: [requested.map(({ merchant_id }) => merchant_id), requested.map(({ payment_id }) => payment_id)],
+  });
+  return rows;
+}
+
+/**
+ * A payment without a transfer to show gives the index no key, so that no page of it is read: most views are of PENDING payments.
+ * @param tokensSha256 SHA-256 of public tokens, in hex.
+ * @returns those that exist, in no particular order.
+ */
+export async function findByPublicTokens(
+  db: Queryable,
+  tokensSha256: readonly string[],
+): Promise<(PublicRow & WithTransfer & { requested: string })[]> {
+  const { rows } = await db.query<PublicRow & WithTransfer & { requested: string }>({
+    name: 'read-public-payments',
+    text: `
+      select r.token_sha256 as requested, ${viewColumns}
+      from unnest($1::text[]) as r (token_sha256)
+        join payment p on p.token_sha256 = decode(r.token_sha256, 'hex')
+        left join transfer t on t.payment_id = case when p.status = 'CHECKING' then p.payment_id end`,
+    values: [tokensSha256],
+  });
+  return rows;
+}
+
+/** Details show at most this many transfers that pay nothing. */
+const MAX_UNMATCHED = 100;
+
+export type UnmatchedRow = {
+  /** The payment beside which it is shown. */
+  shown_with: string;
+  transaction_id: string;
+  transaction_event_index: number;
+  /** Base units of the token, which has `decimals` decimals. */
+  amount_units: string;
+  decimals: number;
+  block_timestamp: Date;
+  first_seen_at: Date | null;
+  live: boolean;
+  /** As the ledger has it, whichever payment it may be for; for one that pays another payment 'paid_another'. */
+  reason: UnmatchedReason | 'paid_another' | null;
+  candidate_count: number;
+};
+
+/**
+ * Transfers that may be for payments and do not pay them, and those that paid a later payment of the same amount within an hour after these
+ * had ended unpaid. By payment, newest first. Each kind is read from an index that has it by payment, so that other money on the wallet costs
+ * nothing.
+ */
+export async function findUnmatched(db: Queryable, paymentIds: readonly string[]): Promise<UnmatchedRow[]> {
+  if (paymentIds.length === 0) return [];
+  const { rows } = await db.query<UnmatchedRow>({
+    name: 'read-unmatched',
+    text: `
+      select p.payment_id as shown_with, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals,
+             t.block_timestamp, t.first_seen_at, t.live, t.reason, t.candidate_count
+      from unnest($1::text[]) as asked (payment_id)
+        join payment p using (payment_id)
+        cross join lateral (
+          select * from (
+            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, first_seen_at, live, reason,
+                    1 as candidate_count
+               from transfer
+              where related_payment_id = p.payment_id and ${paysNothingSql}
+              order by block_timestamp desc limit ${MAX_UNMATCHED})
+            union all
+            (select transaction_id, transaction_event_index, amount_units, decimals, block_timestamp, first_seen_at, live, reason,
+                    cardinality(candidates)
+               from transfer
+              where candidates @> array[p.payment_id] and ${paysNothingSql})
+            union all
+            (select paying.transaction_id, paying.transaction_event_index, paying.amount_units, paying.decimals,
+                    paying.block_timestamp, paying.first_seen_at, paying.live, 'paid_another', 2
+               -- As windowOf() has it: the second of a cancellation is over, that of an expiry is not.
+               from least(p.expires_at, date_trunc('second', p.cancelled_at)) as ended (at)
+               join payment later on later.network = p.network and later.recipient = p.recipient
+                and later.amount_units = p.amount_units and later.created_at >= p.created_at
+                -- A transfer may be a little older than the payment that it pays.
+                and later.created_at < ended.at + interval '1 hour 150 seconds' and later.payment_id <> p.payment_id
+               join transfer paying on paying.payment_id = later.payment_id
+              where p.status in ('EXPIRED', 'CANCELLED') and paying.phase <> 'retracted'
+                and paying.amount_units = p.amount_units * ('1e' || paying.decimals - 6)::numeric
+                -- The start of the transfer's interval; see intervalOf().
+                and least(paying.block_timestamp, case when paying.live then paying.first_seen_at end)
+                      between ended.at and ended.at + interval '1 hour')
+          ) either
+          order by block_timestamp desc, transaction_id, transaction_event_index
+          limit ${MAX_UNMATCHED}
+        ) t`,
+    values: [paymentIds],
+  });
+  return rows;
+}
+
+export type UnmatchedOnWalletRow = TransferId & {
+  amount_units: string;
+  decimals: number;
+  block_timestamp: Date;
+  phase: string;
+  /** The first of those whom it concerns. */
+  merchant_id: string;
+  candidates: Candidate[];
+  reason: UnmatchedReason | null;
+};
+
+export const unmatchedOnWalletColumns = (
+  t: string,
+): string => `${t}.network, ${t}.transaction_id, ${t}.transaction_event_index, ${t}.amount_units, ${t}.decimals, ${t}.block_timestamp,
+  ${t}.phase, (${merchantsConcernedSql(t)})[1] as merchant_id, ${candidateListSql(t)} as candidates, ${t}.reason`;
+
+/** Transfers to a wallet that pay nothing, the newest hundred of each network, newest first. */
+export async function findUnmatchedOnWallet(
+  db: Queryable,
+  recipient: string,
+  networks: readonly string[],
+): Promise<UnmatchedOnWalletRow[]> {
+  const { rows } = await db.query<UnmatchedOnWalletRow>(
+    `select ${unmatchedOnWalletColumns('t')}
+       from unnest($2::text[]) as on_network (id)
+      cross join lateral (
+        select * from transfer where network = on_network.id and recipient = $1 and ${paysNothingSql}
+         order by block_timestamp desc limit ${MAX_UNMATCHED}) t
+      order by t.block_timestamp desc, t.transaction_id, t.transaction_event_index`,
+    [recipient, networks],
+  );
+  return rows;
+}

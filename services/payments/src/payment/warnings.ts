@@ -1,0 +1,86 @@
+import type { PaymentWarning } from '@quittance/contracts/payment.ts';
+import type { ReadTips } from './progress.ts';
+import { WALLETS_MAX } from '@quittance/contracts/http/chain-watcher/wallets.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+
+/** Whether the issuer of a network's token has frozen a wallet, as far as is known; asking takes no time. */
+export type IsBlacklisted = (network: string, recipient: string) => boolean;
+
+/** What may keep the money of payments from being noticed or used, for each of them. */
+export type ReadWarnings = (
+  payments: readonly { status: string; network: string; recipient: string }[],
+) => Promise<PaymentWarning[][]>;
+
+/** Without an answer from chain-watcher for so long, no network is read as far as anybody knows. */
+const SILENT_MS = 60_000;
+
+export const createWarnings =
+  ({ readTips, isBlacklisted }: { readTips: ReadTips; isBlacklisted: IsBlacklisted }): ReadWarnings =>
+  async (payments) => {
+    const concerned = payments.filter(({ status }) => status !== 'PAID');
+    if (concerned.length === 0) return payments.map(() => []);
+    const { tips, askedAt } = await readTips();
+    // Before the first answer nothing is known, and nothing is said.
+    const isSilent = askedAt !== -Infinity && performance.now() - askedAt > SILENT_MS;
+    // A network that is not in the answer is not followed; where nothing is, chain-watcher has just been installed.
+    const isUnread = (network: string) =>
+      tips.size > 0 && (!tips.has(network) || tips.get(network)?.unreadable === true);
+    const isUnreadable = (network: string) => isSilent || isUnread(network);
+    return payments.map(({ status, network, recipient }) =>
+      status === 'PAID'
+        ? []
+        : [
+            ...(isBlacklisted(network, recipient) ? (['wallet_blacklisted'] as const) : []),
+            ...(isUnreadable(network) ? (['network_unreadable'] as const) : []),
+          ],
+    );
+  };
+
+/** chain-watcher asks the chain once in ten minutes; a page that is looked at shows its answer within this. */
+const MAX_AGE_MS = 30_000;
+/** More wallets than are looked at in that time; only a bound. */
+const KEPT_MAX = 10_000;
+
+type Ask = (network: string, addresses: string[]) => Promise<string[]>;
+
+/**
+ * Remembers which wallets are frozen. The answer is what is known; chain-watcher is asked afterwards, so that nobody waits for it, and about
+ * what is looked at in one moment together.
+ * @param now monotonic milliseconds.
+ */
+export function createWalletStates(
+  { ask, logger }: { ask: Ask; logger: Logger },
+  now: () => number = () => performance.now(),
+): IsBlacklisted {
+  const known = new Map<string, { isBlacklisted: boolean; askedAt: number }>();
+  const wanted = new Map<string, Set<string>>();
+
+  async function askAll(): Promise<void> {
+    const questions = [...wanted];
+    wanted.clear();
+    for (const [network, addresses] of questions) {
+      const asked = [...addresses].slice(0, WALLETS_MAX);
+      const blacklisted = new Set(await ask(network, asked));
+      for (const address of asked)
+        known.set(`${network} ${address}`, { isBlacklisted: blacklisted.has(address), askedAt: now() });
+    }
+  }
+
+  return (network, recipient) => {
+    const key = `${network} ${recipient}`;
+    const state = known.get(key);
+    if (state === undefined || now() - state.askedAt > MAX_AGE_MS) {
+      if (known.size >= KEPT_MAX) known.clear();
+      // Asked once, also where no answer comes.
+      known.set(key, { isBlacklisted: state?.isBlacklisted ?? false, askedAt: now() });
+      if (wanted.size === 0)
+        setImmediate(() => {
+          askAll().catch((error: unknown) =>
+            logger.debug({ error }, 'chain-watcher does not say which wallets are frozen'),
+          );
+        });
+      wanted.set(network, (wanted.get(network) ?? new Set()).add(recipient));
+    }
+    return state?.isBlacklisted ?? false;
+  };
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
+import type { Payment, PaymentStatus } from '@quittance/contracts/payment.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { anything, listPayments } from '../payment/list.sql.ts';
+import { extendExportLease, releaseExportLease, takeExportLease } from './report.sql.ts';
+import type { ProgressSources } from '../payment/progress.ts';
+import { toPayments } from '../payment/view.ts';
+import { stringify } from 'csv-stringify/sync';
+import { BYTE_ORDER_MARK, csvOptions } from '@quittance/contracts/csv.ts';
+import type { ExportFormat } from '@quittance/contracts/http/payments/finding.ts';
+
+export type ExportContext = ProgressSources & {
+  db: Queryable;
+  networks: readonly string[];
+  publicBaseUrl: string;
+  logger: Logger;
+};
+
+export type ExportRequest = {
+  merchantId: string;
+  status: PaymentStatus | null;
+  createdFrom: Date | null;
+  createdTo: Date | null;
+  writer: Writer;
+};
+
+/** Payments in one statement and one piece of the answer: few enough that nobody notices the milliseconds that writing them takes. */
+const PAGE = 250;
+
+/** So many exports read at once, each on a connection that nobody else has meanwhile. */
+const inTurn = createSemaphore(2);
+
+/** A quarter of the lease, so that a failure or two do not end it. */
+const EXTEND_EVERY_MS = 10_000;
+
+/**
+ * A merchant's payments, oldest first, piece by piece. All that were created before it began are in it, none twice, each as it is when
+ * its piece is read; what is created later is not. Each piece is one short statement, so that it holds up nothing however slowly it is read.
+ * @throws HttpError 429 with the first piece, while another export of the merchant is under way.
+ */
+export async function* exportPayments(context: ExportContext, request: ExportRequest): AsyncGenerator<Buffer, void> {
+  const { merchantId, writer } = request;
+  const lease = await holdLease(context, merchantId);
+  try {
+    const createdTo =
+      request.createdTo === null || request.createdTo > lease.heldSince ? lease.heldSince : request.createdTo;
+    let text = writer.head;
+    let count = 0;
+    let after: Cursor | null = null;
+    do {
+      const page = await readPage(context, { ...request, createdTo }, after);
+      await lease.keep();
+      after = page.next;
+      count += page.payments.length;
+      text += writer.lines(page.payments) + (after === null ? writer.end(count) : '');
+      yield Buffer.from(text);
+      text = '';
+    } while (after !== null);
+  } finally {
+    await lease.release();
+  }
+}
+
+async function readPage(
+  { db, networks, publicBaseUrl, ...progress }: ExportContext,
+  { merchantId, status, createdFrom, createdTo }: ExportRequest,
+  after: Cursor | null,
+): Promise<{ payments: Payment[]; next: Cursor | null }> {
+  const filter = { ...anything, status, createdFrom, createdTo };
+  const part = { after, limit: PAGE, order: 'oldest first' } as const;
+  const { payments, next } = await inTurn(() => listPayments(db, merchantId, { networks, filter, part }));
+  return { payments: await toPayments(payments, progress, publicBaseUrl), next };
+}
+
+/** Held for as long as the export goes on, at whatever pace it is read. A process that was frozen finds that it has lost it. */
+async function holdLease({ db, logger }: ExportContext, merchantId: string) {
+  const holder = randomUUID();
+  const taken = await takeExportLease(db, merchantId, holder);
+  if ('secondsLeft' in taken) {
+    throw new HttpError(429, 'Another export of this merchant is under way', {
+      'retry-after': String(taken.secondsLeft),
+    });
+  }
+  let extendedAt = performance.now();
+  const keep = async (): Promise<void> => {
+    if (performance.now() - extendedAt < EXTEND_EVERY_MS) return;
+    if (!(await extendExportLease(db, merchantId, holder))) throw new Error('the export has lost its lease');
+    extendedAt = performance.now();
+  };
+  // While a slow reader takes its time for one piece, too.
+  const timer = setInterval(() => {
+    keep().catch((error: unknown) => logger.warn({ error }, 'the lease of an export could not be extended'));
+  }, EXTEND_EVERY_MS);
+  return {
+    heldSince: taken.heldSince,
+    keep,
+    async release() {
+      clearInterval(timer);
+      // One that cannot be given back ends by itself.
+      await releaseExportLease(db, merchantId, holder).catch((error: unknown) =>
+        logger.warn({ error }, 'the lease of an export could not be released'),
+      );
+    },
+  };
+}
+
+/** How payments are written one after the other. Each part ends with a line's end. */
+export type Writer = {
+  contentType: string;
+  head: string;
+  lines(payments: readonly Payment[]): string;
+  /** @param count of all payments before it. */
+  end(count: number): string;
+};
+
+/** The names of a payment's own fields, and of its transaction's with `transaction_` before them. Metadata is JSON in one cell. */
+const columns = [
+  'payment_id',
+  'reference',
+  'order_id',
+  'status',
+  'amount',
+  'requested_amount',
+  'currency',
+  'network',
+  'merchant_wallet',
+  'description',
+  'created_at',
+  'expires_at',
+  'paid_at',
+  'cancelled_at',
+  'transaction_id',
+  'transaction_event_index',
+  'transaction_block_number',
+  'transaction_block_timestamp',
+  'transaction_amount',
+  'transaction_accepted',
+  'payment_url',
+  'return_url',
+  'metadata',
+] as const;
+
+type Cells = Record<(typeof columns)[number], string | number | null>;
+
+export const writers: Record<ExportFormat, Writer> = {
+  csv: {
+    contentType: 'text/csv; charset=utf-8',
+    head: csv([columns]),
+    lines: (payments) => csv(payments.map((payment) => Object.values(cellsOf(payment)))),
+    end: () => '',
+  },
+  ndjson: {
+    contentType: 'application/x-ndjson; charset=utf-8',
+    head: '',
+    lines: (payments) => payments.map((payment) => `${JSON.stringify(payment)}\n`).join(''),
+    end: (count) => `${JSON.stringify({ end: count })}\n`,
+  },
+};
+
+/** @param forSpreadsheet whether CSV begins with a byte order mark; ndjson never does, because JSON has none. */
+export const writerOf = (format: ExportFormat, forSpreadsheet: boolean): Writer =>
+  format === 'csv' && forSpreadsheet
+    ? { ...writers.csv, head: `${BYTE_ORDER_MARK}${writers.csv.head}` }
+    : writers[format];
+
+function csv(rows: readonly (readonly (string | number | null)[])[]): string {
+  return stringify([...rows] as (string | number | null)[][], csvOptions);
+}
+
+function cellsOf({ transaction, metadata, ...payment }: Payment): Cells {
+  const cells = {
+    ...payment,
+    transaction_id: transaction?.transaction_id ?? null,
+    transaction_event_index: transaction?.transaction_event_index ?? null,
+    transaction_block_number: transaction?.block_number ?? null,
+    transaction_block_timestamp: transaction?.block_timestamp ?? null,
+    transaction_amount: transaction?.amount ?? null,
+    transaction_accepted: transaction === null ? null : String(transaction.accepted),
+    metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata),
+  };
+  return Object.fromEntries(columns.map((column) => [column, cells[column]])) as Cells;
+}
