@@ -52,7 +52,7 @@ const waiting = (): Caller => createCaller(60_000, new AbortController().signal)
 /** Whose time is over when the transaction looks for the last time, right before its commit. */
 function leaving(): Caller {
   let asked = 0;
-  return { ...waiting(), commitWithinMs: () => (asked++ < 3 ? 1_000 : -1) };
+  return { ...waiting(), commitWithinMs: () => (asked++ < 2 ? 1_000 : -1) };
 }
 
 test('creations that wait at the same moment are written by one transaction, which wakes the relay once', async () => {

@@ -46,7 +46,7 @@ export function createCreations({ payments, logger }: { payments: ServiceClient;
     maxSize: CREATIONS_MAX,
     concurrency: AT_ONCE,
     async run(members) {
-      const group = members.filter(hasTime);
+      const group = groupOf(members);
       const found = group.length > 1 ? await ask(group).catch(reportFailure) : await askLone(group);
       return members.map((member) => found.get(member) ?? null);
     },
@@ -93,6 +93,15 @@ export function createCreations({ payments, logger }: { payments: ServiceClient;
     const created = await askTogether(member);
     return created ?? askAlone(merchantId, creation);
   };
+}
+
+/** One creation of each merchant: payments creates no two of one merchant in one transaction. */
+function groupOf(members: readonly Member[]): Member[] {
+  const merchants = new Map<string, Member>();
+  for (const member of members) {
+    if (hasTime(member) && !merchants.has(member.merchantId)) merchants.set(member.merchantId, member);
+  }
+  return [...merchants.values()];
 }
 
 const hasTime = ({ caller }: Member): boolean =>

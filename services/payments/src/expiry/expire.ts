@@ -49,7 +49,7 @@ type Round = ExpiryContext & { network: string; bound: UnfinishedBound; signal: 
  * leave one CHECKING for ever.
  * @returns whether a full batch was claimed and finished, so that more may be waiting.
  */
-export async function expireOverdue(round: Round): Promise<boolean> {
+async function expireOverdue(round: Round): Promise<boolean> {
   const { db, chain, network, bound } = round;
   // What expires after the network's scanned_through need not be checked, however many payments that is.
   const { scannedThrough } = await chain.transfersIn(network, []);

@@ -60,7 +60,7 @@ const PRECEDENCE = [
  * @param reaching those to its wallet, on its network.
  * @returns null when there are none: then the chain is to be asked.
  */
-export function judgeTransfers(payment: Payment, reaching: readonly FoundTransferRow[]): Verdict | null {
+function judgeTransfers(payment: Payment, reaching: readonly FoundTransferRow[]): Verdict | null {
   return first(
     reaching.map((row) => {
       if (row.phase === 'retracted') return verdict('pending');
@@ -71,7 +71,7 @@ export function judgeTransfers(payment: Payment, reaching: readonly FoundTransfe
 }
 
 /** What a transaction that the ledger does not have for this wallet has to do with a payment. */
-export function judgeLookedUp(payment: Payment, lookedUp: LookedUp): Verdict {
+function judgeLookedUp(payment: Payment, lookedUp: LookedUp): Verdict {
   if (lookedUp.outcome !== 'mined') return verdict(lookedUp.outcome);
   const { network, transfers, other_recipients: others } = lookedUp;
   const blockTime = new Date(lookedUp.block_timestamp);

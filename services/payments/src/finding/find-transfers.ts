@@ -108,7 +108,7 @@ const millionthsOf = ({ amount_units: units, decimals }: FoundTransferRow): bigi
 type Explanation = { explanation: string; explanation_code: ExplanationCode };
 
 /** Of the transfers of one transaction that the ledger has, at least one. The best that became of any of them is said. */
-export function explainTransfers(transfers: readonly FoundTransfer[]): Explanation {
+function explainTransfers(transfers: readonly FoundTransfer[]): Explanation {
   const standing = transfers.filter(({ state }) => state !== 'retracted');
   // A closed payment is a candidate of the transfer that pays it as soon as that is confirmed.
   const paying = standing.filter(({ payment_id: id, reason }) => id !== null && reason === null);
@@ -153,7 +153,7 @@ function unmatchedText(transfer: FoundTransfer): string {
  * Of a transaction that the ledger does not have.
  * @param own those of the addresses in it that are the merchant's wallets.
  */
-export function explainLookedUp(lookedUp: LookedUp, own: readonly string[]): Explanation {
+function explainLookedUp(lookedUp: LookedUp, own: readonly string[]): Explanation {
   switch (lookedUp.outcome) {
     case 'unknown':
       return say(

@@ -59,14 +59,16 @@ function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null
 /** More attempts are needed only while others keep taking each amount that was chosen. */
 const ATTEMPTS_MAX = 100;
 
-/** Waits for the locks that a creation needs. */
+/** Waits for the locks that a creation needs; a replay needs none. */
 async function decideAlone(context: CreationContext, asked: AskedCreation): Promise<CreationResult> {
   const attempt = () =>
     context.transact(asked.creation.merchant_id, async (tx) => {
       for (let tries = 1; tries <= ATTEMPTS_MAX; tries += 1) {
-        const [result] = await decideAll(tx, context, [asked], { waits: true });
+        const waits = tries > 1;
+        const [result] = await decideAll(tx, context, [asked], { waits });
         if (result) return result;
-        await lockPrice(tx, questionOf(asked.creation));
+        // Only after the gate, so that no two transactions wait for each other.
+        if (waits) await lockPrice(tx, questionOf(asked.creation));
       }
       throw unavailable(new Error('other creations took every amount that was chosen'));
     });

@@ -140,7 +140,7 @@ export type UnmatchedNotice = {
 export type Checking = { payment: MovedPayment; transfer: Transfer; traceparent?: string | undefined };
 
 /** Sends the notices of one transaction that are about transfers. */
-export const noticeSender = (outbox: Outbox) => ({
+const noticeSender = (outbox: Outbox) => ({
   async sendChecking(tx: Transaction, checking: readonly Checking[]): Promise<void> {
     const chosen = checking.filter(({ payment }) => payment.is_chosen);
     const messages = chosen.map(({ payment, transfer, traceparent }) => ({
@@ -164,7 +164,7 @@ export const noticeSender = (outbox: Outbox) => ({
 });
 
 /** @param transfer by which it is CHECKING, else null. */
-export const paymentNotice = (
+const paymentNotice = (
   type: Exclude<NoticeType, 'transfer.unmatched'>,
   payment: PaymentRow,
   transfer: Transfer | null,
@@ -198,7 +198,7 @@ function about(payment: PaymentRow | null, transfer: Transfer | null) {
 }
 
 /** What the merchant gave a payment besides, where it has that. */
-export const extrasOf = (payment: PaymentRow): Pick<PaymentPaid, 'order_id' | 'metadata' | 'requested_amount'> => ({
+const extrasOf = (payment: PaymentRow): Pick<PaymentPaid, 'order_id' | 'metadata' | 'requested_amount'> => ({
   ...(payment.order_id !== null && { order_id: payment.order_id }),
   ...(payment.metadata !== null && { metadata: payment.metadata }),
   ...(payment.requested_amount !== null && { requested_amount: payment.requested_amount }),

@@ -72,7 +72,7 @@ const toTransaction = (transfer: PayingTransfer): PaymentTransaction => ({
 });
 
 /** What the public token reveals, and nothing else: never a transaction, nor an id of payment or merchant. */
-export function toPublicPayment(
+function toPublicPayment(
   payment: Pick<ViewedPayment, 'status' | 'amount' | 'network' | 'recipient' | 'description' | 'expires_at'>,
 ): PublicPayment {
   return {
