@@ -41,6 +41,7 @@ const commands = {
   init: [step('init', ['infra/docker/setup/main.ts', 'init'])],
   asyncapi: script('packages/messaging/asyncapi/write.ts'),
   manifests: script('infra/kubernetes/write.ts'),
+  openapi: script('packages/contracts/openapi.ts'),
   sdk: script('packages/sdk/build.ts'),
   test: [tests],
   'test:long': [step('long tests', longTests)],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NewApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
 import { newId, newPublicToken } from '@quittance/contracts/ids.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { bytesOf, type HttpCall } from '../support/http.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { shopHost, type ShopFile } from '@quittance/local-stack/stack/example-shop.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';

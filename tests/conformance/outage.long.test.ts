@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import pg from 'pg';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../support/http.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';

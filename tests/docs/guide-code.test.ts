@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
-import type { UnmatchedTransfer } from '@quittance/contracts/payment.ts';
+import type { UnmatchedTransfer } from '@quittance/contracts/api/payment.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { codeBlocks, guidePages, shellCommands } from '../support/guide.ts';
 import { below } from '../support/openapi/document.ts';

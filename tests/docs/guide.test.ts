@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { errorCodes } from '@quittance/contracts/error-code.ts';
-import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { guideFolder, guidePages } from '../support/guide.ts';
 import { below, openApi } from '../support/openapi/document.ts';

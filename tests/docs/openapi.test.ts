@@ -5,13 +5,15 @@ import { describe, expect, test } from '@jest/globals';
 import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { errorCodes } from '@quittance/contracts/error-code.ts';
-import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import { merchantErrorCategories } from '@quittance/contracts/webhook.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createConfig, lint } from '@redocly/openapi-core';
+import { parse } from 'yaml';
+import { withComponents } from '../../packages/contracts/openapi.ts';
 import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/routes/app.ts';
 import { rateLimits } from '../../services/api-gateway/src/admission/rate-limits.ts';
 import {
@@ -51,6 +53,11 @@ describe('docs/openapi.yaml', () => {
     expect(unexpected.map(({ ruleId, message, location }) => `${ruleId} ${message} ${location[0]?.pointer}`)).toEqual(
       [],
     );
+  });
+
+  test('says of payments what packages/contracts/src/api defines: `npm run openapi` writes it', () => {
+    const yaml = readFileSync(openApiFile, 'utf8');
+    expect(parse(withComponents(yaml))).toEqual(parse(yaml));
   });
 
   test('has the operations that the gateway routes below /api/v1, and no other', () => {

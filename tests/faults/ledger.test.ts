@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { disagreements, type Arrived } from './system/ledger.ts';
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

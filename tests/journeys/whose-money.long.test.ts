@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { WebhookEvent, WebhookNotice } from '@quittance/contracts/webhook.ts';
 import { localNetwork } from '@quittance/local-stack/stack/network.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';

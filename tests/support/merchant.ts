@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { setWebhook } from '@quittance/local-stack/stack/demo-merchant.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';

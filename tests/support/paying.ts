@@ -1,4 +1,4 @@
-import type { Payment, PaymentDetails, PaymentStatus, PublicPayment } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentDetails, PaymentStatus, PublicPayment } from '@quittance/contracts/api/payment.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { addressFromHex, type AddressFamily } from '@quittance/contracts/address.ts';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
-import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import type { DeliveryRecord, WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { setWebhook } from '@quittance/local-stack/stack/demo-merchant.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';

@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { StackError } from '../stack/directory.ts';
 import { requireAnsweringNode } from './node.ts';
 import { claimPayment } from './payment.ts';

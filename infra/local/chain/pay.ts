@@ -1,5 +1,5 @@
 import { formatUnits, AMOUNT_DECIMALS, parseAmount } from '@quittance/contracts/amount.ts';
-import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { StackError } from '../stack/directory.ts';
 import { transferOnChain } from '../stack/pay.ts';
 import { letEndCome } from './advance.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import { publicStatus, publicToken, requirePayable } from '../stack/checkout-link.ts';
 import { StackError } from '../stack/directory.ts';

@@ -1,6 +1,6 @@
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import { mineInIntervals, mineWithTransactions } from '@quittance/local-backends/chain.ts';
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { payOnChain } from '../stack/pay.ts';
 import { StackError } from '../stack/directory.ts';
 import { requireAnsweringNode } from './node.ts';

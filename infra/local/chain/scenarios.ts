@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { StackError } from '../stack/directory.ts';
 
 /** A way of paying, and what the rules say about it. Amounts in millionths of a USDT. */

@@ -1,4 +1,4 @@
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { StackError } from './directory.ts';
 import type { StackFile } from './stack-file.ts';
 

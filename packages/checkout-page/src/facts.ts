@@ -1,5 +1,5 @@
 import { networkName, tokenStandard, type Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
 import { fill, formatAmount, formatTransferred } from './format.ts';
 import type { Language } from './languages.ts';

@@ -1,5 +1,5 @@
 import { networkName, type Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
 import { facts, merchantsText } from './facts.ts';

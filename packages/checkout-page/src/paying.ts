@@ -1,5 +1,5 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
 import { pageLink, type PageChoices } from './document.ts';
 import { amountText, fact, lastDigits, networkText, purposeFact, recipientText, referenceFact } from './facts.ts';

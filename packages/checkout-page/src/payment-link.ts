@@ -1,6 +1,6 @@
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 
 /**
  * What a wallet app may open or scan to fill in the payment. A choice beside the bare address, never its replacement: no format of

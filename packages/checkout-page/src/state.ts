@@ -1,4 +1,4 @@
-import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
 
 /** How the payment stands, whatever money is at its address. It follows from the status, and for PENDING from the time and the address. */

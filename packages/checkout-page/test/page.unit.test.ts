@@ -6,11 +6,10 @@ import {
   type CheckoutPayment,
   type PaymentStatus,
   type PublicPayment,
-} from '@quittance/contracts/payment.ts';
+} from '@quittance/contracts/api/payment.ts';
 import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
-import { assets } from '../src/document.ts';
-import type { PageChoices } from '../src/document.ts';
+import { assets, type PageChoices } from '../src/document.ts';
 import { chooseLanguage, languages } from '../src/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../src/page.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';

@@ -1,4 +1,4 @@
-import type { PaymentMetadata, UnmatchedReason } from './payment.ts';
+import type { EventExtras, UnmatchedReason } from './api/payment.ts';
 
 /** What a merchant can choose to be told: that payments reached a status, or that money came which pays nothing. */
 export const webhookChoices = ['PAID', 'CHECKING', 'EXPIRED', 'CANCELLED', 'TRANSFER_UNMATCHED'] as const;
@@ -90,10 +90,7 @@ export type WebhookEvent = {
   accepted?: true;
   /** What was accepted; present with `accepted`. */
   transfer?: UnmatchedMoney;
-} & PaymentExtras;
-
-/** Of the payment, where it has them. */
-type PaymentExtras = { order_id?: string; metadata?: PaymentMetadata; requested_amount?: string };
+} & EventExtras;
 
 /** The body of a delivery of any other type. Nothing is known of a payment where a transfer fits none. */
 export type WebhookNotice = {
@@ -112,7 +109,7 @@ export type WebhookNotice = {
   candidates_elsewhere?: true;
   /** Of `payment.expired`: how many transfers may be for the payment and pay nothing. */
   candidate_transfers?: number;
-} & PaymentExtras;
+} & EventExtras;
 
 /** A transfer that pays nothing by itself: what it carried, why, and where and when it arrived. */
 export type UnmatchedMoney = {

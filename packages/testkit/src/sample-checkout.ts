@@ -1,4 +1,4 @@
-import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
 
 /** What the gateway is told of a payment, with nothing beside what its public token reveals but what `more` says. */
 export const checkoutOf = (payment: PublicPayment, more: Partial<CheckoutPayment> = {}): CheckoutPayment => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 import type { Reply } from '@quittance/http/server/route.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { assets } from '@quittance/checkout-page/document.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { BodyOf } from '@quittance/contracts/call.ts';
 import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { createServiceClient, type ServiceClient } from '@quittance/http/client/client.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { checkoutState } from '@quittance/checkout-page/state.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
 import { testGateway, type Merchant, type TestGateway } from './gateway.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import { insertPast, pastPayment } from '../../payments/test/finding-fixtures.ts';
 import { personOf } from './merchant-world.ts';
 import { startWorld, type World } from './world.ts';

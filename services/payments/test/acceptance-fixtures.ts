@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Answer, CallInit, PaymentsUnderTest } from './service.ts';
 import { countSent, newPayment, type TestPayment } from './fixtures.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { countSent, newMerchant, newPayment, type TestPayment, wholeSecond } from './fixtures.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { insertMessages } from '@quittance/messaging/outbox/store.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';

@@ -19,6 +19,17 @@ test('a request without options has the fingerprint of the releases that knew no
   expect(of()).toBe('674bdbe1a372306b5405822118f1e7d404c8eaa04750ceb91967ca176c3ccf2e');
 });
 
+test('a request with every option has the fingerprint of the releases before', () => {
+  const options = {
+    order_id: 'a',
+    metadata: { z: '1', b: '2' },
+    return_url: 'https://x',
+    expires_in: 900,
+    unique_amount: true,
+  };
+  expect(of(options)).toBe('ceda011b5837a94bb30348303cfeaf657085a4a5021dbb33275cfa21077e17a0');
+});
+
 test('an option that says what its absence says changes nothing', () => {
   expect(of({ unique_amount: false })).toBe(of());
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { newWallet } from './fixtures.ts';
 

@@ -5,7 +5,7 @@ import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.t
 import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import type { Chain } from '../src/clients.ts';
 import { findArrived, findMerchantTransfers } from '../src/finding/find-transfers.ts';

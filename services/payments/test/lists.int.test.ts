@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { Payment, PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { amountOf } from '@quittance/testkit/random-runs.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, newWallet, type PaymentPage, transferFor } from './fixtures.ts';

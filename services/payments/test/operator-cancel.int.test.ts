@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { author } from './acceptance-fixtures.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import fc from 'fast-check';
 import { isUnfinished, statusesBefore, transitions } from '../src/payment/state.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Options } from 'amqplib';
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';

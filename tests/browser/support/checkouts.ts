@@ -1,4 +1,4 @@
-import type { PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment, CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 
 /** What `main[data-state]` may say of a payment. */
 export const states = ['waiting', 'over', 'arrived', 'frozen', 'seen', 'paid', 'expired', 'cancelled'] as const;

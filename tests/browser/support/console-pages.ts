@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { signInLinkPath } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import type { Stack } from '@quittance/local-stack/stack/stack.ts';

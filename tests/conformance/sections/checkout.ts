@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { openBrowser, type TestBrowser } from '../../browser/support/browser.ts';
 import { watchPage, type StatusAnswer } from '../../browser/support/watched-page.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { fewAtATime } from '../../support/http.ts';

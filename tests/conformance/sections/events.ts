@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
-import type { Payment, PaymentTransaction } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentTransaction } from '@quittance/contracts/api/payment.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import type { Contract } from '../conformance.test.ts';
 import { apiAt, openMerchant, toldExtensions, type Merchant } from '../../support/merchant.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';

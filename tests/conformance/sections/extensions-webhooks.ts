@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { webhookChoices, type WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { newId, newPublicToken } from '@quittance/contracts/ids.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { bytesOf } from '../../support/http.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { type HttpAnswer } from '../../support/http.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { Contract } from '../conformance.test.ts';
 import { endWindows } from '../support/access.ts';
 import { openMerchant, type Merchant } from '../../support/merchant.ts';

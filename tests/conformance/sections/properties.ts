@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { getAddress, isAddress, ZeroAddress } from 'ethers';
 import fc from 'fast-check';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';

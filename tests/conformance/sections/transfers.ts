@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
-import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';

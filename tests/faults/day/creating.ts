@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { testMetrics } from '@quittance/testkit/logger.ts';
 import { createAdmission } from '../../../services/payments/src/gate/admission.ts';
 import { createPayment } from '../../../services/payments/src/payment/create.ts';

@@ -1,4 +1,4 @@
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { readSnapshot } from '../../../services/payments/test/model/snapshot.ts';
 import { snapshotOf } from '../../../services/payments/test/model/state.ts';
 import type { SharedDatabase } from '../../../services/payments/test/model/world.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { Shop } from '../../support/shop.ts';
 
 /** What a shop remembers of a creation that was answered 201. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { fewAtATime, send, type HttpAnswer } from '../../support/http.ts';

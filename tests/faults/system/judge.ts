@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

@@ -1,6 +1,6 @@
 import { id as keccakOfText, getAddress } from 'ethers';
 import { formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import type { MinedChain } from './chain.ts';
 

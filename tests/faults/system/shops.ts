@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
-import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { transferOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 import { Shop, type Answer } from '../../support/shop.ts';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { ownEnvironment } from '../../support/journey-stack.ts';
 import { send } from '../../support/http.ts';

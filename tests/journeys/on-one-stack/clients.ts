@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { forwardWebhooks } from '@quittance/local-stack/receiver/process.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { languages, type Programs } from '../../clients/languages.ts';

@@ -1,4 +1,4 @@
-import type { CheckoutLookupOutcome } from '@quittance/contracts/payment.ts';
+import type { CheckoutLookupOutcome } from '@quittance/contracts/api/payment.ts';
 
 /** A state of the page: its heading, and a sentence or two about what to do now. */
 type Message = { title: string; text: string };

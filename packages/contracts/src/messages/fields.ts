@@ -1,5 +1,5 @@
 import { AMOUNT_PATTERN } from '../amount.ts';
-import { unmatchedReasons } from '../payment.ts';
+import { unmatchedReasons } from '../api/payment.ts';
 import { timestampSchema } from '../timestamp.ts';
 
 /** Schemas of the fields that several messages share. */

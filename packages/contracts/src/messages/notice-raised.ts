@@ -1,6 +1,7 @@
 import { defineMessage, type BodyOfMessage } from '../message.ts';
 import { noticeTypes, type NoticeType } from '../webhook.ts';
-import { CANDIDATES_MAX } from '../payment.ts';
+import { CANDIDATES_MAX } from '../api/payment.ts';
+import { eventExtras } from '../api/payment.ts';
 import { fields, nullable, unmatchedMoney } from './fields.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -25,11 +26,7 @@ export const NoticeRaised = defineMessage({
     transaction_event_index: nullable(fields.eventIndex),
   },
   optional: {
-    /** Of the payment, where it has them. */
-    order_id: { ...text, maxLength: 128 },
-    metadata: { type: 'object', additionalProperties: { type: 'string' } },
-    /** As the merchant sent it; only where the service made `expected_amount` a unique one. */
-    requested_amount: fields.amount,
+    ...eventExtras,
     /** Of a transfer that pays nothing. */
     transfer: unmatchedMoney,
     /** The merchant's payments that it may be for. Absent in messages of releases up to 0.2.0. */

@@ -1,4 +1,5 @@
 import { defineMessage, type BodyOfMessage } from '../message.ts';
+import { eventExtras } from '../api/payment.ts';
 import { fields, unmatchedMoney } from './fields.ts';
 
 /** A payment's money arrived for good. Published once for each payment by payments, consumed by webhook-dispatcher, which makes the webhook event. */
@@ -17,10 +18,7 @@ export const PaymentPaid = defineMessage({
     paid_at: fields.timestamp,
   },
   optional: {
-    order_id: { type: 'string', minLength: 1, maxLength: 128 },
-    metadata: { type: 'object', additionalProperties: { type: 'string' } },
-    /** As the merchant sent it; only where the service made `expected_amount` a unique one. */
-    requested_amount: fields.amount,
+    ...eventExtras,
     /** Present when the transfer pays because somebody accepted it; then `transfer` says what was accepted. */
     accepted: { enum: [true] },
     transfer: unmatchedMoney,

@@ -7,7 +7,7 @@ import {
   type FoundPayment,
 } from '@quittance/contracts/http/payments/finding.ts';
 import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
-import { paymentStatuses, type Payment, type PaymentStatus } from '@quittance/contracts/payment.ts';
+import { paymentStatuses, type Payment, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { Api } from '../api.ts';
 import { idArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { Failure } from '../failure.ts';

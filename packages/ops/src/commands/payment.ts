@@ -5,7 +5,7 @@ import {
   type LedgerEntry,
   type OperatorsPayment,
 } from '@quittance/contracts/http/payments/payments.ts';
-import type { Payment, PaymentWarning } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentWarning } from '@quittance/contracts/api/payment.ts';
 import {
   asks,
   authorOf,

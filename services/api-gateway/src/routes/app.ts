@@ -14,7 +14,7 @@ import { createAdmission } from '../admission/admission.ts';
 import { createShopNames } from '../profile/shop-names.ts';
 import { assetRoutes } from './checkout-assets.ts';
 import type { Upstreams } from '../upstream/response.ts';
-import type { OptionRules } from '../validation/creation-options.ts';
+import type { OptionRules } from '@quittance/contracts/api/creation.ts';
 import { createCreations } from '../upstream/creations.ts';
 import { createCheckoutHelp } from '../upstream/checkout-help.ts';
 import { createPaymentViews } from '../upstream/payment-views.ts';

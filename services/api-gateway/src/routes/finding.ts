@@ -2,7 +2,7 @@ import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { ReadReport } from '@quittance/contracts/http/payments/report.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import type { StreamResponse } from '@quittance/http/client/stream.ts';

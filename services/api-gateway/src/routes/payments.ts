@@ -1,6 +1,6 @@
 import { CancelPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission/admission.ts';

@@ -6,7 +6,7 @@ import {
   ReadPublicPayments,
   type OwnPayment,
 } from '@quittance/contracts/http/payments/payments.ts';
-import type { PaymentDetails, PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
+import type { PaymentDetails, PublicPayment, CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';

@@ -1,10 +1,11 @@
 import { parseAddress, type ParsedAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
-import type { CreationRequest } from '@quittance/contracts/payment.ts';
+import type { CreationRequest } from '@quittance/contracts/api/creation.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { optionShapes, readOptions, type OptionRules } from './creation-options.ts';
+import { network as networkField, type OptionRules, required } from '@quittance/contracts/api/creation.ts';
+import { optionShapes, readOptions } from './creation-options.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';
 import { shapeOf } from './shape.ts';
 import { textProblem } from './text.ts';
@@ -18,15 +19,12 @@ export type Creation = CreationRequest & { idempotency_key: string };
 const DESCRIPTION_MAX_CHARACTERS = 500;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
+const shapesOf = (fields: Record<string, { type: string }>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, { type }]));
+
 const shape = shapeOf({
-  required: ['amount', 'merchant_wallet', 'description'],
-  properties: {
-    amount: { type: 'string' },
-    merchant_wallet: { type: 'string' },
-    description: { type: 'string' },
-    network: { type: 'string' },
-    ...optionShapes,
-  },
+  required: Object.keys(required),
+  properties: { ...shapesOf({ ...required, network: networkField }), ...optionShapes },
 });
 
 /**

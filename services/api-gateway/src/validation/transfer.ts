@@ -2,7 +2,7 @@ import { EVENT_INDEX_MAX } from '@quittance/contracts/http/chain-watcher/transfe
 import type { AcceptedTransfer } from '@quittance/contracts/http/payments/acceptance.ts';
 import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { parseTransactionId } from '@quittance/contracts/ids.ts';
-import { CANDIDATES_MAX } from '@quittance/contracts/payment.ts';
+import { CANDIDATES_MAX } from '@quittance/contracts/api/payment.ts';
 import { query } from '@quittance/contracts/query.ts';
 import { readQuery } from '@quittance/http/server/call-route.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';

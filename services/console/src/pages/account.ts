@@ -16,7 +16,7 @@ import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.
 import type { OwnWallet } from '@quittance/contracts/http/payments/wallets.ts';
 import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import { mayCall } from '@quittance/contracts/operator.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { isUnlimited } from '@quittance/contracts/policy-defaults.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import type { Viewer } from './frame.ts';

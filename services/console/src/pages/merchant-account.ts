@@ -5,7 +5,7 @@ import { reportGroups, reportTimes, type Report } from '@quittance/contracts/htt
 import type { UnmatchedPage } from '@quittance/contracts/http/payments/unmatched.ts';
 import type { TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
-import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { usageFacts } from './account.ts';
 import { form, type MerchantViewer } from './frame.ts';

@@ -1,6 +1,6 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { OwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import type { PaymentDetails, UnmatchedTransfer } from '@quittance/contracts/payment.ts';
+import type { PaymentDetails, UnmatchedTransfer } from '@quittance/contracts/api/payment.ts';
 import { badge, facts, table, time, type Cell } from './parts.ts';
 import { reasonsPart } from './reasons.ts';
 import { eventMoments, moment, storyPart, transferMoments, words, type Moment } from './story.ts';

@@ -1,6 +1,6 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { paymentStatuses, type Payment } from '@quittance/contracts/payment.ts';
+import { paymentStatuses, type Payment } from '@quittance/contracts/api/payment.ts';
 import { ownPaymentPath, MERCHANT_HOME } from './merchant-sections.ts';
 import { mayBeFor } from './candidates.ts';
 import { badge, link, table, time, type Cell } from './parts.ts';

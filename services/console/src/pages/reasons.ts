@@ -1,6 +1,6 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { UnmatchedOnWallet } from '@quittance/contracts/http/payments/wallets.ts';
-import type { UnmatchedTransfer } from '@quittance/contracts/payment.ts';
+import type { UnmatchedTransfer } from '@quittance/contracts/api/payment.ts';
 import { factsPart } from './parts.ts';
 import { words } from './story.ts';
 

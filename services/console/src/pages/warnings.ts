@@ -1,5 +1,5 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import type { PaymentWarning } from '@quittance/contracts/payment.ts';
+import type { PaymentWarning } from '@quittance/contracts/api/payment.ts';
 
 /** A warning without a row here does not compile. */
 const texts: Record<PaymentWarning, string> = {

@@ -4,7 +4,7 @@ import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-u
 import { ListPayments, ReadOwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries, ReadOwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId, parseTransactionId } from '@quittance/contracts/ids.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { ownPaymentPage, ownStoryPart } from '../pages/merchant-payment.ts';

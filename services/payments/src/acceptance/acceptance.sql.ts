@@ -1,6 +1,6 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import type { Acceptance } from '@quittance/contracts/http/payments/acceptance.ts';
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';

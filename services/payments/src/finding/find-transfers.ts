@@ -18,7 +18,7 @@ import {
   findNearestCandidate,
 } from './find.sql.ts';
 import { type ProgressSources, withProgress } from '../payment/progress.ts';
-import type { UnmatchedReason, WaitingFor } from '@quittance/contracts/payment.ts';
+import type { UnmatchedReason, WaitingFor } from '@quittance/contracts/api/payment.ts';
 import type { PaymentRow } from '../payment/payment.sql.ts';
 
 export type FindingContext = ProgressSources & {

@@ -1,5 +1,5 @@
 import type { UnmatchedPlace } from '@quittance/contracts/http/payments/unmatched.ts';
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { merchantsConcernedSql, paysNothingSql } from '../settlement/transfer.sql.ts';
 import { type UnmatchedOnWalletRow, unmatchedOnWalletColumns } from '../payment/view.sql.ts';

@@ -2,7 +2,7 @@ import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
-import type { CreationRequest } from '@quittance/contracts/payment.ts';
+import { type CreationRequest, keptNames, type KeptValues, optionEntries } from '@quittance/contracts/api/creation.ts';
 import { creationBlockReason } from '../gate/limits.ts';
 import type { Gate } from '../gate/gate.sql.ts';
 import type { PaymentRow } from './payment.sql.ts';
@@ -98,9 +98,7 @@ function newPayment(creation: Creation, known: Known & { units: bigint }, rules:
     amount_units: units,
     requested_amount: isUnique ? creation.amount : null,
     description: creation.description,
-    order_id: creation.order_id ?? null,
-    metadata: creation.metadata ?? null,
-    return_url: creation.return_url ?? null,
+    ...keptValues(creation),
     created_at: created,
     expires_at: new Date(created.getTime() + (creation.expires_in ?? rules.ttlSeconds) * 1_000),
     paid_at: null,
@@ -115,6 +113,9 @@ function newPayment(creation: Creation, known: Known & { units: bigint }, rules:
     reply: JSON.stringify(toPayment(payment, null, rules.publicBaseUrl)),
   };
 }
+
+const keptValues = (creation: Creation): KeptValues =>
+  Object.fromEntries(keptNames.map((name) => [name, creation[name] ?? null])) as KeptValues;
 
 /** With four decimals, or six where the amount needs them. */
 function uniqueAmount(units: bigint): string {
@@ -147,13 +148,15 @@ function hash(creation: Requested): Buffer {
   return sha256(JSON.stringify([units.toString(), wallet, network, description, ...said]));
 }
 
-/** In this order, without those that are absent. */
-const optionsOf = (creation: CreationRequest) => ({
-  ...(creation.order_id !== undefined && { order_id: creation.order_id }),
-  ...(creation.metadata !== undefined && { metadata: Object.entries(creation.metadata).sort(byName) }),
-  ...(creation.return_url !== undefined && { return_url: creation.return_url }),
-  ...(creation.expires_in !== undefined && { expires_in: creation.expires_in }),
-  ...(creation.unique_amount === true && { unique_amount: true }),
-});
+/** In the order of their definitions, without those that are absent or say what their absence says. */
+function optionsOf(creation: CreationRequest): Record<string, unknown> {
+  const said = optionEntries.filter(
+    ([name, { isDefault }]) => creation[name] !== undefined && isDefault?.(creation[name] as never) !== true,
+  );
+  return Object.fromEntries(said.map(([name]) => [name, inOneOrder(creation[name])]));
+}
 
-const byName = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1);
+const inOneOrder = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).sort(byName) : value;
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);

@@ -1,5 +1,5 @@
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
-import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/payment.ts';
+import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { detailColumns, type DetailsRow } from './view.sql.ts';
 

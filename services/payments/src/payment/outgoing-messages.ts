@@ -1,8 +1,9 @@
+import { eventExtraNames, type EventExtras } from '@quittance/contracts/api/payment.ts';
 import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
-import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/payment.ts';
+import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { UnmatchedMoney, NoticeType } from '@quittance/contracts/webhook.ts';
 import type { MessageOrigin, Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
@@ -197,9 +198,6 @@ function about(payment: PaymentRow | null, transfer: Transfer | null) {
   };
 }
 
-/** What the merchant gave a payment besides, where it has that. */
-const extrasOf = (payment: PaymentRow): Pick<PaymentPaid, 'order_id' | 'metadata' | 'requested_amount'> => ({
-  ...(payment.order_id !== null && { order_id: payment.order_id }),
-  ...(payment.metadata !== null && { metadata: payment.metadata }),
-  ...(payment.requested_amount !== null && { requested_amount: payment.requested_amount }),
-});
+/** What events repeat of a payment, where it has it. */
+const extrasOf = (payment: PaymentRow): EventExtras =>
+  Object.fromEntries(eventExtraNames.filter((name) => payment[name] !== null).map((name) => [name, payment[name]]));

@@ -1,4 +1,5 @@
-import type { PaymentMetadata, PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
+import { keptNames, type KeptValues, optionParts } from '@quittance/contracts/api/creation.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { statusesBefore } from './state.ts';
@@ -9,7 +10,7 @@ import type { Cancellation } from '@quittance/contracts/http/payments/payments.t
 import type { WithDates } from '@quittance/runtime/time.ts';
 
 /** A row of `payment`, without what only indexes and loops look at. */
-export type PaymentRow = {
+export type PaymentRow = KeptValues & {
   payment_id: string;
   merchant_id: string;
   public_token: string;
@@ -26,9 +27,6 @@ export type PaymentRow = {
   expires_at: Date;
   paid_at: Date | null;
   cancelled_at: Date | null;
-  order_id: string | null;
-  metadata: PaymentMetadata | null;
-  return_url: string | null;
   /** The merchant's own text where `amount` is a unique one, else null. */
   requested_amount: string | null;
 };
@@ -54,9 +52,7 @@ export const paymentColumnTypes = {
   expires_at: 'timestamptz',
   paid_at: 'timestamptz',
   cancelled_at: 'timestamptz',
-  order_id: 'text',
-  metadata: 'jsonb',
-  return_url: 'text',
+  ...optionParts(keptNames, 'column'),
   requested_amount: 'text',
 } as const satisfies Record<keyof PaymentRow, string>;
 

@@ -1,4 +1,4 @@
-import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/payment.ts';
+import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 
 /**
  * The whole payment state machine: from each status, what it may become.

@@ -1,4 +1,5 @@
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { keptNames } from '@quittance/contracts/api/creation.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { PaymentRow } from './payment.sql.ts';
@@ -48,11 +49,11 @@ export type PaidTransfer = {
 export type DetailsRow = ViewedPayment & WithTransfer<PaidTransfer> & { merchant_id: string };
 
 const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.amount_units, p.description,
-  p.created_at, p.expires_at, p.paid_at, p.cancelled_at, p.return_url,
+  p.created_at, p.expires_at, p.paid_at, p.cancelled_at,
   t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
 
 /** What a payment's merchant reads, from a payment `p` and its transfer `t`. */
-export const detailColumns = `${viewColumns}, p.order_id, p.metadata, p.requested_amount,
+export const detailColumns = `${viewColumns}, ${keptNames.map((name) => `p.${name}`).join(', ')}, p.requested_amount,
   t.amount_units as transfer_units, t.decimals as transfer_decimals, t.block_timestamp,
   p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted`;
 
@@ -82,7 +83,7 @@ export async function findByPublicTokens(
   const { rows } = await db.query<PublicRow & WithTransfer & { requested: string }>({
     name: 'read-public-payments',
     text: `
-      select r.token_sha256 as requested, ${viewColumns}
+      select r.token_sha256 as requested, ${viewColumns}, p.return_url
       from unnest($1::text[]) as r (token_sha256)
         join payment p on p.token_sha256 = decode(r.token_sha256, 'hex')
         left join transfer t on t.payment_id = case when p.status = 'CHECKING' then p.payment_id end`,

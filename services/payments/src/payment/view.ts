@@ -1,3 +1,4 @@
+import { type KeptName, keptNames, type KeptValues, optionParts } from '@quittance/contracts/api/creation.ts';
 import { formatUnits } from '@quittance/contracts/amount.ts';
 import { referenceOf } from '@quittance/contracts/payment-reference.ts';
 import type {
@@ -9,7 +10,7 @@ import type {
   UnmatchedTransfer,
   CheckoutPayment,
   SeenConfirmations,
-} from '@quittance/contracts/payment.ts';
+} from '@quittance/contracts/api/payment.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import {
   type PaidTransfer,
@@ -51,13 +52,19 @@ export function toPayment(payment: ViewedPayment, transfer: PayingTransfer | nul
     paid_at: payment.paid_at && rfc3339(payment.paid_at),
     cancelled_at: payment.cancelled_at && rfc3339(payment.cancelled_at),
     transaction: isShown && transfer !== null ? toTransaction(transfer) : null,
-    order_id: payment.order_id,
-    metadata: payment.metadata ?? {},
-    return_url: payment.return_url,
+    ...shownOptions(payment),
     requested_amount: payment.requested_amount ?? payment.amount,
     reference: referenceOf(payment.payment_id),
   };
 }
+
+const shownOptions = (payment: KeptValues): Pick<Payment, KeptName> =>
+  Object.fromEntries(keptNames.map((name) => [name, payment[name] ?? absentValues[name] ?? null])) as Pick<
+    Payment,
+    KeptName
+  >;
+
+const absentValues: Partial<Record<KeptName, unknown>> = optionParts(keptNames, 'absent');
 
 const toTransaction = (transfer: PayingTransfer): PaymentTransaction => ({
   transaction_id: transfer.transaction_id,

@@ -1,4 +1,4 @@
-import type { PaymentWarning } from '@quittance/contracts/payment.ts';
+import type { PaymentWarning } from '@quittance/contracts/api/payment.ts';
 import type { ReadTips } from './progress.ts';
 import { WALLETS_MAX } from '@quittance/contracts/http/chain-watcher/wallets.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';

@@ -1,6 +1,7 @@
+import { paymentFields } from '@quittance/contracts/api/payment.ts';
 import { randomUUID } from 'node:crypto';
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
-import type { Payment, PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { Payment, PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
@@ -117,8 +118,8 @@ export type Writer = {
   end(count: number): string;
 };
 
-/** The names of a payment's own fields, and of its transaction's with `transaction_` before them. Metadata is JSON in one cell. */
-const columns = [
+/** The columns of the first release, in their order: programs read them by position. */
+const firstColumns = [
   'payment_id',
   'reference',
   'order_id',
@@ -143,6 +144,9 @@ const columns = [
   'return_url',
   'metadata',
 ] as const;
+
+/** A payment's own fields, and its transaction's with `transaction_` before them. Metadata is JSON in one cell. New fields come last. */
+const columns = [...new Set([...firstColumns, ...paymentFields.filter((name) => name !== 'transaction')])];
 
 type Cells = Record<(typeof columns)[number], string | number | null>;
 

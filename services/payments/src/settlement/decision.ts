@@ -1,5 +1,5 @@
 import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { CANDIDATES_MAX, type UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { CANDIDATES_MAX, type UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { isUnfinished } from '../payment/state.ts';
 import type { PaymentRow, SlotSearch } from '../payment/payment.sql.ts';
 import type { Assignment, TransferRow } from './transfer.sql.ts';

@@ -1,5 +1,5 @@
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 
 /** The times that decide when a payment starts waiting for money and when it stops. */
 export type PaymentTimes = {

@@ -1,5 +1,5 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { PaymentRow } from '../payment/payment.sql.ts';

@@ -1,4 +1,4 @@
-import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import {
   type Arrival,
   beginOf,

@@ -1,5 +1,5 @@
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { type Asking, lateReason, nearBy, otherAmount, unclaimed, waitedOrRested } from './candidates.ts';
 import { type Model, type ModelPayment, type ModelTransfer, slotOf } from './state.ts';
 import { intervalOf, whoseMoney } from './whose-money.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type PaymentStatus, paymentStatuses } from '@quittance/contracts/payment.ts';
+import { type PaymentStatus, paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import { type Command, type Move, type Plan } from './plan.ts';
 import { type Ended, explain } from './explain.ts';
 import { creation, operationOf, policyDelivery, webhookDelivery } from './operations.ts';

@@ -1,6 +1,6 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
 import { sha256 } from '@quittance/contracts/ids.ts';
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { paymentJson } from './creating.ts';
 import { isExact, reasonFor } from './deciding.ts';
 import { done, timestamp, type Settings, type Step } from './steps.ts';

@@ -3,7 +3,7 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';

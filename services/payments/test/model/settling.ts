@@ -1,5 +1,5 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { stillPossible } from './candidates.ts';
 import { decide, type Decision, inTurn, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
 import { REACH } from './other-services.ts';

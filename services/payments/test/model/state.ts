@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { dayOf, REPLY_KEPT, type Usage } from './rules.ts';
 import { inOrder } from './whose-money.ts';

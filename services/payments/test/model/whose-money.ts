@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 
 /*
  * Whose money a transfer of the exact amount is, in the words of the contract: as statements about all payments that one slot ever had.

@@ -1,13 +1,11 @@
-import type { UnmatchedMoney, WebhookEvent } from '@quittance/contracts/webhook.ts';
+import { eventExtraNames, type EventExtras } from '@quittance/contracts/api/payment.ts';
+import type { UnmatchedMoney } from '@quittance/contracts/webhook.ts';
 
-type Extras = Pick<WebhookEvent, 'order_id' | 'metadata' | 'requested_amount'>;
-
-/** What an event repeats of its payment where that has it, in the order of its bytes; nothing else that a newer message may hold. */
-export const extrasOf = ({ order_id, metadata, requested_amount }: Extras): Extras => ({
-  ...(order_id !== undefined && { order_id }),
-  ...(metadata !== undefined && { metadata }),
-  ...(requested_amount !== undefined && { requested_amount }),
-});
+/** What an event repeats of its payment, in the order of its bytes; nothing else that a newer message may hold. */
+export const extrasOf = (message: EventExtras): EventExtras =>
+  Object.fromEntries(
+    eventExtraNames.filter((name) => message[name] !== undefined).map((name) => [name, message[name]]),
+  );
 
 /** A transfer that does not pay by itself, in the order of its bytes. */
 export const moneyOf = ({

@@ -1,4 +1,4 @@
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { HttpAnswer } from '../../../support/http.ts';
 import { NoAnswer, RawConnection } from '../../../support/raw.ts';
 import { hostileRequest, type World } from './generate.ts';

@@ -1,5 +1,5 @@
 import { defineCall, json, object } from '../../call.ts';
-import { CANDIDATES_MAX, type Payment, type PaymentStatus, type UnmatchedReason } from '../../payment.ts';
+import { CANDIDATES_MAX, type Payment, type PaymentStatus, type UnmatchedReason } from '../../api/payment.ts';
 import { transferIdSchemas, type TransferId } from '../chain-watcher/transfers.ts';
 
 type Pair = TransferId & {

@@ -2,7 +2,7 @@ import { parseAddress } from '../../address.ts';
 import { defineCall, json } from '../../call.ts';
 import { isId, parseTransactionId, sha256 } from '../../ids.ts';
 import { parseReference } from '../../payment-reference.ts';
-import type { Payment } from '../../payment.ts';
+import type { Payment } from '../../api/payment.ts';
 import { query } from '../../query.ts';
 import { listFilters } from './list-filters.ts';
 

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../address.ts';
 import { readCursor } from '../../payment-cursor.ts';
-import { paymentStatuses } from '../../payment.ts';
+import { paymentStatuses } from '../../api/payment.ts';
 import { parseReference } from '../../payment-reference.ts';
 import { query } from '../../query.ts';
 

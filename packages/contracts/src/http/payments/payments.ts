@@ -2,17 +2,19 @@ import type { Author } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
 import {
   type CheckoutPayment,
-  type CreationRequest,
   type Payment,
   type PaymentDetails,
   type PaymentWarning,
   type UnmatchedReason,
-} from '../../payment.ts';
+} from '../../api/payment.ts';
+import { type CreationRequest, type OptionName, optionParts, options } from '../../api/creation.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { PaymentIncident } from './incidents.ts';
 import { listFilters, pageParameters } from './list-filters.ts';
 
 const text = { type: 'string', minLength: 1 };
+
+const optionNames = Object.keys(options) as OptionName[];
 
 const creationFields = {
   idempotency_key: { ...text, maxLength: 255 },
@@ -20,13 +22,8 @@ const creationFields = {
   merchant_wallet: text,
   network: text,
   description: { ...text, maxLength: 500 },
-  order_id: text,
-  metadata: { type: 'object', additionalProperties: { type: 'string' } },
-  return_url: text,
-  expires_in: { type: 'integer', minimum: 1, maximum: 86_400 },
-  unique_amount: { type: 'boolean' },
+  ...optionParts(optionNames, 'wire'),
 };
-const optionalFields = ['order_id', 'metadata', 'return_url', 'expires_in', 'unique_amount'] as const;
 
 /** A creation that the gateway has validated and counted. */
 type ValidCreation = CreationRequest & { idempotency_key: string };
@@ -37,7 +34,7 @@ type ValidCreation = CreationRequest & { idempotency_key: string };
  */
 export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
   callers: ['api-gateway'],
-  body: object<ValidCreation>(creationFields, { optional: optionalFields }),
+  body: object<ValidCreation>(creationFields, { optional: optionNames }),
   // Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did.
   maxBodyBytes: 256 * 1024,
   status: 201,
@@ -85,7 +82,7 @@ export const CreatePayments = defineCall(
         maxItems: CREATIONS_MAX,
         items: object<CreationOfMerchant>(
           { ...creationFields, merchant_id: text, request_id: text, traceparent: text },
-          { optional: [...optionalFields, 'traceparent'] },
+          { optional: [...optionNames, 'traceparent'] },
         ).schema as object,
       },
     }),

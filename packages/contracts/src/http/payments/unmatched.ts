@@ -1,5 +1,5 @@
 import { defineCall, json } from '../../call.ts';
-import type { Payment } from '../../payment.ts';
+import type { Payment } from '../../api/payment.ts';
 import { EVENT_INDEX_MAX } from '../chain-watcher/transfers.ts';
 import type { UnmatchedOnWallet } from './wallets.ts';
 

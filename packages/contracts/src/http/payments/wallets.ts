@@ -1,7 +1,7 @@
 import type { Author } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
 import { fields } from '../../messages/fields.ts';
-import type { UnmatchedReason } from '../../payment.ts';
+import type { UnmatchedReason } from '../../api/payment.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
 
 /** A transfer to a wallet that pays nothing, and the payments that it may be for. */

@@ -1,0 +1,55 @@
+import { eventNames, metadata, optionParts, paymentCreation } from './creation.ts';
+import { paymentFields, paymentProperties, publicFields, transaction, unmatchedTransfer, warnings } from './payment.ts';
+
+/* What docs/openapi.yaml says of payments; `npm run openapi` writes it there. */
+
+const byReference = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/Payment/properties/${name}` }]));
+const withStatus = { allOf: [{ $ref: '#/components/schemas/PaymentByStatus' }] };
+
+/** The components of docs/openapi.yaml that follow from these definitions; `npm run openapi` writes them. */
+export const components: Record<string, object> = {
+  PaymentCreation: paymentCreation,
+  Metadata: metadata,
+  Payment: {
+    description: 'A payment.',
+    type: 'object',
+    required: paymentFields,
+    properties: paymentProperties,
+    ...withStatus,
+  },
+  PaymentTransaction: transaction,
+  UnmatchedTransfer: unmatchedTransfer,
+  PaymentDetails: {
+    description: 'A payment, the transfers that may be for it, and warnings.',
+    type: 'object',
+    required: [...paymentFields, 'unmatched_transfers', 'warnings'],
+    properties: {
+      ...byReference(paymentFields),
+      unmatched_transfers: {
+        description: 'Newest first, at most 100.',
+        type: 'array',
+        maxItems: 100,
+        items: { $ref: '#/components/schemas/UnmatchedTransfer' },
+      },
+      warnings,
+    },
+    ...withStatus,
+  },
+  PublicPayment: {
+    description:
+      "What the public token shows, and nothing else. No transaction, whatever the status: it would show the payer's address to anyone with the link.",
+    type: 'object',
+    required: publicFields,
+    properties: byReference(publicFields),
+  },
+};
+
+/** The properties of WebhookEvent and WebhookNotice that repeat the payment's. */
+export const eventProperties: Record<string, object> = {
+  ...optionParts(eventNames, 'inEvents'),
+  requested_amount: {
+    description: 'What you asked for, as you sent it, where `expected_amount` is a unique amount.',
+    $ref: '#/components/schemas/Amount',
+  },
+};
