@@ -1,3 +1,5 @@
+import { AMOUNT_PATTERN } from '../amount.ts';
+import type { TypeOf } from '../schema.ts';
 import {
   eventNames,
   type EventValues,
