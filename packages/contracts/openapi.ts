@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { components, eventProperties } from './src/api/components.ts';
+import { type KeptName, keptNames, optionParts } from './src/api/creation.ts';
 
 const file = new URL('../../docs/openapi.yaml', import.meta.url);
 
@@ -15,8 +16,25 @@ export function withComponents(yaml: string): string {
   for (const name of eventSchemas) wanted[name] = withEventProperties(written[name] ?? {});
   return Object.entries(wanted)
     .filter(([name, schema]) => stringify(schema) !== stringify(written[name]))
-    .reduce((text, [name, schema]) => replaceSchema(text, name, schema), yaml);
+    .reduce((text, [name, schema]) => replaceSchema(text, name, schema), withExamples(yaml));
 }
+
+/** Each example of a payment shows a new option as absent, behind the option before it. */
+const withExamples = (yaml: string): string =>
+  keptNames.reduce((text, name, position) => {
+    const before = keptNames[position - 1];
+    if (before === undefined) return text;
+    const line = new RegExp(
+      `^( +)${before}: .*\\n(?=\\1(?!${name}:)(?:${[...keptNames, 'requested_amount'].join('|')}):)`,
+      'gm',
+    );
+    return text.replace(
+      line,
+      (match, indent: string) => `${match}${indent}${name}: ${JSON.stringify(absentOf(name))}\n`,
+    );
+  }, yaml);
+
+const absentOf = (name: KeptName): unknown => optionParts(keptNames, 'absent')[name] ?? null;
 
 type Schemas = Record<string, Schema>;
 type Schema = { properties?: Record<string, object> };

@@ -1,3 +1,4 @@
+import { noOptions } from '@quittance/contracts/api/creation.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { disagreements, type Arrived } from './system/ledger.ts';
@@ -35,7 +36,7 @@ function payment(differences: Partial<Payment> = {}): Payment {
     },
     ...{ network: 'local', merchant_wallet: wallet, description: 'Tea', created_at: '2026-11-25T12:00:00.400Z' },
     ...{ expires_at: '2026-11-25T12:01:00.400Z', paid_at: '2026-11-25T12:00:40Z', cancelled_at: null, transaction },
-    ...{ order_id: null, metadata: {}, return_url: null, requested_amount: '10.50', reference: 'ABCDEFGH' },
+    ...{ ...noOptions, metadata: {}, requested_amount: '10.50', reference: 'ABCDEFGH' },
     ...differences,
   };
 }

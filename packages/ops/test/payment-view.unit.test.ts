@@ -1,3 +1,4 @@
+import { noOptions } from '@quittance/contracts/api/creation.ts';
 import { expect, test } from '@jest/globals';
 import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
 import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
@@ -33,9 +34,8 @@ const payment: OperatorsPayment = {
   paid_at: '2026-01-31T12:00:05.000Z',
   cancelled_at: null,
   transaction: null,
-  order_id: null,
+  ...noOptions,
   metadata: {},
-  return_url: null,
   requested_amount: '10.50',
   reference: 'BBBBBBBB',
   merchant_id: `mer_${'a'.repeat(32)}`,

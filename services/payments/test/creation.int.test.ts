@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { noOptions } from '@quittance/contracts/api/creation.ts';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import type { CreatePayments } from '@quittance/contracts/http/payments/payments.ts';
@@ -99,9 +100,8 @@ describe('a creation', () => {
       paid_at: null,
       cancelled_at: null,
       transaction: null,
-      order_id: null,
+      ...noOptions,
       metadata: {},
-      return_url: null,
       requested_amount: '10.50',
       reference: referenceOf(id),
     });

@@ -1,3 +1,4 @@
+import { noOptions } from '@quittance/contracts/api/creation.ts';
 import { describe, expect, test } from '@jest/globals';
 import {
   decide,
@@ -27,9 +28,7 @@ const payment = (change: Partial<PaymentRow> = {}): PaymentRow => ({
   expires_at: at('12:30:00.000'),
   paid_at: null,
   cancelled_at: null,
-  order_id: null,
-  metadata: null,
-  return_url: null,
+  ...noOptions,
   requested_amount: null,
   ...change,
 });

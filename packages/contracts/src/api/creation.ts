@@ -218,6 +218,9 @@ const namesWith = <N extends OptionName>(key: keyof Option): N[] =>
 export const keptNames = namesWith<KeptName>('column');
 export const eventNames = namesWith<EventName>('inEvents');
 
+/** Of a payment whose merchant sent none of them. */
+export const noOptions = Object.fromEntries(keptNames.map((name) => [name, null])) as KeptValues;
+
 /** Of each named option, one part of its definition. */
 export const optionParts = <N extends OptionName, K extends keyof Option>(names: readonly N[], key: K) =>
   Object.fromEntries(names.map((name) => [name, (options[name] as Option)[key]])) as {
