@@ -868,11 +868,7 @@ export interface components {
         KeyId: string;
         /** @description Your merchant id. */
         MerchantId: string;
-        /**
-         * @description Whatever you want to find beside the payment, at most 20 members and 4,096 bytes as JSON. Names have 1 to 40 letters, digits, `_`, `.` and
-         *     `-`, and are not `__proto__`, `constructor` or `prototype`; values have at most 500 characters, and not U+0000. Only you see it. Put no
-         *     personal data in it.
-         */
+        /** @description Whatever you want to find beside the payment, at most 20 members and 4,096 bytes as JSON. Names have 1 to 40 letters, digits, `_`, `.` and `-`, and are not `__proto__`, `constructor` or `prototype`; values have at most 500 characters, and not U+0000. Only you see it. Put no personal data in it. */
         Metadata: {
             [key: string]: string;
         };
@@ -927,10 +923,7 @@ export interface components {
              */
             return_url: string | null;
             status: components["schemas"]["PaymentStatus"];
-            /**
-             * @description The transfer that pays it, there in `CHECKING` and `PAID`, else null. In `CHECKING` it may be null for a moment, just when the
-             *     chain takes that transfer back.
-             */
+            /** @description The transfer that pays it, there in `CHECKING` and `PAID`, else null. In `CHECKING` it may be null for a moment, just when the chain takes that transfer back. */
             transaction: components["schemas"]["PaymentTransaction"] | null;
         } & components["schemas"]["PaymentByStatus"];
         /** @description Which of the fields of a payment are null in which status. */
@@ -961,52 +954,30 @@ export interface components {
         };
         /** @description What you ask for. Other fields than these are refused. */
         PaymentCreation: {
-            /**
-             * @description How much, in USDT: decimal text above zero, at most 12 digits before the point and 6 after it, no sign, no exponent, no
-             *     leading zeros. Only a transfer of exactly this amount pays the payment.
-             */
+            /** @description How much, in USDT: decimal text above zero, at most 12 digits before the point and 6 after it, no sign, no exponent, no leading zeros. Only a transfer of exactly this amount pays the payment. */
             amount: string;
-            /**
-             * @description Shown to your customer and repeated in the event: 1 to 500 characters in Unicode NFC, without control characters and without
-             *     characters that reorder text. Everybody with the link sees it, so put in neither personal data nor secrets.
-             */
+            /** @description Shown to your customer and repeated in the event: 1 to 500 characters in Unicode NFC, without control characters and without characters that reorder text. Everybody with the link sees it, so put in neither personal data nor secrets. */
             description: string;
-            /**
-             * @description For how many seconds the payment waits for its money. Without it, the installation's default; its bounds are the installation's, as a
-             *     rule 300 and 86,400.
-             */
+            /** @description For how many seconds the payment waits for its money. Without it, the installation's default; its bounds are the installation's, as a rule 300 and 86,400. */
             expires_in?: number;
-            /**
-             * @description Your address. An EVM address is all lowercase, all uppercase or carries its EIP-55 checksum, and comes back with it. The zero
-             *     address and the USDT contract are refused, and so is a kind of address for which this installation watches no network.
-             */
+            /** @description Your address. An EVM address is all lowercase, all uppercase or carries its EIP-55 checksum, and comes back with it. The zero address and the USDT contract are refused, and so is a kind of address for which this installation watches no network. */
             merchant_wallet: string;
             metadata?: components["schemas"]["Metadata"];
             /** @description On which network the money comes. Without it, the address decides; for an EVM address it is the installation's default. */
             network?: string;
-            /**
-             * @description Your own name for the order, 1 to 128 printable ASCII characters. It need not be unique. Only you see it: it is in the payment and in
-             *     its event, and neither on the page nor in the public status.
-             */
+            /** @description Your own name for the order, 1 to 128 printable ASCII characters. It need not be unique. Only you see it: it is in the payment and in its event, and neither on the page nor in the public status. */
             order_id?: string;
             /**
              * Format: uri
-             * @description Where the page leads your customer back to, in every state of the payment: an absolute `https:` URL of at most 2,000 characters
-             *     without credentials, white space, control characters and backslashes. We never fetch it. Where this installation is itself reached by
-             *     `http:`, `http://localhost` and `http://127.0.0.1` are allowed too.
+             * @description Where the page leads your customer back to, in every state of the payment: an absolute `https:` URL of at most 2,000 characters without credentials, white space, control characters and backslashes. We never fetch it. Where this installation is itself reached by `http:`, `http://localhost` and `http://127.0.0.1` are allowed too.
              */
             return_url?: string;
             /**
-             * @description Lets many customers pay the same price to the same address at the same time. The service adds less than 0.01 USDT, never
-             *     nothing: `amount` is then what your customer has to send, with four decimals, or six when the 99 amounts with four are used
-             *     up, and `requested_amount` is what you sent. Your `amount` may have at most two decimals here.
+             * @description Lets many customers pay the same price to the same address at the same time. The service adds less than 0.01 USDT, never nothing: `amount` is then what your customer has to send, with four decimals, or six when the 99 amounts with four are used up, and `requested_amount` is what you sent. Your `amount` may have at most two decimals here.
              *
-             *     An amount that was given rests for 24 hours after its payment has ended, without exception, so that late money does not pay
-             *     the next customer. Abandoned carts therefore use up amounts: keep `expires_in` short, cancel payments that nobody will pay,
-             *     or use more wallets. When no amount is free the creation is 409.
+             *     An amount that was given rests for 24 hours after its payment has ended, without exception, so that late money does not pay the next customer. Abandoned carts therefore use up amounts: keep `expires_in` short, cancel payments that nobody will pay, or use more wallets. When no amount is free the creation is 409.
              *
-             *     Do not mix payments with and without `unique_amount` on one address: while one kind is unfinished for a price, creating the
-             *     other is 409. A customer who leaves out the last digits has paid too little, and pays no other payment.
+             *     Do not mix payments with and without `unique_amount` on one address: while one kind is unfinished for a price, creating the other is 409. A customer who leaves out the last digits has paid too little, and pays no other payment.
              * @default false
              */
             unique_amount?: boolean;
@@ -1035,8 +1006,7 @@ export interface components {
             unmatched_transfers: components["schemas"]["UnmatchedTransfer"][];
             /**
              * @description What may keep money from being noticed or used.
-             *     - `wallet_blacklisted`: the token's issuer has frozen this wallet, so what arrives cannot be sent on. The page tells the customer
-             *       not to pay.
+             *     - `wallet_blacklisted`: the token's issuer has frozen this wallet, so what arrives cannot be sent on. The page tells the customer not to pay.
              *     - `network_unreadable`: the network cannot be read at the moment. Transfers are noticed later; nothing is lost.
              */
             warnings: ("wallet_blacklisted" | "network_unreadable")[];
@@ -1080,11 +1050,7 @@ export interface components {
             confirmations_required: number;
             transaction_event_index: components["schemas"]["TransactionEventIndex"];
             transaction_id: components["schemas"]["TransactionId"];
-            /**
-             * @description What is missing until the payment is `PAID`. `confirmations`: more blocks. `finality`: it has its confirmations, and the network
-             *     itself has yet to call its block final, which large amounts wait for, and on some networks all. `second_endpoint`: so large an
-             *     amount must be shown by a second node as well. Null once it is `PAID`, or nothing is missing any more.
-             */
+            /** @description What is missing until the payment is `PAID`. `confirmations`: more blocks. `finality`: it has its confirmations, and the network itself has yet to call its block final, which large amounts wait for, and on some networks all. `second_endpoint`: so large an amount must be shown by a second node as well. Null once it is `PAID`, or nothing is missing any more. */
             waiting_for: ("confirmations" | "finality" | "second_endpoint") | null;
         };
         /** @description What customers see of your account. */
@@ -1095,10 +1061,7 @@ export interface components {
         ProfileChange: {
             display_name: components["schemas"]["DisplayName"];
         };
-        /**
-         * @description What the public token shows, and nothing else. No transaction, whatever the status: from it, whoever has the link would find the
-         *     payer's address.
-         */
+        /** @description What the public token shows, and nothing else. No transaction, whatever the status: it would show the payer's address to anyone with the link. */
         PublicPayment: {
             amount: components["schemas"]["Payment"]["amount"];
             currency: components["schemas"]["Payment"]["currency"];
@@ -1175,10 +1138,7 @@ export interface components {
              */
             reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | "ambiguous" | null;
         };
-        /**
-         * @description A transfer to the wallet that may be for this payment and does not pay it. Ask the customer whether it is theirs, and then accept it,
-         *     send the money back, or leave it.
-         */
+        /** @description A transfer to the wallet that may be for this payment and does not pay it. Ask the customer whether it is theirs, and then accept it, send the money back, or leave it. */
         UnmatchedTransfer: {
             /** @description How much came, in USDT. */
             amount: string;
@@ -1191,10 +1151,8 @@ export interface components {
              *     - `late`: the exact amount, outside this payment's time, usually after it expired.
              *     - `after_cancel`: the exact amount, after you cancelled.
              *     - `duplicate`: another transfer pays this payment already, or is about to.
-             *     - `ambiguous`: the exact amount, and by its time it may be for this payment or for another one of the same amount. It pays
-             *       neither by itself.
-             *     - `paid_another`: it paid a later payment of the same amount, and came within an hour after this one ended. It cannot be
-             *       accepted for this payment; it is listed because its sender may be this payment's customer.
+             *     - `ambiguous`: the exact amount, and by its time it may be for this payment or for another one of the same amount. It pays neither by itself.
+             *     - `paid_another`: it paid a later payment of the same amount, and came within an hour after this one ended. It cannot be accepted for this payment; it is listed because its sender may be this payment's customer.
              * @enum {string}
              */
             reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | "ambiguous" | "paid_another";
