@@ -1,5 +1,5 @@
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { INCIDENT_KINDS } from './store/incidents.ts';
+import { INCIDENT_KINDS } from './incidents/incident.sql.ts';
 
 /** One set for the process, labelled by network. */
 export type ChainMetrics = ReturnType<typeof createChainMetrics>;

@@ -4,8 +4,8 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { hasUnfinishedCreatedBefore, rememberClosed, rememberUnfinished } from '../src/store/unfinished-payments.ts';
-import { leaveToBackFill, needMoreThan } from '../src/store/watches.ts';
+import { hasUnfinishedCreatedBefore, rememberClosed, rememberUnfinished } from '../src/watches/payment.sql.ts';
+import { leaveToBackFill, needMoreThan } from '../src/watches/watch.sql.ts';
 
 const network = 'local';
 const at = (seconds: number) => new Date((1_700_000_000 + seconds) * 1000);

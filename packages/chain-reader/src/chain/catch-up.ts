@@ -2,16 +2,13 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readFinalized, readHead } from '../rpc/reads.ts';
-import { findDeprecation } from './deprecation.ts';
+import { findDeprecation } from './transfers.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
 import type { ChainNetwork } from './networks.ts';
 import { detectFork, type PollResult, type PollContext } from './poll.ts';
 import { requireSuccessor } from './read-blocks.ts';
-import { matchRange, readRange, type RangeLogs } from './read-range.ts';
+import { filterable, matchRange, readRange, type RangeLogs } from './read-range.ts';
 import type { WatchSet } from './watch-set.ts';
-
-/** Up to this many wallets, the node filters by recipient; nodes accept up to 1,000 topics. */
-export const MAX_FILTERED_WALLETS = 500;
 
 /** What one node shows of a range of final blocks. Whether it follows our tip is not known before it is joined to our chain. */
 export type FinalRange = {
@@ -38,7 +35,7 @@ export async function readFinalRange(
   { network, watches }: ReadContext,
   { from, to }: { from: number; to: number },
 ): Promise<FinalRange> {
-  const wallets = watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
+  const wallets = filterable(watches);
   const [head, final, range] = await Promise.all([
     readHead(rpc),
     readFinalized(rpc),

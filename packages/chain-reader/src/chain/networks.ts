@@ -10,8 +10,7 @@ import {
 } from '@quittance/contracts/networks.ts';
 import type { DailyPlan, RpcNetwork, RpcNode } from '../rpc/network.ts';
 import { bloomTest } from './bloom.ts';
-import { DEPRECATE_TOPIC } from './deprecation.ts';
-import { TRANSFER_TOPIC } from './transfers.ts';
+import { DEPRECATE_TOPIC, TRANSFER_TOPIC } from './transfers.ts';
 
 /** A network as the scanning sees it: the file's entry and what follows from it. */
 export type ChainNetwork = Omit<Network, 'rpc_urls'> &

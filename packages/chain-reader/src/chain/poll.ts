@@ -2,14 +2,12 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
-import { findDeprecation, type Deprecation } from './deprecation.ts';
+import { findDeprecation, type Deprecation, type Transfer } from './transfers.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
-import { findFork, type Fork } from './fork.ts';
-import type { LocalChain } from './local-chain.ts';
+import { findFork, type Fork, type LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
-import { readAhead, type Expected } from './read-ahead.ts';
+import { NEAR_HEAD_BLOCKS, readAhead, type Expected } from './read-ahead.ts';
 import { matchTransfers, readLogsByHash, requireLinked, requireSuccessor } from './read-blocks.ts';
-import type { Transfer } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 
 /** What a poll of a node's chain has found. Nothing in it is stored yet. */
@@ -50,9 +48,6 @@ export type PollContext = {
   /** Null when nothing is expected above our tip. */
   expected: Expected | null;
 };
-
-/** This far from the head, blocks are read one by one by hash; farther back, final ones in ranges. */
-export const NEAR_HEAD_BLOCKS = 32;
 
 /**
  * Reads the blocks above our tip, or finds the fork where the node's chain leaves ours. When nothing is new, and nothing was expected, it

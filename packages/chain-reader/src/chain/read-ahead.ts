@@ -2,15 +2,16 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead, readLogsAbove } from '../rpc/reads.ts';
-import { looksCutOff } from './block-events.ts';
-import { requireComplete } from './completeness.ts';
-import { findDeprecation, type Deprecation } from './deprecation.ts';
+import { looksCutOff, requireComplete } from './block-events.ts';
+import { findDeprecation, type Deprecation, tokenEvents, transferFilter, type Transfer } from './transfers.ts';
 import type { BlockHead, LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
 import { isWatchedTransfer, matchTransfers, requireSuccessor, type BlockLogs } from './read-blocks.ts';
-import { groupByBlock } from './read-range.ts';
-import { tokenEvents, transferFilter, type Transfer } from './transfers.ts';
+import { groupByBlock, filterable } from './read-range.ts';
 import type { WatchSet } from './watch-set.ts';
+
+/** This far from the head, blocks are read one by one by hash; farther back, final ones in ranges. */
+export const NEAR_HEAD_BLOCKS = 32;
 
 /** What is expected above our tip, so that its events are asked for together with the head. */
 export type Expected = {
@@ -127,4 +128,27 @@ function requireAscending(blocks: readonly ((Pick<Block, 'parentHash'> & BlockHe
     if (block.timestamp < below.timestamp)
       throw new RpcError('invalid_answer', 'a block that is older than one before it');
   }
+}
+
+/** What a look will probably find. */
+export type Expectation = 'one' | 'several' | 'perhaps none';
+
+/**
+ * What to ask for together with the head.
+ * @param look.isAwake whether anybody waits on the network.
+ * @returns null for nothing.
+ */
+export function expectedAbove(
+  { mayHoldTransfer, max_block_range: maxBlocks }: Pick<ChainNetwork, 'mayHoldTransfer' | 'max_block_range'>,
+  watches: Pick<WatchSet, 'size' | 'addresses'>,
+  { expects, isAwake }: { expects: Expectation; isAwake: boolean },
+): Expected | null {
+  if (expects === 'several' && !isAwake) {
+    // Nobody waits for what such an answer might hide, and it is a fraction of all transfers of a minute.
+    return { several: true, maxBlocks, wallets: filterable(watches) };
+  }
+  if (expects === 'several') return { several: true, maxBlocks: NEAR_HEAD_BLOCKS, wallets: null };
+  // Where headers carry no filter, a block's events are needed whatever its header shows.
+  const isWorthIt = expects === 'one' && mayHoldTransfer === null;
+  return isWorthIt ? { several: false, maxBlocks: 1, wallets: null } : null;
 }

@@ -3,7 +3,7 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlocksAt, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
-import { readEventsOfBlock } from './block-events.ts';
+import { readEventsOfBlock, requireComplete, rulesOutTransfer, type CompleteBlock } from './block-events.ts';
 import {
   decodeTransfer,
   locateTransfer,
@@ -14,7 +14,6 @@ import {
   type Transfer,
 } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
-import { requireComplete, rulesOutTransfer, type CompleteBlock } from './completeness.ts';
 
 /** What is known of a block whose header was not read: what its events hold. */
 export type BlockPlace = Pick<Block, 'number' | 'hash'> & {

@@ -2,8 +2,7 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange, unlessRefused } from '../rpc/reads.ts';
-import { isRefusal, looksCutOff } from './block-events.ts';
-import { provesNoTransfer, requireComplete, type CompleteBlock } from './completeness.ts';
+import { isRefusal, looksCutOff, provesNoTransfer, requireComplete, type CompleteBlock } from './block-events.ts';
 import type { ChainNetwork } from './networks.ts';
 import {
   matchTransfers,
@@ -24,6 +23,8 @@ export type RangeLogs = {
   entries: BlockLogs[];
 };
 
+/** Nodes accept up to 1,000 topics in a filter. */
+const MAX_FILTERED_WALLETS = 500;
 /** Up to this many blocks are read one by one where a node refuses their range: what is refused of one block, its receipts show. */
 const MAX_BLOCKS_BY_HASH = 8;
 /** A filtered query needs another read first, which is not worth it for fewer blocks. */
@@ -55,6 +56,10 @@ export async function readRange(
     return readByHash(rpc, network, from, to);
   }
 }
+
+/** The wallets that readRange() can ask the node to filter by; null when there are too many of them. */
+export const filterable = (watches: Pick<WatchSet, 'size' | 'addresses'>): string[] | null =>
+  watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
 
 /**
  * Every block of the range that we have by hash must be the node's too.

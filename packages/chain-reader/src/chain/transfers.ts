@@ -1,10 +1,12 @@
 import type { Log, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { LogFilter } from '../rpc/reads.ts';
-import { DEPRECATE_TOPIC } from './deprecation.ts';
 
 /** keccak256 of "Transfer(address,address,uint256)": the first topic of every token transfer. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** keccak256 of "Deprecate(address)". */
+export const DEPRECATE_TOPIC = '0xcc358699805e9a8b7f77b522628c7cb9abd07d9efb86b6fb616af1609036a99e';
+const EVENT_TOPICS = [TRANSFER_TOPIC, DEPRECATE_TOPIC];
 
 /** A token transfer as its event shows it, before its transaction is known to have succeeded. */
 export type DecodedTransfer = {
@@ -85,8 +87,6 @@ export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, block
   };
 }
 
-const EVENT_TOPICS = [TRANSFER_TOPIC, DEPRECATE_TOPIC];
-
 type Token = { family: 'evm' | 'tron'; token: string };
 
 /**
@@ -122,4 +122,34 @@ function isPaddedAddress(topic: string): boolean {
 
 function unpad(topic: string): string {
   return `0x${topic.slice(26)}`;
+}
+
+/**
+ * The token's owner has put another contract in its place, as Tether's older contracts on Ethereum and Tron allow. From then on the old one
+ * passes calls on, and transfers may show their events elsewhere.
+ */
+export type Deprecation = {
+  /** 64 lowercase hex characters, no 0x. */
+  transactionId: string;
+  blockNumber: number;
+  /** Address of the new contract, 20 bytes as 0x and lowercase hex; null where the event holds none. */
+  successor: string | null;
+};
+
+/** @returns the first one among these events of the token; nearly always null. */
+export function findDeprecation(token: string, entries: readonly { logs: readonly Log[] }[]): Deprecation | null {
+  for (const { logs } of entries) {
+    const log = logs.find(({ address, topics }) => address === token && topics[0] === DEPRECATE_TOPIC);
+    if (log !== undefined) {
+      const { transactionHash, blockNumber } = log;
+      return { transactionId: transactionHash.slice(2), blockNumber, successor: successorIn(log) };
+    }
+  }
+  return null;
+}
+
+/** The deployed contracts do not index the address; a copy might. */
+function successorIn({ topics: [, indexed], data }: Log): string | null {
+  const [, address] = /^0x0{24}([0-9a-f]{40})$/.exec(indexed ?? data) ?? [];
+  return address === undefined ? null : `0x${address}`;
 }

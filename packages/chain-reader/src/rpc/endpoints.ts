@@ -4,7 +4,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { EndpointSkipped, createEndpoint, type Endpoint, type Read } from './endpoint.ts';
 import { createEndpointMetrics, type EndpointMetrics } from './endpoint-stats.ts';
-import { createPacer } from './pacer.ts';
+import { createPacer } from './throttle.ts';
 import { RpcError } from './errors.ts';
 import { bestHead, lagBlocks, lags, type Head } from './heads.ts';
 import type { RpcNetwork } from './network.ts';

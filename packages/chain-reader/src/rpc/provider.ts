@@ -7,10 +7,17 @@ import {
 } from 'ethers/providers';
 import { Pool, type Dispatcher } from 'undici';
 import type { Budget } from './throttle.ts';
-import { readText } from './answer-text.ts';
-import { answersTo, bareFailure, failureIn, parseJson, textOf, type Answer, type RpcFailure } from './envelope.ts';
-import { classifyHttpStatus, classifyRpcError, classifyTransportError } from './classify-error.ts';
-import { parseRetryAfter } from './error-hints.ts';
+import {
+  readText,
+  answersTo,
+  bareFailure,
+  failureIn,
+  parseJson,
+  textOf,
+  type Answer,
+  type RpcFailure,
+} from './envelope.ts';
+import { classifyHttpStatus, classifyRpcError, classifyTransportError, parseRetryAfter } from './classify-error.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
 
 /** Requests made in the same turn of the event loop travel as one JSON-RPC batch of at most this many. Tron nodes take no more. */

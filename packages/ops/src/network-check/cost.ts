@@ -1,6 +1,6 @@
 import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import { expectedAbove, type Expectation } from '@quittance/chain-reader/chain/expected.ts';
-import { NEAR_HEAD_BLOCKS, poll } from '@quittance/chain-reader/chain/poll.ts';
+import { expectedAbove, type Expectation, NEAR_HEAD_BLOCKS } from '@quittance/chain-reader/chain/read-ahead.ts';
+import { poll } from '@quittance/chain-reader/chain/poll.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
 import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { createDailyBudget } from '@quittance/chain-reader/rpc/daily-budget.ts';

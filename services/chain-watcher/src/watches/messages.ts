@@ -1,0 +1,81 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { PermanentError, onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
+import { isSampled, tracer } from '@quittance/runtime/tracing/tracing.ts';
+import { rememberTraces, type NewTrace, rememberUnfinished, rememberClosed } from './payment.sql.ts';
+import { watchWallets, extendWatches } from './watch.sql.ts';
+import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
+
+/** For the confirmations of a transfer that was seen just in time. */
+const TRACED_AFTER_END_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Payments wait for money: watches their wallets from each payment's creation on, however late its message comes.
+ * The network's leader notices the rows at its next poll.
+ */
+export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
+  return onBatch(PaymentCreated, 'payment-created', async (messages, { tx, traceparents }) => {
+    const payments = messages.map((message, index) => ({
+      ...message,
+      address: addressOf(message),
+      traceparent: traceparents[index] ?? null,
+    }));
+    await watchWallets(
+      tx,
+      payments.map(({ network, address, merchant_id: merchantId, created_at: watchedFrom, expires_at: end }) => ({
+        network,
+        address,
+        merchantId,
+        watchedFrom,
+        watchedUntil: new Date(Date.parse(end) + watchGraceSeconds * 1000),
+      })),
+    );
+    await rememberUnfinished(
+      tx,
+      payments.map(({ payment_id: paymentId, network, created_at: createdAt }) => ({ paymentId, network, createdAt })),
+    );
+    const traces = payments.flatMap((payment) => traceOf(payment) ?? []);
+    if (traces.length > 0) await rememberTraces(tx, traces);
+  });
+}
+
+function addressOf({ recipient }: PaymentCreated): string {
+  const address = parseAddress(recipient);
+  if (address === null) throw new PermanentError('the recipient is no address');
+  return address.hex;
+}
+
+/** Only what this process exports itself is kept. */
+function traceOf({
+  network,
+  address,
+  amount,
+  expires_at: end,
+  traceparent,
+}: PaymentCreated & { address: string; traceparent: string | null }): NewTrace | null {
+  const amountUnits = parseAmount(amount);
+  if (tracer() === null || traceparent === null || !isSampled(traceparent) || amountUnits === null) return null;
+  return { network, address, amountUnits, traceparent, forgetAt: new Date(Date.parse(end) + TRACED_AFTER_END_MS) };
+}
+
+/**
+ * Payments wait no longer: their wallets stay watched for a grace period from now, so that a late transfer is still shown
+ * to the merchant. Nothing is counted, so messages may come in any order: a wallet is watched until the latest of all its
+ * payments' ends, in the chain's own time, and a payment that closed late only moves that end further.
+ */
+export function paymentClosed({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
+  return onBatch(PaymentClosed, 'payment-closed', async (messages, { tx }) => {
+    const ends = messages.map(({ network, recipient, closed_at: closedAt }) => {
+      const address = parseAddress(recipient);
+      if (address === null) throw new PermanentError('the recipient is no address');
+      const watchedUntil = new Date(Date.parse(closedAt) + watchGraceSeconds * 1000);
+      return { network, address: address.hex, watchedUntil };
+    });
+    await extendWatches(tx, ends);
+    await rememberClosed(
+      tx,
+      messages.map(({ payment_id: paymentId, network }) => ({ paymentId, network })),
+    );
+  });
+}
