@@ -1,6 +1,6 @@
+import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { settings } from '@quittance/runtime/settings.ts';
-import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 

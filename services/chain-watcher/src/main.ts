@@ -1,3 +1,5 @@
+import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 import { serve } from '@quittance/http/server/serve.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
@@ -5,22 +7,19 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
-import { paymentClosed, paymentCreated } from './watches/messages.ts';
-import { startCountIncidentsLoop, networkIncidentRoutes, resumeRoutes } from './incidents/http.ts';
+import { verifyTransferRoute } from './confirm/http.ts';
+import { startStoreUsageLoop } from './endpoints/usage.ts';
+import { networkIncidentRoutes, startCountIncidentsLoop } from './incidents/http.ts';
+import { chainsRoute, tipsRoute } from './leadership/http.ts';
 import { startNetworkLoop } from './leadership/network-loop.ts';
-import { startStoreUsageLoop } from './endpoints/store-usage.ts';
+import { lookUpTransactionRoute, walletStatesRoute } from './look-ups/http.ts';
 import { createLookUps } from './look-ups/look-ups.ts';
 import { createWalletStates } from './look-ups/wallet-states.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
-import { chainsRoute, tipsRoute } from './leadership/http.ts';
+import { operatorRoutes } from './operators/http.ts';
 import { checkRoutes, transfersInWindowsRoute } from './transfers/http.ts';
-import { jumpRoutes } from './jump/http.ts';
-import { lookUpTransactionRoute, walletStatesRoute } from './look-ups/http.ts';
-import { rescanRoutes } from './reread/http.ts';
-import { verifyTransferRoute } from './confirm/http.ts';
-import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
+import { paymentClosed, paymentCreated } from './watches/messages.ts';
 
 const name = 'chain-watcher';
 
@@ -77,9 +76,7 @@ await startService({
         chainsRoute({ pool: operators, networks: watched, clockDifferenceMs }),
         ...networkIncidentRoutes(operators),
         ...checkRoutes(operators),
-        ...jumpRoutes({ pool: operators, networks }),
-        ...rescanRoutes({ pool: operators, networks }),
-        ...resumeRoutes({ pool: operators, networks }),
+        ...operatorRoutes({ pool: operators, networks }),
       ],
       // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
       ready,

@@ -61,8 +61,11 @@ describe('blocks that are left out', () => {
 
 describe('an unfinished payment', () => {
   const created = (paymentId: string) =>
-    transaction(pool, (tx) => rememberUnfinished(tx, [{ paymentId, network, createdAt: at(10).toISOString() }]));
-  const closed = (paymentId: string) => transaction(pool, (tx) => rememberClosed(tx, [{ paymentId, network }]));
+    transaction(pool, (tx) =>
+      rememberUnfinished(tx, [{ payment_id: paymentId, network, created_at: at(10).toISOString() }]),
+    );
+  const closed = (paymentId: string) =>
+    transaction(pool, (tx) => rememberClosed(tx, [{ payment_id: paymentId, network }]));
   const isAny = (before: Date, of = network) => hasUnfinishedCreatedBefore(pool, of, before);
 
   test('is one from its creation to its end, whichever message comes first', async () => {

@@ -207,7 +207,7 @@ describe('tips', () => {
     const createdAt = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
     if (createdAgo !== null)
       await transaction(pool, (tx) =>
-        rememberUnfinished(tx, [{ paymentId: 'pay', network, createdAt: createdAt(createdAgo) }]),
+        rememberUnfinished(tx, [{ payment_id: 'pay', network, created_at: createdAt(createdAgo) }]),
       );
     expect(await tips(network)).toMatchObject([{ unreadable }]);
   });

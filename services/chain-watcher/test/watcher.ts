@@ -9,14 +9,13 @@ import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import { networksOf, type NetworksFileOptions } from '@quittance/testkit/chain/samples.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { paymentClosed, paymentCreated } from '../src/watches/messages.ts';
-import { startCountIncidentsLoop, networkIncidentRoutes, resumeRoutes } from '../src/incidents/http.ts';
+import { startCountIncidentsLoop, networkIncidentRoutes } from '../src/incidents/http.ts';
 import { startNetworkLoop } from '../src/leadership/network-loop.ts';
 import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
 import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 import { chainsRoute, tipsRoute } from '../src/leadership/http.ts';
-import { jumpRoutes } from '../src/jump/http.ts';
-import { rescanRoutes } from '../src/reread/http.ts';
+import { operatorRoutes } from '../src/operators/http.ts';
 import { verifyTransferRoute } from '../src/confirm/http.ts';
 import { transfersInWindowsRoute } from '../src/transfers/http.ts';
 import { walletStatesRoute } from '../src/look-ups/http.ts';
@@ -80,9 +79,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     walletStatesRoute(createWalletStates({ networks: [{ network, endpoints }], logger: testLogger })),
     chainsRoute({ pool, networks: [{ network, endpoints, loop }], clockDifferenceMs }),
     ...networkIncidentRoutes(pool),
-    ...jumpRoutes({ pool, networks: [network] }),
-    ...rescanRoutes({ pool, networks: [network] }),
-    ...resumeRoutes({ pool, networks: [network] }),
+    ...operatorRoutes({ pool, networks: [network] }),
   ];
   const app = createApp({
     ...common,

@@ -2,12 +2,12 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readFinalized, readHead } from '../rpc/reads.ts';
-import { findDeprecation } from './transfers.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
 import type { ChainNetwork } from './networks.ts';
-import { detectFork, type PollResult, type PollContext } from './poll.ts';
+import { detectFork, type PollContext, type PollResult } from './poll.ts';
 import { requireSuccessor } from './read-blocks.ts';
 import { filterable, matchRange, readRange, type RangeLogs } from './read-range.ts';
+import { findDeprecation } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 
 /** What one node shows of a range of final blocks. Whether it follows our tip is not known before it is joined to our chain. */

@@ -1,9 +1,9 @@
 import type { Receipt } from '../rpc/answers.ts';
+import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { findReceipt, findTransaction, readBlockAt } from '../rpc/reads.ts';
 import type { ChainNetwork } from './networks.ts';
 import { decodeTransfer, movedTo } from './transfers.ts';
-import { RpcError } from '../rpc/errors.ts';
 
 /** A transfer of the token in a transaction. Addresses are 0x and 40 lowercase hex characters, on Tron as well. */
 export type SeenTransfer = {

@@ -2,12 +2,12 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
-import { findDeprecation, type Deprecation, type Transfer } from './transfers.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
 import { findFork, type Fork, type LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
-import { NEAR_HEAD_BLOCKS, readAhead, type Expected } from './read-ahead.ts';
+import { readAhead, NEAR_HEAD_BLOCKS, type Expected } from './read-ahead.ts';
 import { matchTransfers, readLogsByHash, requireLinked, requireSuccessor } from './read-blocks.ts';
+import { findDeprecation, type Deprecation, type Transfer } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 
 /** What a poll of a node's chain has found. Nothing in it is stored yet. */

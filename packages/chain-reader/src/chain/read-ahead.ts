@@ -3,11 +3,11 @@ import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead, readLogsAbove } from '../rpc/reads.ts';
 import { looksCutOff, requireComplete } from './block-events.ts';
-import { findDeprecation, type Deprecation, tokenEvents, transferFilter, type Transfer } from './transfers.ts';
 import type { BlockHead, LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
 import { isWatchedTransfer, matchTransfers, requireSuccessor, type BlockLogs } from './read-blocks.ts';
-import { groupByBlock, filterable } from './read-range.ts';
+import { filterable, groupByBlock } from './read-range.ts';
+import { findDeprecation, tokenEvents, transferFilter, type Deprecation, type Transfer } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 
 /** This far from the head, blocks are read one by one by hash; farther back, final ones in ranges. */

@@ -1,9 +1,9 @@
-import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlocksAt, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
 import { readEventsOfBlock, requireComplete, rulesOutTransfer, type CompleteBlock } from './block-events.ts';
+import type { ChainNetwork } from './networks.ts';
 import {
   decodeTransfer,
   locateTransfer,

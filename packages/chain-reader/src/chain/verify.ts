@@ -1,17 +1,15 @@
-import type { ChainNetwork } from './networks.ts';
 import type { Block, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { MAX_BATCH_REQUESTS } from '../rpc/provider.ts';
 import {
-  type Asked,
   askingOnce,
   findReceipt,
   readBlockAt,
   readBlocksAt,
   readFinalized,
   readHead,
+  type Asked,
 } from '../rpc/reads.ts';
-import { decodeTransfer, locateTransfer, type Transfer } from './transfers.ts';
 import {
   confirmationsOf,
   confirmingTip,
@@ -20,7 +18,9 @@ import {
   finalityClaim,
   type Heights,
 } from './finality.ts';
+import type { ChainNetwork } from './networks.ts';
 import { requireLinked } from './read-blocks.ts';
+import { decodeTransfer, locateTransfer, type Transfer } from './transfers.ts';
 
 /** Names one event: the transaction (64 lowercase hex characters, no 0x) and its position in the receipt's full list, from 0. */
 export type EventId = { transactionId: string; transactionEventIndex: number };

@@ -1,7 +1,7 @@
-import CircuitBreaker from 'opossum';
 import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import CircuitBreaker from 'opossum';
 import { quantity } from './answers.ts';
 import { createDailyBudget, type DailyBudget, type Urgency } from './daily-budget.ts';
 import { createEndpointStats, type EndpointMetrics } from './endpoint-stats.ts';

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { EndpointSkipped, createEndpoint, type Endpoint, type Read } from './endpoint.ts';
 import { createEndpointMetrics, type EndpointMetrics } from './endpoint-stats.ts';
-import { createPacer } from './throttle.ts';
+import { createEndpoint, EndpointSkipped, type Endpoint, type Read } from './endpoint.ts';
 import { RpcError } from './errors.ts';
 import { bestHead, lagBlocks, lags, type Head } from './heads.ts';
 import type { RpcNetwork } from './network.ts';
+import { createPacer } from './throttle.ts';
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 

@@ -1,6 +1,6 @@
-import type { JsonRpcError, JsonRpcPayload, JsonRpcResult } from 'ethers/providers';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import type { JsonRpcError, JsonRpcPayload, JsonRpcResult } from 'ethers/providers';
 import type { Dispatcher } from 'undici';
 import { RpcError } from './errors.ts';
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { Agent, WebSocket, buildConnector } from 'undici';
 import { backoffMs, pause, type Backoff } from '@quittance/runtime/concurrency/backoff.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { buildConnector, Agent, WebSocket } from 'undici';
 import type { RpcNetwork } from './network.ts';
 
 /** Milliseconds. */

@@ -6,19 +6,19 @@ import {
   type JsonRpcResult,
 } from 'ethers/providers';
 import { Pool, type Dispatcher } from 'undici';
-import type { Budget } from './throttle.ts';
+import { classifyHttpStatus, classifyRpcError, classifyTransportError, parseRetryAfter } from './classify-error.ts';
 import {
-  readText,
   answersTo,
   bareFailure,
   failureIn,
   parseJson,
+  readText,
   textOf,
   type Answer,
   type RpcFailure,
 } from './envelope.ts';
-import { classifyHttpStatus, classifyRpcError, classifyTransportError, parseRetryAfter } from './classify-error.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
+import type { Budget } from './throttle.ts';
 
 /** Requests made in the same turn of the event loop travel as one JSON-RPC batch of at most this many. Tron nodes take no more. */
 export const MAX_BATCH_REQUESTS = 100;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@quittance/runtime/concurrency/backoff.ts';
-import { RpcError } from './errors.ts';
 import type { Urgency } from './daily-budget.ts';
+import { RpcError } from './errors.ts';
 
 export type Budget = ReturnType<typeof createBudget>;
 

@@ -1,7 +1,9 @@
 import type { FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
+import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { fencedOff, MOVE_CURSOR, moveParameters, type CursorMove } from '../leadership/cursor.sql.ts';
+import { fencedOff, moveParameters, MOVE_CURSOR, type CursorMove } from '../leadership/cursor.sql.ts';
 import {
   confirmSql,
   finalParameters,
@@ -9,8 +11,6 @@ import {
   type Thresholds,
   type TransferRow,
 } from '../transfers/transfer.sql.ts';
-import type { Pool } from '@quittance/postgres/pool.ts';
-import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 
 /** Nothing is written by a leader that has been replaced: its cursor does not move, and the rest depends on that. */
 const IF_LEADING = 'exists (select from moved)';

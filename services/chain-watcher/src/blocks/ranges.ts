@@ -1,5 +1,5 @@
-import { isTooMuch, suggestedBlocks, RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import { isTooMuch, suggestedBlocks, RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
 import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ChainView } from '../leadership/term.ts';
 

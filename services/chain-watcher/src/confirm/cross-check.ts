@@ -8,12 +8,12 @@ import {
 } from '@quittance/chain-reader/chain/verify.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { backoffMs, type Backoff } from '@quittance/runtime/concurrency/backoff.ts';
-import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
-import { raiseIncident } from '../incidents/incident.sql.ts';
-import { confirmTransfer, readAwaitingCrossCheck, toTransfer, type TransferRow } from '../transfers/transfer.sql.ts';
+import { withTimeout, DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
+import { reportIncident } from '../incidents/report.ts';
 import type { Position } from '../leadership/term.ts';
 import { fencedTransaction, type Term } from '../leadership/term.ts';
 import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
+import { confirmTransfer, readAwaitingCrossCheck, toTransfer, type TransferRow } from '../transfers/transfer.sql.ts';
 
 const MAX_AT_ONCE = 20;
 /** How long transfers wait that could not be cross-checked: an endpoint lags, or is down, perhaps for hours. */
@@ -110,17 +110,14 @@ function denies(evidence: Evidence, stored: Transfer): boolean {
 }
 
 async function reportDisagreement(term: Term, row: TransferRow, evidence: readonly Evidence[]): Promise<void> {
-  const { network, metrics, logger } = term;
   const detail = {
     transaction_id: row.transaction_id,
     transaction_event_index: row.transaction_event_index,
     block_number: Number(row.block_number),
     answers: evidence.map((one) => (one.kind === 'absent' ? one.reason : one.transfer.blockHash)),
   };
-  const isNew = await fencedTransaction(term, (tx) =>
-    raiseIncident(tx, { network: network.id, kind: 'endpoints_disagree', detail }),
+  const incident = { kind: 'endpoints_disagree', detail } as const;
+  await fencedTransaction(term, (tx) =>
+    reportIncident(tx, term, incident, 'endpoints disagree about a large transfer'),
   );
-  if (!isNew) return;
-  metrics.incidents.inc({ network: network.id, kind: 'endpoints_disagree' });
-  logger.error({ network: network.id, ...detail }, 'endpoints disagree about a large transfer');
 }

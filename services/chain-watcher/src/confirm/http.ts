@@ -1,5 +1,3 @@
-import { addressFromHex } from '@quittance/contracts/address.ts';
-import { VerifyTransfer, type Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import {
   contradicts,
@@ -9,17 +7,19 @@ import {
   type EventId,
   type Evidence,
 } from '@quittance/chain-reader/chain/verify.ts';
-import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import { VerifyTransfer, type Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
-import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { withTimeout, DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
 import { Overloaded } from '@quittance/runtime/concurrency/overloaded.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readCursor } from '../leadership/cursor.sql.ts';
+import type { WatchedNetwork } from '../leadership/term.ts';
 
 /** An operator waits for the answer, but not for every endpoint's own deadline in turn. */
 const DEADLINE_MS = 6_000;
@@ -29,8 +29,6 @@ const DEADLINE_MS = 6_000;
  * than a plan of 15 requests a second gives before the deadline.
  */
 const batching = { maxBatch: 20, concurrency: 1, maxWaiting: 200, timeoutMs: DEADLINE_MS };
-
-type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints };
 
 type Question = { event: EventId; hasNamedFinal: boolean };
 

@@ -1,14 +1,14 @@
-import { expectedAbove } from '@quittance/chain-reader/chain/read-ahead.ts';
+import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { PollContext, PollResult } from '@quittance/chain-reader/chain/poll.ts';
+import { expectedAbove } from '@quittance/chain-reader/chain/read-ahead.ts';
+import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import type { AdaptiveBatchSize } from '../blocks/ranges.ts';
-import type { Position, Term, ChainView } from '../leadership/term.ts';
-import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { ChainView, Position, Term } from '../leadership/term.ts';
 import { createFinalityCheck, createFinalityQuestion, type FinalityQuestion } from './finality.ts';
 import type { Pace } from './look-schedule.ts';
-import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 
 /** `ask_for_less`: it was too much to ask, and the next poll asks for less. */
 export type Polled = PollResult | { kind: 'ask_for_less' };

@@ -1,5 +1,3 @@
-import { isFinalityAwaited } from '../transfers/transfer.sql.ts';
-import type { Position, Term, ChainView } from '../leadership/term.ts';
 import { finalityClaim, type FinalityClaim } from '@quittance/chain-reader/chain/finality.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
@@ -8,6 +6,8 @@ import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
+import type { ChainView, Position, Term } from '../leadership/term.ts';
+import { isFinalityAwaited } from '../transfers/transfer.sql.ts';
 
 /** Of a steady chain's looks that find blocks, and of those made while a transfer waits, one in so many asks up to where it is final. */
 const ASK_EVERY = 5;

@@ -1,33 +1,36 @@
-import { type BlockHead, createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import { finalityClaim } from '@quittance/chain-reader/chain/finality.ts';
+import { createLocalChain, type BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { NEAR_HEAD_BLOCKS } from '@quittance/chain-reader/chain/read-ahead.ts';
-import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { pruneBlocksBelow, storeScan, insertBlocks } from '../blocks/block.sql.ts';
-import { Fenced, moveCursor } from '../leadership/cursor.sql.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { insertBlocks, pruneBlocksBelow, storeScan } from '../blocks/block.sql.ts';
+import { areMissing } from '../blocks/ranges.ts';
+import { reportDeprecation } from '../incidents/report.ts';
+import { moveCursor, Fenced } from '../leadership/cursor.sql.ts';
 import {
-  heightsAfter,
-  type Heights,
-  type WritablePosition,
-  type Term,
-  type Position,
   createPosition,
+  heightsAfter,
+  storedHeights,
+  type Heights,
+  type Position,
+  type Term,
+  type WritablePosition,
 } from '../leadership/term.ts';
-import { reportDeprecation } from '../incidents/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../transfers/publish.ts';
+import { isAnybodyWaiting } from '../watches/payment.sql.ts';
 import { createForkHandler, type FollowResult } from './forks.ts';
 import { createLookSchedule, createPace } from './look-schedule.ts';
 import { createLooks, type Looks } from './looks.ts';
 import { createPoller } from './poller.ts';
-import { isAnybodyWaiting } from '../watches/payment.sql.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { areMissing } from '../blocks/ranges.ts';
-import { finalityClaim } from '@quittance/chain-reader/chain/finality.ts';
-import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 
 /** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
 const KEPT_FINAL_BLOCKS = 256;
 const PRUNE_EVERY_BLOCKS = 64;
+/** Somebody who waits goes on waiting for a while. Whether somebody has come is asked each time. */
+const AWAKE_FOR_MS = 10_000;
 
 type BlocksRead = Extract<PollResult, { kind: 'blocks' }>;
 
@@ -46,7 +49,7 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   const forks = createForkHandler(term, position, options);
   const pace = createPace(createLookSchedule(chain, term.network.poll_interval_ms), term.network);
   const poller = createPoller(term, position, { mayAcceptFork: forks.mayAcceptFork, pace });
-  const [demand, looks] = [createDemand(term), createLooks(term, position)];
+  const [isAwake, looks] = [createDemand(term), createLooks(term, position)];
   let last: FollowResult = 'more';
   /** Monotonic milliseconds. */
   let heldUntil = Number.NEGATIVE_INFINITY;
@@ -96,7 +99,7 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     dueInMs,
     announced: pace.announced,
     /** Call it before run(): somebody may have begun to wait. */
-    askWhetherAwake: async (): Promise<void> => pace.setAwake(await demand.isAwake()),
+    askWhetherAwake: async (): Promise<void> => pace.setAwake(await isAwake()),
     /** Looks at the chain, if a look is due and the endpoints' plans for the day allow it, and stores what it shows. @returns the outcome of the last look. */
     async run(): Promise<FollowResult> {
       if (dueInMs() > 0 || isHeld()) return last;
@@ -134,20 +137,15 @@ async function commit(
   recordTransfers(term, published);
 }
 
-/** Somebody who waits goes on waiting for a while. Whether somebody has come is asked each time. */
-const AWAKE_FOR_MS = 10_000;
-
 /** Whether anybody waits on the network, so that the chain has to be followed closely. */
-function createDemand({ pool, network }: Pick<Term, 'pool' | 'network'>): { isAwake(): Promise<boolean> } {
+function createDemand({ pool, network }: Term): () => Promise<boolean> {
   /** Monotonic milliseconds. */
   let awakeUntil = Number.NEGATIVE_INFINITY;
-  return {
-    async isAwake() {
-      if (performance.now() < awakeUntil) return true;
-      const isAwake = await isAnybodyWaiting(pool, network.id);
-      if (isAwake) awakeUntil = performance.now() + AWAKE_FOR_MS;
-      return isAwake;
-    },
+  return async () => {
+    if (performance.now() < awakeUntil) return true;
+    const isAwake = await isAnybodyWaiting(pool, network.id);
+    if (isAwake) awakeUntil = performance.now() + AWAKE_FOR_MS;
+    return isAwake;
   };
 }
 
@@ -196,7 +194,5 @@ export async function startAtFinalBlock({ network, endpoints, pool, epoch, logge
     await insertBlocks(tx, network.id, [start]);
   });
   logger.info({ network: network.id, block_number: number }, 'scanning starts');
-  const finalHeight = final?.number ?? -1;
-  const heights = { ...cursor, finalHeight, largeFinalHeight: finalHeight, confirmingTip: number };
-  return createPosition(heights, createLocalChain([start]));
+  return createPosition(storedHeights(cursor, number), createLocalChain([start]));
 }

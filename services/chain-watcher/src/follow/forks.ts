@@ -1,14 +1,14 @@
-import { findFork, type Fork, type BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
+import { findFork, type BlockHead, type Fork } from '@quittance/chain-reader/chain/local-chain.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { orphanBlocksAbove } from '../blocks/block.sql.ts';
-import { haltNetwork, lowerAudited, moveCursor } from '../leadership/cursor.sql.ts';
 import { raiseIncident } from '../incidents/incident.sql.ts';
-import { settleResumption } from '../incidents/resumption.sql.ts';
+import { haltNetwork, lowerAudited, moveCursor } from '../leadership/cursor.sql.ts';
+import { fencedTransaction, heightsAtAncestor, type Term, type WritablePosition } from '../leadership/term.ts';
+import { settleResumption } from '../operators/resumption.sql.ts';
+import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
 import { retractTransfersAbove, type TransferRow } from '../transfers/transfer.sql.ts';
 import { reviveWatchesEndedAfter } from '../watches/watch.sql.ts';
-import { heightsAtAncestor, type WritablePosition, fencedTransaction, type Term } from '../leadership/term.ts';
-import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
 
 /** `more`: there is more to read right away. `halted`: nothing is read until an operator resumes the network. */
 export type FollowResult = 'more' | 'at_head' | 'halted';

@@ -1,12 +1,12 @@
 import { catchUp, readFinalRange, type FinalRange } from '@quittance/chain-reader/chain/catch-up.ts';
+import type { FinalityClaim } from '@quittance/chain-reader/chain/finality.ts';
 import { poll, type PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { NEAR_HEAD_BLOCKS } from '@quittance/chain-reader/chain/read-ahead.ts';
-import type { FinalityClaim } from '@quittance/chain-reader/chain/finality.ts';
-import { createBatchSize, createRangeSize } from '../blocks/ranges.ts';
-import type { WritablePosition, Term } from '../leadership/term.ts';
-import { createAsk, type AskOptions, type Polled } from './ask.ts';
 import type { Urgency } from '@quittance/chain-reader/rpc/daily-budget.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { createBatchSize, createRangeSize } from '../blocks/ranges.ts';
+import type { Term, WritablePosition } from '../leadership/term.ts';
+import { createAsk, type AskOptions, type Polled } from './ask.ts';
 
 export function createPoller(term: Term, position: WritablePosition, options: AskOptions) {
   const { network } = term;

@@ -1,17 +1,12 @@
 import { NetworkIncidents } from '@quittance/contracts/http/chain-watcher/incidents.ts';
 import { incidentRoutes } from '@quittance/http/server/incident-routes.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import type { Queryable, Pool } from '@quittance/postgres/pool.ts';
-import { withTextTimes } from '@quittance/runtime/time.ts';
-import { incidents, INCIDENT_KINDS, countOpenByKind } from './incident.sql.ts';
-import { ListOperatorActions, ResumeChain } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import { HttpError } from '@quittance/http/errors.ts';
-import { callRoute } from '@quittance/http/server/call-route.ts';
-import { readOperatorActions, resumeNetwork } from './resumption.sql.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
+import { countOpenByKind, incidents, INCIDENT_KINDS } from './incident.sql.ts';
 
 /** Incidents of the networks. */
 export const networkIncidentRoutes = (db: Queryable): Route[] =>
@@ -20,21 +15,6 @@ export const networkIncidentRoutes = (db: Queryable): Route[] =>
     resolve: (incidentId, author) => incidents.resolve(db, incidentId, author),
     toJson: withTextTimes,
   });
-
-const LIST_MAX = 100;
-
-export const resumeRoutes = ({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route[] => [
-  callRoute(ResumeChain, async ({ params: { network: id }, body, author }) => {
-    if (!networks.some((network) => network.id === id)) throw new HttpError(404, 'Network not found');
-    const resumed = await resumeNetwork(pool, id, { acceptFork: body.accept_fork ?? false, author });
-    if (resumed === null) throw new HttpError(409, `${id} is not halted: there is nothing to resume`);
-    return withTextTimes(resumed);
-  }),
-  callRoute(ListOperatorActions, async ({ query: { network, before } }) => {
-    const actions = await readOperatorActions(pool, { network, before, limit: LIST_MAX });
-    return { actions: actions.map(withTextTimes) };
-  }),
-];
 
 const INTERVAL_MS = 5_000;
 

@@ -4,7 +4,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 
-export type JumpRow = WithDates<Jump, 'requested_at' | 'finished_at'>;
+type JumpRow = WithDates<Jump, 'requested_at' | 'finished_at'>;
 
 /** Heights fit a JavaScript number. */
 const COLUMNS = `jump_id, network, actor, reason, requested_at, to_block::float8, state, left_from::float8, left_through::float8,
@@ -26,11 +26,13 @@ export async function createJump(
   return rows[0] ?? null;
 }
 
-/** At most `limit`, newest first. */
-export async function readJumps(db: Queryable, network: string, limit: number): Promise<JumpRow[]> {
+const LIST_MAX = 100;
+
+/** The newest first, at most 100. */
+export async function readJumps(db: Queryable, network: string): Promise<JumpRow[]> {
   const { rows } = await db.query<JumpRow>(
-    `select ${COLUMNS} from jump where network = $1 order by requested_at desc, jump_id limit $2`,
-    [network, limit],
+    `select ${COLUMNS} from jump where network = $1 order by requested_at desc, jump_id limit ${LIST_MAX}`,
+    [network],
   );
   return rows;
 }

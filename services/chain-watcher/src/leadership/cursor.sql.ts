@@ -1,8 +1,8 @@
+import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 
 export type FinalBlock = Pick<BlockHead, 'number' | 'timestamp'>;
 
@@ -14,8 +14,9 @@ export type Cursor = {
   epoch: bigint;
   /** The last block scanned; null before the first. */
   tip: BlockHead | null;
+  /** Height of the last head seen. */
   head: number;
-  /** Height of the last scanned block that the chain calls final. */
+  /** Height of the last scanned block that the chain calls final. Never goes back: a fork below it halts the network. */
   finalized: number;
   /** Whether any endpoint has ever named a final block: from then on only a named one counts. */
   hasNamedFinal: boolean;

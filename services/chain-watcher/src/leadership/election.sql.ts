@@ -1,5 +1,5 @@
-import type { PoolClient } from 'pg';
 import type { Pool } from '@quittance/postgres/pool.ts';
+import type { PoolClient } from 'pg';
 
 /** The lead of one network, held through its own connection. Losing the connection loses the lead. */
 export type Leadership = {

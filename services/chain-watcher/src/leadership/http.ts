@@ -1,23 +1,20 @@
 import { hostname } from 'node:os';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { ReadChains, type ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
+import { ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { readCursor, type Cursor, readTips } from './cursor.sql.ts';
 import { countOpenIncidents } from '../incidents/incident.sql.ts';
 import { isAnybodyWaiting } from '../watches/payment.sql.ts';
 import { countWatches } from '../watches/watch.sql.ts';
-import { ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
+import { readCursor, readTips, type Cursor, type FinalBlock } from './cursor.sql.ts';
+import type { NetworkLoop } from './network-loop.ts';
+import type { WatchedNetwork } from './term.ts';
 
-type WatchedNetwork = {
-  network: ChainNetwork;
-  endpoints: Endpoints;
-  loop: { isLeading(): boolean; clockDifference(): number | null; scanError(): string | null };
-};
-type Dependencies = { pool: Pool; networks: readonly WatchedNetwork[]; clockDifferenceMs: () => number | null };
+type Scanned = WatchedNetwork & { loop: Pick<NetworkLoop, 'isLeading' | 'clockDifference' | 'scanError'> };
+type Dependencies = { pool: Pool; networks: readonly Scanned[]; clockDifferenceMs: () => number | null };
 
 /** The process id distinguishes two replicas on one machine. */
 const replica = `${hostname()}:${String(process.pid)}`;
@@ -31,11 +28,7 @@ export const chainsRoute = ({ pool, networks, clockDifferenceMs }: Dependencies)
   });
 
 /** @param ours this process's clock less the database's, in seconds. */
-async function describe(
-  pool: Pool,
-  { network, endpoints, loop }: WatchedNetwork,
-  ours: number | null,
-): Promise<ChainStatus> {
+async function describe(pool: Pool, { network, endpoints, loop }: Scanned, ours: number | null): Promise<ChainStatus> {
   const cursor = await readCursor(pool, network.id);
   const chain = loop.clockDifference();
   const [watches, openIncidents, isAwake] = await Promise.all([
@@ -64,31 +57,21 @@ async function describe(
   };
 }
 
+/** All but the endpoints' head is null as long as no block was scanned. */
 function position(cursor: Cursor | null, endpointHead: number | null) {
-  const tip = cursor?.tip ?? null;
-  if (cursor === null || tip === null) {
-    return {
-      head: null,
-      endpoint_head: endpointHead,
-      finalized: null,
-      final: null,
-      cursor: null,
-      cursor_timestamp: null,
-      lag_blocks: null,
-      lag_seconds: null,
-      scanned_through: null,
-    };
-  }
+  const { tip = null, final = null } = cursor ?? {};
+  const timeOf = (block: FinalBlock | null) => block && rfc3339(new Date(block.timestamp * 1000));
+  const scanned = tip === null ? null : cursor;
   return {
-    head: cursor.head,
+    head: scanned?.head ?? null,
     endpoint_head: endpointHead,
-    finalized: cursor.finalized,
-    final: cursor.final?.number ?? null,
-    cursor: tip.number,
-    cursor_timestamp: rfc3339(new Date(tip.timestamp * 1000)),
-    lag_blocks: Math.max(0, Math.max(cursor.head, endpointHead ?? 0) - tip.number),
-    lag_seconds: Math.max(0, Math.round(Date.now() / 1000 - tip.timestamp)),
-    scanned_through: cursor.final ? rfc3339(new Date(cursor.final.timestamp * 1000)) : null,
+    finalized: scanned?.finalized ?? null,
+    final: final?.number ?? null,
+    cursor: tip?.number ?? null,
+    cursor_timestamp: timeOf(tip),
+    lag_blocks: scanned && tip && Math.max(0, Math.max(scanned.head, endpointHead ?? 0) - tip.number),
+    lag_seconds: tip && Math.max(0, Math.round(Date.now() / 1000 - tip.timestamp)),
+    scanned_through: timeOf(final),
   };
 }
 

@@ -3,23 +3,21 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { startAtZero, type ChainMetrics } from '../metrics.ts';
-import { takeTurns } from '../reread/background.ts';
 import { loadCanonicalBlocks } from '../blocks/block.sql.ts';
-import { Fenced, readCursor, takeOver } from './cursor.sql.ts';
-import { mayAcceptFork } from '../incidents/resumption.sql.ts';
-import { eachWatchedAddress } from '../watches/watch.sql.ts';
-import { tryToLead, type Leadership } from './election.sql.ts';
-import { positionAt, type WritablePosition } from './term.ts';
-import type { NetworkContext, Term } from './term.ts';
-import { createAuditJob } from '../reread/audit.ts';
-import { createBackFillJob } from '../watches/back-fill.ts';
 import { createCrossCheckJob } from '../confirm/cross-check.ts';
-import { createEndWatchesJob } from '../watches/watches.ts';
-import { createFollowJob } from '../follow/follow.ts';
-import { startAtFinalBlock } from '../follow/follow.ts';
+import { createFollowJob, startAtFinalBlock } from '../follow/follow.ts';
 import { createJumpJob } from '../jump/jump.ts';
+import { startAtZero, type ChainMetrics } from '../metrics.ts';
+import { mayAcceptFork } from '../operators/resumption.sql.ts';
+import { createAuditJob } from '../reread/audit.ts';
+import { takeTurns } from '../reread/background.ts';
 import { createRescanJob } from '../reread/rescan.ts';
+import { createBackFillJob } from '../watches/back-fill.ts';
+import { eachWatchedAddress } from '../watches/watch.sql.ts';
+import { createEndWatchesJob } from '../watches/watches.ts';
+import { readCursor, takeOver, Fenced } from './cursor.sql.ts';
+import { tryToLead, type Leadership } from './election.sql.ts';
+import { positionAt, type NetworkContext, type Term, type WritablePosition } from './term.ts';
 
 /** How often a replica that does not lead tries to. */
 const LEAD_RETRY_MS = 1_000;
@@ -236,11 +234,8 @@ function report({ network, metrics, clockDifferenceMs }: LoopContext, open: Open
   reportClock(metrics, network.id, { process: open?.jobs?.clockDifference() ?? null, ours: clockDifferenceMs() });
   if (!open?.position) {
     // Another replica reports these; stale values of ours beside its own would look like a lag, or like transfers that wait.
-    metrics.cursor.remove(label);
-    metrics.lagBlocks.remove(label);
-    metrics.lagSeconds.remove(label);
-    metrics.auditLagBlocks.remove(label);
-    metrics.awaitingCrossCheck.remove(label);
+    const { cursor, lagBlocks, lagSeconds, auditLagBlocks, awaitingCrossCheck } = metrics;
+    for (const gauge of [cursor, lagBlocks, lagSeconds, auditLagBlocks, awaitingCrossCheck]) gauge.remove(label);
     return;
   }
   const { chain, heights } = open.position;

@@ -1,4 +1,7 @@
+import { confirmingTip, finalHeights, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
+import { createLocalChain, type BlockHead, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
+import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import type { WatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
@@ -7,9 +10,6 @@ import { transaction, type Transaction } from '@quittance/postgres/transaction.t
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { ChainMetrics } from '../metrics.ts';
 import { fence, type Cursor, type FinalBlock } from './cursor.sql.ts';
-import { confirmingTip, finalHeights, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
-import { createLocalChain, type BlockHead, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 
 /** What scanning one network needs; the same for the life of the process. */
 export type NetworkContext = {
@@ -20,6 +20,8 @@ export type NetworkContext = {
   logger: Logger;
   metrics: ChainMetrics;
 };
+
+export type WatchedNetwork = Pick<NetworkContext, 'network' | 'endpoints'>;
 
 /** What every job gets for one term of leadership. */
 export type Term = NetworkContext & {
@@ -42,20 +44,13 @@ export function fencedTransaction<T>({ pool, network, epoch }: Term, run: (tx: T
 }
 
 /** What every commit of the follow job stores in the cursor beside the tip. */
-export type Heights = FinalHeights & {
-  /** Height of the last head seen. */
-  head: number;
-  /** Never goes back; a fork below it halts the network. */
-  finalized: number;
-  /** Whether any endpoint has ever named a final block. */
-  hasNamedFinal: boolean;
-  /** Stored block up to which everything is scanned and final; null near genesis. */
-  final: FinalBlock | null;
-  /** The same for transfers above the network's cap. */
-  largeFinal: FinalBlock | null;
-  /** Height from which confirmations are counted. */
-  confirmingTip: number;
-};
+type StoredHeights = Pick<Cursor, 'head' | 'finalized' | 'hasNamedFinal' | 'final' | 'largeFinal'>;
+
+export type Heights = StoredHeights &
+  FinalHeights & {
+    /** Height from which confirmations are counted. */
+    confirmingTip: number;
+  };
 
 /** The end of our chain, to be read. */
 export type ChainView = Pick<LocalChain, 'tip' | 'hashAt' | 'atOrBelow' | 'before' | 'heights'>;
@@ -68,14 +63,19 @@ export type WritablePosition = ReturnType<typeof createPosition>;
 
 /** @returns null before the very first start has chosen a block to start from. */
 export function positionAt(cursor: Cursor, blocks: readonly BlockHead[]): WritablePosition | null {
-  const { tip, head, finalized, hasNamedFinal, final, largeFinal } = cursor;
+  const { tip } = cursor;
   if (tip === null) return null;
+  return createPosition(storedHeights(cursor, tip.number), createLocalChain(blocks.length > 0 ? blocks : [tip]));
+}
+
+/** The heights of a network that stands at these blocks. */
+export function storedHeights(
+  { head, finalized, hasNamedFinal, final, largeFinal }: StoredHeights,
+  confirmingTip: number,
+): Heights {
   const finalHeight = final?.number ?? -1;
   const largeFinalHeight = largeFinal?.number ?? -1;
-  return createPosition(
-    { head, finalized, hasNamedFinal, final, largeFinal, finalHeight, largeFinalHeight, confirmingTip: tip.number },
-    createLocalChain(blocks.length > 0 ? blocks : [tip]),
-  );
+  return { head, finalized, hasNamedFinal, final, largeFinal, finalHeight, largeFinalHeight, confirmingTip };
 }
 
 export function createPosition(start: Heights, chain: LocalChain) {

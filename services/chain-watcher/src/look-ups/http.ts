@@ -4,18 +4,18 @@ import {
   type LookedUp,
   type LookUpAccount,
 } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
+import { ReadWalletStates } from '@quittance/contracts/http/chain-watcher/wallets.ts';
+import { invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { currentCaller } from '@quittance/runtime/concurrency/caller.ts';
-import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { withTimeout, DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import { readCursor } from '../leadership/cursor.sql.ts';
 import { takeFromBudget } from './budget.sql.ts';
 import type { ChainSight, LookUps } from './look-ups.ts';
-import { readCursor } from '../leadership/cursor.sql.ts';
-import { ReadWalletStates } from '@quittance/contracts/http/chain-watcher/wallets.ts';
-import { invalid } from '@quittance/http/errors.ts';
 import type { WalletStates } from './wallet-states.ts';
 
 /** Longest that an answer is waited for; it is kept when it comes later. */

@@ -2,7 +2,7 @@ import { lookUpTransaction, type TransactionSight } from '@quittance/chain-reade
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { withCaller } from '@quittance/runtime/concurrency/caller.ts';
-import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { withTimeout, DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { LRUCache } from 'lru-cache';
 

@@ -1,9 +1,9 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { createRangeSize } from '../blocks/ranges.ts';
-import type { SecondReadingJob, StoreResult } from './background.ts';
-import { readSpan, type BlockSpan, type SecondReading, storeDifferences } from './second-reading.ts';
 import { moveAudited, type FinalBlock } from '../leadership/cursor.sql.ts';
 import type { ChainView, Position, Term } from '../leadership/term.ts';
+import type { SecondReadingJob, StoreResult } from './background.ts';
+import { readSpan, storeDifferences, type BlockSpan, type SecondReading } from './second-reading.ts';
 
 /**
  * How often final blocks are read a second time, in polls: half a minute or a minute. A range of blocks costs hardly more calls than one block,

@@ -26,11 +26,13 @@ export async function createRescan(
   return rows[0];
 }
 
-/** At most `limit`, newest first. */
-export async function readRescans(db: Queryable, network: string, limit: number): Promise<RescanRow[]> {
+const LIST_MAX = 100;
+
+/** The newest first, at most 100. */
+export async function readRescans(db: Queryable, network: string): Promise<RescanRow[]> {
   const { rows } = await db.query<RescanRow>(
-    `select ${COLUMNS} from rescan where network = $1 order by requested_at desc, rescan_id limit $2`,
-    [network, limit],
+    `select ${COLUMNS} from rescan where network = $1 order by requested_at desc, rescan_id limit ${LIST_MAX}`,
+    [network],
   );
   return rows;
 }

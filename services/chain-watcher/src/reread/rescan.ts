@@ -1,9 +1,9 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { createRangeSize } from '../blocks/ranges.ts';
 import { firstBlockSince } from '../blocks/ranges.ts';
+import type { ChainView, Position } from '../leadership/term.ts';
+import { fencedTransaction, type Term } from '../leadership/term.ts';
 import type { SecondReadingJob, StoreResult } from './background.ts';
-import { readSpan, type BlockSpan } from './second-reading.ts';
-import { storeDifferences } from './second-reading.ts';
 import {
   advanceRescan,
   delayRescan,
@@ -12,8 +12,8 @@ import {
   startRescan,
   type UnfinishedRescan,
 } from './rescan.sql.ts';
-import type { ChainView, Position } from '../leadership/term.ts';
-import { fencedTransaction, type Term } from '../leadership/term.ts';
+import { readSpan, type BlockSpan } from './second-reading.ts';
+import { storeDifferences } from './second-reading.ts';
 
 /** How often the database is asked for new rescans. */
 const POLL_EVERY_MS = 1_000;

@@ -1,22 +1,22 @@
 import { matchRange, readRange, requireOurBlocks, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
-import type { Read } from '@quittance/chain-reader/rpc/endpoint.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { readTransfersOfBlocks, readCountedTransfers, type TransferRow } from '../transfers/transfer.sql.ts';
-import { readWatchSpans, type WatchSpan } from '../watches/watch.sql.ts';
 import {
+  decodeTransfer,
   findDeprecation,
   type Deprecation,
-  decodeTransfer,
   type Transfer,
 } from '@quittance/chain-reader/chain/transfers.ts';
-import { BLOCK_TIME_MARGIN_SECONDS } from '../blocks/ranges.ts';
-import { type ChainView, type Term, type Heights, fencedTransaction } from '../leadership/term.ts';
+import { isSameTransfer } from '@quittance/chain-reader/chain/verify.ts';
+import type { Read } from '@quittance/chain-reader/rpc/endpoint.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from '../blocks/ranges.ts';
 import { raiseIncident, type IncidentKind } from '../incidents/incident.sql.ts';
-import { isSameTransfer } from '@quittance/chain-reader/chain/verify.ts';
-import { reportDeprecation } from '../incidents/deprecation.ts';
+import { reportDeprecation } from '../incidents/report.ts';
+import { fencedTransaction, type ChainView, type Heights, type Term } from '../leadership/term.ts';
 import { recordTransfers, storeTransfers } from '../transfers/publish.ts';
+import { readCountedTransfers, readTransfersOfBlocks, type TransferRow } from '../transfers/transfer.sql.ts';
+import { readWatchSpans, type WatchSpan } from '../watches/watch.sql.ts';
 
 export type BlockSpan = { from: number; to: number };
 

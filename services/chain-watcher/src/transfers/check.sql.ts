@@ -1,6 +1,7 @@
+import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { CHECK_GRACE_SECONDS, CHECKED_AT_ONCE, type Violation } from '@quittance/contracts/http/check.ts';
 import type { ToldTransfer, TransferKey } from '@quittance/contracts/http/payments/check.ts';
-import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { columns } from '@quittance/postgres/columns.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 type PageRow = Omit<ToldTransfer, 'network'> & { block_number: bigint; block_timestamp: Date; told: boolean };
@@ -49,11 +50,7 @@ export async function checkPayingTransfers(db: Queryable, transfers: readonly Tr
        from unnest($1::text[], $2::text[], $3::integer[]) as paying (network, id, index)
       where not exists (select from transfer t where t.network = paying.network and t.transaction_id = id
                            and t.transaction_event_index = index and t.phase <> 'retracted')`,
-    [
-      transfers.map(({ network }) => network),
-      transfers.map(({ transaction_id: id }) => id),
-      transfers.map(({ transaction_event_index: index }) => index),
-    ],
+    columns(transfers, 'network', 'transaction_id', 'transaction_event_index'),
   );
   return rows.map(({ what }) => ({ rule: 'what pays a payment is on chain', what }));
 }

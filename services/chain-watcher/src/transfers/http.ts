@@ -1,12 +1,13 @@
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { CheckPayingTransfers, ListToldTransfers } from '@quittance/contracts/http/chain-watcher/check.ts';
 import {
   FindTransfersInWindows,
-  type TransferWindow,
   type TransferPosition,
+  type TransferWindow,
 } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
@@ -14,11 +15,10 @@ import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../blocks/ranges.ts';
 import { readCursor, type Cursor } from '../leadership/cursor.sql.ts';
-import { readTransfersIn, type Window } from './transfer.sql.ts';
 import { readWatchSpans, type WatchSpan } from '../watches/watch.sql.ts';
-import { toTransferObserved } from './publish.ts';
-import { CheckPayingTransfers, ListToldTransfers } from '@quittance/contracts/http/chain-watcher/check.ts';
 import { checkPayingTransfers, listToldTransfers } from './check.sql.ts';
+import { toTransferObserved } from './publish.ts';
+import { readTransfersIn, type Window } from './transfer.sql.ts';
 
 const MAX_TRANSFERS = 10_000;
 /** Payments of releases up to 0.2.0 asks from this long before a payment and decides by block timestamps alone. Those blocks were read. */

@@ -1,17 +1,17 @@
-import { finalHeightOf, type FinalHeights, confirmationsOf } from '@quittance/chain-reader/chain/finality.ts';
+import { hash } from 'node:crypto';
+import { confirmationsOf, finalHeightOf, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
+import { addressFromHex } from '@quittance/contracts/address.ts';
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { spanOrigin, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { spanOrigin, tracer, type Span } from '@quittance/runtime/tracing/tracing.ts';
+import type { NetworkContext } from '../leadership/term.ts';
 import { readTraces } from '../watches/payment.sql.ts';
 import { confirmTransfers, insertTransfers, oldestFirst, type TransferRow } from './transfer.sql.ts';
-import type { NetworkContext } from '../leadership/term.ts';
-import { hash } from 'node:crypto';
-import { addressFromHex } from '@quittance/contracts/address.ts';
-import type { Network } from '@quittance/contracts/networks.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /**
  * Stores transfers, confirms what is final by now, and publishes both.

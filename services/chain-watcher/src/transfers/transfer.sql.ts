@@ -1,9 +1,10 @@
-import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
-import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
+import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { columns } from '@quittance/postgres/columns.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 type TransferPhase = 'seen' | 'confirmed' | 'retracted';
 
@@ -81,7 +82,17 @@ export async function insertTransfers(
            changed_at = now()
          where transfer.phase = 'retracted'
        returning ${COLUMNS}`,
-      [network, ...columnsOf(part), part.map(isConfirmed), part.map(isLive)],
+      [
+        network,
+        ...columns(part, 'transactionId', 'transactionEventIndex'),
+        hexColumn(part, 'blockHash'),
+        ...columns(part, 'blockNumber', 'blockTimestamp'),
+        hexColumn(part, 'from'),
+        hexColumn(part, 'to'),
+        ...columns(part, 'amountUnits'),
+        part.map(isConfirmed),
+        part.map(isLive),
+      ],
     );
     inserted.push(...rows);
   }
@@ -168,21 +179,14 @@ export async function confirmTransfer(tx: Transaction, network: string, row: Tra
   return rows[0] ?? null;
 }
 
-/** Takes back every transfer above this height. @returns them newest first, with what they were before. */
-export const retractTransfersAbove = (tx: Transaction, network: string, height: number): Promise<RetractedRow[]> =>
-  retract(tx, network, height, ['seen', 'confirmed']);
-
-/** As retractTransfersAbove(), but only those that are not confirmed. */
-export const retractUnconfirmedAbove = (tx: Transaction, network: string, height: number): Promise<RetractedRow[]> =>
-  retract(tx, network, height, ['seen']);
-
 type RetractedRow = TransferRow & { previous_phase: TransferPhase };
 
-async function retract(
+/** Takes back the transfers of these phases above this height. @returns them newest first, with what they were before. */
+export async function retractTransfersAbove(
   tx: Transaction,
   network: string,
   height: number,
-  phases: readonly TransferPhase[],
+  phases: readonly TransferPhase[] = ['seen', 'confirmed'],
 ): Promise<RetractedRow[]> {
   const { rows } = await tx.query<RetractedRow>(
     `with retracted as (
@@ -274,7 +278,7 @@ export async function readCountedTransfers(
     `select ${COLUMNS} from transfer
      join unnest($2::text[], $3::integer[]) as asked(id, position) on transaction_id = id and transaction_event_index = position
      where network = $1 and phase <> 'retracted'`,
-    [network, transfers.map((one) => one.transactionId), transfers.map((one) => one.transactionEventIndex)],
+    [network, ...columns(transfers, 'transactionId', 'transactionEventIndex')],
   );
   return rows.map(toTransfer);
 }
@@ -293,16 +297,8 @@ export function toTransfer(row: TransferRow): Transfer {
   };
 }
 
-const columnsOf = (transfers: readonly Transfer[]): unknown[][] => [
-  transfers.map(({ transactionId }) => transactionId),
-  transfers.map(({ transactionEventIndex }) => transactionEventIndex),
-  transfers.map(({ blockHash }) => blockHash.slice(2)),
-  transfers.map(({ blockNumber }) => blockNumber),
-  transfers.map(({ blockTimestamp }) => blockTimestamp),
-  transfers.map(({ from }) => from.slice(2)),
-  transfers.map(({ to }) => to.slice(2)),
-  transfers.map(({ amountUnits }) => amountUnits.toString()),
-];
+const hexColumn = (transfers: readonly Transfer[], name: 'blockHash' | 'from' | 'to'): string[] =>
+  transfers.map((transfer) => transfer[name].slice(2));
 
 function toWanted({ recipient, amountUnits, from, to }: Window) {
   return { address: recipient.slice(2), exactly: amountUnits?.toString() ?? null, from, closes: to };

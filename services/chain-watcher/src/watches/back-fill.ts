@@ -1,14 +1,14 @@
 import { matchRange, readRange, requireOurBlocks } from '@quittance/chain-reader/chain/read-range.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { createRangeSize, type AdaptiveBatchSize, areMissing } from '../blocks/ranges.ts';
-import { lowerAudited } from '../leadership/cursor.sql.ts';
-import { advanceBackFills, readBackFills, type BackFill } from './watch.sql.ts';
-import { type ChainView, type Position, fencedTransaction, type Term } from '../leadership/term.ts';
-import { recordTransfers, storeTransfers } from '../transfers/publish.ts';
-import { createWatchPlanner } from './watches.ts';
 import { backoffMs } from '@quittance/runtime/concurrency/backoff.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { areMissing, createRangeSize, type AdaptiveBatchSize } from '../blocks/ranges.ts';
+import { lowerAudited } from '../leadership/cursor.sql.ts';
+import { fencedTransaction, type ChainView, type Position, type Term } from '../leadership/term.ts';
+import { recordTransfers, storeTransfers } from '../transfers/publish.ts';
+import { advanceBackFills, readBackFills, type BackFill } from './watch.sql.ts';
+import { createWatchPlanner } from './watches.ts';
 
 const MAX_WALLETS_AT_ONCE = 200;
 /** How long back-filling pauses after a node could not serve it; following the head goes on meanwhile. */

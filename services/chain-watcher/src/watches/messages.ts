@@ -1,11 +1,11 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { PermanentError, onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
-import { isSampled, tracer } from '@quittance/runtime/tracing/tracing.ts';
-import { rememberTraces, type NewTrace, rememberUnfinished, rememberClosed } from './payment.sql.ts';
-import { watchWallets, extendWatches } from './watch.sql.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { onBatch, PermanentError, type Handler } from '@quittance/messaging/consumer/handler.ts';
+import { isSampled, tracer } from '@quittance/runtime/tracing/tracing.ts';
+import { rememberClosed, rememberTraces, rememberUnfinished, type NewTrace } from './payment.sql.ts';
+import { extendWatches, watchWallets } from './watch.sql.ts';
 
 /** For the confirmations of a transfer that was seen just in time. */
 const TRACED_AFTER_END_MS = 24 * 60 * 60 * 1000;
@@ -21,26 +21,18 @@ export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: numbe
       address: addressOf(message),
       traceparent: traceparents[index] ?? null,
     }));
-    await watchWallets(
-      tx,
-      payments.map(({ network, address, merchant_id: merchantId, created_at: watchedFrom, expires_at: end }) => ({
-        network,
-        address,
-        merchantId,
-        watchedFrom,
-        watchedUntil: new Date(Date.parse(end) + watchGraceSeconds * 1000),
-      })),
-    );
-    await rememberUnfinished(
-      tx,
-      payments.map(({ payment_id: paymentId, network, created_at: createdAt }) => ({ paymentId, network, createdAt })),
-    );
+    const watches = payments.map(({ network, address, merchant_id, created_at, expires_at: end }) => {
+      const watchedUntil = new Date(Date.parse(end) + watchGraceSeconds * 1000);
+      return { network, address, merchantId: merchant_id, watchedFrom: created_at, watchedUntil };
+    });
+    await watchWallets(tx, watches);
+    await rememberUnfinished(tx, payments);
     const traces = payments.flatMap((payment) => traceOf(payment) ?? []);
     if (traces.length > 0) await rememberTraces(tx, traces);
   });
 }
 
-function addressOf({ recipient }: PaymentCreated): string {
+function addressOf({ recipient }: { recipient: string }): string {
   const address = parseAddress(recipient);
   if (address === null) throw new PermanentError('the recipient is no address');
   return address.hex;
@@ -66,16 +58,11 @@ function traceOf({
  */
 export function paymentClosed({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
   return onBatch(PaymentClosed, 'payment-closed', async (messages, { tx }) => {
-    const ends = messages.map(({ network, recipient, closed_at: closedAt }) => {
-      const address = parseAddress(recipient);
-      if (address === null) throw new PermanentError('the recipient is no address');
-      const watchedUntil = new Date(Date.parse(closedAt) + watchGraceSeconds * 1000);
-      return { network, address: address.hex, watchedUntil };
+    const ends = messages.map((message) => {
+      const watchedUntil = new Date(Date.parse(message.closed_at) + watchGraceSeconds * 1000);
+      return { network: message.network, address: addressOf(message), watchedUntil };
     });
     await extendWatches(tx, ends);
-    await rememberClosed(
-      tx,
-      messages.map(({ payment_id: paymentId, network }) => ({ paymentId, network })),
-    );
+    await rememberClosed(tx, messages);
   });
 }

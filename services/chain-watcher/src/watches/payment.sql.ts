@@ -1,3 +1,6 @@
+import type { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
+import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { columns } from '@quittance/postgres/columns.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
@@ -6,10 +9,10 @@ const KEPT_AFTER_CLOSING = '1 day';
 /** For each payment that closes: more than come, so the table stays small. */
 const FORGOTTEN_AT_ONCE = 10;
 
-/** Payments wait for money, unless their end is known already. @param payments.createdAt RFC 3339. */
+/** Payments wait for money, unless their end is known already. */
 export async function rememberUnfinished(
   tx: Transaction,
-  payments: readonly { paymentId: string; network: string; createdAt: string }[],
+  payments: readonly Pick<PaymentCreated, 'payment_id' | 'network' | 'created_at'>[],
 ): Promise<void> {
   await tx.query({
     name: 'remember-unfinished',
@@ -19,18 +22,14 @@ export async function rememberUnfinished(
         from unnest($1::text[], $2::text[], $3::timestamptz[]) as payment (payment_id, network, created_at)
        order by payment_id
       on conflict (payment_id) do update set created_at = excluded.created_at`,
-    values: [
-      payments.map(({ paymentId }) => paymentId),
-      payments.map(({ network }) => network),
-      payments.map(({ createdAt }) => createdAt),
-    ],
+    values: columns(payments, 'payment_id', 'network', 'created_at'),
   });
 }
 
 /** Payments wait no longer. Forgets some that were closed long ago. */
 export async function rememberClosed(
   tx: Transaction,
-  payments: readonly { paymentId: string; network: string }[],
+  payments: readonly Pick<PaymentClosed, 'payment_id' | 'network'>[],
 ): Promise<void> {
   await tx.query({
     name: 'remember-closed',
@@ -40,7 +39,7 @@ export async function rememberClosed(
         from unnest($1::text[], $2::text[]) as payment (payment_id, network)
        order by payment_id
       on conflict (payment_id) do update set closed_at = excluded.closed_at`,
-    values: [payments.map(({ paymentId }) => paymentId), payments.map(({ network }) => network)],
+    values: columns(payments, 'payment_id', 'network'),
   });
   await tx.query(
     `delete from unfinished_payment where payment_id in (
@@ -71,7 +70,7 @@ export async function hasUnfinishedCreatedBefore(db: Queryable, network: string,
 }
 
 /** A payment whose trace continues when its transfer is seen. `amountUnits` are millionths of a USDT. */
-export type TracedPayment = { address: string; amountUnits: bigint; traceparent: string };
+type TracedPayment = { address: string; amountUnits: bigint; traceparent: string };
 
 /** `forgetAt`: after which no transfer is expected any more that would pay it. */
 export type NewTrace = TracedPayment & { network: string; forgetAt: Date };
@@ -89,13 +88,10 @@ export async function rememberTraces(tx: Transaction, payments: readonly NewTrac
       order by network, address, amount_units, position desc
      on conflict (network, address, amount_units) do update
        set traceparent = excluded.traceparent, received_at = excluded.received_at, forget_at = excluded.forget_at`,
-    [
-      payments.map(({ network }) => network),
-      payments.map(({ address }) => Buffer.from(address.slice(2), 'hex')),
-      payments.map(({ amountUnits }) => amountUnits),
-      payments.map(({ traceparent }) => traceparent),
-      payments.map(({ forgetAt }) => forgetAt),
-    ],
+    columns(
+      payments.map((payment) => ({ ...payment, address: Buffer.from(payment.address.slice(2), 'hex') })),
+      ...(['network', 'address', 'amountUnits', 'traceparent', 'forgetAt'] as const),
+    ),
   );
   await tx.query(
     `with past as materialized (
@@ -109,13 +105,15 @@ export async function rememberTraces(tx: Transaction, payments: readonly NewTrac
   );
 }
 
+type StoredTrace = Omit<TracedPayment, 'address'> & { recipient: string; receivedAt: Date };
+
 /** @param recipients 40 hex characters each, without 0x. */
 export async function readTraces(
   db: Queryable,
   network: string,
   recipients: readonly string[],
-): Promise<(Omit<TracedPayment, 'address'> & { recipient: string; receivedAt: Date })[]> {
-  const { rows } = await db.query<Omit<TracedPayment, 'address'> & { recipient: string; receivedAt: Date }>(
+): Promise<StoredTrace[]> {
+  const { rows } = await db.query<StoredTrace>(
     `select encode(address, 'hex') as recipient, amount_units as "amountUnits", traceparent, received_at as "receivedAt"
      from traced_payment where network = $1 and address = any($2)`,
     [network, recipients.map((recipient) => Buffer.from(recipient, 'hex'))],

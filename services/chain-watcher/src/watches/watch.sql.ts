@@ -1,3 +1,4 @@
+import { columns } from '@quittance/postgres/columns.ts';
 import { longStatement } from '@quittance/postgres/long-statement.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
@@ -42,13 +43,7 @@ export async function watchWallets(
         backfill_next = case when ${NEEDS_READING} then null else watch.backfill_next end,
         backfill_to = case when ${NEEDS_READING} then null else watch.backfill_to end,
         ended_through = null`,
-    values: [
-      watches.map(({ network }) => network),
-      watches.map(({ address }) => toBytes(address)),
-      watches.map(({ merchantId }) => merchantId),
-      watches.map(({ watchedFrom }) => watchedFrom),
-      watches.map(({ watchedUntil }) => watchedUntil),
-    ],
+    values: columns(watches.map(withBytes), 'network', 'address', 'merchantId', 'watchedFrom', 'watchedUntil'),
   });
 }
 
@@ -79,11 +74,7 @@ export async function extendWatches(
       update watch set watched_until = locked.watched_until from locked
        where watch.network = locked.network and watch.address = locked.address
          and watch.watched_until < locked.watched_until and state <> 'ended'`,
-    values: [
-      watches.map(({ network }) => network),
-      watches.map(({ address }) => toBytes(address)),
-      watches.map(({ watchedUntil }) => watchedUntil),
-    ],
+    values: columns(watches.map(withBytes), 'network', 'address', 'watchedUntil'),
   });
 }
 
@@ -281,6 +272,6 @@ export async function reviveWatchesEndedAfter(tx: Transaction, network: string, 
   return rows.map(({ address }) => address);
 }
 
-function toBytes(address: string): Buffer {
-  return Buffer.from(address.slice(2), 'hex');
-}
+const toBytes = (address: string): Buffer => Buffer.from(address.slice(2), 'hex');
+
+const withBytes = <Row extends { address: string }>(row: Row) => ({ ...row, address: toBytes(row.address) });

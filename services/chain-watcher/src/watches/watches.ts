@@ -1,8 +1,8 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { backoffMs } from '@quittance/runtime/concurrency/backoff.ts';
-import { BLOCK_TIME_MARGIN_SECONDS, firstBlockSince } from '../blocks/ranges.ts';
-import { planWatches, readNewWatches, type NewWatch, endWatches } from './watch.sql.ts';
-import { type Position, fencedTransaction, type Term } from '../leadership/term.ts';
+import { firstBlockSince, BLOCK_TIME_MARGIN_SECONDS } from '../blocks/ranges.ts';
+import { fencedTransaction, type Position, type Term } from '../leadership/term.ts';
+import { endWatches, planWatches, readNewWatches, type NewWatch } from './watch.sql.ts';
 
 const MAX_NEW_WATCHES = 500;
 /** How long watches wait whose first block no node could find. The search for it takes a score of calls. */

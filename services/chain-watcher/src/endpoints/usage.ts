@@ -1,12 +1,11 @@
 import { scryptSync } from 'node:crypto';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import type { DailyBudget } from '@quittance/chain-reader/rpc/daily-budget.ts';
+import type { DailyBudget, Usage } from '@quittance/chain-reader/rpc/daily-budget.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { addUsage, forgetOldUsage } from './usage.sql.ts';
 
 /** What a killed process has not stored is forgotten: this much of a day. */
 const INTERVAL_MS = 10_000;
@@ -74,4 +73,36 @@ async function store(db: Queryable, one: Limited): Promise<void> {
 /** Names an endpoint wherever it stands in the networks file. Slow to compute, so that no password in the URL is found by guessing. */
 function usageKey(network: string, url: string): Buffer {
   return scryptSync(url, network, KEY_BYTES);
+}
+
+/** `endpoint`: see usageKey(). `day`: YYYY-MM-DD. */
+type UsageKey = { network: string; endpoint: Buffer; day: string };
+
+/** Adds what this replica has asked. @returns what all replicas have asked on that day. */
+async function addUsage(
+  db: Queryable,
+  { network, endpoint, day }: UsageKey,
+  { requests, units }: Usage,
+): Promise<Usage> {
+  const { rows } = await db.query<Usage>(
+    `insert into endpoint_usage as usage (network, endpoint, day, requests, units) values ($1, $2, $3, $4, $5)
+     on conflict (network, endpoint, day)
+     do update set requests = usage.requests + excluded.requests, units = usage.units + excluded.units
+     returning requests::float8, units::float8`,
+    [network, endpoint, day, requests, units],
+  );
+  if (rows[0] === undefined) throw new Error('the statement returned no row');
+  return rows[0];
+}
+
+const KEPT_DAYS = 40;
+
+/** Forgets days of which nobody asks any more. */
+async function forgetOldUsage(db: Queryable, { network, endpoint, day }: UsageKey): Promise<void> {
+  await db.query('delete from endpoint_usage where network = $1 and endpoint = $2 and day < $3::date - $4::integer', [
+    network,
+    endpoint,
+    day,
+    KEPT_DAYS,
+  ]);
 }

@@ -3,7 +3,7 @@ import type { OperatorAction, Resumption } from '@quittance/contracts/http/chain
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
-import { resolveHalts } from './incident.sql.ts';
+import { resolveHalts } from '../incidents/incident.sql.ts';
 
 type ResumptionRow = WithDates<Resumption, 'halted_at' | 'resumed_at'>;
 
@@ -63,19 +63,21 @@ export async function settleResumption(
   );
 }
 
+const LIST_MAX = 100;
+
 type OperatorActionRow = WithDates<OperatorAction, 'at'>;
 
 /**
  * @param list.network null for all of them.
  * @param list.before only what was done before this time; null for the newest.
- * @returns at most `limit`, newest first.
+ * @returns at most 100, newest first.
  */
 export async function readOperatorActions(
   db: Queryable,
-  list: { network: string | null; before: Date | null; limit: number },
+  list: { network: string | null; before: Date | null },
 ): Promise<OperatorActionRow[]> {
   const newest = (at: string): string =>
-    `($1::text is null or network = $1) and ($2::timestamptz is null or ${at} < $2) order by ${at} desc limit $3`;
+    `($1::text is null or network = $1) and ($2::timestamptz is null or ${at} < $2) order by ${at} desc limit ${LIST_MAX}`;
   const { rows } = await db.query<OperatorActionRow>(
     `(select resumed_at as at, network, case when accept_fork then 'accept_fork' else 'resume' end as action, actor, reason,
              jsonb_strip_nulls(jsonb_build_object('outcome', outcome, 'ancestor_number', ancestor_number)) as detail
@@ -93,8 +95,8 @@ export async function readOperatorActions(
      (select resolved_at, network, 'resolve_incident', resolved_by, resolved_reason,
              jsonb_build_object('incident_id', incident_id, 'kind', kind)
         from incident where resolved_at is not null and resolved_by is not null and ${newest('resolved_at')})
-     order by at desc limit $3`,
-    [list.network, list.before, list.limit],
+     order by at desc limit ${LIST_MAX}`,
+    [list.network, list.before],
   );
   return rows;
 }
