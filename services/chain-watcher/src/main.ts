@@ -23,7 +23,7 @@ import { paymentClosed, paymentCreated } from './watches/messages.ts';
 
 const name = 'chain-watcher';
 
-/** A replica that is frozen this long loses its networks to another. */
+/** A replica that is frozen for this long loses its networks to another one. */
 const LEASE_MS = 15_000;
 
 await startService({
@@ -78,7 +78,7 @@ await startService({
         ...checkRoutes(operators),
         ...operatorRoutes({ pool: operators, networks }),
       ],
-      // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
+      // Readiness does not include nodes and the broker: without them, requests are still answered correctly.
       ready,
       isUnavailable,
     });

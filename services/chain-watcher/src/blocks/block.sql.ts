@@ -12,12 +12,12 @@ import {
   type TransferRow,
 } from '../transfers/transfer.sql.ts';
 
-/** Nothing is written by a leader that has been replaced: its cursor does not move, and the rest depends on that. */
+/** A leader that has been replaced writes nothing: its cursor does not move, and the rest depends on that. */
 const IF_LEADING = 'exists (select from moved)';
 
 /**
- * Moves the cursor, stores blocks and confirms what is final with them, in one round trip: every poll that finds something makes it. It is the
- * fence of the transaction: call it first.
+ * Moves the cursor, stores blocks and confirms the transfers that become final, in one round trip, because every poll that finds blocks
+ * needs it. It is also the transaction's fence: call it first.
  * @returns the transfers that are confirmed now.
  * @throws Fenced
  */
@@ -33,15 +33,15 @@ export async function storeScan(
      select confirmed.* from moved left join confirmed on true`,
     [...moveParameters(move), blocksParameter(blocks), ...finalParameters(network, heights)],
   );
-  // One row without a transfer where none is confirmed.
+  // When no transfer is confirmed, there is one row without a transfer.
   if (rows.length === 0) throw fencedOff(network.id);
   return rows.filter((row): row is TransferRow => row.transaction_id !== null).sort(oldestFirst);
 }
 
-/** Far more than any network keeps above its finalized block; only a bound. */
+/** A bound only: far more than any network keeps above its finalized block. */
 const MAX_LOADED_BLOCKS = 200_000;
 
-/** Our chain's stored end, ascending. */
+/** The stored end of our chain, ascending. */
 export async function loadCanonicalBlocks(pool: Pool, network: string): Promise<BlockHead[]> {
   const { rows } = await pool.query<BlockHead>(
     `select * from (
@@ -54,8 +54,8 @@ export async function loadCanonicalBlocks(pool: Pool, network: string): Promise<
 }
 
 /**
- * A block that had been orphaned and has come back becomes canonical again. $1 is the network.
- * @param parameter place of blocksParameter() among the parameters.
+ * An orphaned block that has come back becomes canonical again. $1 is the network.
+ * @param parameter the position of blocksParameter() among the parameters.
  */
 const insertBlocksSql = (parameter: number, condition = 'true'): string =>
   `insert into block (network, number, hash, parent_hash, timestamp, canonical)
@@ -78,7 +78,7 @@ export async function orphanBlocksAbove(tx: Transaction, network: string, number
   ]);
 }
 
-/** Forgets blocks that nothing can reorganise away any more. Transfers keep their own copy of what they need. */
+/** Deletes blocks that no reorg can reach any more. Transfers keep their own copy of what they need. */
 export async function pruneBlocksBelow(tx: Transaction, network: string, number: number): Promise<void> {
   await tx.query('delete from block where network = $1 and number < $2', [network, number]);
 }

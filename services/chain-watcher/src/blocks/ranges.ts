@@ -4,14 +4,14 @@ import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ChainView } from '../leadership/term.ts';
 
 /**
- * How many blocks to ask for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and the
- * time it takes, each to its own number, and not every error names the number.
+ * How many blocks to ask for at once. The limit is found by trying: nodes limit the blocks in a range, the events in an answer and the time
+ * it takes, and not every error names the limit.
  */
 export type AdaptiveBatchSize = ReturnType<typeof createBatchSize>;
 
 /** Growth after a success, as a divisor: 5 %. */
 const GROWTH_DIVISOR = 20;
-/** A limit that was met is tried again only now and then: right after, every second request would be refused. */
+/** After a refusal, this many successes before the size grows again. Otherwise every second request would be refused. */
 const SUCCESSES_BEFORE_GROWTH = 50;
 
 /** Blocks of the first range. */
@@ -23,16 +23,16 @@ export function createBatchSize(first: number, max: number) {
   return {
     /** Blocks to ask for next; at least 1. */
     size: () => size,
-    /** Call it after this many blocks were answered. An answer to fewer than `size` is no reason to grow. */
+    /** Call it after a successful request for this many blocks. A request for fewer than `size` is no reason to grow. */
     grow(asked: number): void {
       if (asked < size) return;
       if (successesToWait > 0) successesToWait -= 1;
       else size = Math.min(max, size + Math.max(1, Math.floor(size / GROWTH_DIVISOR)));
     },
     /**
-     * Call it after a question for this many blocks has failed. What the node suggests is used if it is less than what was asked, because
-     * nodes also suggest nonsense.
-     * @returns whether it was too much, and less may be answered.
+     * Call it after a request for this many blocks has failed. The node's suggestion is used only if it is less than what was asked,
+     * because some nodes suggest nonsense.
+     * @returns whether the request was too large and a smaller one may succeed.
      */
     shrinkAfter(error: unknown, asked: number): boolean {
       if (!isTooMuch(error) || asked <= 1) return false;
@@ -50,8 +50,8 @@ export const createRangeSize = ({ max_block_range: max }: { max_block_range: num
   createBatchSize(FIRST_RANGE_BLOCKS, max);
 
 /**
- * A block's timestamp may be this far from the time at which its transfers were made, because chain clocks lag: a rollup's clock by minutes
- * after a restart. Every search for blocks by time reaches this far beyond that time.
+ * A block's timestamp may differ this much from the time when its transfers were made, because chain clocks lag: a rollup's by minutes
+ * after a restart. Every search for blocks by time extends this far beyond the given time.
  */
 export const BLOCK_TIME_MARGIN_SECONDS = 150;
 
@@ -59,8 +59,8 @@ export const BLOCK_TIME_MARGIN_SECONDS = 150;
 const FIRST_STEP_BLOCKS = 64;
 
 /**
- * Height of the first block at or after this time (Unix seconds): from our own chain's end, or else by bisection, which steps back in
- * growing steps first. So it asks for no block that is far older than the one sought: many nodes keep no such block.
+ * The height of the first block at or after this time (Unix seconds). It is looked up in the end of our own chain, or else by bisection after
+ * steps back of growing size. So no request is for a block that is far older than the result: many nodes do not keep such blocks.
  */
 export async function firstBlockSince(endpoints: Endpoints, chain: ChainView, timestamp: number): Promise<number> {
   const before = chain.before(timestamp);
@@ -88,9 +88,9 @@ export async function firstBlockSince(endpoints: Endpoints, chain: ChainView, ti
   });
 }
 
-/** What nodes that keep no old blocks say of them: nothing, or that they are empty. */
+/** How nodes that do not keep old blocks answer: with nothing, or as if the blocks were empty. */
 const MISSING: readonly RpcErrorKind[] = ['unknown_block', 'invalid_answer'];
 
-/** Whether no node has shown what is in some old blocks: asking again soon is no use. */
+/** Whether no node has some old blocks, so that asking again soon does not help. */
 export const areMissing = (error: unknown): error is RpcError =>
   error instanceof RpcError && MISSING.includes(error.kind);

@@ -16,26 +16,26 @@ import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
 import { confirmTransfer, readAwaitingCrossCheck, toTransfer, type TransferRow } from '../transfers/transfer.sql.ts';
 
 const MAX_AT_ONCE = 20;
-/** How long transfers wait that could not be cross-checked: an endpoint lags, or is down, perhaps for hours. */
+/** How long to wait after a failed cross-check. An endpoint may lag or be down for hours. */
 const RETRY: Backoff = { firstMs: 1_000, maxMs: 10_000 };
-/** New blocks wait meanwhile. */
+/** New blocks wait during a cross-check. */
 const DEADLINE_MS = 2_000;
-/** How long endpoints may contradict each other before a person is called: a receipt often comes a little later than its block. */
+/** How long endpoints may contradict each other before an incident is raised: a receipt often appears a little later than its block. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Confirms the transfers that are too large for one endpoint's word: at least two must show them at the same place, final. Each is
- * read again from the chain, from nothing that is stored. While a second endpoint is silent or lags, they wait; when endpoints contradict
- * each other, an incident is raised, and they wait as well.
+ * Confirms large transfers, for which one endpoint's answer is not enough: at least two must show the transfer at the same place and final.
+ * Each transfer is read again from the chain, independently of what is stored. While a second endpoint is silent or lags, the transfer waits.
+ * When endpoints contradict each other, an incident is raised, and the transfer waits, too.
  */
 export function createCrossCheckJob(term: Term, { heights }: Position): { run(): Promise<void> } {
   const { network, endpoints, pool, metrics, logger } = term;
-  /** Since when endpoints contradict each other, by transaction, in monotonic milliseconds. */
+  /** Since when endpoints have contradicted each other, by transaction, in monotonic milliseconds. */
   const disagreeingSince = new Map<string, number>();
-  /** How many transfers that cannot be confirmed yet come before those to ask about next. */
+  /** How many transfers that cannot be confirmed yet come before the next ones to check. */
   let offset = 0;
   let notBefore = 0;
-  /** Times in a row in which none could be confirmed. */
+  /** Runs in a row in which no transfer could be confirmed. */
   let failures = 0;
 
   /** @returns whether the transfer needs no further cross-check. */
@@ -47,7 +47,7 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
     );
     const evidence = await withTimeout(DEADLINE_MS, asking);
     const stored = toTransfer(row);
-    if (evidence.some((one) => denies(one, stored))) {
+    if (evidence.some((one) => contradictsStored(one, stored))) {
       const since = disagreeingSince.get(event.transactionId) ?? performance.now();
       disagreeingSince.set(event.transactionId, since);
       if (performance.now() - since >= PATIENCE_MS) await reportDisagreement(term, row, evidence);
@@ -88,23 +88,23 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
       }
       failures = left > 0 && left === waiting.length ? failures + 1 : 0;
       if (left > 0) notBefore = performance.now() + backoffMs(Math.max(0, failures - 1), RETRY);
-      // Those that may wait for ever must not keep the others from being asked about.
+      // Transfers that may wait forever must not keep the others from being checked.
       offset = waiting.length < MAX_AT_ONCE ? 0 : offset + left;
     },
   };
 }
 
 /**
- * The height from which the endpoints have counted. Ours may be lower while a new leader catches up: it counts from its own tip, and the block
- * had been final before.
+ * The height from which the endpoints count confirmations. Ours may be lower while a new leader catches up: it counts from its own tip,
+ * although the block was final before.
  */
 function provenTip({ blockNumber }: Transfer, evidence: readonly Evidence[]): number {
   const counts = evidence.flatMap((one) => (one.kind === 'present' && one.isFinal ? [one.confirmations] : []));
   return blockNumber + Math.min(...counts) - 1;
 }
 
-/** A node that lags denies nothing. One that has the height of the transfer, and not the transfer, does. */
-function denies(evidence: Evidence, stored: Transfer): boolean {
+/** A node that lags does not contradict the transfer. One that has its block height, but not the transfer, does. */
+function contradictsStored(evidence: Evidence, stored: Transfer): boolean {
   if (evidence.kind === 'present') return !isSameTransfer(evidence.transfer, stored);
   return isConclusive(evidence) || evidence.head >= stored.blockNumber;
 }

@@ -21,12 +21,12 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readCursor } from '../leadership/cursor.sql.ts';
 import type { WatchedNetwork } from '../leadership/term.ts';
 
-/** An operator waits for the answer, but not for every endpoint's own deadline in turn. */
+/** An operator waits for the answer, but not for the deadline of one endpoint after the other. */
 const DEADLINE_MS = 6_000;
 
 /**
- * Questions that come at once share a reading. One by one, each takes some twenty calls while its block is not final, and ten of them more
- * than a plan of 15 requests a second gives before the deadline.
+ * Requests at the same time share one reading. A single one takes about twenty calls while its block is not final. Ten of them would take
+ * more than a plan of 15 requests a second allows before the deadline.
  */
 const batching = { maxBatch: 20, concurrency: 1, maxWaiting: 200, timeoutMs: DEADLINE_MS };
 
@@ -37,7 +37,7 @@ export function verifyTransferRoute({ pool, networks }: { pool: Pool; networks: 
   return callRoute(VerifyTransfer, async ({ body }): Promise<Finding> => {
     const verify = verifiers.get(body.network);
     if (verify === undefined) return { finding: 'undecided', reason: 'network_unknown' };
-    // Its nodes contradicted what they had called final, so until an operator has looked their word is not enough to move money.
+    // The network's nodes contradicted what was final. Until an operator has looked at it, their answers must not move money.
     const cursor = await readCursor(pool, body.network);
     if (cursor?.state === 'halted') return { finding: 'undecided', reason: 'network_halted' };
     const event = { transactionId: body.transaction_id, transactionEventIndex: body.transaction_event_index };
@@ -45,7 +45,7 @@ export function verifyTransferRoute({ pool, networks }: { pool: Pool; networks: 
   });
 }
 
-/** @returns a function that throws HttpError 503 when no endpoint answers in time, or when they follow different chains. */
+/** @returns a function that throws HttpError 503 when no endpoint answers in time, or when the endpoints follow different chains. */
 function createVerifier({ network, endpoints }: WatchedNetwork): (question: Question) => Promise<Finding> {
   const ask = createBatchedCall<Question, readonly (Evidence | RpcError)[], Evidence>({
     ...batching,
@@ -70,7 +70,7 @@ function createVerifier({ network, endpoints }: WatchedNetwork): (question: Ques
   };
 }
 
-/** @returns for each question what the endpoints say of it, in the order in which they were asked. */
+/** @returns for each question the endpoints' answers, in the order in which the endpoints were asked. */
 async function askEndpoints(
   { network, endpoints }: WatchedNetwork,
   questions: readonly Question[],
@@ -93,15 +93,15 @@ const isDecided = (network: ChainNetwork, answers: readonly Evidence[]): boolean
   isAgreed(network, answers) || answers.some((evidence) => evidence.kind === 'absent' && isConclusive(evidence));
 
 /**
- * The best evidence that the endpoints give.
- * @throws RpcError when none gives any; HttpError 503 when they follow different chains.
+ * The best evidence of the endpoints.
+ * @throws RpcError when there is none; HttpError 503 when the endpoints follow different chains.
  */
 function bestOf(network: ChainNetwork, answers: readonly (Evidence | RpcError)[]): Evidence {
   const evidence = answers.filter(isEvidence);
   if (contradicts(evidence)) throw unavailable(new Error('the endpoints follow different chains'));
   const best = evidence.find(isConclusive) ?? evidence.find(({ kind }) => kind === 'present') ?? evidence[0];
   if (best === undefined) throw answers.find(isError) ?? new Error('an endpoint answers or fails');
-  // One node alone is not enough where the network asks for two.
+  // One node alone is not enough when the network requires two.
   return best.kind === 'present' ? { ...best, isFinal: isAgreed(network, evidence) } : best;
 }
 

@@ -7,15 +7,15 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
-/** What a killed process has not stored is forgotten: this much of a day. */
+/** A killed process loses at most the usage of this long. */
 const INTERVAL_MS = 10_000;
 const KEY_BYTES = 8;
 
 type Limited = { network: string; endpoint: Buffer; dailyBudget: DailyBudget; lastDay: string };
 
 /**
- * Stores what was asked of the endpoints whose plans have a daily limit, and learns what other replicas and earlier processes have asked.
- * Where no plan has a limit, it does nothing.
+ * Stores how much endpoints with a daily limit were used, and learns how much other replicas and earlier processes have used them.
+ * Without such a limit, it does nothing.
  */
 export function startStoreUsageLoop(context: {
   db: Queryable;
@@ -49,7 +49,7 @@ export function startStoreUsageLoop(context: {
     wake: () => loop.wake(),
     async close() {
       await loop.close();
-      await storeAll().catch((error: unknown) => logger.warn({ error }, 'what endpoints were asked is not stored'));
+      await storeAll().catch((error: unknown) => logger.warn({ error }, 'the usage of endpoints could not be stored'));
     },
   };
 }
@@ -61,7 +61,7 @@ async function store(db: Queryable, one: Limited): Promise<void> {
   try {
     dailyBudget.setStored(taken.day, await addUsage(db, key, taken.usage));
   } catch (error) {
-    // It may have been stored after all. To count it twice is the safer mistake.
+    // It may have been stored after all. Counting it twice is the safer mistake.
     dailyBudget.bringBack(taken);
     throw error;
   }
@@ -70,7 +70,7 @@ async function store(db: Queryable, one: Limited): Promise<void> {
   one.lastDay = taken.day;
 }
 
-/** Names an endpoint wherever it stands in the networks file. Slow to compute, so that no password in the URL is found by guessing. */
+/** Identifies an endpoint at any position in the networks file. Slow to compute, so that a password in the URL cannot be guessed. */
 function usageKey(network: string, url: string): Buffer {
   return scryptSync(url, network, KEY_BYTES);
 }
@@ -78,7 +78,7 @@ function usageKey(network: string, url: string): Buffer {
 /** `endpoint`: see usageKey(). `day`: YYYY-MM-DD. */
 type UsageKey = { network: string; endpoint: Buffer; day: string };
 
-/** Adds what this replica has asked. @returns what all replicas have asked on that day. */
+/** Adds the usage of this replica. @returns the usage of all replicas on that day. */
 async function addUsage(
   db: Queryable,
   { network, endpoint, day }: UsageKey,
@@ -97,7 +97,7 @@ async function addUsage(
 
 const KEPT_DAYS = 40;
 
-/** Forgets days of which nobody asks any more. */
+/** Deletes days that are no longer needed. */
 async function forgetOldUsage(db: Queryable, { network, endpoint, day }: UsageKey): Promise<void> {
   await db.query('delete from endpoint_usage where network = $1 and endpoint = $2 and day < $3::date - $4::integer', [
     network,

@@ -10,7 +10,7 @@ import type { ChainView, Position, Term } from '../leadership/term.ts';
 import { createFinalityCheck, createFinalityQuestion, type FinalityQuestion } from './finality.ts';
 import type { Pace } from './look-schedule.ts';
 
-/** `ask_for_less`: it was too much to ask, and the next poll asks for less. */
+/** `ask_for_less`: it was too much, and the next poll asks for less. */
 export type Polled = PollResult | { kind: 'ask_for_less' };
 
 const ASKED_ANYWAY: FinalityQuestion = { asksFinality: true, asksFinalityAtTip: true, isAwaited: false };
@@ -20,7 +20,7 @@ export type AskOptions = {
   pace: Pick<Pace, 'isSteady' | 'isAwake' | 'expects'>;
 };
 
-/** Asks the endpoints what follows our tip, and checks with others what one of them alone may not decide. */
+/** Asks an endpoint for the blocks above our tip, and checks with others what one endpoint alone must not decide. */
 export function createAsk(term: Term, position: Position & { chain: LocalChain }, { mayAcceptFork, pace }: AskOptions) {
   const { network, endpoints, watches } = term;
   const { chain } = position;
@@ -33,7 +33,7 @@ export function createAsk(term: Term, position: Position & { chain: LocalChain }
     lastEndpoint: () => lastEndpoint,
     /**
      * Asks for at most this many blocks.
-     * @param readsFinality whether it reads up to where the chain is final in any case.
+     * @param readsFinality whether `read` asks for the final block in any case.
      */
     async ask(
       size: AdaptiveBatchSize,
@@ -48,7 +48,7 @@ export function createAsk(term: Term, position: Position & { chain: LocalChain }
         const answer = await endpoints.ask(async (rpc) => {
           lastEndpoint = rpc.endpoint;
           const result = await read(rpc, context).catch((error: unknown) => {
-            // Not even one block at a time: another endpoint may be less narrow.
+            // This endpoint refuses even a single block. Another one may not.
             if (error instanceof RpcError && error.kind === 'range' && maxBlocks === 1)
               throw new RpcError('refused', error.message);
             throw error;
@@ -68,13 +68,13 @@ export function createAsk(term: Term, position: Position & { chain: LocalChain }
   };
 }
 
-/** Clocks of validators differ by seconds. A block from further ahead has a time that no other node may see. */
+/** Validators' clocks differ by seconds. A block that is further ahead may have a time that only one node shows. */
 const MAX_AHEAD_MS = 60_000;
 
 /**
- * Checks with a second endpoint an answer of one endpoint that would cost much if it were wrong. Without a second endpoint, or
- * while none answers, it is accepted.
- * @throws RpcError `invalid_answer` when another endpoint knows better.
+ * Checks with a second endpoint an answer that would do harm if it were wrong. Without a second endpoint, or while none answers, the
+ * answer is accepted.
+ * @throws RpcError `invalid_answer` when another endpoint contradicts it.
  */
 async function crossCheckPoll(
   endpoints: Endpoints,
@@ -89,10 +89,10 @@ async function crossCheckPoll(
   if (result.kind !== 'fork') return;
   const { fork, head } = result;
   if (fork.kind === 'reorg' && (await isOnDeadBranch(ask, chain, head)))
-    throw new RpcError('invalid_answer', 'a branch that is no longer than the one which another node has');
-  // An operator who has accepted the fork knows that some endpoints do not follow it yet.
+    throw new RpcError('invalid_answer', 'a branch that is not longer than the one that another node has');
+  // An operator who accepted the fork knows that some endpoints do not follow it yet.
   if (fork.kind === 'below_finalized' && !mayAcceptFork && (await hasBlock(ask, fork.number, fork.ours)))
-    throw new RpcError('invalid_answer', 'a fork below what is final, of which another node knows nothing');
+    throw new RpcError('invalid_answer', 'a fork below the final block that another node does not have');
 }
 
 type Ask = <T>(read: (other: RpcProvider) => Promise<T>) => Promise<T | null>;
@@ -112,8 +112,8 @@ async function askAnother<T>(
 }
 
 /**
- * A node that is stuck on a dead branch looks just as if the chain had been reorganised. So a branch is not followed while another
- * endpoint has our tip in a chain that is at least as long: had the chain really changed, that one would soon have another tip as well.
+ * A node that is stuck on a dead branch looks like a reorg. So a branch is not followed while another endpoint has our tip in a chain
+ * that is at least as long. If the chain has really changed, that endpoint will soon have a different tip, too.
  */
 async function isOnDeadBranch(ask: Ask, chain: ChainView, head: number): Promise<boolean> {
   const tip = chain.tip();
@@ -126,7 +126,7 @@ async function hasBlock(ask: Ask, number: number, hash: string): Promise<boolean
   return block?.hash === hash;
 }
 
-/** "Scanned through" is a block time, so one from the future would cover blocks that are not read yet. */
+/** "Scanned through" is a block time. A time in the future would cover blocks that have not been read yet. */
 async function hasUntrueTime(ask: Ask, { blocksToStore }: Extract<PollResult, { kind: 'blocks' }>): Promise<boolean> {
   const last = blocksToStore.at(-1);
   if (last === undefined || last.timestamp * 1000 <= Date.now() + MAX_AHEAD_MS) return false;

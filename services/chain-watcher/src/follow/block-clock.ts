@@ -1,22 +1,22 @@
 import type { ChainView } from '../leadership/term.ts';
 
-/** Timestamps may say anything; no block is due later than so many block times after the last look. */
+/** Timestamps can be wrong. No block is due later than this many block times after the last look. */
 const MAX_WAIT_BLOCKS = 1.5;
 
 /**
- * Foretells when a chain's next block is there: from the distance of its newest blocks, and from how long after their timestamps they were
- * found. Times are monotonic milliseconds.
+ * Predicts when a chain's next block will appear, from the intervals between its newest blocks and from how long after its timestamp each
+ * of them was found. Times are monotonic milliseconds.
  * @param intervalMs the longest pause between looks for a block that is due.
  */
 export function createBlockClock(chain: Pick<ChainView, 'tip' | 'atOrBelow'>, intervalMs: number) {
   const lateness = createLateness(intervalMs);
   let times = readBlockTimes(chain);
   return {
-    /** Average distance of two blocks; null while too few are known. */
+    /** Average time between two blocks; null while too few are known. */
     meanMs: () => times.meanMs,
     /** Whether blocks come faster than looks. */
     isFast: () => times.meanMs !== null && times.meanMs < intervalMs,
-    /** When the block after the tip is due; null on a chain of which that is not known. */
+    /** When the block after the tip is due; null when that is not known. */
     dueAt(lastLookAt: number): number | null {
       const { regularMs } = times;
       const latenessMs = lateness.trusted();
@@ -26,7 +26,7 @@ export function createBlockClock(chain: Pick<ChainView, 'tip' | 'atOrBelow'>, in
     },
     /** The chain has a new tip. */
     moved: () => void (times = readBlockTimes(chain)),
-    /** Learns from a look that has found the tip, or from its announcement. `empty`: the looks before, which found nothing. */
+    /** Learns from the look that found the tip, or from its announcement. `empty`: the looks before it, which found nothing. */
     learn(lookedAt: number, announcedAt: number | null, empty: { looks: number; at: number }): void {
       const after = (time: number) => time - 1000 * chain.tip().timestamp;
       const late = after(announcedAt ?? lookedAt);
@@ -39,73 +39,73 @@ export function createBlockClock(chain: Pick<ChainView, 'tip' | 'atOrBelow'>, in
 
 /** What the timestamps of a chain's newest blocks say about when the next one comes. */
 type BlockTimes = {
-  /** Average distance of two blocks, in milliseconds; null while too few are known. */
+  /** Average time between two blocks, in milliseconds; null while too few are known. */
   meanMs: number | null;
-  /** The distance of nearly all of them, where they have one: a missed slot doubles one now and then. */
+  /** The time between nearly all of them, if that is the same. A missed slot now and then doubles one. */
   regularMs: number | null;
 };
 
 const RECENT_BLOCKS = 32;
 const MIN_BLOCKS = 8;
-/** Share of the distances that must be the smallest one. */
+/** Share of the intervals that must equal the smallest one. */
 const REGULAR_SHARE = 0.75;
 
 const UNKNOWN: BlockTimes = { meanMs: null, regularMs: null };
 
 function readBlockTimes(chain: Pick<ChainView, 'tip' | 'atOrBelow'>): BlockTimes {
   const tip = chain.tip();
-  const distances: number[] = [];
+  const intervals: number[] = [];
   let block = tip;
-  while (distances.length < RECENT_BLOCKS) {
+  while (intervals.length < RECENT_BLOCKS) {
     const below = chain.atOrBelow(block.number - 1);
     if (below === undefined) break;
-    // Where several were read at once, only the last one is known.
-    distances.push((1000 * (block.timestamp - below.timestamp)) / (block.number - below.number));
+    // When several blocks were read at once, only the last one is known.
+    intervals.push((1000 * (block.timestamp - below.timestamp)) / (block.number - below.number));
     block = below;
   }
-  // A chain that is wound on by hand may stamp any number of blocks with one time.
-  if (distances.length < MIN_BLOCKS || block.timestamp === tip.timestamp) return UNKNOWN;
+  // On a test chain that is advanced manually, many blocks may have the same timestamp.
+  if (intervals.length < MIN_BLOCKS || block.timestamp === tip.timestamp) return UNKNOWN;
   const meanMs = (1000 * (tip.timestamp - block.timestamp)) / (tip.number - block.number);
-  const least = Math.min(...distances);
-  const isRegular = least > 0 && distances.filter((each) => each === least).length >= REGULAR_SHARE * distances.length;
+  const least = Math.min(...intervals);
+  const isRegular = least > 0 && intervals.filter((each) => each === least).length >= REGULAR_SHARE * intervals.length;
   return { meanMs, regularMs: isRegular ? least : null };
 }
 
-/** Blocks in a row that must come as expected before the next one is relied upon. */
+/** Blocks in a row that must come as expected before the prediction is used. */
 const TRUSTED_AFTER_BLOCKS = 1;
-/** After so many blocks in a row that come earlier than expected, or later, the chain or its endpoint has changed. */
+/** After this many blocks in a row that come earlier, or later, than expected, the chain or its endpoint has changed. */
 const MANY_IN_A_ROW = 8;
 
-/** By the interval of regular looks. */
+/** As shares of the interval between regular looks. */
 const STEP = {
-  /** Each block that is there at the first look brings the next first look so much forward, */
+  /** A block that is found by the first look moves the next first look this much earlier, */
   earlier: 0.01,
-  /** and each that is there at the second puts it off so much, so that five of six are there at the first. */
+  /** and one that is found by the second look moves it this much later. So five of six blocks are found by the first look. */
   later: 0.05,
-  /** While blocks are announced: a quarter of them comes before the time that is learnt. */
+  /** While blocks are announced: a quarter of them come before the learnt time. */
   announcedEarlier: 0.03,
   announcedLater: 0.01,
 };
 
-/** What a look that has found a block shows of the block's lateness, in milliseconds. */
+/** What the look that found a block says about how late the block was. In milliseconds. */
 type Found = {
   late: number;
-  /** It was not there yet when the look before found nothing. */
+  /** How late it was at the look before, which did not find it. */
   atLeast: number;
-  /** Looks before that found nothing. */
+  /** The looks before that found nothing. */
   emptyLooks: number;
   wasAnnounced: boolean;
-  /** How far from what was expected it may be. */
+  /** How far it may be from the expected time. */
   toleranceMs: number;
 };
 
 const NONE_IN_A_ROW = { early: 0, stray: 0, least: Number.POSITIVE_INFINITY };
 
-/** Learns how long after its timestamp a block is there, by our monotonic clock, from looks that are made every `intervalMs` at least. */
+/** Learns how long after its timestamp a block appears, by our monotonic clock. There is a look at least every `intervalMs`. */
 function createLateness(intervalMs: number) {
   let latenessMs: number | null = null;
   let asExpected = 0;
-  /** Blocks in a row that were there at the first look, and that were not there at the second, with the least lateness of these. */
+  /** Blocks in a row that the first look found (`early`), and that not even the second found (`stray`), with the least lateness of these. */
   let inARow = { ...NONE_IN_A_ROW, stray: MANY_IN_A_ROW };
   const isTrusted = () => asExpected >= TRUSTED_AFTER_BLOCKS;
 
@@ -130,7 +130,7 @@ function createLateness(intervalMs: number) {
   }
 
   return {
-    /** Milliseconds; null as long as it cannot be relied upon. */
+    /** Milliseconds; null until it can be relied on. */
     trusted: (): number | null => (isTrusted() ? latenessMs : null),
     learn(found: Found): void {
       const { late, atLeast, wasAnnounced, toleranceMs } = found;

@@ -9,22 +9,22 @@ import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rp
 import type { ChainView, Position, Term } from '../leadership/term.ts';
 import { isFinalityAwaited } from '../transfers/transfer.sql.ts';
 
-/** Of a steady chain's looks that find blocks, and of those made while a transfer waits, one in so many asks up to where it is final. */
+/** On a steady chain, one in this many looks that find blocks, or are made while a transfer waits, asks for the final block. */
 const ASK_EVERY = 5;
 
-/** Blocks that the next look may bring: a transfer with so many confirmations too few may have all of them then. */
+/** Blocks that the next look may bring. A transfer that lacks at most this many confirmations may have them all then. */
 const NEXT_BLOCKS = 5;
 
 export type FinalityQuestion = {
-  /** Whether to ask together with new blocks. */
+  /** Whether to ask when there are new blocks. */
   asksFinality: boolean;
   /** Whether to ask when there are none. */
   asksFinalityAtTip: boolean;
-  /** Whether a transfer waits for it, or soon will for nothing else. */
+  /** Whether a transfer waits for the answer, or soon waits for nothing else. */
   isAwaited: boolean;
 };
 
-/** Whether to ask, with the next look, up to where the chain is final. */
+/** Decides whether the next look asks for the final block. */
 export function createFinalityQuestion(
   { pool, network }: Pick<Term, 'pool' | 'network'>,
   { chain, heights }: Position,
@@ -35,7 +35,7 @@ export function createFinalityQuestion(
     async next(): Promise<FinalityQuestion> {
       const through = chain.tip().number + NEXT_BLOCKS - network.confirmations + 1;
       const isAwaited = await isFinalityAwaited(pool, network, { after: heights().finalized, through });
-      // Where only large transfers wait for it, they wait for minutes.
+      // When only large transfers wait for it, they wait for minutes.
       const isTurn = looks + 1 >= ASK_EVERY || (isAwaited && network.finality === 'finalized');
       return { asksFinality: isTurn || !isSteady(), asksFinalityAtTip: isTurn && isAwaited, isAwaited };
     },
@@ -47,20 +47,20 @@ export function createFinalityQuestion(
   };
 }
 
-/** Polls after which a final block that has not changed is doubted: a minute or two. On Ethereum it changes every six. */
+/** Polls after which an unchanged final block is doubted: one or two minutes. On Ethereum it changes every six. */
 const PATIENCE_POLLS = 120;
 
-/** Asks the other endpoints where the one that is read names no final block, or the same one for too long. */
+/** Asks the other endpoints when the current one names no final block, or the same one for too long. */
 export function createFinalityCheck(
   { endpoints, network }: { endpoints: Endpoints; network: ChainNetwork },
   { chain, heights }: Position,
 ) {
   const patienceMs = PATIENCE_POLLS * network.poll_interval_ms;
-  /** When a final block that has not changed is doubted, in monotonic milliseconds. */
+  /** When an unchanged final block is doubted, in monotonic milliseconds. */
   let doubtFrom = performance.now() + patienceMs;
 
   return {
-    /** @returns up to where the chain is final; null for no news. */
+    /** @returns the last final block; null for no news. */
     async check(
       rpc: RpcProvider,
       result: Extract<PollResult, { kind: 'blocks' | 'no_new_blocks' }>,
@@ -71,7 +71,7 @@ export function createFinalityCheck(
       if (said !== null && performance.now() < doubtFrom) return said;
       const others = await finalityOfOthers({ endpoints, network }, rpc, chain, blocks);
       const isBehind = others !== null && others.height > (said?.height ?? -1);
-      // As long as the others know better, they are asked about every block.
+      // While the others are ahead, they are asked at every block.
       doubtFrom = isBehind ? 0 : performance.now() + patienceMs;
       return isBehind ? others : said;
     },
@@ -79,8 +79,8 @@ export function createFinalityCheck(
 }
 
 /**
- * What the other endpoints call final, where the one that is read names no new one: it may just have been started, or have lost touch
- * with the others, and some never name one. Their word counts for our chain alone: only up to a block that they have as well.
+ * The final block of the other endpoints, for when the current endpoint names no new one: it may just have started, or be cut off from the
+ * others, or be a node that never names one. An answer counts only up to a block of our chain that the other endpoint has, too.
  * @returns null when none of them names one, or none of them answers.
  */
 async function finalityOfOthers(

@@ -26,16 +26,16 @@ import { createLookSchedule, createPace } from './look-schedule.ts';
 import { createLooks, type Looks } from './looks.ts';
 import { createPoller } from './poller.ts';
 
-/** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
+/** Final blocks that are kept although no reorg can need them: they show where a fork begins, and date late watches cheaply. */
 const KEPT_FINAL_BLOCKS = 256;
 const PRUNE_EVERY_BLOCKS = 64;
-/** Somebody who waits goes on waiting for a while. Whether somebody has come is asked each time. */
+/** Once a payment waits, it is assumed to wait this long. While none does, each call asks the database. */
 const AWAKE_FOR_MS = 10_000;
 
 type BlocksRead = Extract<PollResult, { kind: 'blocks' }>;
 
 type FollowOptions = {
-  /** Whether an operator has allowed to follow the nodes below the finalized block, once. */
+  /** Whether an operator has allowed the scan to follow the nodes below the finalized block, once. */
   mayAcceptFork: boolean;
   /** The blocks up to this height were read from this endpoint. */
   onRead: (through: number, endpoint: number) => void;
@@ -43,7 +43,7 @@ type FollowOptions = {
   onRewind: (number: number) => void;
 };
 
-/** Follows the chain's head. The only job that moves the position. */
+/** Follows the chain's head. It is the only job that moves the position. */
 export function createFollowJob(term: Term, position: WritablePosition, options: FollowOptions) {
   const { chain } = position;
   const forks = createForkHandler(term, position, options);
@@ -70,7 +70,7 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   }
 
   async function storeBlocks(result: BlocksRead): Promise<FollowResult> {
-    // Without a new block, finality alone has moved.
+    // Without a new block, only finality has moved.
     const tip = result.blocksToStore.at(-1) ?? chain.tip();
     const before = chain.tip().number;
     const heights = heightsAfter(term.network, position.heights(), chain, result, tip);
@@ -86,7 +86,7 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
 
   const dueInMs = () => Math.max(pace.dueInMs(), heldUntil - performance.now());
 
-  /** Whether the endpoints' plans for the day have nothing left for a look now. Then that is asked again after an interval. */
+  /** Whether the endpoints' daily plans allow no look now. If so, the next try is after an interval. */
   function isHeld(): boolean {
     if (term.endpoints.mayBegin('follow', pace.isAwake() ? 'payments' : 'background')) return false;
     heldUntil = performance.now() + term.network.poll_interval_ms;
@@ -98,9 +98,9 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     clockDifference: poller.clockDifference,
     dueInMs,
     announced: pace.announced,
-    /** Call it before run(): somebody may have begun to wait. */
+    /** Call it before run(): a payment may wait now. */
     askWhetherAwake: async (): Promise<void> => pace.setAwake(await isAwake()),
-    /** Looks at the chain, if a look is due and the endpoints' plans for the day allow it, and stores what it shows. @returns the outcome of the last look. */
+    /** Polls the chain if that is due and the endpoints' daily plans allow it, and stores the result. @returns the outcome of the last poll. */
     async run(): Promise<FollowResult> {
       if (dueInMs() > 0 || isHeld()) return last;
       const [before, startedAt] = [chain.tip().number, performance.now()];
@@ -115,7 +115,7 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   };
 }
 
-/** Commits blocks, transfers, messages and cursor together: after a crash either all of it happened or none. */
+/** Commits blocks, transfers, messages and cursor together: after a crash, either all of them are stored or none. */
 async function commit(
   term: Term,
   { isLive }: Pick<Looks, 'isLive'>,
@@ -137,7 +137,7 @@ async function commit(
   recordTransfers(term, published);
 }
 
-/** Whether anybody waits on the network, so that the chain has to be followed closely. */
+/** Whether a payment waits on the network, so that the chain has to be followed closely. */
 function createDemand({ pool, network }: Term): () => Promise<boolean> {
   /** Monotonic milliseconds. */
   let awakeUntil = Number.NEGATIVE_INFINITY;
@@ -150,30 +150,30 @@ function createDemand({ pool, network }: Term): () => Promise<boolean> {
 }
 
 /**
- * A node that lags lacks new blocks; one that lacks those far below the head keeps none so old.
- * @returns the error with what an operator can do about it, where that is so; else as it is.
+ * A node that lags is missing new blocks. A node that is missing blocks far below the head does not keep blocks that old.
+ * @returns in the second case, an error that tells the operator what to do; otherwise the error itself.
  */
 function explainMissingHistory(error: unknown, network: string, { chain, heights }: Position): unknown {
   const tip = chain.tip().number;
   const isFarBehind = heights().head - tip > NEAR_HEAD_BLOCKS;
   if (!isFarBehind || !areMissing(error)) return error;
-  const missing = `no endpoint shows what is in block ${String(tip + 1)} and those after it`;
-  const proposal = `Add one that keeps them, or go on without: ops chain jump ${network} --reason '…'`;
+  const missing = `no endpoint shows what is in block ${String(tip + 1)} and the blocks after it`;
+  const proposal = `Add one that keeps them, or continue without them: ops chain jump ${network} --reason '…'`;
   return new RpcError(error.kind, `${missing}. ${proposal} (${error.message})`);
 }
 
-/** Where the chain calls nothing final yet: deeper than nearly every reorg, and close enough to catch up at once. */
+/** Where to start when no block is final: deeper than nearly every reorg, and close enough to catch up in one poll. */
 const START_CONFIRMATIONS = 128;
 
 /**
- * Starts a network that was never scanned, at its last final block: earlier blocks matter to a watched wallet only by
- * back-filling, and everything that may still be reorganised is read block by block. Where no block is final, it starts at a deep one.
+ * Starts a network that was never scanned at its last final block. A wallet that needs earlier blocks gets them by a back-fill, and
+ * every block that may still be reorganised is read one by one. When no block is final, the scan starts at a deep one.
  */
 export async function startAtFinalBlock({ network, endpoints, pool, epoch, logger }: Term): Promise<WritablePosition> {
   const { head, start, claim } = await endpoints.ask(async (rpc) => {
     const [newest, finalized] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
     const final = finalityClaim(network, newest.number, finalized, false);
-    // A block that is called final needs its confirmations all the same, like any other.
+    // A block that is called final still needs its confirmations, like any other block.
     const depth = final === null ? START_CONFIRMATIONS : network.confirmations;
     const height = Math.min(final?.height ?? newest.number, newest.number - depth + 1);
     const block = await readBlockAt(rpc, Math.max(0, height));

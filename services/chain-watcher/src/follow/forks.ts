@@ -10,15 +10,15 @@ import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
 import { retractTransfersAbove, type TransferRow } from '../transfers/transfer.sql.ts';
 import { reviveWatchesEndedAfter } from '../watches/watch.sql.ts';
 
-/** `more`: there is more to read right away. `halted`: nothing is read until an operator resumes the network. */
+/** `more`: there is more to read immediately. `halted`: nothing is read until an operator resumes the network. */
 export type FollowResult = 'more' | 'at_head' | 'halted';
 
 type DeepFork = Extract<Fork, { kind: 'below_finalized' }>;
 
-/** Of the transfers that an incident lists; all of them are counted. */
+/** Most transfers that an incident lists. It counts all of them. */
 const MAX_LISTED = 1_000;
 
-/** Goes back to where the nodes' chain leaves ours, or halts the network where it may not. */
+/** Goes back to the block where the nodes' chain leaves ours, or halts the network if it must not go back that far. */
 export function createForkHandler(
   term: Term,
   position: WritablePosition,
@@ -29,8 +29,8 @@ export function createForkHandler(
   let { mayAcceptFork } = options;
 
   /**
-   * The nodes have another block where the chain had been final. That halts the network, unless its operator has accepted the
-   * nodes' chain: then it goes back as far as our stored blocks reach, once.
+   * The nodes have a different block at a height that was final. This halts the network, unless an operator has accepted the nodes' chain.
+   * In that case the scan goes back, once, as far as our stored blocks reach.
    */
   async function handleDeepFork(fork: DeepFork): Promise<FollowResult> {
     if (!mayAcceptFork)
@@ -40,14 +40,14 @@ export function createForkHandler(
         `the nodes have another block ${String(fork.number)} than the one the chain had called final`,
       );
     const shared = await term.endpoints.ask((rpc) => findFork(rpc, chain, 0));
-    // Another endpoint has answered this time, and it follows our chain: the next poll decides between them.
+    // This time another endpoint has answered, and it follows our chain. The next poll decides between them.
     if (shared.kind === 'none') return 'at_head';
     if (shared.kind === 'below_finalized') {
       const oldest = String(chain.heights().at(-1));
       return halt(
         term,
         shared,
-        `the fork cannot be accepted: of the blocks that are stored, back to block ${oldest}, the nodes have none`,
+        `the fork cannot be accepted: the nodes have none of the stored blocks, of which the oldest is ${oldest}`,
       );
     }
     const { ancestor } = shared;
@@ -65,9 +65,9 @@ export function createForkHandler(
       options.onRewind(fork.ancestor.number);
       return 'more';
     },
-    /** Whether an operator has allowed to follow the nodes below the finalized block. */
+    /** Whether an operator has allowed the scan to follow the nodes below the finalized block. */
     mayAcceptFork: () => mayAcceptFork,
-    /** Nodes that go on with our chain need no permission to leave it; one that is kept would be used for another fork than was meant. */
+    /** The nodes have continued our chain, so the permission is not needed. If it were kept, a different fork might use it. */
     async dropPermission(): Promise<void> {
       if (!mayAcceptFork) return;
       await fencedTransaction(term, (tx) => settleResumption(tx, network.id, 'not_needed', null));
@@ -77,9 +77,9 @@ export function createForkHandler(
 }
 
 /**
- * Goes back to the last block that both chains share: what lay above is orphaned and its transfers are retracted, newest
- * first. The new branch is read by the next poll, as any other blocks.
- * @param settle what else belongs into the transaction.
+ * Goes back to the last block that both chains share. The blocks above it are orphaned, and their transfers are retracted, newest
+ * first. The next poll reads the new branch like any other blocks.
+ * @param settle what else to store in the same transaction.
  */
 async function rewind(
   term: Term,
@@ -98,7 +98,7 @@ async function rewind(
     await orphanBlocksAbove(tx, network.id, ancestor.number);
     const retracted = await retractTransfersAbove(tx, network.id, ancestor.number);
     await publishTransfers(tx, term, retracted, ancestor.number);
-    // The branch that was left names the incident: two reorgs are two causes.
+    // The abandoned branch identifies the incident: two reorgs are two causes.
     await reportConfirmed(tx, network.id, tip.hash, { depth, rows: retracted.filter(wasConfirmed) });
     const wallets = await reviveWatchesEndedAfter(tx, network.id, ancestor.timestamp);
     await settle(tx);
@@ -117,7 +117,7 @@ async function rewind(
   recordTransfers(term, rows);
 }
 
-/** Payments may be paid by these transfers: a person has to decide what follows. */
+/** These transfers may have paid payments, so a person has to decide what to do. */
 async function reportConfirmed(
   tx: Transaction,
   network: string,
@@ -134,7 +134,7 @@ async function reportConfirmed(
   await raiseIncident(tx, { network, kind: 'confirmed_transfers_retracted', cause, detail });
 }
 
-/** Its chain contradicts what it had called final: only an operator can decide which of the two to believe. */
+/** The nodes contradict what was final. Only an operator can decide which of the two to believe. */
 async function halt(
   { network, pool, epoch, metrics, logger }: Term,
   fork: DeepFork,

@@ -5,11 +5,11 @@ import { createBlockClock } from './block-clock.ts';
 
 export type Pace = ReturnType<typeof createPace>;
 
-/** Without a look at the head for so many of the longest pauses, there may be any number of blocks. */
+/** After this many of the longest pauses without a look at the head, there may be any number of blocks. */
 const OUT_OF_TOUCH_AFTER = 3;
 
 /**
- * When to look at a network that sleeps while nobody waits on it: by the schedule, or in a while.
+ * When to poll a network: by the schedule while a payment waits on it, and rarely while none does ("asleep").
  * @param now monotonic milliseconds.
  */
 export function createPace(
@@ -22,26 +22,26 @@ export function createPace(
   let lastAtHeadAt = Number.NEGATIVE_INFINITY;
   return {
     isAwake: () => isAwake,
-    /** Whether somebody waits. If so, a network that slept is looked at now. */
+    /** Whether a payment waits. If so, a network that was asleep is polled now. */
     setAwake(next: boolean): void {
       if (next && !isAwake) schedule.resume();
-      // Whatever was not read yet is read first.
+      // Blocks that are due are still read.
       if (!next && isAwake) asleepUntil = now() + schedule.dueInMs();
       isAwake = next;
     },
     /** Milliseconds until the next look; 0 when it is due. */
     dueInMs: () => (isAwake ? schedule.dueInMs() : Math.max(0, asleepUntil - now())),
-    /** Whether the chain's next blocks are foreseen. */
+    /** Whether the time of the next block is known. */
     isSteady: () => !isAwake || schedule.isSteady(),
     expects(): Expectation {
       if (now() - lastAtHeadAt > OUT_OF_TOUCH_AFTER * asleepMs) return 'perhaps none';
       return isAwake ? schedule.expects() : 'several';
     },
-    /** An endpoint has announced a block. @param hash the block's, if the announcement names it. */
+    /** An endpoint has announced a block. @param hash the block's hash, if the announcement names it. */
     announced(hash: string | null): void {
       if (isAwake) schedule.announced(hash);
     },
-    /** As in createLookSchedule(). */
+    /** See createLookSchedule(). */
     looked(startedAt: number, isAtHead: boolean): void {
       if (isAtHead) lastAtHeadAt = startedAt;
       if (isAwake) schedule.looked(startedAt, isAtHead);
@@ -52,17 +52,17 @@ export function createPace(
 
 export type LookSchedule = ReturnType<typeof createLookSchedule>;
 
-/** Where blocks come faster than looks, an announcement brings a look forward to this, counted from the last one. */
+/** When blocks come faster than looks, an announcement brings the next look forward to this time after the last one. */
 const ANNOUNCED_LOOK_MS = 2_500;
-/** The pause after a look that has found nothing, as a share of the interval, up to all of it. @param looks how many have, one after the other. */
+/** The pause after a look that found nothing, as a share of the interval. @param looks how many in a row found nothing. */
 const againAfter = (looks: number): number => Math.min(1, 0.15 * 3 ** Math.max(0, looks - 1));
 
 /**
- * When to look for new blocks. A chain whose blocks come at regular times is looked at when the next one is due: it is learnt how long
- * after its timestamp a block is there. Any other chain is looked at every `intervalMs`, and so is a regular one whose block is late:
- * no block is found later than by looking at that interval. While an endpoint announces its blocks nothing is looked for without an
- * announcement, until it has been silent for longer than a block takes.
- * @param chain what has been scanned.
+ * When to look for new blocks. If blocks come at regular times, the next look is when the next block is due: the schedule learns how long
+ * after its timestamp a block appears. Any other chain is polled every `intervalMs`, and so is a regular one whose block is late, so no
+ * block is found later than with a fixed interval. While an endpoint announces its blocks, a look needs an announcement, until the
+ * endpoint has been silent for longer than a block takes.
+ * @param chain the blocks scanned so far.
  * @param now monotonic milliseconds.
  */
 export function createLookSchedule(
@@ -75,12 +75,12 @@ export function createLookSchedule(
   let tip = chain.tip();
   let next = Number.NEGATIVE_INFINITY;
   let lastLookAt = Number.NEGATIVE_INFINITY;
-  /** What is found was there before, so that nothing is learnt from it. */
+  /** While catching up, blocks are found long after they appeared, so nothing is learnt from them. */
   let isCatchingUp = true;
-  /** Looks since the last block, none of which has found one. */
+  /** The looks since the last block was found. */
   let empty = { looks: 0, at: Number.NEGATIVE_INFINITY };
 
-  /** When the next look is due after one that has read everything there was. */
+  /** When the next look is due, after one that has read everything. */
   function plan(): number {
     const againAt = now() + intervalMs * againAfter(empty.looks);
     if (announcements.isAwaited()) return againAt;
@@ -94,20 +94,20 @@ export function createLookSchedule(
   return {
     /** Milliseconds until the next look; 0 when it is due. */
     dueInMs: () => Math.max(0, next - now()),
-    /** Whether the chain's next blocks are foreseen. */
+    /** Whether the time of the next block is known. */
     isSteady: () => clock.isFast() || clock.dueAt(lastLookAt) !== null,
-    /** What the look that is due will probably find. */
+    /** What the next look will probably find. */
     expects(): Expectation {
       if (clock.isFast()) return 'several';
       const isDue = announcements.isAwaited() || clock.dueAt(lastLookAt) !== null;
       return isDue && empty.looks <= 1 ? 'one' : 'perhaps none';
     },
-    /** Looks were made without this schedule: the next one is due now. */
+    /** After looks that did not follow this schedule: the next one is due now. */
     resume(): void {
       clock.moved();
       [tip, isCatchingUp, next] = [chain.tip(), true, now()];
     },
-    /** An endpoint has announced a block. @param hash the block's, if the announcement names it. */
+    /** An endpoint has announced a block. @param hash the block's hash, if the announcement names it. */
     announced(hash: string | null): void {
       // Several endpoints announce the same block, one after the other.
       if (hash !== null && hash === chain.tip().hash) return;
@@ -119,9 +119,9 @@ export function createLookSchedule(
       next = now();
     },
     /**
-     * A look is over.
-     * @param startedAt when it began.
-     * @param isAtHead whether it has read everything there was; otherwise the next one is due at once.
+     * A look has ended.
+     * @param startedAt when it started.
+     * @param isAtHead whether it has read everything; otherwise the next look is due immediately.
      */
     looked(startedAt: number, isAtHead: boolean): void {
       lastLookAt = startedAt;
@@ -142,15 +142,15 @@ export function createLookSchedule(
   };
 }
 
-/** Without an announcement for so many block times, announcements count as broken off. */
+/** After this many block times without an announcement, the endpoint no longer counts as announcing. */
 const SILENT_AFTER_BLOCKS = 1.5;
-/** Looks for a block that was announced and is not there. */
+/** How many looks an announced block that does not appear gets. */
 const MAX_LOOKS = 3;
 
-/** What endpoints have announced, and whether it has been found. Times are monotonic milliseconds. */
+/** Which block the endpoints have announced, and whether it was found. Times are monotonic milliseconds. */
 function createAnnouncements() {
   let lastAt = Number.NEGATIVE_INFINITY;
-  /** The block that was announced and not found yet; `hash` is null when the announcement names none. */
+  /** The block that was announced and not found yet. `hash` is null when the announcement names none. */
   let awaited: { hash: string | null } | null = null;
   return {
     isAwaited: () => awaited !== null,
@@ -158,15 +158,15 @@ function createAnnouncements() {
       lastAt = at;
       awaited = { hash };
     },
-    /** Until when the next announcement can be waited for, on a chain of this block time. */
+    /** Until when to wait for the next announcement, on a chain with this block time. */
     awaitedUntil: (blockMs: number): number => lastAt + SILENT_AFTER_BLOCKS * blockMs,
-    /** So many looks have found nothing. */
+    /** This many looks have found nothing. */
     notFound(looks: number): void {
       if (looks >= MAX_LOOKS) awaited = null;
     },
-    /** A look that began then has found this block. @returns when it was announced, or null. */
+    /** A look that started then has found this block. @returns when it was announced, or null. */
     found(hash: string, startedAt: number): number | null {
-      // Another one may have been announced during the look.
+      // Another block may have been announced during the look.
       const wasAnnounced = awaited !== null && (lastAt <= startedAt || awaited.hash === hash);
       if (wasAnnounced) awaited = null;
       return wasAnnounced ? Math.min(lastAt, startedAt) : null;

@@ -1,10 +1,10 @@
 import { markRead } from '../leadership/cursor.sql.ts';
 import type { Position, Term } from '../leadership/term.ts';
 
-/** A network may be looked at several times a second. Not every look needs a write. */
+/** There may be several looks a second, and not every one needs a write. */
 const WRITTEN_EVERY_MS = 10_000;
 
-/** Records complete looks, which read everything up to the head: in memory for first readings, and in the database for ReadTips. */
+/** Records complete looks, which read everything up to the head: in memory for first readings, in the database for ReadTips. */
 export function createLooks({ pool, network, epoch }: Term, { chain, heights }: Position) {
   const gap = createGap();
   /** Monotonic milliseconds. */
@@ -12,10 +12,10 @@ export function createLooks({ pool, network, epoch }: Term, { chain, heights }: 
   return {
     /** See createGap(). */
     isLive: gap.isLive,
-    /** A look that began then read everything that the node showed. */
+    /** A look that started then has read everything that the node showed. */
     async ended(startedAt: number): Promise<void> {
       const tip = chain.tip().number;
-      // A lagging node shows an old head of our own chain. The look was not complete.
+      // A lagging node shows an old head of our own chain: the look was not complete.
       if (tip !== heights().head) return;
       gap.looked(startedAt, tip);
       if (performance.now() - writtenAt < WRITTEN_EVERY_MS) return;
@@ -27,18 +27,18 @@ export function createLooks({ pool, network, epoch }: Term, { chain, heights }: 
 
 export type Looks = ReturnType<typeof createLooks>;
 
-/** The longest time between the start of a complete look and the storing of the next block for which that block counts as live. */
+/** A block counts as live if it is stored at most this long after the start of the last complete look. */
 const MAX_GAP_MS = 15_000;
 
 /**
- * Remembers the last complete look, one that read everything up to the head. A block above that head appeared after the look. If it is
- * stored soon, the time of this first reading is close to the time at which its transfers were made.
+ * Remembers the last complete look. A block above its head appeared after the look. If the block is stored soon, the time of this first
+ * reading is close to the time when its transfers were made.
  * @param now monotonic milliseconds.
  */
 export function createGap(now: () => number = () => performance.now()) {
   let last: { startedAt: number; head: number } | null = null;
   return {
-    /** A look that began then was complete. */
+    /** A look that started then was complete. */
     looked(startedAt: number, head: number): void {
       last = { startedAt, head };
     },

@@ -16,7 +16,7 @@ export function createPoller(term: Term, position: WritablePosition, options: As
   const { ask, lastEndpoint } = createAsk(term, position, options);
   const rangesAhead = createRangesAhead(term, () => (options.pace.isAwake() ? 'payments' : 'background'));
   let clockDifference: number | null = null;
-  /** A final block above our tip while we are so far behind that ranges are read; else null. */
+  /** A final block above our tip while we are so far behind that ranges are read; otherwise null. */
   let catchUpTo: FinalityClaim | null = null;
 
   async function pollHead(): Promise<Polled> {
@@ -29,7 +29,7 @@ export function createPoller(term: Term, position: WritablePosition, options: As
     return result;
   }
 
-  /** Reads the range right above our tip, up to the block `finalized` at most. */
+  /** Reads the range directly above our tip, at most up to the block `finalized`. */
   async function pollRange(finalized: FinalityClaim): Promise<Polled> {
     const from = chain.tip().number + 1;
     const ahead = rangesAhead.take(from);
@@ -48,23 +48,23 @@ export function createPoller(term: Term, position: WritablePosition, options: As
 
   return {
     /**
-     * Asks the nodes once what follows our tip, in ranges while we are far behind, and learns how much may be asked at once.
+     * Asks the nodes once for the blocks above our tip, in ranges while we are far behind, and learns how much they answer at once.
      */
     poll(): Promise<Polled> {
       const finalized = catchUpTo;
-      // One endpoint's word: it holds as long as blocks are shown for it. Otherwise the next poll starts from the head again.
+      // Only one endpoint claims this block. If it cannot show the blocks up to there, the next poll starts from the head again.
       catchUpTo = null;
       return finalized !== null && finalized.height > chain.tip().number ? pollRange(finalized) : pollHead();
     },
-    /** Timestamp of the newest block less our clock when it was read, in seconds; null before the first block at the head. */
+    /** Timestamp of the newest block minus our clock when it was read, in seconds; null before the first block at the head. */
     clockDifference: () => clockDifference,
     lastEndpoint,
   };
 }
 
 /**
- * A block whose timestamp is ahead of our clock when we read it proves that the two clocks differ by as much. One from the past is only
- * read late, so of several blocks the freshest says most; while we catch up, none says anything.
+ * A block whose timestamp is ahead of our clock proves that the two clocks differ by at least that much. A block from the past may only have
+ * been read late, so the newest of several blocks says most. While we catch up, no block says anything.
  */
 function differenceAtHead({ blocksToStore, head }: Extract<PollResult, { kind: 'blocks' }>): number | null {
   const newest = blocksToStore.at(-1);
@@ -74,8 +74,8 @@ function differenceAtHead({ blocksToStore, head }: Extract<PollResult, { kind: '
 type Ahead = { from: number; to: number; reading: Promise<FinalRange> };
 
 /**
- * While we catch up, the next range is read as the last one is stored. What was read ahead is only used where it still follows our tip, and
- * transfers are picked from it when it is its turn, so that wallets watched meanwhile miss none.
+ * While we catch up, the next range is read while the last one is stored. It is used only if it still follows our tip. Transfers are
+ * picked from it when it is stored, so that wallets which are watched by then miss none.
  */
 export function createRangesAhead(
   { network, endpoints, watches }: Pick<Term, 'network' | 'endpoints' | 'watches'>,
@@ -83,16 +83,16 @@ export function createRangesAhead(
 ) {
   let next: Ahead | null = null;
   return {
-    /** Begins to read these blocks, unless that is nothing, or the endpoints' plans for the day have nothing left for it. */
+    /** Begins to read these blocks, unless there are none or the endpoints' daily plans do not allow it. */
     begin(from: number, to: number): void {
       next = null;
       if (from > to || !endpoints.mayBegin('follow', urgency())) return;
       const reading = endpoints.ask((rpc) => readFinalRange(rpc, { network, watches }, { from, to }));
-      // It may never be asked for.
+      // Nothing may ever await it.
       reading.catch(() => undefined);
       next = { from, to, reading };
     },
-    /** What begins at this block; null when nothing was read ahead. */
+    /** The range that begins at this block; null when none was read ahead. */
     take(from: number): { to: number; reading: () => Promise<FinalRange | null> } | null {
       const ahead = next;
       next = null;
@@ -102,7 +102,7 @@ export function createRangesAhead(
   };
 }
 
-/** Another failure is met again, or not, when the range is read in its turn. @throws RpcError `range`: less is asked for. */
+/** The range is read again after most failures. @throws RpcError `range`, so that the caller asks for less. */
 function unlessTooMuch(error: unknown): null {
   if (error instanceof RpcError && error.kind !== 'range') return null;
   throw error;

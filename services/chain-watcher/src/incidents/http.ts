@@ -18,7 +18,7 @@ export const networkIncidentRoutes = (db: Queryable): Route[] =>
 
 const INTERVAL_MS = 5_000;
 
-/** Counts the open incidents, for an alert to watch. Every replica reports the same numbers: use their maximum. */
+/** Counts the open incidents for an alert. Every replica reports the same numbers, so use their maximum. */
 export function startCountIncidentsLoop(context: {
   db: Queryable;
   networks: readonly { id: string }[];

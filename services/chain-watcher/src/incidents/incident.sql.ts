@@ -6,17 +6,17 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 
 export const INCIDENT_KINDS = [
-  /** The nodes have another block where the chain had been final. The network is halted. */
+  /** The nodes have a different block at a height that was final. The network is halted. */
   'fork_below_finalized',
-  /** A reorg retracted transfers that had their confirmations. */
+  /** A reorg retracted confirmed transfers. */
   'confirmed_transfers_retracted',
-  /** A second reading of final blocks has found a transfer that the scan had not seen. */
+  /** A second reading of final blocks found a transfer that the scan had missed. */
   'transfer_missed',
-  /** A second reading of final blocks does not show a transfer that is stored there. */
+  /** A second reading of final blocks does not show a stored transfer. */
   'transfer_unseen_by_audit',
-  /** Two endpoints contradict each other about one transfer. */
+  /** Two endpoints contradict each other about a transfer. */
   'endpoints_disagree',
-  /** The owner of the USDT contract has put another contract in its place. */
+  /** The owner of the USDT contract has replaced it with another contract. */
   'token_deprecated',
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
@@ -28,11 +28,10 @@ export const incidents = incidentTable<IncidentRow>(
 );
 
 /**
- * Leaves a row for the operator. Alerts are raised from the metric that is counted with it. While an incident of the same cause is
- * open, that one is brought up to date instead, so that a cause that goes on does not bury the others.
- * @param incident.cause what it is about, among incidents of this kind; without one it is the transfer that `detail` names, or
- *   else the whole network.
- * @returns whether it is a new one.
+ * Leaves a row for the operator. The caller also counts a metric, which alerts watch. While an incident with the same cause is open, that
+ * one is updated instead, so that an ongoing cause does not bury the others.
+ * @param incident.cause distinguishes incidents of one kind. The default is the transfer that `detail` names, or else the whole network.
+ * @returns whether the incident is new.
  */
 export async function raiseIncident(
   tx: Transaction,
@@ -49,7 +48,7 @@ export async function raiseIncident(
   return rows[0]?.times === 1;
 }
 
-/** Resuming a halted network resolves its halt: another halt is a new incident. */
+/** Resuming a halted network resolves the incident of its halt. The next halt is a new incident. */
 export async function resolveHalts(tx: Transaction, network: string, author: Author): Promise<void> {
   await tx.query(
     `update incident set resolved_at = clock_timestamp(), resolved_by = $2, resolved_reason = $3

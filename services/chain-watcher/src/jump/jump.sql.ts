@@ -10,10 +10,10 @@ type JumpRow = WithDates<Jump, 'requested_at' | 'finished_at'>;
 const COLUMNS = `jump_id, network, actor, reason, requested_at, to_block::float8, state, left_from::float8, left_through::float8,
   wallets, error, finished_at`;
 
-/** What a jump has come to. `wallets`: how many have the blocks in between read for them. */
+/** The result of a jump. `wallets`: for how many wallets a back-fill reads the blocks in between. */
 export type JumpDone = { from: number; through: number; wallets: number };
 
-/** @returns null while another one waits. */
+/** @returns null while another jump waits. */
 export async function createJump(
   db: Queryable,
   { network, toBlock, author }: { network: string; toBlock: number | null; author: Author },
@@ -52,7 +52,7 @@ export async function finishJump(tx: Transaction, id: string, { from, through, w
   );
 }
 
-/** Records one that nobody asked for. */
+/** Records an automatic jump. */
 export async function insertJump(
   tx: Transaction,
   network: string,
@@ -73,7 +73,7 @@ export async function failJump(db: Queryable, id: string, error: string): Promis
   );
 }
 
-/** It is tried again. */
+/** The jump is tried again later. */
 export async function delayJump(db: Queryable, id: string, error: string): Promise<void> {
   await db.query(`update jump set error = $2 where jump_id = $1 and state = 'waiting'`, [id, error]);
 }

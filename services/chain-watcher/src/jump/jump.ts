@@ -16,25 +16,25 @@ import { hasUnfinishedCreatedBefore } from '../watches/payment.sql.ts';
 import { leaveToBackFill, needMoreThan } from '../watches/watch.sql.ts';
 import { delayJump, failJump, finishJump, insertJump, readWaitingJump, type JumpDone } from './jump.sql.ts';
 
-/** How often the database is asked for a jump. */
+/** How often the database is checked for a requested jump. */
 const POLL_EVERY_MS = 1_000;
-/** How long a jump pauses that no endpoint could answer for. */
+/** How long a jump pauses when no endpoint gives an answer. */
 const RETRY_MS = 5_000;
 
-/** So far behind, catching up takes minutes or more. */
+/** When the scan is this far behind, catching up takes minutes or more. */
 const AUTOMATIC_BLOCKS = 2_000;
 const AUTOMATIC_EVERY_MS = 60_000;
-/** As many as one back-fill reads for at once. For more of them, catching up costs less. */
+/** As many as one back-fill reads at once. For more wallets, catching up costs less than a jump. */
 const AUTOMATIC_WALLETS = 200;
-/** What happened so shortly before the block to go on at is soon read by a back-fill. */
+/** A back-fill soon reads what happened this shortly before the jump's target. */
 const SOON_READ_SECONDS = 3_600;
 
 const AUTOMATIC = { actor: 'chain-watcher', reason: 'no unfinished payment needs the blocks in between' };
 
 /**
- * Lets the scan go on at a later final block, as an operator asks for, or by itself after a long absence when no payment waits for what lies in
- * between. Wallets that were watched have it read by back-filling, and until then nothing is said about them.
- * @returns whether it has done so: what this term knows is out of date then.
+ * Lets the scan continue at a later final block, when an operator requests it, or automatically after a long absence if no payment waits for
+ * the blocks in between. A back-fill reads those for the watched wallets, and until then these wallets do not count as scanned.
+ * @returns whether the scan jumped. The term's state is out of date then.
  */
 export function createJumpJob(term: Term, position: Position): { run(): Promise<boolean> } {
   const { network, pool, logger } = term;
@@ -63,7 +63,7 @@ export function createJumpJob(term: Term, position: Position): { run(): Promise<
     }
   }
 
-  /** Such a scan catches up meanwhile, so whatever stands in the way of a jump is no failure. */
+  /** Without a jump, the scan catches up. So it is no failure when no jump is possible. */
   async function jumpUnasked(): Promise<boolean> {
     try {
       const target = await findTarget(term, position, { toBlock: null, mustAgree: true });
@@ -96,7 +96,7 @@ export function createJumpJob(term: Term, position: Position): { run(): Promise<
   };
 }
 
-/** All in one transaction: after a crash the scan goes on at the new block, with everything that follows from it, or at the old one. */
+/** In one transaction: after a crash, the scan continues either at the new block with all consequences, or at the old one. */
 async function goOnAt(
   term: Term,
   position: Position,
@@ -113,16 +113,16 @@ async function goOnAt(
   const [from, through] = [scanned.number + 1, block.number];
   const { rows, wallets } = await transaction(pool, async (tx) => {
     await moveCursor(tx, { network: network.id, epoch, tip: block, ...heights });
-    // Back-filling finds again what is still in the chain.
+    // A back-fill finds again the transfers that are still in the chain.
     const retracted = isTip ? [] : await retractTransfersAbove(tx, network.id, scanned.number, ['seen']);
     await publishTransfers(tx, term, retracted, scanned.number);
-    // What was seen below a block that is final now, is so too.
+    // Transfers that were seen below a block that is now final are final, too.
     const { published } = await storeTransfers(tx, term, [], heights);
     await pruneBlocksBelow(tx, network.id, block.number);
     await insertBlocks(tx, network.id, [block]);
     await moveAudited(tx, network.id, block.number);
     const scannedThrough = new Date(scanned.timestamp * 1000);
-    // Messages that waited for this process: their payments are younger than what was scanned.
+    // Payments whose messages waited for this process are younger than the scanned blocks.
     const plannedFrom = new Date((scanned.timestamp + BLOCK_TIME_MARGIN_SECONDS) * 1000);
     const count = await leaveToBackFill(tx, network.id, { from, through, scannedThrough, plannedFrom });
     await record(tx, { from, through, wallets: count });
@@ -131,34 +131,34 @@ async function goOnAt(
   });
   logger.warn(
     { network: network.id, left_from: from, left_through: through, wallets },
-    'the scan goes on at a later block',
+    'the scan continues at a later block',
   );
   recordTransfers(term, rows);
 }
 
-/** Where the scan can go on. */
+/** Where the scan can continue. */
 type Target = {
-  /** Final by the network's policy. */
+  /** Final under the network's policy. */
   block: Block;
   head: number;
   /** Whether a node has named a final block. */
   isNamed: boolean;
-  /** The last block that was scanned and is in the chain for certain. */
+  /** The last scanned block that is certainly in the chain. */
   scanned: FinalBlock;
-  /** Whether that is our tip. Otherwise what lies above it may have been reorganised away, and no node shows it any more. */
+  /** Whether `scanned` is our tip. Otherwise the blocks above it may be gone by a reorg, and no node shows them any more. */
   isTip: boolean;
 };
 
-/** Nothing that asking again would change. The message is a sentence for an operator. */
+/** There is no target, and asking again would not change that. The message is a sentence for an operator. */
 class NoTarget extends Error {
   override readonly name = 'NoTarget';
 }
 
 /**
- * Finds the block to go on at.
+ * Finds the block to continue at.
  * @param toBlock null for the last final one.
- * @param mustAgree whether another endpoint, where one is configured, has to show that block; otherwise only must not contradict it.
- * @throws NoTarget; RpcError when no endpoint says enough.
+ * @param mustAgree whether another endpoint, if one is configured, has to show that block. Otherwise it only must not contradict it.
+ * @throws NoTarget; RpcError when the endpoints' answers are not enough.
  */
 async function findTarget(
   term: Term,
@@ -208,19 +208,19 @@ async function readTarget(
     throw new NoTarget(`block ${String(number)} is not final yet: the last final block is ${String(last)}`);
   if (number <= tip.number)
     throw new NoTarget(
-      `there is nothing to leave out: block ${String(tip.number)} is scanned, and ${String(last)} the last final one`,
+      `there is nothing to skip: block ${String(tip.number)} is scanned, and the last final block is ${String(last)}`,
     );
   const ours = largeFinal === null ? undefined : chain.hashAt(largeFinal.number);
-  // A fork below what was final halts the network, which the scan itself finds out.
+  // A fork below the final block halts the network. The scan itself detects that.
   if (finalNow !== null && ours !== undefined && finalNow.hash !== ours)
-    throw new RpcError('invalid_answer', 'another block than the one that had been final');
+    throw new RpcError('invalid_answer', 'a different block than the one that was final');
   const block = await readBlockAt(rpc, number);
   if (block === null) throw new RpcError('unknown_block', 'the node lacks a block that it calls final');
   const scanned = scannedForCertain(tip, tipNow, largeFinal);
   return { block, head: head.number, isNamed: claim.isNamed, scanned, isTip: scanned.number === tip.number };
 }
 
-/** Old blocks, headers included, are what nodes drop first, and no list of the texts in which they say so is ever complete. */
+/** @returns null after any error. Nodes drop old blocks first, headers included, and report that in too many ways to list. */
 async function findBlockAt(rpc: RpcProvider, number: number): Promise<Block | null> {
   try {
     return await readBlockAt(rpc, number);

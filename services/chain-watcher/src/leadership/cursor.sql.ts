@@ -6,10 +6,10 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 export type FinalBlock = Pick<BlockHead, 'number' | 'timestamp'>;
 
-/** Where the scan of one network stands. */
+/** How far the scan of one network has come. */
 export type Cursor = {
   network: string;
-  /** `new`: no block is scanned yet. `halted`: nothing is stored until an operator lets the network go on. */
+  /** `new`: no block is scanned yet. `halted`: nothing is stored until an operator resumes the network. */
   state: 'new' | 'scanning' | 'halted';
   epoch: bigint;
   /** The last block scanned; null before the first. */
@@ -18,9 +18,9 @@ export type Cursor = {
   head: number;
   /** Height of the last scanned block that the chain calls final. Never goes back: a fork below it halts the network. */
   finalized: number;
-  /** Whether any endpoint has ever named a final block: from then on only a named one counts. */
+  /** Whether any endpoint has ever named a final block. From then on, only a named one counts. */
   hasNamedFinal: boolean;
-  /** The block up to which everything is scanned and deep enough to confirm; null while none is. */
+  /** Everything up to this block is scanned and deep enough to confirm; null when no block is. */
   final: FinalBlock | null;
   /** The same for transfers above the network's cap; never above `final`. */
   largeFinal: FinalBlock | null;
@@ -31,7 +31,7 @@ export type Cursor = {
   haltReason: string | null;
 };
 
-/** Thrown when another replica leads this network by now, or it has been halted: the transaction must roll back. */
+/** Thrown when another replica now leads this network, or the network has been halted. The transaction must roll back. */
 export class Fenced extends Error {
   override readonly name = 'Fenced';
 }
@@ -50,8 +50,8 @@ const CURSOR = `network, state, epoch,
   halted_at as "haltedAt", halt_reason as "haltReason"`;
 
 /**
- * Makes the caller the leader of a network: from this commit on, every other epoch's commit fails. It waits for the one
- * under way, so that whatever is read afterwards includes it.
+ * Makes the caller the leader of a network: after this commit, a commit with any other epoch fails. It waits for a commit that is
+ * in progress, so that everything read afterwards includes it.
  */
 export async function takeOver(pool: Pool, network: string): Promise<Cursor> {
   const { rows } = await pool.query<Cursor>(
@@ -70,13 +70,13 @@ export async function readCursor(db: Queryable, network: string): Promise<Cursor
   return rows[0] ?? null;
 }
 
-/** A network is unreadable when no complete look has ended for this long after the next one was due. */
+/** A network is unreadable when its next complete look is overdue by this much. */
 const UNREAD_AFTER_MS = 60_000;
 
-/** The pauses between two looks, while somebody waits and while nobody does. */
+/** The pauses between two looks: while payments wait, and while none does. */
 type Looked = Pick<ChainNetwork, 'id' | 'poll_interval_ms' | 'asleep_poll_interval_ms'>;
 
-/** @returns those of the networks of which a block was scanned, and the database's time. */
+/** @returns the networks that have a scanned block, and the database's time. */
 export async function readTips(
   db: Queryable,
   networks: readonly Looked[],
@@ -86,13 +86,13 @@ export async function readTips(
             large_final_number::float8 as large_final_height,
             state = 'halted' or last_read < clock - asleep_pause
               or (last_read < clock - pause and exists (
-                -- A network that was asleep until a moment ago has had no reason for a look.
+                -- A network that has just woken up had no reason for a look until now.
                 select from unfinished_payment waiting where waiting.network = cursor.network and closed_at is null
                    and created_at < clock - pause)) as unreadable
        from (select now() as clock) as present
        left join (unnest($1::text[], $2::integer[], $3::integer[]) as asked(id, pause_ms, asleep_ms)
          join cursor on network = id and number is not null
-         -- Before the first complete look, and after one of an earlier release, the last commit counts.
+         -- Before the first complete look, and after one by an earlier release, the last commit counts.
          cross join lateral (select coalesce(read_at, updated_at) as last_read,
            make_interval(secs => pause_ms / 1000.0) as pause, make_interval(secs => asleep_ms / 1000.0) as asleep_pause) as times
        ) on true
@@ -105,12 +105,12 @@ export async function readTips(
   );
   const [first] = rows;
   if (first === undefined) throw new Error('the statement returned no row');
-  // One row without a network where there is none.
+  // Without any network, there is one row with none.
   const tips = rows.flatMap(({ clock: _, ...tip }) => (tip.network === null ? [] : [tip]));
   return { tips, clock: first.clock };
 }
 
-/** Stores that a look was complete. It changes nothing for a leader that has been replaced. */
+/** Stores that a look was complete. From a leader that has been replaced, it changes nothing. */
 export async function markRead(db: Queryable, network: string, epoch: bigint): Promise<void> {
   await db.query(`update cursor set read_at = now() where network = $1 and epoch = $2`, [network, epoch]);
 }
@@ -129,14 +129,14 @@ export async function fence(tx: Transaction, network: string, epoch: bigint): Pr
 
 export type CursorMove = Omit<Cursor, 'state' | 'audited' | 'haltedAt' | 'haltReason'> & { tip: BlockHead };
 
-/** Moves no row for a leader that has been replaced. Parameters: moveParameters(). */
+/** For a leader that has been replaced, it moves no row. Parameters: moveParameters(). */
 export const MOVE_CURSOR = `update cursor
   set number = $3, hash = $4, timestamp = to_timestamp($5), head_number = $6, finalized_number = $7,
     final_number = $8, final_timestamp = to_timestamp($9), large_final_number = $10, large_final_timestamp = to_timestamp($11),
     has_named_final = $12, updated_at = now()
   where network = $1 and epoch = $2 and state <> 'halted'`;
 
-/** Twelve of them. */
+/** $1 to $12. */
 export const moveParameters = (move: CursorMove): unknown[] => [
   move.network,
   move.epoch,
@@ -153,7 +153,7 @@ export const moveParameters = (move: CursorMove): unknown[] => [
 ];
 
 /**
- * Moves the cursor, which is also the fence of the transaction: call it first.
+ * Moves the cursor. This is also the transaction's fence: call it first.
  * @throws Fenced
  */
 export async function moveCursor(tx: Transaction, move: CursorMove): Promise<void> {
@@ -168,12 +168,12 @@ export async function moveAudited(tx: Transaction, network: string, number: numb
   await tx.query('update cursor set audited_number = $2 where network = $1', [network, number]);
 }
 
-/** The blocks above this height are audited again. Call fence() or moveCursor() first. */
+/** Has the blocks above this height audited again. Call fence() or moveCursor() first. */
 export async function lowerAudited(tx: Transaction, network: string, number: number): Promise<void> {
   await tx.query('update cursor set audited_number = $2 where network = $1 and audited_number > $2', [network, number]);
 }
 
-/** Stops the network until an operator lets it go on. @param reason a sentence for that operator. @throws Fenced */
+/** Stops the network until an operator resumes it. @param reason a sentence for the operator. @throws Fenced */
 export async function haltNetwork(tx: Transaction, network: string, epoch: bigint, reason: string): Promise<void> {
   await fence(tx, network, epoch);
   await tx.query('update cursor set halted_at = now(), halt_reason = $2, updated_at = now() where network = $1', [

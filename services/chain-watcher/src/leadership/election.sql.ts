@@ -1,7 +1,7 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { PoolClient } from 'pg';
 
-/** The lead of one network, held through its own connection. Losing the connection loses the lead. */
+/** The lead of one network. It is held through its own database connection, and is lost with it. */
 export type Leadership = {
   isHeld(): boolean;
   release(): Promise<void>;
@@ -9,10 +9,9 @@ export type Leadership = {
 
 /**
  * Tries to become the leader of a network among all replicas.
- * The lock only decides which replica works. That no other replica's work is stored is decided by the cursor's epoch, which every
- * commit checks.
- * @param pool has as many connections as there are networks, because each leadership keeps one.
- * @param leaseMs how long a leader may be silent, frozen or cut off, before the server ends its connection and so frees
+ * The lock only decides which replica works. The cursor's epoch, which every commit checks, keeps a former leader from storing anything.
+ * @param pool needs one connection for each network, because each leadership keeps one.
+ * @param leaseMs how long a leader may be silent, because it is frozen or cut off, before the server ends its connection. That frees
  *   the lock for another replica.
  * @returns null while another replica leads.
  */
@@ -49,19 +48,19 @@ export async function tryToLead(pool: Pool, network: string, leaseMs: number): P
     isHeld: () => isHeld,
     release: () => {
       clearInterval(heartbeat);
-      // Closing the connection frees the lock, also where an unlock could not be sent any more.
+      // Closing the connection frees the lock even if an unlock could no longer be sent.
       releaseClient(true);
       return Promise.resolve();
     },
   };
 }
 
-/** Keeps the server from ending the connection, and notices when the server no longer answers. */
+/** Keeps the server from ending the connection, and detects when the server no longer answers. */
 function startHeartbeat(client: PoolClient, intervalMs: number, lose: () => void): NodeJS.Timeout {
   let isWaiting = false;
   const heartbeat = setInterval(() => {
     if (isWaiting) {
-      // The last beat is unanswered: for that long, the server may not have received anything from us either.
+      // The last heartbeat is unanswered. The server may not have received anything from us since then either.
       clearInterval(heartbeat);
       lose();
       return;

@@ -19,7 +19,7 @@ type Dependencies = { pool: Pool; networks: readonly Scanned[]; clockDifferenceM
 /** The process id distinguishes two replicas on one machine. */
 const replica = `${hostname()}:${String(process.pid)}`;
 
-/** For every enabled network, where its scan stands and how this replica finds its nodes. */
+/** For every enabled network: how far its scan has come, and the state of its nodes as this replica sees them. */
 export const chainsRoute = ({ pool, networks, clockDifferenceMs }: Dependencies): Route =>
   callRoute(ReadChains, () => {
     const differenceMs = clockDifferenceMs();
@@ -27,7 +27,7 @@ export const chainsRoute = ({ pool, networks, clockDifferenceMs }: Dependencies)
     return Promise.all(networks.map((watched) => describe(pool, watched, ours)));
   });
 
-/** @param ours this process's clock less the database's, in seconds. */
+/** @param ours this process's clock minus the database's, in seconds. */
 async function describe(pool: Pool, { network, endpoints, loop }: Scanned, ours: number | null): Promise<ChainStatus> {
   const cursor = await readCursor(pool, network.id);
   const chain = loop.clockDifference();
@@ -39,7 +39,7 @@ async function describe(pool: Pool, { network, endpoints, loop }: Scanned, ours:
   return {
     network: network.id,
     ...position(cursor, endpoints.head()?.number ?? null),
-    // Below the first block when nothing of the chain has been read twice yet.
+    // Negative when no block has been read twice yet.
     audited: typeof cursor?.audited === 'number' && cursor.audited >= 0 ? cursor.audited : null,
     confirmations_required: network.confirmations,
     watched_wallets: watches.watched,
@@ -57,7 +57,7 @@ async function describe(pool: Pool, { network, endpoints, loop }: Scanned, ours:
   };
 }
 
-/** All but the endpoints' head is null as long as no block was scanned. */
+/** Until the first block is scanned, everything except the endpoints' head is null. */
 function position(cursor: Cursor | null, endpointHead: number | null) {
   const { tip = null, final = null } = cursor ?? {};
   const timeOf = (block: FinalBlock | null) => block && rfc3339(new Date(block.timestamp * 1000));

@@ -24,44 +24,44 @@ const LEAD_RETRY_MS = 1_000;
 const HALT_CHECK_MS = 1_000;
 
 export type LoopContext = NetworkContext & {
-  /** Connections for leaderships only. */
+  /** Connections that are used only to hold the lead. */
   leaderPool: Pool;
   /** How long a silent leader stays leader. */
   leaseMs: number;
-  /** This process's clock less the database's; null until they were compared. */
+  /** This process's clock minus the database's; null until the two have been compared. */
   clockDifferenceMs: () => number | null;
 };
 
-/** `isLeading`: whether this replica scans the network at present. */
 export type NetworkLoop = Pick<Loop, 'close'> & {
-  /** An endpoint has announced a block. @param hash the block's, if the announcement names it. */
+  /** An endpoint has announced a block. @param hash the block's hash, if the announcement names it. */
   announced(hash: string | null): void;
+  /** Whether this replica scans the network now. */
   isLeading(): boolean;
   /** See createPoller(); null while this replica does not scan the network. */
   clockDifference(): number | null;
-  /** Why the last try to read on failed; null when it did not, and while this replica does not scan the network. */
+  /** Why the last scan failed; null when it succeeded, and while this replica does not scan the network. */
   scanError(): string | null;
 };
 
 /**
- * One term as leader of a network: what the database holds, in memory, and changed only after a commit. After any error that
- * leaves doubt about a commit the term is thrown away, and the next one reads the database again.
+ * One term as leader of a network. It holds a copy of the database's state, which changes only after a commit. After an error that leaves
+ * it unclear whether a commit succeeded, the term ends, and the next one reads the database again.
  */
 type OpenTerm = {
   leadership: Leadership;
   term: Term;
   isHalted: boolean;
-  /** Null until the very first start has chosen a block to start from. */
+  /** Null until the network's first start has chosen a block. */
   position: WritablePosition | null;
   jobs: Jobs | null;
-  /** Why the last try to read on failed. */
+  /** Why the last scan failed. */
   scanError: string | null;
   stored: { mayAcceptFork: boolean; audited: number | null };
 };
 
 /**
- * Scans one network while this replica leads it, and stands by otherwise. Networks are isolated from each other: each has its
- * own loop, endpoints, leadership and cursor.
+ * Scans one network while this replica leads it; otherwise it is on standby. Each network has its own loop, endpoints, leadership and
+ * cursor, so a failure of one does not affect the others.
  */
 export function startNetworkLoop(context: LoopContext, metrics: Metrics): NetworkLoop {
   const { network, logger } = context;
@@ -97,7 +97,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
       return { more, pauseMs };
     } catch (error) {
       open.scanError = error instanceof Error ? error.message : String(error);
-      // A node's failure leaves what we know untouched. After anything else our copy may differ from the database.
+      // A node's failure does not change our state. After any other error our copy may differ from the database.
       if (!(error instanceof RpcError)) await endTerm();
       if (!(error instanceof Fenced)) throw error;
       logger.warn({ network: network.id }, error.message);
@@ -121,7 +121,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
     clockDifference: () => open?.jobs?.clockDifference() ?? null,
     scanError: () => open?.scanError ?? null,
     async close() {
-      // The node may be slow or gone; what is read from it now would not be stored anyway.
+      // A node may be slow or gone. Its answers would not be stored anyway.
       context.endpoints.close();
       await loop.close();
       await endTerm();
@@ -160,8 +160,8 @@ export async function openTerm({ leaderPool, leaseMs, ...context }: LoopContext)
 }
 
 /**
- * New wallets and the other jobs' work are looked for at least every `poll_interval_ms`, the chain when a look is due. `hasJumped`: the term
- * knows another place than the one where the scan goes on.
+ * Checks for new wallets and for other work at least every `poll_interval_ms`, and polls the chain when that is due.
+ * @returns `hasJumped` when the scan continues at another block. The term's state is out of date then.
  */
 async function runJobs(
   open: OpenTerm,
@@ -179,7 +179,7 @@ async function runJobs(
 
 type Jobs = ReturnType<typeof createJobs>;
 
-/** Each job owns its state. They share the position, which only the follow job moves, and report to the audit what they have read. */
+/** Each job owns its state. All share the position, which only the follow job moves, and tell the audit which blocks they have read. */
 function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['stored'], wake: () => void) {
   const audit = createAuditJob(term, position, stored.audited);
   const rescan = createRescanJob(term, position, audit.endpointOf);
@@ -198,18 +198,18 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
   });
   let isBehind = false;
   /** Monotonic milliseconds. */
-  let besideNotBefore = Number.NEGATIVE_INFINITY;
+  let othersNotBefore = Number.NEGATIVE_INFINITY;
   return {
     audited: audit.audited,
     clockDifference: follow.clockDifference,
     jump: jump.run,
     dueInMs: follow.dueInMs,
     announced: follow.announced,
-    /** Looks at the chain, if a look is due, then does what is due beside it: while the scan catches up, once an interval. */
+    /** Polls the chain if that is due, then runs the other jobs. While the scan catches up, those run once an interval. */
     async runInTurn(): Promise<{ more: boolean; isHalted: boolean }> {
-      const isOnlyFollowing = isBehind && performance.now() < besideNotBefore;
+      const isOnlyFollowing = isBehind && performance.now() < othersNotBefore;
       if (!isOnlyFollowing) {
-        besideNotBefore = performance.now() + term.network.poll_interval_ms;
+        othersNotBefore = performance.now() + term.network.poll_interval_ms;
         await backFill.watchNewWallets();
         await follow.askWhetherAwake();
       }
@@ -233,7 +233,7 @@ function report({ network, metrics, clockDifferenceMs }: LoopContext, open: Open
   metrics.watchedWallets.set(label, open?.term.watches.size() ?? 0);
   reportClock(metrics, network.id, { process: open?.jobs?.clockDifference() ?? null, ours: clockDifferenceMs() });
   if (!open?.position) {
-    // Another replica reports these; stale values of ours beside its own would look like a lag, or like transfers that wait.
+    // Another replica reports these. Our stale values would look like a lag, or like waiting transfers.
     const { cursor, lagBlocks, lagSeconds, auditLagBlocks, awaitingCrossCheck } = metrics;
     for (const gauge of [cursor, lagBlocks, lagSeconds, auditLagBlocks, awaitingCrossCheck]) gauge.remove(label);
     return;
@@ -249,7 +249,7 @@ function report({ network, metrics, clockDifferenceMs }: LoopContext, open: Open
   metrics.auditLagBlocks.set(label, Math.max(0, finalNumber - audited));
 }
 
-/** @param difference.process of the chain, as createPoller() has it. @param difference.ours this process's clock less the database's. */
+/** @param difference.process see createPoller(). @param difference.ours this process's clock minus the database's. */
 function reportClock(
   { clockDifference }: ChainMetrics,
   network: string,
@@ -257,7 +257,7 @@ function reportClock(
 ): void {
   const database = process === null || ours === null ? null : process + ours / 1000;
   for (const [clock, seconds] of Object.entries({ process, database })) {
-    // Those of a replica that stands by would stay as they were.
+    // On a replica that is on standby, the last value would stay.
     if (seconds === null) clockDifference.remove({ network, clock });
     else clockDifference.set({ network, clock }, seconds);
   }

@@ -11,7 +11,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { ChainMetrics } from '../metrics.ts';
 import { fence, type Cursor, type FinalBlock } from './cursor.sql.ts';
 
-/** What scanning one network needs; the same for the life of the process. */
+/** What scanning one network needs. It stays the same for the life of the process. */
 export type NetworkContext = {
   network: ChainNetwork;
   endpoints: Endpoints;
@@ -25,10 +25,10 @@ export type WatchedNetwork = Pick<NetworkContext, 'network' | 'endpoints'>;
 
 /** What every job gets for one term of leadership. */
 export type Term = NetworkContext & {
-  /** Names this term in every commit; see fence(). */
+  /** Identifies this term in every commit; see fence(). */
   epoch: bigint;
   isLeading(): boolean;
-  /** The wallets whose transfers are looked for: those that the database holds as watched. */
+  /** The wallets whose transfers matter: those that are watched in the database. */
   watches: WatchSet;
 };
 
@@ -43,7 +43,7 @@ export function fencedTransaction<T>({ pool, network, epoch }: Term, run: (tx: T
   });
 }
 
-/** What every commit of the follow job stores in the cursor beside the tip. */
+/** What every commit of the follow job stores in the cursor, in addition to the tip. */
 type StoredHeights = Pick<Cursor, 'head' | 'finalized' | 'hasNamedFinal' | 'final' | 'largeFinal'>;
 
 export type Heights = StoredHeights &
@@ -52,23 +52,23 @@ export type Heights = StoredHeights &
     confirmingTip: number;
   };
 
-/** The end of our chain, to be read. */
+/** The end of our chain, read-only. */
 export type ChainView = Pick<LocalChain, 'tip' | 'hashAt' | 'atOrBelow' | 'before' | 'heights'>;
 
-/** Where the scan of one network stands: what the database holds, in memory. */
+/** How far the scan of one network has come: the database's state, in memory. */
 export type Position = { heights(): Heights; chain: ChainView };
 
-/** For the follow job, the only writer. Every change comes after its commit. */
+/** For the follow job, the only writer. It changes the position only after a commit. */
 export type WritablePosition = ReturnType<typeof createPosition>;
 
-/** @returns null before the very first start has chosen a block to start from. */
+/** @returns null until the network's first start has chosen a block. */
 export function positionAt(cursor: Cursor, blocks: readonly BlockHead[]): WritablePosition | null {
   const { tip } = cursor;
   if (tip === null) return null;
   return createPosition(storedHeights(cursor, tip.number), createLocalChain(blocks.length > 0 ? blocks : [tip]));
 }
 
-/** The heights of a network that stands at these blocks. */
+/** The heights that follow from what a cursor stores. */
 export function storedHeights(
   { head, finalized, hasNamedFinal, final, largeFinal }: StoredHeights,
   confirmingTip: number,
@@ -89,7 +89,7 @@ export function createPosition(start: Heights, chain: LocalChain) {
   };
 }
 
-/** What holds once these blocks are stored. */
+/** The heights once these blocks are stored. */
 export function heightsAfter(
   network: ChainNetwork,
   before: Heights,
@@ -100,9 +100,9 @@ export function heightsAfter(
   const stored = (height: number): BlockHead | undefined =>
     blocksToStore.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
   const claim = finalized?.height ?? -1;
-  // Where several blocks were read at once not all are stored, and only a stored one shows later whether the nodes have left it.
+  // When several blocks are read at once, not all are stored. Only a stored block can show later that the nodes have left it.
   const called = claim < tip.number ? (stored(claim)?.number ?? claim) : claim;
-  // A lagging endpoint may call less final than was final before, or nothing; what was final stays it.
+  // A lagging endpoint may name an older final block, or none. What was final stays final.
   const known = Math.max(before.finalized, called);
   const heights = { tip: tip.number, head, finalized: known };
   const { finalHeight, largeFinalHeight } = finalHeights(network, heights);
@@ -122,7 +122,7 @@ export function heightsAfter(
   };
 }
 
-/** What holds once our chain ends at this ancestor. What was final and is still there stays final. */
+/** The heights once our chain ends at this ancestor. A final block that is still there stays final. */
 export function heightsAtAncestor(
   network: ChainNetwork,
   before: Heights,

@@ -1,27 +1,27 @@
 import type { LookUpAccount } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
-/** For one client address of customers, whatever links it has. */
+/** For one client address of customers, over all its links. */
 const ofClient = { limit: 30, windowSeconds: 3600 };
 
-/** For one checkout link. Its window is a day, so that a link that was used up is not asking for the first time an hour later. */
+/** For one checkout link. Its window is a day, so that an hour later a used-up link's look-ups do not count as its first ones. */
 const ofLink = { limit: 20, windowSeconds: 86_400 };
 
-/** How many questions of each link are asked whatever others have used: whoever has just paid may have to ask again, or mistyped. */
+/** The first look-ups of each link, which do not depend on others' use: a customer who has just paid may retry, or mistype. */
 const KEPT_FOR_A_LINK = 3;
 
-/** How much of a provider's day for look-ups a question may use. What customers ask again leaves the other half for first questions. */
+/** Up to which share of a provider's daily look-ups this one may run. Customers' repeated look-ups leave half for first ones. */
 const WHOLE_DAY = 1;
 const HALF_DAY = 0.5;
 
 /**
- * Takes one look-up out of the budgets of whoever asks.
+ * Takes one look-up out of the caller's budgets.
  *
- * A stranger may have many links, because anybody can order in an anonymous shop. So no budget that he shares with other customers decides
- * about the first questions of a link: they are bounded by the number of links, which the merchant's limits for creations bound, and by the
- * budget of his address.
- * @param limitPerHour of a merchant and its customers together. Customers may use half of it, first questions aside; 0 turns look-ups off.
- * @returns how much of each provider's day it may use; null when it is not to be looked up now.
+ * A stranger may have many links, because anyone can order in an anonymous shop. So no budget that customers share limits the first look-ups
+ * of a link. These are limited by the number of links, which the merchant's creation limits bound, and by the budget of the client's address.
+ * @param limitPerHour of a merchant and its customers together. Customers may use half of it, in addition to first look-ups. 0 turns
+ *   look-ups off.
+ * @returns up to which share of each provider's daily look-ups this one may run; null when the budget is used up.
  */
 export async function takeFromBudget(
   db: Queryable,
@@ -31,7 +31,7 @@ export async function takeFromBudget(
   if (limitPerHour < 1) return null;
   if (by === 'merchant') return (await takeLookUp(db, merchantId, limitPerHour)) ? WHOLE_DAY : null;
   if (client !== undefined && (await takeCustomerLookUp(db, `client ${client}`, ofClient)) === null) return null;
-  // Without a link it comes from payments of an older release.
+  // Without a link, the request comes from an older release of payments.
   if (link !== undefined) {
     const used = await takeCustomerLookUp(db, `link ${link}`, ofLink);
     if (used === null) return null;
@@ -43,9 +43,9 @@ export async function takeFromBudget(
 const WINDOW = `interval '1 hour'`;
 
 /**
- * Takes one look-up out of a merchant's hour, which begins with its first.
- * @param limit what may be used of it by now, this one included.
- * @returns false when that much is used already; nothing is taken then.
+ * Takes one look-up out of a merchant's hour, which begins with its first look-up.
+ * @param limit how many may be used in the hour, including this one.
+ * @returns false when that many are already used. Nothing is taken then.
  */
 async function takeLookUp(db: Queryable, merchantId: string, limit: number): Promise<boolean> {
   if (limit < 1) return false;
@@ -61,9 +61,9 @@ async function takeLookUp(db: Queryable, merchantId: string, limit: number): Pro
 }
 
 /**
- * Takes one look-up out of the window of a link or of a client address. Forgets a few windows that are over: with two rows at most for each
- * look-up, the table stays as small as a day's look-ups.
- * @returns how much of it is used now, this one included; null when all of it was used already.
+ * Takes one look-up out of the window of a link or of a client address. It also deletes a few expired windows. A look-up adds at most two
+ * rows, so the table never holds much more than a day's look-ups.
+ * @returns how many are used now, including this one; null when all were already used.
  */
 async function takeCustomerLookUp(
   db: Queryable,

@@ -18,15 +18,15 @@ import { takeFromBudget } from './budget.sql.ts';
 import type { ChainSight, LookUps } from './look-ups.ts';
 import type { WalletStates } from './wallet-states.ts';
 
-/** Longest that an answer is waited for; it is kept when it comes later. */
+/** Longest wait for an answer. An answer that comes later is kept. */
 const MAX_WAIT_MS = 4_000;
-/** The rest of the caller's time is for the way back. */
+/** The rest of the caller's time is for sending the answer. */
 const WAITING_SHARE = 0.8;
 
 type Dependencies = {
   pool: Pool;
   lookUps: LookUps;
-  /** Look-ups for a merchant and its customers within an hour; see takeFromBudget(). */
+  /** Look-ups in an hour for a merchant and its customers; see takeFromBudget(). */
   limitPerHour: number;
   metrics: Metrics;
 };
@@ -44,7 +44,7 @@ export function lookUpTransactionRoute({ pool, lookUps, limitPerHour, metrics }:
     return sight.kind === 'mined' ? describe(pool, sight) : toLookedUp(sight);
   }
 
-  /** @returns null when there is no budget for it. */
+  /** @returns null when the budget is used up. */
   async function see(transactionId: string, first?: string, account?: LookUpAccount): Promise<ChainSight | null> {
     const shared = lookUps.shared(transactionId);
     if (shared !== null) return waitFor(Promise.resolve(shared));

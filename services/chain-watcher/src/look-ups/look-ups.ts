@@ -8,13 +8,13 @@ import { LRUCache } from 'lru-cache';
 
 export type WatchedNetwork = { network: ChainNetwork; endpoints: Pick<Endpoints, 'lookUp'> };
 
-/** A transaction on the network that has it; or that no network has it, or that one which may have it did not answer. */
+/** The transaction on the network that has it. `unknown`: no network has it. `unanswered`: a network that may have it did not answer. */
 export type ChainSight =
   | (Exclude<TransactionSight, { kind: 'unknown' }> & { network: ChainNetwork })
   | { kind: 'unknown' }
   | { kind: 'unanswered' };
 
-/** How long an answer serves everybody who asks. What may change soon is asked again soon. */
+/** How long an answer is reused. An answer that may change soon is kept only briefly. */
 const KEPT_MS: Record<ChainSight['kind'], number> = {
   mined: 60_000,
   failed: 60_000,
@@ -22,19 +22,19 @@ const KEPT_MS: Record<ChainSight['kind'], number> = {
   unknown: 20_000,
   unanswered: 3_000,
 };
-/** Of answers kept, and of transfers in them. */
+/** Limit for the answers kept plus the transfers in them. */
 const MAX_KEPT = 20_000;
-/** Look-ups under way on one network: what hangs there takes no more than these, and none of what the scan uses. */
+/** Look-ups in progress on one network. If its nodes hang, no more than these wait, and the scan is not affected. */
 const AT_ONCE = 8;
 const AT_ONCE_ON_ALL = 32;
-/** For so long the likeliest network alone is asked. */
+/** How long only the likeliest network is asked. */
 const HEAD_START_MS = 700;
 
 export type LookUps = ReturnType<typeof createLookUps>;
 
 /**
- * Finds transactions on all networks. Anybody may ask about anything, again and again: so answers are kept, that there is none as well,
- * questions about one transaction share one look-up, and it goes on when nobody waits any more, for whoever asks next.
+ * Finds transactions on all networks. Anyone may ask about any transaction repeatedly. So answers are kept, including "unknown", questions
+ * about one transaction share one look-up, and a look-up continues for the next caller when no one waits any more.
  */
 export function createLookUps({ networks, logger }: { networks: readonly WatchedNetwork[]; logger: Logger }) {
   const kept = new LRUCache<string, ChainSight>({ maxSize: MAX_KEPT, sizeCalculation: sizeOf });
@@ -89,12 +89,12 @@ export function createLookUps({ networks, logger }: { networks: readonly Watched
   }
 
   return {
-    /** What is known or under way already, which costs nothing. */
+    /** An answer that is known or on its way, which costs nothing. */
     shared: (transactionId: string): Promise<ChainSight> | ChainSight | null =>
       kept.get(transactionId) ?? running.get(transactionId) ?? null,
     /**
      * @param first id of the network that most likely has it.
-     * @param share of each provider's day for look-ups, up to which it may be asked.
+     * @param share up to which share of each provider's daily look-ups it may run.
      */
     async start(transactionId: string, first: string | undefined, share: number): Promise<ChainSight> {
       const other = running.get(transactionId);
@@ -109,17 +109,17 @@ export function createLookUps({ networks, logger }: { networks: readonly Watched
 
 type Answer = { network: ChainNetwork; sight: TransactionSight | null };
 
-/** The first network that knows the transaction, however long another one takes; null when all have answered and none does. */
+/** The first network that has the transaction, without waiting for slower ones; null when all have answered and none has it. */
 async function firstFound(answers: readonly Promise<Answer>[]): Promise<ChainSight | null> {
   const found = answers.map(async (answer) => {
     const { network, sight } = await answer;
-    if (sight === null || sight.kind === 'unknown') throw new Error('not found there');
+    if (sight === null || sight.kind === 'unknown') throw new Error('not found on this network');
     return { ...sight, network };
   });
   return Promise.any(found).catch(() => null);
 }
 
-/** @returns null when there is no result yet. */
+/** @returns null when there is no result in time. */
 async function within<T>(timeoutMs: number, work: Promise<T | null>): Promise<T | null> {
   try {
     return await withTimeout(timeoutMs, work);

@@ -4,17 +4,17 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { LRUCache } from 'lru-cache';
 import type { WatchedNetwork } from './look-ups.ts';
 
-/** An issuer freezes a few wallets a day and rarely clears one. */
+/** An issuer freezes a few wallets a day and rarely unfreezes one. */
 const ASKED_EVERY_MS = 600_000;
 const MAX_KEPT = 20_000;
-/** Most calls at once on one network. A wallet that finds no place is asked about at the next question. */
+/** Most calls at once on one network. A wallet beyond that is looked up at the next question about it. */
 const AT_ONCE = 8;
 
 export type WalletStates = ReturnType<typeof createWalletStates>;
 
 /**
- * Knows which wallets a token's issuer has frozen. No caller waits for a node: what is not known is fetched in the background, at most once
- * in ten minutes for each wallet, even when that fails.
+ * Knows which wallets a token's issuer has frozen. Callers never wait for a node: an unknown state is fetched in the background, at most once
+ * in ten minutes for each wallet, even after a failure.
  * @param now monotonic milliseconds.
  */
 export function createWalletStates(
@@ -23,7 +23,7 @@ export function createWalletStates(
 ) {
   const byNetwork = new Map(networks.map((watched) => [watched.network.id, createAsker(watched, logger, now)]));
   return {
-    /** @param wallets 20 bytes each, as 0x and lowercase hex. @returns the ones known to be frozen. */
+    /** @param wallets 20 bytes each, as 0x and lowercase hex. @returns the wallets that are known to be frozen. */
     blacklisted(network: string, wallets: readonly string[]): string[] {
       const asker = byNetwork.get(network);
       return asker === undefined ? [] : wallets.filter((wallet) => asker.isBlacklisted(wallet));
@@ -33,7 +33,7 @@ export function createWalletStates(
 
 function createAsker({ network, endpoints }: WatchedNetwork, logger: Logger, now: () => number) {
   const known = new LRUCache<string, { isBlacklisted: boolean; askedAt: number }>({ max: MAX_KEPT });
-  /** Only the question that the token knows, once it has answered one. */
+  /** Once the token has answered a question, only that question. */
   let questions: readonly BlacklistQuestion[] = blacklistQuestions;
   let [underWay, notBefore] = [0, Number.NEGATIVE_INFINITY];
 

@@ -15,7 +15,7 @@ import { readOperatorActions, resumeNetwork } from './resumption.sql.ts';
 
 type Dependencies = { pool: Pool; networks: readonly ChainNetwork[] };
 
-/** What operators ask of a network, and the record of it. The network's leader notices a request by itself. */
+/** Operators' requests for a network, and their audit log. The network's leader finds a request in the database. */
 export function operatorRoutes({ pool, networks }: Dependencies): Route[] {
   const requireNetwork = (id: string): void => {
     if (!networks.some((network) => network.id === id)) throw new HttpError(404, 'Network not found');
@@ -52,7 +52,7 @@ export function operatorRoutes({ pool, networks }: Dependencies): Route[] {
   ];
 }
 
-/** A jump needs a network that was scanned and is not halted, and a block above the last one scanned. */
+/** A jump needs a network that is scanned and not halted, and a block above the last one scanned. */
 async function requireAbove(pool: Pool, network: string, toBlock: number | null): Promise<void> {
   const cursor = await readCursor(pool, network);
   if (cursor?.state === 'halted') throw new HttpError(409, `${network} is halted: resume it first`);

@@ -7,11 +7,11 @@ import { resolveHalts } from '../incidents/incident.sql.ts';
 
 type ResumptionRow = WithDates<Resumption, 'halted_at' | 'resumed_at'>;
 
-/** What a permission to follow the nodes below the finalized block was used for. */
+/** How a permission to follow the nodes below the finalized block was used. */
 export type ResumptionOutcome = 'walked_back' | 'no_shared_block' | 'not_needed' | 'replaced';
 
 /**
- * Lets a halted network go on; its leader notices by itself. With `acceptFork` that leader may go back below the finalized block,
+ * Resumes a halted network; its leader finds that in the database. With `acceptFork`, the leader may go back below the finalized block,
  * once.
  * @returns null when the network is not halted.
  */
@@ -40,7 +40,7 @@ export function resumeNetwork(
   });
 }
 
-/** Whether an operator has allowed to go below the finalized block, and that is not used yet. */
+/** Whether there is an unused permission to go below the finalized block. */
 export async function mayAcceptFork(db: Queryable, network: string): Promise<boolean> {
   const { rowCount } = await db.query(
     'select 1 from resumption where network = $1 and accept_fork and outcome is null',
@@ -68,8 +68,8 @@ const LIST_MAX = 100;
 type OperatorActionRow = WithDates<OperatorAction, 'at'>;
 
 /**
- * @param list.network null for all of them.
- * @param list.before only what was done before this time; null for the newest.
+ * @param list.network null for all networks.
+ * @param list.before only actions before this time; null for the newest.
  * @returns at most 100, newest first.
  */
 export async function readOperatorActions(

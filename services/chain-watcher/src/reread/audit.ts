@@ -6,20 +6,20 @@ import type { SecondReadingJob, StoreResult } from './background.ts';
 import { readSpan, storeDifferences, type BlockSpan, type SecondReading } from './second-reading.ts';
 
 /**
- * How often final blocks are read a second time, in polls: half a minute or a minute. A range of blocks costs hardly more calls than one block,
- * and nothing waits for it: what was hidden is told later anyhow.
+ * How often final blocks are read a second time, in polls: every half minute or minute. A range takes hardly more calls than one block, and
+ * there is no hurry: a hidden transfer is late in any case.
  */
 const POLLS_BETWEEN_AUDITS = 60;
 const MIN_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 60_000;
-/** How long auditing pauses after a node could not serve it. */
+/** How long the audit pauses after a node could not answer. */
 const RETRY_MS = 5_000;
-/** Age, in chain time, at which the only endpoint is asked again: its index may have been incomplete when the block was new. */
+/** Age of a block, in chain time, at which an only endpoint is asked again. Its index may have been incomplete when the block was new. */
 const SAME_ENDPOINT_AFTER_SECONDS = 60;
 
 /**
- * Reads blocks that have become final a second time, through another endpoint than the one they were read from.
- * @param stored the last block that was audited before this term; null where none was: the audit starts where the scan did.
+ * Reads final blocks a second time, through an endpoint other than the one they were read from.
+ * @param stored the last block that was audited before this term; null when none was, so that the audit starts where the scan did.
  */
 export function createAuditJob(term: Term, { chain, heights }: Position, stored: number | null) {
   const { network, endpoints, logger } = term;
@@ -41,7 +41,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
 
   async function store(reading: SecondReading, hasMore: boolean): Promise<void> {
     const { from, to } = reading;
-    // A back-fill has read blocks below these meanwhile: the audit goes on there.
+    // In the meantime, a back-fill has read blocks below these. The audit continues there.
     if (progress.audited() !== from - 1) return;
     await storeDifferences(term, heights(), reading, {
       onlyMissed: true,
@@ -71,12 +71,12 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
       const to = Math.min(end, from + rangeSize.size() - 1, progress.sourceOf(from).through);
       if (to < from || !endpoints.mayBegin('audit', 'background', progress.sourceOf(from).endpoint)) return null;
       const span = { from, to: lastKnown(chain, from, to) };
-      // While the scan catches up the nodes have enough to do: the audit follows slowly, in large ranges.
+      // While the scan catches up, the nodes are busy: the audit follows slowly, in large ranges.
       const hasMore = span.to < end && isAtHead;
       return () => auditSpan(span, hasMore);
     },
     audited: progress.audited,
-    /** The endpoint that this block was read from last. */
+    /** The endpoint that this block was last read from. */
     endpointOf: (number: number) => progress.sourceOf(number).endpoint,
     onRead: progress.onRead,
     onReadAgain: progress.onReadAgain,
@@ -84,27 +84,27 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
   };
 }
 
-/** Milliseconds between two ranges, as long as the audit is not behind. */
+/** Milliseconds between two ranges while the audit is not behind. */
 export const auditPauseMs = ({ poll_interval_ms: pollMs }: { poll_interval_ms: number }): number =>
   Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, POLLS_BETWEEN_AUDITS * pollMs));
 
-/** Where a span ends: at a block whose hash we have to hold the node to, if there is one. */
+/** The end of a span: a block whose hash we know, if there is one, so that the node's answer can be compared with it. */
 function lastKnown(chain: ChainView, from: number, to: number): number {
   const known = chain.atOrBelow(to)?.number ?? -1;
   return known >= from ? known : to;
 }
 
-/** The last final block; with only one endpoint the last that is old enough to be asked for again, or −1. */
+/** The last final block. With only one endpoint, the last block that is old enough to be read again, or −1. */
 function lastAuditable({ network }: Term, chain: ChainView, final: FinalBlock): number {
   if (network.endpoints.length > 1) return final.number;
   return Math.min(final.number, chain.before(final.timestamp - SAME_ENDPOINT_AFTER_SECONDS)?.number ?? -1);
 }
 
-/** Endpoints rarely change. Where they do so all the time, the oldest are forgotten. */
+/** Endpoints rarely change. If they change all the time, the oldest spans are forgotten. */
 const MAX_SPANS = 1_000;
 
 /**
- * How far the audit is, and which endpoint each block after that was read from last, so that it asks another one.
+ * How far the audit has come, and which endpoint each later block was last read from, so that the audit asks another one.
  * @param stored the last block that was audited before this term.
  * @param scanned the last block that was scanned before this term.
  */
@@ -126,7 +126,7 @@ export function createProgress(stored: number, scanned: number) {
       audited = number;
       spans = spans.filter(({ through }, position) => through > number || position === spans.length - 1);
     },
-    /** The blocks after those noted before, up to this height, were read from this endpoint. */
+    /** The blocks from the last noted height up to this one were read from this endpoint. */
     onRead(through: number, endpoint: number): void {
       const last = spans.at(-1);
       if (last !== undefined && through <= last.through) return;
@@ -134,7 +134,7 @@ export function createProgress(stored: number, scanned: number) {
       else spans.push({ through, endpoint });
       if (spans.length > MAX_SPANS) spans.shift();
     },
-    /** These blocks, both ends included, were read again for other wallets: they are audited again. */
+    /** These blocks, both ends included, were read again for other wallets, so they are audited again. */
     onReadAgain({ from, through }: { from: number; through: number }, endpoint: number): void {
       const below = { through: from - 1, endpoint: sourceOf(from - 1).endpoint };
       const all = [
@@ -143,13 +143,13 @@ export function createProgress(stored: number, scanned: number) {
         { through, endpoint },
         ...spans.filter((span) => span.through > through),
       ];
-      // Two of one endpoint are one.
+      // Two neighbouring spans of one endpoint become one.
       spans = all.filter((span, position) => all[position + 1]?.endpoint !== span.endpoint).slice(-MAX_SPANS);
       lower(from - 1);
     },
     /**
-     * The endpoint this block was read from, and up to which block that is so. Of blocks from before this term nothing is known:
-     * they count as read from endpoint 0, the best one, which is asked first.
+     * The endpoint this block was read from, and the last block for which that holds. Blocks from before this term count as read from
+     * endpoint 0, which is asked first.
      */
     sourceOf,
     /** The blocks above this height are gone. */

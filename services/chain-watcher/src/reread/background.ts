@@ -1,19 +1,19 @@
-/** Stores what was read. Run by the loop between two polls, so that a term never has two commits under way. */
+/** Stores what was read. The loop runs it between two polls, so that a term never has two commits at the same time. */
 export type StoreResult = () => Promise<void>;
 
 /** A job that reads final blocks a second time, piece by piece. */
 export type SecondReadingJob = {
   /**
-   * @param isAtHead whether the scan has nothing more to read right now.
-   * @returns what reads the next piece; null when nothing is due.
+   * @param isAtHead whether the scan has read everything.
+   * @returns a function that reads the next piece; null when nothing is due.
    */
   next(isAtHead: boolean): Promise<(() => Promise<StoreResult>) | null>;
 };
 
 /**
- * Runs two such jobs in turns, so that neither starves the other. One piece at a time is read beside the scan. Its nodes may be slow:
- * new blocks never wait for it, and what it brings is stored only when the loop asks for it.
- * @param wake called each time a result waits to be stored.
+ * Runs two such jobs in turns, so that neither starves the other. One piece at a time is read in the background. New blocks never wait for
+ * it, even when its nodes are slow, and its result is stored only when the loop calls run().
+ * @param wake called each time a result is ready to be stored.
  */
 export function takeTurns(one: SecondReadingJob, other: SecondReadingJob, wake: () => void) {
   let reading: { result: StoreResult | null } | null = null;
@@ -24,7 +24,7 @@ export function takeTurns(one: SecondReadingJob, other: SecondReadingJob, wake: 
     reading = started;
     const result = read();
     const end = () => {
-      // What it failed with is thrown where it would have been stored.
+      // An error is thrown when the result would be stored.
       started.result = async () => (await result)();
       wake();
     };
@@ -32,7 +32,7 @@ export function takeTurns(one: SecondReadingJob, other: SecondReadingJob, wake: 
   }
 
   return {
-    /** Stores what was read in the background, and starts to read the next piece. @throws what reading or storing threw. */
+    /** Stores what was read in the background, and starts to read the next piece. @throws any error of reading or storing. */
     async run(isAtHead: boolean): Promise<void> {
       if (reading !== null) {
         const store = reading.result;
@@ -45,7 +45,7 @@ export function takeTurns(one: SecondReadingJob, other: SecondReadingJob, wake: 
       const read = (await first.next(isAtHead)) ?? (await second.next(isAtHead));
       if (read !== null) start(read);
     },
-    /** The blocks that are being read are gone: they are never stored. */
+    /** The blocks that are being read are gone, so the result is not stored. */
     abandon(): void {
       reading = null;
     },

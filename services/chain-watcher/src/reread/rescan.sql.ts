@@ -6,7 +6,7 @@ import type { WithDates } from '@quittance/runtime/time.ts';
 
 export type RescanRow = WithDates<Rescan, 'since' | 'requested_at' | 'finished_at'>;
 
-/** `failed_tries`: how often in a row the nodes lacked its blocks. */
+/** `failed_tries`: how many times in a row the nodes did not have its blocks. */
 export type UnfinishedRescan = RescanRow & { failed_tries: number };
 
 /** Heights fit a JavaScript number. */
@@ -37,7 +37,7 @@ export async function readRescans(db: Queryable, network: string): Promise<Resca
   return rows;
 }
 
-/** The one to work on: the oldest that is not finished. */
+/** The oldest unfinished rescan. */
 export async function readNextRescan(db: Queryable, network: string): Promise<UnfinishedRescan | null> {
   const { rows } = await db.query<UnfinishedRescan>(
     `select ${COLUMNS}, failed_tries from rescan where network = $1 and state in ('waiting', 'running')
@@ -47,7 +47,7 @@ export async function readNextRescan(db: Queryable, network: string): Promise<Un
   return rows[0] ?? null;
 }
 
-/** Stores which blocks it is about, both ends included. */
+/** Stores which blocks it reads, both ends included. */
 export async function startRescan(tx: Transaction, id: string, range: { from: number; to: number }): Promise<void> {
   await tx.query(
     `update rescan set state = 'running', from_block = $2, to_block = $3, next_block = $2, error = null
@@ -71,7 +71,7 @@ export async function advanceRescan(
   );
 }
 
-/** It goes on later. @param isTry whether this counts as a try that found the blocks missing. */
+/** It continues later. @param isTry whether this counts as a try in which the blocks were missing. */
 export async function delayRescan(tx: Transaction, id: string, error: string, isTry: boolean): Promise<void> {
   await tx.query('update rescan set error = $2, failed_tries = failed_tries + $3 where rescan_id = $1', [
     id,

@@ -15,16 +15,16 @@ import {
 import { readSpan, type BlockSpan } from './second-reading.ts';
 import { storeDifferences } from './second-reading.ts';
 
-/** How often the database is asked for new rescans. */
+/** How often the database is checked for new rescans. */
 const POLL_EVERY_MS = 1_000;
-/** How long a rescan pauses after a node could not serve it. */
+/** How long a rescan pauses after a node could not answer. */
 const RETRY_MS = 5_000;
-/** A node that was briefly cut off may have the blocks after all. After this many failures in a row they count as gone. */
+/** After this many failures in a row, the blocks count as gone. A node that was cut off for a moment may still have them. */
 const MAX_TRIES = 3;
 
 /**
- * Reads the blocks that operators want read again, the oldest request first.
- * @param endpointOf the endpoint that a block was read from last.
+ * Reads blocks again at operators' request, the oldest request first.
+ * @param endpointOf the endpoint that a block was last read from.
  */
 export function createRescanJob(
   term: Term,
@@ -37,7 +37,7 @@ export function createRescanJob(
   let notBefore = 0;
 
   async function rescanSpan(rescan: UnfinishedRescan, span: BlockSpan): Promise<StoreResult> {
-    // From another endpoint than the scan's, if it can: that one may be the only one that keeps blocks so old.
+    // Preferably from an endpoint other than the scan's. But that one may be the only one that keeps blocks this old.
     const reading = await readSpan(term, chain, span, { than: endpointOf(span.from), orSame: true });
     return async () => {
       await storeDifferences(term, heights(), reading, {
@@ -50,7 +50,7 @@ export function createRescanJob(
     };
   }
 
-  /** What a node cannot serve is tried again: with a smaller range, or later, or not at all when the nodes do not have it. */
+  /** After a failure, tries again with a smaller range or later. Blocks that the nodes do not have fail the rescan. */
   async function orLater(rescan: UnfinishedRescan, read: () => Promise<StoreResult>): Promise<StoreResult> {
     try {
       return await read();
@@ -79,14 +79,14 @@ export function createRescanJob(
         return () => orLater(rescan, () => start(term, chain, rescan, final.number));
       const from = rescan.next_block;
       const to = Math.min(rescan.to_block, from + rangeSize.size() - 1);
-      // A reorg may have taken final blocks away: they are read again once they are final again.
+      // After a reorg, these blocks may not be final any more. They are read once they are final again.
       if (to > final.number || !endpoints.mayBegin('rescan', 'background')) return null;
       return () => orLater(rescan, () => rescanSpan(rescan, { from, to }));
     },
   };
 }
 
-/** Finds out which blocks are meant. Only final ones are read: those after them are the scan's, and may still change. */
+/** Determines which blocks to read. Only final ones are read again: later ones are left to the scan and may still change. */
 async function start(term: Term, chain: ChainView, rescan: UnfinishedRescan, final: number): Promise<StoreResult> {
   const from =
     rescan.from_block === null

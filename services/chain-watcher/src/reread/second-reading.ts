@@ -22,21 +22,21 @@ export type BlockSpan = { from: number; to: number };
 
 /** Final blocks read a second time. */
 export type SecondReading = BlockSpan & {
-  /** What was stored of these blocks before they were read. */
+  /** The transfers of these blocks that were stored before the reading. */
   expected: Transfer[];
   transfers: Transfer[];
   deprecation: Deprecation | null;
-  /** The one that answered. */
+  /** The endpoint that answered. */
   endpoint: number;
 };
 
-/** `than`: the endpoint that the blocks were read from; `orSame`: whether it may answer as well where no other one can. */
+/** `than`: the endpoint that the blocks were read from. `orSame`: whether that endpoint may answer when no other one can. */
 type From = { than: number; orSame: boolean };
 
 /**
- * Reads final blocks a second time and picks the transfers to every wallet that is watched, that was watched when its block came, or that a
- * stored transfer of these blocks went to.
- * @throws RpcError also when a node shows other blocks than those we have: it follows another fork, and its answer is not used.
+ * Reads final blocks a second time. It picks the transfers to each wallet that is watched, that was watched at the time of the block, or that
+ * received a stored transfer of these blocks.
+ * @throws RpcError also when a node's blocks differ from ours. The node follows another fork, so its answer is not used.
  */
 export async function readSpan(
   term: Term,
@@ -48,7 +48,7 @@ export async function readSpan(
   const expected = await readTransfersOfBlocks(pool, network.id, from, to);
   return askAnother(term, source, async (rpc) => {
     const range = await readRange(rpc, network, from, to, null);
-    // A stored transfer names its block, also where the block itself is stored no more.
+    // A stored transfer names its block, even when the block itself is no longer stored.
     const named = new Map(expected.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]));
     requireOurBlocks(range, (number) => chain.hashAt(number) ?? named.get(number));
     const wanted = new Set(expected.map((transfer) => transfer.to));
@@ -60,7 +60,7 @@ export async function readSpan(
   });
 }
 
-/** An only endpoint is asked again. */
+/** If there is only one endpoint, it is asked again. */
 async function askAnother<T>({ endpoints }: Term, { than, orSame }: From, read: Read<T>): Promise<T> {
   try {
     const answer = await endpoints.askAnother(read, than);
@@ -71,7 +71,7 @@ async function askAnother<T>({ endpoints }: Term, { than, orSame }: From, read: 
   return endpoints.ask(read);
 }
 
-/** Whether a scan without fault would have stored this transfer. What a back-fill still has to read is no fault of the scan's. */
+/** Whether a scan without faults would have stored this transfer. Blocks that a back-fill still has to read are no fault. */
 export function wasWatched(watch: WatchSpan, transfer: Pick<Transfer, 'blockNumber' | 'blockTimestamp'>): boolean {
   const earliest = watch.watchedFrom.getTime() / 1000 - BLOCK_TIME_MARGIN_SECONDS;
   if (transfer.blockTimestamp < earliest) return false;
@@ -87,7 +87,7 @@ export function wasWatched(watch: WatchSpan, transfer: Pick<Transfer, 'blockNumb
   }
 }
 
-/** Of the recipients in this range, those whose watching ended only after it. They are in no watch set any more. */
+/** The recipients in this range whose watch ended only after it, so that the watch set no longer has them. */
 async function endedSince({ network, pool, watches }: Term, { first, entries }: RangeLogs): Promise<string[]> {
   const recipients = new Set<string>();
   for (const log of entries.flatMap(({ logs }) => logs)) {
@@ -101,28 +101,28 @@ async function endedSince({ network, pool, watches }: Term, { first, entries }: 
     .map(({ address }) => address);
 }
 
-/** What a second reading has that the store lacks, and the other way round. */
+/** How a second reading differs from what is stored. */
 type Differences = {
-  /** The transfers to watched wallets that the store lacks. */
+  /** Transfers to watched wallets that are not stored. */
   lacking: Transfer[];
   /** Those of them that the scan should have seen. */
   missed: Transfer[];
-  /** Stored transfers that the second reading does not show, or not with the same money and time. */
+  /** Stored transfers that the second reading does not show, or shows with other money or another time. */
   unseen: Transfer[];
 };
 
 /**
- * Stores what a second reading of final blocks shows and the store lacks, and raises an incident for each difference that the scan has
- * to answer for. Nothing is retracted: which of two endpoints to believe is for a person to decide.
+ * Stores the transfers that only the second reading of final blocks shows, and raises an incident for each difference that a correct scan
+ * would not have. Nothing is retracted: a person has to decide which of two endpoints to believe.
  */
 export async function storeDifferences(
   term: Term,
   heights: Heights,
   reading: SecondReading,
   progress: {
-    /** Whether only transfers that the scan should have seen are stored; otherwise all those to watched wallets. */
+    /** Whether to store only transfers that the scan should have seen; otherwise all transfers to watched wallets. */
     onlyMissed: boolean;
-    /** Records in the same transaction that the blocks have been read, and how many unknown transfers they held. */
+    /** Records in the same transaction that the blocks were read, and how many unknown transfers they held. */
     store: (tx: Transaction, found: number) => Promise<void>;
   },
 ): Promise<void> {
@@ -131,7 +131,7 @@ export async function storeDifferences(
     const { missed, unseen, lacking } = await compare(tx, network.id, reading);
     const unknown = progress.onlyMissed ? missed : lacking;
     const stored = unknown.length > 0 ? await storeTransfers(tx, term, unknown, heights) : NOTHING_STORED;
-    // Where only transfers to some wallets were asked for, the scan has not seen it.
+    // A scan that asked only for transfers to some wallets has not seen a deprecation.
     if (reading.deprecation !== null) await reportDeprecation(tx, term, reading.deprecation);
     const kinds = await raiseIncidents(tx, network.id, reading, { missed, unseen }, stored.inserted);
     await progress.store(tx, stored.inserted.length);
@@ -155,7 +155,7 @@ export async function storeDifferences(
 const NOTHING_STORED = { inserted: [], published: [] };
 
 async function compare(tx: Transaction, network: string, { expected, transfers }: SecondReading): Promise<Differences> {
-  // One that counts in another block is not new: a chain cannot hold it twice, and the stored one stands until an operator decides.
+  // A transfer that is stored in another block is not new: a chain cannot hold it twice. The stored one counts until an operator decides.
   const known = new Set((await readCountedTransfers(tx, network, transfers)).map(eventKey));
   const lacking = transfers.filter((transfer) => !known.has(eventKey(transfer)));
   const spans = await readWatchSpans(tx, network, [...new Set(lacking.map(({ to }) => to))]);
@@ -169,7 +169,7 @@ async function compare(tx: Transaction, network: string, { expected, transfers }
     const other = shown.get(placeKey(stored));
     return other === undefined || !isSameTransfer(stored, other);
   });
-  // A back-fill or a reorg may have changed the store while the node was answering.
+  // A back-fill or a reorg may have changed the stored transfers while the node was answering.
   const stillThere = new Set((await readCountedTransfers(tx, network, unshown)).map(placeKey));
   return {
     lacking,

@@ -7,10 +7,10 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 type PageRow = Omit<ToldTransfer, 'network'> & { block_number: bigint; block_timestamp: Date; told: boolean };
 
 /**
- * A page of a network's transfers, newest block first, that looks at as many rows whatever becomes of them.
- * @param below the place after which the page begins; null for the first page.
- * @returns those of the page in blocks from `since` on of which all was told a while ago, and the place of the page's last row; null when
- * there is nothing further.
+ * A page of a network's transfers, newest block first. Every page examines the same number of rows, however many of them it returns.
+ * @param below where the page begins; null for the first page.
+ * @returns the page's transfers in blocks since `since` whose messages were sent a while ago; `next` is where the next page begins, or null
+ * when this is the last one.
  */
 export async function listToldTransfers(
   db: Queryable,

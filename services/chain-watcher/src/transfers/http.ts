@@ -21,7 +21,7 @@ import { toTransferObserved } from './publish.ts';
 import { readTransfersIn, type Window } from './transfer.sql.ts';
 
 const MAX_TRANSFERS = 10_000;
-/** Payments of releases up to 0.2.0 asks from this long before a payment and decides by block timestamps alone. Those blocks were read. */
+/** Releases of payments up to 0.2.0 ask from this long before a payment and decide by block timestamps alone. Those blocks were read. */
 const ASKED_BEFORE_MS = 15_000;
 
 export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route =>
@@ -34,8 +34,8 @@ export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networ
       ...window,
       amountUnits: amount === null ? null : toTokenUnits(amount, network.decimals),
     }));
-    // What a cursor covers was committed with it or before it, so it is read before the transfers; and again after them, because a
-    // reorg may have taken transfers and cursor back meanwhile.
+    // The transfers that a cursor covers were committed with it or before it, so it is read before them. It is read again after them,
+    // because a reorg may have moved cursor and transfers back in between.
     const spans = await readWatchSpans(pool, network.id, [...new Set(windows.map(({ recipient }) => recipient))]);
     const page = body.page ?? { limit: MAX_TRANSFERS + 1 };
     const rows = await readTransfersIn(pool, network.id, windows, { ...page, reachSeconds: BLOCK_TIME_MARGIN_SECONDS });
@@ -50,14 +50,14 @@ export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networ
     };
   });
 
-/** The earliest of what is known for each window; null as soon as one of them is not covered at all. */
+/** The earliest time up to which every window is covered; null when one of them is not covered at all. */
 export function scannedThrough(
   { finalizedAbove }: Pick<ChainNetwork, 'finalizedAbove'>,
   { final, largeFinal, state }: Pick<Cursor, 'final' | 'largeFinal' | 'state'>,
   windows: readonly Pick<Window, 'recipient' | 'from' | 'amountUnits'>[],
   spans: readonly Pick<WatchSpan, 'address' | 'state' | 'watchedFrom' | 'endedThrough'>[],
 ): string | null {
-  // A window without an amount may hold one above the cap, which may still come or go where smaller ones cannot.
+  // A window without an amount may hold a transfer above the cap, which may still change when smaller ones are final.
   const isLarge = ({ amountUnits }: Pick<Window, 'amountUnits'>) =>
     finalizedAbove !== null && (amountUnits === null || amountUnits > finalizedAbove);
   const known = windows.some(isLarge) ? largeFinal : final;
@@ -66,14 +66,14 @@ export function scannedThrough(
   for (const window of windows) {
     const watch = spans.find(({ address }) => address === window.recipient);
     if (watch?.state !== 'watching' && watch?.state !== 'ended') return null;
-    // A watch reads blocks as far before its start as a window reaches before its own.
+    // A watch reads blocks as far before its start as a window extends before its own.
     if (Date.parse(window.from) < watch.watchedFrom.getTime() - ASKED_BEFORE_MS) return null;
     if (watch.endedThrough !== null) through = Math.min(through, watch.endedThrough.getTime());
   }
   return rfc3339(new Date(through));
 }
 
-/** A window with the amount, if it has one, in millionths of a USDT. */
+/** The window, with its amount, if any, in millionths of a USDT. */
 function parseWindow({ recipient, amount: text, from, to }: TransferWindow, position: number) {
   const field = `windows[${String(position)}]`;
   const address = parseAddress(recipient);
@@ -87,7 +87,7 @@ function parseWindow({ recipient, amount: text, from, to }: TransferWindow, posi
   return { recipient: address.hex, amount, from, to };
 }
 
-/** What must always hold between the watcher's transfers and payments, for operators to look at on a running system. They write nothing. */
+/** Checks that the watcher's transfers agree with payments, for operators to run on a live system. They write nothing. */
 export const checkRoutes = (db: Queryable): Route[] => [
   callRoute(ListToldTransfers, async ({ query: { network, since, below } }) => {
     if (network === null) throw invalid({ field: 'network', reason: 'is required' });

@@ -14,10 +14,10 @@ import { readTraces } from '../watches/payment.sql.ts';
 import { confirmTransfers, insertTransfers, oldestFirst, type TransferRow } from './transfer.sql.ts';
 
 /**
- * Stores transfers, confirms what is final by now, and publishes both.
- * @param options.confirmed what this transaction has confirmed already; absent where that is still to do.
+ * Stores transfers, confirms those that are final now, and publishes both.
+ * @param options.confirmed the transfers that this transaction has already confirmed; absent when that is still to do.
  * @param options.isLive whether the network was read without a gap up to this block.
- * @returns the transfers that are new, as they were seen, and all that were published.
+ * @returns the new transfers, as they were seen, and all published ones.
  */
 export async function storeTransfers(
   tx: Transaction,
@@ -27,7 +27,7 @@ export async function storeTransfers(
   options: { confirmed?: readonly TransferRow[]; isLive?: (blockNumber: number) => boolean } = {},
 ): Promise<{ inserted: TransferRow[]; published: TransferRow[] }> {
   const { network } = context;
-  // While we catch up everything is final: it is written once, and told of twice all the same.
+  // While we catch up, every transfer is final when it is seen. It is written once, and still published twice.
   const rows = await insertTransfers(tx, network.id, transfers, {
     isConfirmed: (transfer) => isConfirmable(network, heights, transfer),
     isLive: ({ blockNumber }) => options.isLive?.(blockNumber) ?? false,
@@ -50,11 +50,11 @@ function isConfirmable(
   return !needsAgreement && blockNumber <= finalHeightOf(network, heights, amountUnits);
 }
 
-/** The observation before the one that confirmed it in the same statement. */
+/** The earlier observation of a transfer that was confirmed by the same statement. */
 const asSeen = (row: TransferRow): TransferRow =>
   row.phase === 'confirmed' ? { ...row, phase: 'seen', version: row.version - 1 } : row;
 
-/** Writes these rows into the outbox, in their order, in the transaction that made them true. */
+/** Writes messages about these rows into the outbox, in this order, in the transaction that changed the rows. */
 export async function publishTransfers(
   tx: Transaction,
   { network, outbox }: NetworkContext,
@@ -71,7 +71,7 @@ export async function publishTransfers(
   await outbox.sendAll(tx, TransferObserved, messages);
 }
 
-/** Counts and logs what was published. Call it after the commit. */
+/** Counts and logs published transfers. Call it after the commit. */
 export function recordTransfers({ network, metrics, logger }: NetworkContext, rows: readonly TransferRow[]): void {
   for (const row of rows) {
     metrics.transfers.inc({ network: network.id, phase: row.phase });
@@ -90,8 +90,8 @@ export function recordTransfers({ network, metrics, logger }: NetworkContext, ro
 
 /**
  * Continues the traces of the payments that these transfers may pay: one span for each observation, from here to the commit. The
- * scan itself has none, because it follows a chain and not a payment.
- * @returns the span of each row that has one; empty where nothing is traced.
+ * scan itself has no trace, because it follows a chain and not a payment.
+ * @returns the span of each row that has one; empty when nothing is traced.
  */
 async function continueTraces(
   tx: Transaction,
@@ -126,7 +126,7 @@ const slot = (recipient: string, tokenUnits: bigint): string => `${recipient} ${
 /**
  * The message about a stored transfer.
  * @param confirmingTip height from which confirmations are counted; see finality.ts.
- * @param spell writes an address (20-byte hex with 0x) in the canonical spelling of the network.
+ * @param spell writes an address (20-byte hex with 0x) in the network's canonical form.
  */
 export function toTransferObserved(
   network: Pick<Network, 'id' | 'family' | 'decimals' | 'confirmations'>,
@@ -157,15 +157,15 @@ export function toTransferObserved(
 }
 
 /**
- * A confirmed transfer had enough when that was decided, by a head that was known then. Counted from the tip alone, as after a restart,
- * it may have fewer.
+ * A confirmed transfer had enough confirmations when it was confirmed, by the head that was known then. Counted from the tip alone, as after
+ * a restart, it may have fewer.
  */
 function countOf({ phase, block_number: block }: TransferRow, required: number, confirmingTip: number): number {
   if (phase === 'retracted') return 0;
   return Math.max(confirmationsOf(Number(block), confirmingTip), phase === 'confirmed' ? required : 0);
 }
 
-/** For many messages, which name the same addresses again: a checksum takes longer than anything else in a message. */
+/** Caches addresses across many messages: a checksum takes longer than everything else in a message. */
 function createSpelling(family: Network['family']): (hex: string) => string {
   const known = new Map<string, string>();
   return (hex) => {
@@ -176,9 +176,9 @@ function createSpelling(family: Network['family']): (hex: string) => string {
 }
 
 /**
- * The same id for the same observation, so that a consumer's inbox drops repetitions. The version is part of it because a
- * block may be orphaned and come back: the second observation is news.
- * @returns a UUID of version 8 (RFC 9562): our own bits.
+ * The same observation always has the same id, so that a consumer's inbox drops repetitions. The version is part of the id because a
+ * block may be orphaned and come back: the second observation is new.
+ * @returns a UUID of version 8 (RFC 9562), whose bits we may choose.
  */
 export function messageIdOf(network: string, row: TransferRow): string {
   const parts = [network, row.transaction_id, row.transaction_event_index, row.block_hash, row.phase, row.version];

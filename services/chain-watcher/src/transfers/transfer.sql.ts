@@ -8,7 +8,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 type TransferPhase = 'seen' | 'confirmed' | 'retracted';
 
-/** A stored transfer, in the columns that are published. Hex without 0x. */
+/** The published columns of a stored transfer. Hex without 0x. */
 export type TransferRow = {
   merchant_id: string;
   transaction_id: string;
@@ -18,13 +18,13 @@ export type TransferRow = {
   block_timestamp: Date;
   sender: string;
   recipient: string;
-  /** Decimal text: numeric never becomes a JavaScript number. */
+  /** Decimal text: it never becomes a JavaScript number. */
   amount_units: string;
   phase: TransferPhase;
   version: number;
-  /** When we first read any block with this transfer. */
+  /** When we first read a block with this transfer. */
   first_seen_at: Date;
-  /** Whether the network was read without a gap then. */
+  /** Whether the network was read without a gap at that time. */
   live: boolean;
 };
 
@@ -32,23 +32,23 @@ const COLUMNS = `merchant_id, transaction_id, transaction_event_index, block_num
   encode(block_hash, 'hex') as block_hash, block_timestamp, encode(sender, 'hex') as sender,
   encode(recipient, 'hex') as recipient, amount_units, phase, version, first_seen_at, live`;
 
-/** Enough that round trips no longer count, and few enough for any statement timeout. */
+/** Enough to make the cost of round trips negligible, and few enough for any statement timeout. */
 const ROWS_PER_STATEMENT = 1_000;
 
 /** What is decided about each transfer when it is stored. */
 type Verdicts = {
-  /** Whether it is final by now. Its version then counts both observations. */
+  /** Whether it is final now. If so, its version counts both observations. */
   isConfirmed?: (transfer: Transfer) => boolean;
-  /** Whether the network was read without a gap up to this reading. Never where blocks are read again. */
+  /** Whether the network was read without a gap up to this reading. Never when blocks are read again. */
   isLive?: (transfer: Transfer) => boolean;
 };
 
 /**
- * Stores transfers as seen, or as confirmed. One that is stored already, in this block and not retracted, is left alone, so that reading
- * blocks again changes nothing; one whose block was orphaned and has come back is revived.
- * A wallet that is not watched is left out, and so is one whose watching ended before the block.
- * The first reading belongs to the transfer, not to the row: when it is stored again, in this block or another, it keeps its earliest reading.
- * @returns the transfers that are new, the oldest first.
+ * Stores transfers as seen, or as confirmed. A transfer that is already stored in this block, and not retracted, does not change, so reading
+ * blocks again changes nothing. If its block was orphaned and has come back, it counts again.
+ * Transfers to wallets that are not watched, or whose watch ended before the block, are left out.
+ * A transfer that is stored again, in this block or another one, keeps the time of its first reading.
+ * @returns the new transfers, the oldest first.
  * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
  */
 export async function insertTransfers(
@@ -103,7 +103,7 @@ export type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreement
 
 /**
  * The network's policy; $1 is the network.
- * @param at place of the first of finalParameters(), of which the last is the amount above which two endpoints must agree.
+ * @param at position of the first of finalParameters(). The last of them is the amount above which two endpoints must agree.
  */
 const seenAndFinal = (at: number): string => {
   const [height, cap, largeHeight] = [at, at + 1, at + 2].map((place) => `$${String(place)}`);
@@ -117,15 +117,15 @@ export const finalParameters = (
 ): unknown[] => [finalHeight, finalizedAbove?.toString() ?? null, largeFinalHeight, agreementAbove?.toString() ?? null];
 
 /**
- * Confirms what is final on our chain by the network's policy, but for transfers that two endpoints must agree about first.
- * @param at as in seenAndFinal().
+ * Confirms the transfers that are final under the network's policy, except those that two endpoints must agree about first.
+ * @param at see seenAndFinal().
  */
 export const confirmSql = (at: number, condition = 'true'): string =>
   `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
    where ${seenAndFinal(at)} and ($${String(at + 3)}::numeric is null or amount_units <= $${String(at + 3)}) and ${condition}
    returning ${COLUMNS}`;
 
-/** @returns the transfers that are confirmed now. */
+/** @returns the transfers that it has confirmed. */
 export async function confirmTransfers(
   tx: Transaction,
   network: Thresholds,
@@ -135,7 +135,7 @@ export async function confirmTransfers(
   return rows.sort(oldestFirst);
 }
 
-/** Whether a transfer in the blocks above `after` and up to `through` needs nothing more than that the chain calls its block final. */
+/** Whether a transfer in the blocks above `after`, up to `through`, waits only for its block to become final. */
 export async function isFinalityAwaited(
   db: Queryable,
   { id, finality, finalizedAbove }: Pick<ChainNetwork, 'id' | 'finality' | 'finalizedAbove'>,
@@ -151,7 +151,7 @@ export async function isFinalityAwaited(
   return rowCount === 1;
 }
 
-/** Transfers that are final but for the second endpoint they need, the oldest first. */
+/** Final transfers that still need a second endpoint, the oldest first. */
 export async function readAwaitingCrossCheck(
   db: Queryable,
   network: Thresholds,
@@ -167,7 +167,7 @@ export async function readAwaitingCrossCheck(
   return rows;
 }
 
-/** Confirms one transfer in this block of our chain. @returns null when it is confirmed or gone by now. */
+/** Confirms one transfer in this block of our chain. @returns null when it is already confirmed, or gone. */
 export async function confirmTransfer(tx: Transaction, network: string, row: TransferRow): Promise<TransferRow | null> {
   const { rows } = await tx.query<TransferRow>(
     `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
@@ -181,7 +181,7 @@ export async function confirmTransfer(tx: Transaction, network: string, row: Tra
 
 type RetractedRow = TransferRow & { previous_phase: TransferPhase };
 
-/** Takes back the transfers of these phases above this height. @returns them newest first, with what they were before. */
+/** Retracts the transfers in these phases above this height. @returns them, newest first, with their previous phases. */
 export async function retractTransfersAbove(
   tx: Transaction,
   network: string,
@@ -203,16 +203,16 @@ export async function retractTransfersAbove(
 }
 
 /**
- * A recipient (20-byte hex with 0x) and a span of time, RFC 3339, the end excluded.
+ * A recipient (20-byte hex with 0x) and a time span in RFC 3339 that excludes its end.
  * `amountUnits`: base units of the token; null for any amount.
  */
 export type Window = { recipient: string; amountUnits: bigint | null; from: string; to: string };
 
-/** A transfer whose first reading was not live may have been made this long after its block's timestamp. */
+/** If the first reading of a transfer was not live, it may have been made up to this long after its block's timestamp. */
 const MADE_WITHIN = '15 seconds';
 
 /**
- * The transfers that may have been made inside these windows, without retracted ones; at most `limit`, those after `after`. A transfer was
+ * The transfers, except retracted ones, that may have been made inside these windows: at most `limit`, starting after `after`. A transfer was
  * made between its block's timestamp and its first reading, if that was live. When the chain's clock is ahead, the two ends are swapped.
  * @param page.reachSeconds how far outside a window a block's timestamp may be.
  */
@@ -268,7 +268,7 @@ export async function readTransfersOfBlocks(
   return rows.map(toTransfer);
 }
 
-/** Those of these transfers, by transaction and position, that count in any block. */
+/** Which of these transfers, by transaction and position, count in any block. */
 export async function readCountedTransfers(
   tx: Transaction,
   network: string,
@@ -304,7 +304,7 @@ function toWanted({ recipient, amountUnits, from, to }: Window) {
   return { address: recipient.slice(2), exactly: amountUnits?.toString() ?? null, from, closes: to };
 }
 
-/** By height, then by transaction and position, which is fixed although it is not the order inside the block. */
+/** By height, then by transaction and position. That is not the order inside the block, but it is stable. */
 export function oldestFirst(a: TransferRow, b: TransferRow): number {
   if (a.block_number !== b.block_number) return a.block_number < b.block_number ? -1 : 1;
   if (a.transaction_id !== b.transaction_id) return a.transaction_id < b.transaction_id ? -1 : 1;

@@ -11,12 +11,12 @@ import { advanceBackFills, readBackFills, type BackFill } from './watch.sql.ts';
 import { createWatchPlanner } from './watches.ts';
 
 const MAX_WALLETS_AT_ONCE = 200;
-/** How long back-filling pauses after a node could not serve it; following the head goes on meanwhile. */
+/** How long back-filling pauses after a node could not answer. The scan follows the head in the meantime. */
 const RETRY_MS = 1_000;
 
 /**
- * Reads again, for wallets that are watched only now, the blocks that were scanned before.
- * @param options.onReadAgain these blocks, both ends included, were read again from this endpoint.
+ * Reads blocks that were already scanned again, for wallets that are watched only now.
+ * @param options.onReadAgain called with the blocks, both ends included, and the endpoint they were read from.
  */
 export function createBackFillJob(
   term: Term,
@@ -27,13 +27,13 @@ export function createBackFillJob(
   const { chain, heights } = position;
   const planner = createWatchPlanner(term, position);
   const rangeSize = createRangeSize(network);
-  /** False once the database has been seen to hold no unfinished back-fill. */
+  /** False once the database is known to hold no unfinished back-fill. */
   let mayHaveBackFills = true;
   const turns = createTurns();
   /** Monotonic milliseconds. */
   let notBefore = 0;
 
-  /** Reads one range of blocks for the wallets that miss it, and stores what it finds together with the progress. */
+  /** Reads one range of blocks for the wallets that need it, and stores the transfers together with the progress. */
   async function backFillOnce(): Promise<{ more: boolean }> {
     const turn = turns.next();
     if (turn === null) return { more: false };
@@ -46,13 +46,13 @@ export function createBackFillJob(
     const tip = chain.tip().number;
     const through = Math.max(from, lastBlock(fills, from, rangeSize.size(), tip));
     const wallets = fills.filter(({ next }) => next <= through).map(({ address }) => address);
-    // A reorg may have taken all these blocks away.
+    // After a reorg, none of these blocks may exist any more.
     const read = from > tip ? NOTHING : await readOrShrink(term, chain, rangeSize, { from, to: through, wallets });
     if (read === null) return { more: true };
     const { published } = await fencedTransaction(term, async (tx) => {
       const stored = await storeTransfers(tx, term, read.transfers, heights());
       await advanceBackFills(tx, network.id, wallets, { from, through, tip });
-      // The audit may have passed some of these blocks already, without these wallets.
+      // The audit may have read some of these blocks already, without these wallets.
       if (read !== NOTHING) await lowerAudited(tx, network.id, from - 1);
       faultPoint('backfill-written');
       return stored;
@@ -65,7 +65,7 @@ export function createBackFillJob(
   }
 
   return {
-    /** Call it before the head is followed, so that no new block passes a new wallet. */
+    /** Call it before following the head, so that no new block is scanned without a new wallet. */
     watchNewWallets: planner.watchNewWallets,
     async run(): Promise<{ more: boolean }> {
       if (performance.now() < notBefore) return { more: false };
@@ -90,7 +90,7 @@ export function createBackFillJob(
 type BackFillReading = { transfers: Transfer[]; endpoint: number };
 const NOTHING: BackFillReading = { transfers: [], endpoint: 0 };
 
-/** @returns null when the node found the range too large: the next one is smaller. */
+/** @returns null when the range was too large for the node. The next one is smaller. */
 async function readOrShrink(
   { network, endpoints }: Term,
   chain: ChainView,
@@ -101,7 +101,7 @@ async function readOrShrink(
   try {
     const reading = await endpoints.ask(async (rpc) => {
       const range = await readRange(rpc, network, from, to, wallets);
-      // The last blocks of a range may be above the final one: a node on another fork would show other blocks than ours.
+      // The last blocks of a range may not be final yet. A node on another fork would show different blocks.
       requireOurBlocks(range, (number) => chain.hashAt(number));
       const transfers = await matchRange(rpc, network, range, new Set(wallets));
       return { transfers, endpoint: rpc.endpoint };
@@ -117,12 +117,12 @@ async function readOrShrink(
 const lastBlock = (fills: readonly BackFill[], from: number, maxBlocks: number, tip: number): number =>
   Math.min(from + maxBlocks - 1, tip, Math.max(...fills.map(({ to }) => to)));
 
-/** Where no endpoint keeps the blocks, asking for them takes a score of calls each time. */
+/** When no endpoint keeps the blocks, each try takes about twenty calls. */
 const BACKOFF = { firstMs: 1_000, maxMs: 300_000 };
 
 /**
- * Whether the back-fill that is farthest back is next, or the one that is least: neither blocks that no node serves nor millions of old
- * ones may keep others from being read.
+ * Alternates between the back-fill that is farthest back and the one that is least far back. Blocks that no node has, or millions of old
+ * blocks, must not keep the others from being read.
  * @param now monotonic milliseconds.
  */
 export function createTurns(now: () => number = () => performance.now()) {
@@ -136,16 +136,16 @@ export function createTurns(now: () => number = () => performance.now()) {
       if (isDue(other)) current = other;
       return isDue(current) ? { newestFirst: current === newest } : null;
     },
-    /** What was next has been read. */
+    /** The one that was next has been read. */
     done(): void {
       current.failures = 0;
     },
-    /** No endpoint has its blocks: it pauses, longer each time. */
+    /** No endpoint has the blocks: that side pauses, longer each time. */
     missing(): void {
       current.notBefore = now() + backoffMs(current.failures, BACKOFF);
       current.failures += 1;
     },
-    /** There is a new one, which does not wait for another's pause. */
+    /** There is a new back-fill, which does not wait for another one's pause. */
     added(): void {
       Object.assign(newest, createSide());
     },

@@ -7,12 +7,12 @@ import { isSampled, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { rememberClosed, rememberTraces, rememberUnfinished, type NewTrace } from './payment.sql.ts';
 import { extendWatches, watchWallets } from './watch.sql.ts';
 
-/** For the confirmations of a transfer that was seen just in time. */
+/** Leaves time to confirm a transfer that was seen just in time. */
 const TRACED_AFTER_END_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Payments wait for money: watches their wallets from each payment's creation on, however late its message comes.
- * The network's leader notices the rows at its next poll.
+ * Watches the wallets of new payments, from each payment's creation on, however late its message arrives.
+ * The network's leader finds the rows at its next poll.
  */
 export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
   return onBatch(PaymentCreated, 'payment-created', async (messages, { tx, traceparents }) => {
@@ -38,7 +38,7 @@ function addressOf({ recipient }: { recipient: string }): string {
   return address.hex;
 }
 
-/** Only what this process exports itself is kept. */
+/** Keeps only traces that this process exports, too. */
 function traceOf({
   network,
   address,
@@ -52,9 +52,9 @@ function traceOf({
 }
 
 /**
- * Payments wait no longer: their wallets stay watched for a grace period from now, so that a late transfer is still shown
- * to the merchant. Nothing is counted, so messages may come in any order: a wallet is watched until the latest of all its
- * payments' ends, in the chain's own time, and a payment that closed late only moves that end further.
+ * When payments have ended, their wallets stay watched for a grace period, so that a late transfer is still shown to the merchant.
+ * Messages may come in any order, because nothing is counted: a wallet is watched until the latest end of all its payments, in chain time,
+ * and a payment that closes late only moves that end.
  */
 export function paymentClosed({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
   return onBatch(PaymentClosed, 'payment-closed', async (messages, { tx }) => {

@@ -4,12 +4,12 @@ import { columns } from '@quittance/postgres/columns.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
-/** Longer than the two messages of a payment may overtake each other by. */
+/** Longer than a payment's second message can arrive before its first. */
 const KEPT_AFTER_CLOSING = '1 day';
-/** For each payment that closes: more than come, so the table stays small. */
+/** Rows deleted for each payment that closes: more than are added, so the table stays small. */
 const FORGOTTEN_AT_ONCE = 10;
 
-/** Payments wait for money, unless their end is known already. */
+/** These payments wait for money, unless their end is already known. */
 export async function rememberUnfinished(
   tx: Transaction,
   payments: readonly Pick<PaymentCreated, 'payment_id' | 'network' | 'created_at'>[],
@@ -26,7 +26,7 @@ export async function rememberUnfinished(
   });
 }
 
-/** Payments wait no longer. Forgets some that were closed long ago. */
+/** These payments wait no longer. Also deletes some that were closed long ago. */
 export async function rememberClosed(
   tx: Transaction,
   payments: readonly Pick<PaymentClosed, 'payment_id' | 'network'>[],
@@ -49,7 +49,7 @@ export async function rememberClosed(
   );
 }
 
-/** Whether somebody waits on this network, or did until 15 minutes ago, or a transfer on it is not confirmed yet. */
+/** Whether a payment waits on this network, or did less than 15 minutes ago, or a transfer on it is not confirmed yet. */
 export async function isAnybodyWaiting(db: Queryable, network: string): Promise<boolean> {
   const { rows } = await db.query<{ waits: boolean }>(
     `select exists (select from unfinished_payment where network = $1 and closed_at is null)
@@ -60,7 +60,7 @@ export async function isAnybodyWaiting(db: Queryable, network: string): Promise<
   return rows[0]?.waits === true;
 }
 
-/** Whether a payment waits that was created before this time. One whose messages came before this table existed is not known. */
+/** Whether a payment waits that was created before this time. Payments from before this table existed are not known. */
 export async function hasUnfinishedCreatedBefore(db: Queryable, network: string, before: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     'select 1 from unfinished_payment where network = $1 and closed_at is null and created_at < $2 limit 1',
@@ -72,13 +72,13 @@ export async function hasUnfinishedCreatedBefore(db: Queryable, network: string,
 /** A payment whose trace continues when its transfer is seen. `amountUnits` are millionths of a USDT. */
 type TracedPayment = { address: string; amountUnits: bigint; traceparent: string };
 
-/** `forgetAt`: after which no transfer is expected any more that would pay it. */
+/** `forgetAt`: no transfer that pays it is expected after this time. */
 export type NewTrace = TracedPayment & { network: string; forgetAt: Date };
 
-/** Expired rows deleted with each new one: more than come, so the table stays small. */
+/** Expired rows deleted for each new one: more than are added, so the table stays small. */
 const FORGET_AT_ONCE = 20;
 
-/** @param payments in the order in which they were announced: of one slot's the last one counts. */
+/** @param payments in the order in which they were announced. Of several with the same wallet and amount, the last one counts. */
 export async function rememberTraces(tx: Transaction, payments: readonly NewTrace[]): Promise<void> {
   await tx.query(
     `insert into traced_payment (network, address, amount_units, traceparent, forget_at)

@@ -3,17 +3,17 @@ import { longStatement } from '@quittance/postgres/long-statement.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 
-/** Addresses are 0x and 40 lowercase hex characters on this side of the store. */
+/** In TypeScript, addresses are 0x and 40 lowercase hex characters. */
 export type NewWatch = { address: string; watchedFrom: Date };
 export type BackFill = { address: string; next: number; to: number };
 
 const HEX = `'0x' || encode(address, 'hex') as address`;
 
 /**
- * Watches a wallet for each of these payments. A wallet watched since before then needs nothing further; one that is new, had
- * ended, or is now needed from an earlier time becomes new again for the leader, which reads what it missed.
- * Rows are locked in one order here and in extendWatches(), so that two transactions with the same wallets do not deadlock.
- * @param watches in the order in which their payments were announced: a wallet's transfers are told to the last one's merchant.
+ * Watches the wallets of these payments. A wallet that has been watched for long enough needs nothing more. If its watch is new, had ended,
+ * or must start earlier, the state becomes 'new', and the leader reads the blocks that were missed.
+ * Rows are locked in the same order here and in extendWatches(), so that two transactions with the same wallets do not deadlock.
+ * @param watches in the order in which their payments were announced: messages about a wallet's transfers name the last one's merchant.
  */
 export async function watchWallets(
   tx: Transaction,
@@ -47,13 +47,13 @@ export async function watchWallets(
   });
 }
 
-/** As watchWallets() locks them. */
+/** In the order in which watchWallets() locks them. */
 const LOCKED_IN_ORDER = `array(
   select address from watch where network = $1 and address = any($2) order by address for update)`;
 
 const NEEDS_READING = `(watch.state = 'ended' or excluded.watched_from < watch.watched_from)`;
 
-/** Keeps watched wallets watched at least until then. */
+/** Keeps watched wallets watched at least until `watchedUntil`. */
 export async function extendWatches(
   tx: Transaction,
   watches: readonly { network: string; address: string; watchedUntil: Date }[],
@@ -78,12 +78,12 @@ export async function extendWatches(
   });
 }
 
-/** As many as one answer holds, so that a million of them need no large one. */
+/** Rows in one answer, so that a million of them do not arrive at once. */
 const PAGE = 20_000;
 
 /**
- * Calls back for every wallet to match. A cursor walks over the table once; asking page by page for those after the last one would sort the
- * rest of the table each time where it has no statistics yet, as after a restore.
+ * Calls `use` for every watched wallet. A cursor reads the table once. Asking page by page would sort the rest of the table each time when it
+ * has no statistics, as after a restore.
  * @param use may be called again for the same wallet.
  */
 export async function eachWatchedAddress(pool: Pool, network: string, use: (address: string) => void): Promise<void> {
@@ -100,7 +100,7 @@ export async function eachWatchedAddress(pool: Pool, network: string, use: (addr
   });
 }
 
-/** Wallets that no leader watches yet, those needed from the latest time first: one that is hard to date delays no other. */
+/** Wallets that no leader watches yet, the latest start first, so that an old one, which is hard to date, delays no other. */
 export async function readNewWatches(pool: Pool, network: string, limit: number): Promise<NewWatch[]> {
   const { rows } = await pool.query<NewWatch>(
     `select ${HEX}, watched_from as "watchedFrom" from watch where network = $1 and state = 'new' order by watched_from desc limit $2`,
@@ -110,8 +110,8 @@ export async function readNewWatches(pool: Pool, network: string, limit: number)
 }
 
 /**
- * Stores what new wallets still miss: the blocks `backFill.from` to `backFill.to`, or nothing.
- * A wallet that meanwhile is needed from before `coveredFrom` stays new, for the next round.
+ * Stores which blocks new wallets still need: `backFill.from` to `backFill.to`, or none.
+ * A wallet whose start has since moved before `coveredFrom` stays new, for the next round.
  */
 export async function planWatches(
   tx: Transaction,
@@ -128,7 +128,7 @@ export async function planWatches(
   );
 }
 
-/** Whether more wallets than this would have blocks after this time read, if those were left out. */
+/** Whether more wallets than this would need a back-fill if the blocks after this time were skipped. */
 export async function needMoreThan(
   db: Queryable,
   network: string,
@@ -142,13 +142,13 @@ export async function needMoreThan(
   return (rowCount ?? 0) > wallets;
 }
 
-/** Longer than it takes for a million wallets. */
+/** Longer than a million wallets take. */
 const JUMP_TIMEOUT_MS = 60_000;
 
 /**
- * Stores that the blocks `from` to `through` were not scanned, those below them up to the time `scannedThrough` were. Wallets that are watched
- * have the blocks read; those that are needed only from `plannedFrom` on are planned anew, and those no longer needed have ended.
- * @returns how many wallets have the blocks read.
+ * Stores that the blocks `from` to `through` were skipped, while those below, up to the time `scannedThrough`, were scanned. Watched wallets
+ * get a back-fill of these blocks. Watches that start after `plannedFrom` are planned again, and those no longer needed end.
+ * @returns how many wallets get a back-fill.
  */
 export async function leaveToBackFill(
   tx: Transaction,
@@ -176,7 +176,7 @@ export async function leaveToBackFill(
   return rowCount ?? 0;
 }
 
-/** Wallets with blocks still to read, the farthest back first, or last. */
+/** Wallets that still need blocks, by the next block of each. */
 export async function readBackFills(
   pool: Pool,
   network: string,
@@ -190,14 +190,14 @@ export async function readBackFills(
   return rows;
 }
 
-/** Records that these wallets' blocks from `from` to `through` have been read; those with none left are complete. */
+/** Records that the blocks `from` to `through` were read for these wallets. A wallet that needs no more blocks is complete. */
 export async function advanceBackFills(
   tx: Transaction,
   network: string,
   addresses: readonly string[],
   { from, through, tip }: { from: number; through: number; tip: number },
 ): Promise<void> {
-  // A reorg may have taken blocks away that were still to be read; what replaces them is scanned as new.
+  // A reorg may have removed blocks that were still to be read. Their replacements are scanned as new blocks.
   await tx.query(
     `update watch set
        state = case when least(backfill_to, $5) <= $4 then 'watching' else state end,
@@ -209,8 +209,8 @@ export async function advanceBackFills(
 }
 
 /**
- * Ends the watching of wallets that no payment needs any more. Chain time decides, so that an outage of the nodes,
- * however long, ends none of them unread.
+ * Ends the watches that no payment needs any more. Chain time decides, so even a long outage of the nodes ends no watch before its blocks
+ * have been read.
  * @returns the wallets that are no longer watched.
  */
 export async function endWatches(tx: Transaction, network: string, final: Date, limit: number): Promise<string[]> {
@@ -224,7 +224,7 @@ export async function endWatches(tx: Transaction, network: string, final: Date, 
   return rows.map(({ address }) => address);
 }
 
-/** What is known of a wallet's transfers. */
+/** In which blocks a wallet's transfers are known. */
 export type WatchSpan = {
   address: string;
   state: 'new' | 'backfilling' | 'watching' | 'ended';
@@ -233,7 +233,7 @@ export type WatchSpan = {
   endedThrough: Date | null;
 };
 
-/** Those of these wallets that are or were watched. */
+/** Which of these wallets are or were watched. */
 export async function readWatchSpans(
   db: Queryable,
   network: string,
@@ -247,7 +247,7 @@ export async function readWatchSpans(
   return rows;
 }
 
-/** `watched`: wallets whose transfers are looked for; `backFilling`: those of them with older blocks still to read. */
+/** `watched`: wallets that are watched. `backFilling`: those of them that still need older blocks. */
 export async function countWatches(db: Queryable, network: string): Promise<{ watched: number; backFilling: number }> {
   const { rows } = await db.query<{ watched: number; backFilling: number }>(
     `select count(*) filter (where state <> 'ended')::integer as watched,
@@ -259,7 +259,7 @@ export async function countWatches(db: Queryable, network: string): Promise<{ wa
 }
 
 /**
- * Watches wallets again whose watching ended with blocks that are gone: what replaces those has not been read for them.
+ * Watches wallets again whose watch ended in a block that is gone: its replacement has not been read for them.
  * @returns their addresses.
  */
 export async function reviveWatchesEndedAfter(tx: Transaction, network: string, timestamp: number): Promise<string[]> {

@@ -5,10 +5,10 @@ import { fencedTransaction, type Position, type Term } from '../leadership/term.
 import { endWatches, planWatches, readNewWatches, type NewWatch } from './watch.sql.ts';
 
 const MAX_NEW_WATCHES = 500;
-/** How long watches wait whose first block no node could find. The search for it takes a score of calls. */
+/** How long watches wait when no node could find their first block. The search takes about twenty calls. */
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 
-/** Takes new wallets into the watch set, and decides which of the blocks scanned before they still need. */
+/** Takes new wallets into the watch set, and determines which of the scanned blocks they still need. */
 export function createWatchPlanner(term: Term, { chain }: Position) {
   const { network, endpoints, pool, watches, logger } = term;
   let newWatches: NewWatch[] = [];
@@ -33,7 +33,7 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
       newWatches = await readNewWatches(pool, network.id, MAX_NEW_WATCHES);
       for (const { address } of newWatches) watches.add(address);
     },
-    /** Stores what those wallets need, so that a crash forgets nothing. @returns whether there may be new back-fills. */
+    /** Stores which blocks those wallets need, so that a crash loses nothing. @returns whether there may be new back-fills. */
     async plan(): Promise<boolean> {
       const { recent = [], old = [] } = Object.groupBy(newWatches, (watch) =>
         chain.before(earliestSecond(watch)) === undefined ? 'old' : 'recent',
@@ -46,7 +46,7 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
         return isOldPlanned || planned;
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        // It may be that no node can ever date them: then they wait, and no other watch waits with them.
+        // No node may ever be able to find that block. These watches wait, but no others do.
         oldNotBefore = performance.now() + backoffMs(oldFailures, BACKOFF);
         oldFailures += 1;
         logger.warn({ network: network.id, error: error.message }, 'old watches have to wait');
@@ -56,7 +56,7 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
   };
 }
 
-/** The second, in Unix time, from which on blocks may hold a transfer that matters. */
+/** The first Unix second whose blocks may hold a transfer that matters. */
 const earliestSecond = ({ watchedFrom }: NewWatch): number =>
   Math.floor(watchedFrom.getTime() / 1000) - BLOCK_TIME_MARGIN_SECONDS;
 
