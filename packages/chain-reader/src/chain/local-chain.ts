@@ -8,9 +8,8 @@ export type BlockHead = Pick<Block, 'number' | 'hash' | 'timestamp'>;
 export type LocalChain = ReturnType<typeof createLocalChain>;
 
 /**
- * Our own view of a chain's end: the blocks that were scanned and stored and may still be reorganised away, oldest first.
- * Every two neighbours in height are linked by parent hash. Below the finalized block there may be holes, because catching
- * up in ranges stores only each range's last block.
+ * Our view of a chain's end: the stored blocks that a reorg may still remove, oldest first. Neighbours in height are linked by parent hash.
+ * Below the finalized block there may be gaps, because catching up in ranges stores only each range's last block.
  * @param stored in ascending order, at least one.
  */
 export function createLocalChain(stored: readonly BlockHead[]) {
@@ -36,7 +35,7 @@ export function createLocalChain(stored: readonly BlockHead[]) {
     atOrBelow: (number: number): BlockHead | undefined => blocks.findLast((block) => block.number <= number),
     /** The highest stored block mined before this time (Unix seconds). */
     before: (timestamp: number): BlockHead | undefined => blocks.findLast((block) => block.timestamp < timestamp),
-    /** Heights that are stored, newest first. */
+    /** The stored heights, newest first. */
     heights: (): number[] => blocks.map(({ number }) => number).reverse(),
     append(added: readonly BlockHead[]): void {
       for (const { number, hash, timestamp } of added) {
@@ -47,9 +46,9 @@ export function createLocalChain(stored: readonly BlockHead[]) {
         positions.set(number, block);
       }
     },
-    /** Forgets every block above this height. */
+    /** Drops every block above this height. */
     rewind: (number: number): void => keep((block) => block.number <= number),
-    /** Forgets blocks below this height, but never the tip. */
+    /** Drops the blocks below this height, but never the tip. */
     prune(number: number): void {
       const last = tip().number;
       keep((block) => block.number >= number || block.number === last);
@@ -57,21 +56,21 @@ export function createLocalChain(stored: readonly BlockHead[]) {
   };
 }
 
-/** What walking back from our tip over the node's chain has shown. */
+/** The result of comparing the node's chain with ours, back from our tip. */
 export type Fork =
-  /** Our tip is on the node's chain after all, or the node is too far behind to decide. */
+  /** Our tip is on the node's chain, or the node is too far behind to tell. */
   | { kind: 'none' }
-  /** Both chains share this block and none above it; it is not below the finalized one. */
+  /** The last block that both chains share. It is not below the finalized block. */
   | { kind: 'reorg'; ancestor: BlockHead }
-  /** The node's chain has another block where the chain had already been final. */
+  /** The node's chain has a different block at a height that was already final. */
   | { kind: 'below_finalized'; number: number; ours: string; theirs: string };
 
 const BLOCKS_PER_STEP = 32;
 
 /**
- * Finds where the node's chain leaves ours.
- * @param finalized height of the last block known as final; looked at, but nothing below it.
- * @throws RpcError `unknown_block` when the node lacks the block that decides.
+ * Finds the block where the node's chain leaves ours.
+ * @param finalized height of the last final block. The search includes it, but no block below it.
+ * @throws RpcError `unknown_block` when the node does not have the block that decides.
  */
 export async function findFork(rpc: RpcProvider, chain: LocalChain, finalized: number): Promise<Fork> {
   const heights = chain.heights().filter((height) => height >= finalized);
@@ -82,14 +81,14 @@ export async function findFork(rpc: RpcProvider, chain: LocalChain, finalized: n
     for (const [position, number] of step.entries()) {
       const ours = chain.hashAt(number) ?? '';
       const hash = theirs[position]?.hash;
-      // Without another block above it, the node only lacks what we have: it lags.
+      // If the node has no different block above this one, it only lags.
       if (hash === ours) return lowest.kind === 'none' ? lowest : forkAbove(chain, number);
       if (hash !== undefined) lowest = { kind: 'below_finalized', number, ours, theirs: hash };
     }
   }
-  // To prove that what was final has changed, the node must show another block there, and not only above.
+  // To prove that a final block has changed, the node must show a different block at its height, and not only above.
   if (lowest.kind === 'below_finalized' && lowest.number !== heights.at(-1))
-    throw new RpcError('unknown_block', 'the node lacks the block that was final');
+    throw new RpcError('unknown_block', 'the node does not have the block that was final');
   return lowest;
 }
 

@@ -15,11 +15,11 @@ export type SeenTransfer = {
   amountUnits: bigint;
 };
 
-/** What a node shows of a transaction. It helps people, and decides about no money: nothing is proved but that this node says so. */
+/** A transaction as one node shows it. Nothing of it is proved, so it informs people and never moves money. */
 export type TransactionSight =
-  /** The node knows no such transaction: there is none, or it lags, or has forgotten it. */
+  /** The node does not know the transaction: there is none, or the node lags or has dropped it. */
   | { kind: 'unknown' }
-  /** The node knows it and has no block with it, or none that is still in its chain. */
+  /** The node knows it, but has no block with it that is still in its chain. */
   | { kind: 'pending' }
   | { kind: 'failed'; blockNumber: number; blockTimestamp: number }
   | {
@@ -29,15 +29,15 @@ export type TransactionSight =
       blockTimestamp: number;
       /** Of the token. */
       transfers: SeenTransfer[];
-      /** Who else got something: another token, or the chain's own coin. */
+      /** Who else received something: another token, or the chain's own coin. */
       otherRecipients: string[];
     };
 
-/** A transaction that pays so many at once is shown in part. */
+/** A transaction with more transfers or recipients is shown in part. */
 const MAX_TRANSFERS = 500;
 const MAX_OTHER_RECIPIENTS = 100;
 
-/** Reads a transaction by its id, in two or three calls. @throws RpcError when the node contradicts itself or cannot answer. */
+/** Reads a transaction by its id, with two or three calls. @throws RpcError when the node contradicts itself or cannot answer. */
 export async function lookUpTransaction(
   rpc: RpcProvider,
   network: Pick<ChainNetwork, 'token'>,
@@ -85,7 +85,7 @@ export type BlacklistQuestion = (typeof blacklistQuestions)[number];
  * Asks a token whether it has frozen a wallet.
  * @param wallet 20 bytes as 0x and lowercase hex.
  * @param questions tried in turn until the contract answers one.
- * @returns the question that it answered, and the answer; null when it has none of these functions.
+ * @returns the question that the contract answered, and the answer; null when it has none of these functions.
  * @throws RpcError when the node does not answer.
  */
 export async function readBlacklisted(
@@ -103,7 +103,7 @@ export async function readBlacklisted(
   return null;
 }
 
-/** A contract without the function reverts, and every node words that differently. @throws RpcError of any other kind. */
+/** A contract without the function reverts, and every node reports that in other words. @throws any other error. */
 function orNothing(error: unknown): null {
   if (error instanceof RpcError && error.kind === 'unknown' && error.isAnswer) return null;
   throw error;

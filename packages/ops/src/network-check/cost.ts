@@ -76,7 +76,7 @@ async function useOfLooks(
   while (uses.length < SAMPLES) {
     const { number } = await patiently(() => readHead(rpc));
     const below = await patiently(() => readBlockAt(rpc, Math.max(0, number - blocks)));
-    if (below === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
+    if (below === null) throw new RpcError('unknown_block', 'the node does not have a block below its own head');
     const context = {
       network,
       chain: createLocalChain([below]),

@@ -69,7 +69,7 @@ export async function firstBlockSince(endpoints: Endpoints, chain: ChainView, ti
   return endpoints.ask(async (rpc) => {
     const isBefore = async (number: number) => {
       const block = await readBlockAt(rpc, number);
-      if (block === null) throw new RpcError('unknown_block', 'the node lacks old blocks');
+      if (block === null) throw new RpcError('unknown_block', 'the node does not have old blocks');
       return block.timestamp < timestamp;
     };
     let low = lowest;

@@ -177,7 +177,7 @@ export async function startAtFinalBlock({ network, endpoints, pool, epoch, logge
     const depth = final === null ? START_CONFIRMATIONS : network.confirmations;
     const height = Math.min(final?.height ?? newest.number, newest.number - depth + 1);
     const block = await readBlockAt(rpc, Math.max(0, height));
-    if (block === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
+    if (block === null) throw new RpcError('unknown_block', 'the node does not have a block below its own head');
     return { head: newest, start: block, claim: final };
   });
   const { number } = start;

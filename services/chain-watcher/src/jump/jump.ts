@@ -215,7 +215,7 @@ async function readTarget(
   if (finalNow !== null && ours !== undefined && finalNow.hash !== ours)
     throw new RpcError('invalid_answer', 'a different block than the one that was final');
   const block = await readBlockAt(rpc, number);
-  if (block === null) throw new RpcError('unknown_block', 'the node lacks a block that it calls final');
+  if (block === null) throw new RpcError('unknown_block', 'the node does not have a block that it calls final');
   const scanned = scannedForCertain(tip, tipNow, largeFinal);
   return { block, head: head.number, isNamed: claim.isNamed, scanned, isTip: scanned.number === tip.number };
 }
