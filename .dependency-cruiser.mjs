@@ -44,7 +44,7 @@ const floorsOfPackages = {
 };
 
 /** What a request or a message enters a service by: `http.ts` and `messages.ts` of a noun, or the folders of services without nouns. */
-const folders = '(routes|handlers|loops|jobs)';
+const folders = '(routes|handlers|loops)';
 const entriesOf = (src) => [`^${src}/[a-z-]+/(http|messages)\\.ts$`, `^${src}/${folders}/`];
 
 /** What writes SQL: `*.sql.ts` of a noun, or the folders of services without nouns. */
@@ -105,7 +105,7 @@ const insideServices = [
   ),
   rule(
     'entry-loads-no-other-kind-of-entry',
-    'Routes, handlers, loops and jobs load none of another folder.',
+    'Routes, handlers and loops load none of another folder.',
     { path: `^services/([^/]+)/src/${folders}/` },
     { path: entriesOf(sameSource), pathNot: `^${sameSource}/$2/` },
   ),

@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bloomTest, coversBloom } from '../src/chain/bloom.ts';
-import { DEPRECATE_TOPIC } from '../src/chain/deprecation.ts';
+import { DEPRECATE_TOPIC, TRANSFER_TOPIC } from '../src/chain/transfers.ts';
 import { readNetworks } from '../src/chain/networks.ts';
-import { TRANSFER_TOPIC } from '../src/chain/transfers.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
 
 const EMPTY = `0x${'0'.repeat(512)}`;

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { classifyHttpStatus, classifyRpcError, classifyTransportError } from '../src/rpc/classify-error.ts';
-import { parseRetryAfter } from '../src/rpc/error-hints.ts';
+import {
+  classifyHttpStatus,
+  classifyRpcError,
+  classifyTransportError,
+  parseRetryAfter,
+} from '../src/rpc/classify-error.ts';
 import { RpcError, type RpcErrorKind } from '../src/rpc/errors.ts';
 
 /** What nodes and providers are known to say to an eth_getLogs, or to a batch with one. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { priceLists } from '@quittance/contracts/price-lists.ts';
 import { createDailyBudget } from '../src/rpc/daily-budget.ts';
 import type { DailyPlan } from '../src/rpc/network.ts';
-import { createPacer } from '../src/rpc/pacer.ts';
+import { createPacer } from '../src/rpc/throttle.ts';
 
 const HOUR_MS = 3_600_000;
 const MIDNIGHT = Date.UTC(2026, 10, 23);

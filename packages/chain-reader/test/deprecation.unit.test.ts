@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { id } from 'ethers';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
-import { DEPRECATE_TOPIC, findDeprecation } from '../src/chain/deprecation.ts';
-import { tokenEvents } from '../src/chain/transfers.ts';
+import { DEPRECATE_TOPIC, findDeprecation, tokenEvents } from '../src/chain/transfers.ts';
 import { TOKEN, sampleLog, topicOf } from './samples.ts';
 
 const deprecated = sampleLog({ topics: [DEPRECATE_TOPIC], data: topicOf(addressOf(9)) });

@@ -295,7 +295,7 @@ describe('an endpoint that fails', () => {
     expect(await who()).toBe(1);
     expect(stateOf(0)).toMatchObject({
       failures: { unreachable: 1, invalid_answer: 1 },
-      last_error: 'invalid_answer: the body is no JSON-RPC answer to what was asked',
+      last_error: 'invalid_answer: the body is not a JSON-RPC answer to the request',
     });
     expect(Date.parse(stateOf(0).last_error_at!)).toBeLessThanOrEqual(Date.now());
   });

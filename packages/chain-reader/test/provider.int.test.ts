@@ -130,7 +130,7 @@ describe('an HTTP failure', () => {
     [400, { code: -32600, message: 'block range is too wide' }, 'range', 'too wide'],
     [429, 'Too Many Requests', 'rate_limit', 'HTTP 429'],
     [502, '<html>Bad Gateway</html>', 'unreachable', 'HTTP 502'],
-    [200, '<html>Just a moment…</html>', 'invalid_answer', 'no JSON-RPC answer'],
+    [200, '<html>Just a moment…</html>', 'invalid_answer', 'not a JSON-RPC answer'],
   ])('of status %d with the body %j is %s', async (status, body, kind, text) => {
     await start(() => ({ status, body }));
     const error = await errorOf(rpc.send('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x9' }]));

@@ -91,7 +91,7 @@ describe('a whole range', () => {
       (logs) => logs.map((log) => (heightOf(log) === from + 4 ? { ...log, blockHash: `0x${'1'.repeat(64)}` } : log)),
       /invalid_answer: a log of a block outside the chain/,
     ],
-    ['one event twice', (logs) => [...logs, ...logs.slice(0, 1)], /invalid_answer: two logs of one place/],
+    ['one event twice', (logs) => [...logs, ...logs.slice(0, 1)], /invalid_answer: two logs at the same place/],
     [
       'logs of two blocks at one height',
       (logs) => [...logs, { ...logs[0], blockHash: `0x${'1'.repeat(64)}` }],

@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { RpcError } from '../src/rpc/errors.ts';
-import { DEPRECATE_TOPIC } from '../src/chain/deprecation.ts';
-import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, recipientOf, transferFilter } from '../src/chain/transfers.ts';
+import {
+  DEPRECATE_TOPIC,
+  TRANSFER_TOPIC,
+  decodeTransfer,
+  locateTransfer,
+  recipientOf,
+  transferFilter,
+} from '../src/chain/transfers.ts';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import { TOKEN, sampleLog, sampleReceipt, topicOf } from './samples.ts';
 

@@ -1,3 +1,5 @@
+import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 import { serve } from '@quittance/http/server/serve.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
@@ -5,32 +7,23 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
-import { paymentClosed } from './handlers/payment-closed.ts';
-import { paymentCreated } from './handlers/payment-created.ts';
-import { startCountIncidentsLoop } from './jobs/count-incidents.ts';
-import { startNetworkLoop } from './jobs/network-loop.ts';
-import { startStoreUsageLoop } from './jobs/store-usage.ts';
-import { createLookUps } from './look-up/look-ups.ts';
-import { createWalletStates } from './look-up/wallet-states.ts';
+import { verifyTransferRoute } from './confirm/http.ts';
+import { startStoreUsageLoop } from './endpoints/usage.ts';
+import { networkIncidentRoutes, startCountIncidentsLoop } from './incidents/http.ts';
+import { chainsRoute, tipsRoute } from './leadership/http.ts';
+import { startNetworkLoop } from './leadership/network-loop.ts';
+import { lookUpTransactionRoute, walletStatesRoute } from './look-ups/http.ts';
+import { createLookUps } from './look-ups/look-ups.ts';
+import { createWalletStates } from './look-ups/wallet-states.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
-import { chainsRoute } from './routes/chains.ts';
-import { checkRoutes } from './routes/check.ts';
-import { networkIncidentRoutes } from './routes/incidents.ts';
-import { jumpRoutes } from './routes/jumps.ts';
-import { lookUpTransactionRoute } from './routes/look-up-transaction.ts';
-import { rescanRoutes } from './routes/rescans.ts';
-import { resumeRoutes } from './routes/resume.ts';
-import { tipsRoute } from './routes/tips.ts';
-import { verifyTransferRoute } from './routes/verify-transfer.ts';
-import { transfersInWindowsRoute } from './routes/transfers-in-windows.ts';
-import { walletStatesRoute } from './routes/wallet-states.ts';
-import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
+import { operatorRoutes } from './operators/http.ts';
+import { checkRoutes, transfersInWindowsRoute } from './transfers/http.ts';
+import { paymentClosed, paymentCreated } from './watches/messages.ts';
 
 const name = 'chain-watcher';
 
-/** A replica that is frozen this long loses its networks to another. */
+/** A replica that is frozen for this long loses its networks to another one. */
 const LEASE_MS = 15_000;
 
 await startService({
@@ -83,11 +76,9 @@ await startService({
         chainsRoute({ pool: operators, networks: watched, clockDifferenceMs }),
         ...networkIncidentRoutes(operators),
         ...checkRoutes(operators),
-        ...jumpRoutes({ pool: operators, networks }),
-        ...rescanRoutes({ pool: operators, networks }),
-        ...resumeRoutes({ pool: operators, networks }),
+        ...operatorRoutes({ pool: operators, networks }),
       ],
-      // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
+      // Readiness does not include nodes and the broker: without them, requests are still answered correctly.
       ready,
       isUnavailable,
     });

@@ -1,5 +1,5 @@
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { INCIDENT_KINDS } from './store/incidents.ts';
+import { INCIDENT_KINDS } from './incidents/incident.sql.ts';
 
 /** One set for the process, labelled by network. */
 export type ChainMetrics = ReturnType<typeof createChainMetrics>;
@@ -51,7 +51,7 @@ export function createChainMetrics(metrics: Metrics) {
   };
 }
 
-/** Alerts watch these for an increase: a counter that appears only with its first event has none, and the event would be missed. */
+/** Alerts watch these counters for an increase. A counter that first appears with its first event shows no increase. */
 export function startAtZero(metrics: ChainMetrics, network: string): void {
   for (const kind of INCIDENT_KINDS) metrics.incidents.inc({ network, kind }, 0);
   for (const phase of ['seen', 'confirmed', 'retracted']) metrics.transfers.inc({ network, phase }, 0);

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { SuggestedRange } from '@quittance/chain-reader/rpc/errors.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { createBatchSize } from '../src/reading/adaptive-batch-size.ts';
+import { type SuggestedRange, RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { createBatchSize } from '../src/blocks/ranges.ts';
 
 const tooMuch = (suggested: SuggestedRange | null = null) => new RpcError('range', 'too many', { suggested });
 

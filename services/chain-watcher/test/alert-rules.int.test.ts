@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { missingLabels, missingSeries, readAlertRules, samplesOf, seriesOf } from '@quittance/testkit/alert-rules.ts';
-import type { Sample } from '@quittance/testkit/alert-rules.ts';
+import {
+  missingLabels,
+  missingSeries,
+  readAlertRules,
+  samplesOf,
+  seriesOf,
+  type Sample,
+} from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { INCIDENT_KINDS } from '../src/store/incidents.ts';
+import { INCIDENT_KINDS } from '../src/incidents/incident.sql.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { startWorld, type World } from './world.ts';
 

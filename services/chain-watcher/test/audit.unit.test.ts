@@ -1,9 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { auditPauseMs } from '../src/jobs/audit/audit.ts';
-import { createProgress } from '../src/jobs/audit/progress.ts';
-import { takeTurns, type SecondReadingJob, type StoreResult } from '../src/second-reading/background.ts';
-import { wasWatched } from '../src/second-reading/read-span.ts';
-import type { WatchSpan } from '../src/store/watches.ts';
+import { auditPauseMs, createProgress } from '../src/reread/audit.ts';
+import { takeTurns, type SecondReadingJob, type StoreResult } from '../src/reread/background.ts';
+import { wasWatched } from '../src/reread/second-reading.ts';
+import type { WatchSpan } from '../src/watches/watch.sql.ts';
 
 describe('the endpoint that a block was read from', () => {
   test('is remembered by spans, and before this term it was the best endpoint', () => {

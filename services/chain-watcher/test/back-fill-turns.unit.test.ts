@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createTurns } from '../src/jobs/back-fill/turns.ts';
+import { createTurns } from '../src/watches/back-fill.ts';
 
 function turnsAt() {
   let now = 0;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DEPRECATE_TOPIC } from '@quittance/chain-reader/chain/deprecation.ts';
+import { DEPRECATE_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';

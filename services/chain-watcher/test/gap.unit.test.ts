@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createGap } from '../src/jobs/follow/gap.ts';
+import { createGap } from '../src/follow/looks.ts';
 
 /** A gap whose clock the test moves, after a look that began at 0 and has read everything up to block 100. */
 function gapAfterLook() {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { raiseIncident } from '../src/store/incidents.ts';
+import { raiseIncident } from '../src/incidents/incident.sql.ts';
 import { incidentsOf, type ShownIncident } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, type World } from './world.ts';

@@ -1,4 +1,4 @@
-import { createLookSchedule } from '../src/jobs/follow/look-schedule.ts';
+import { createLookSchedule } from '../src/follow/look-schedule.ts';
 
 /** A block of the simulated chain. `at`: when the endpoints have it; `announcedAt`: when each of them says so. All in milliseconds. */
 export type SimulatedBlock = { timestamp: number; at: number; announcedAt?: readonly number[] };

@@ -17,9 +17,9 @@ import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/da
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { sharedTrust } from '@quittance/testkit/trust.ts';
-import { createLookUps } from '../src/look-up/look-ups.ts';
+import { createLookUps } from '../src/look-ups/look-ups.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { lookUpTransactionRoute } from '../src/routes/look-up-transaction.ts';
+import { lookUpTransactionRoute } from '../src/look-ups/http.ts';
 import { INTERNAL_TOKEN } from './watcher.ts';
 
 const LIMIT = 4;

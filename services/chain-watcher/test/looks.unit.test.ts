@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { createLooks } from '../src/jobs/follow/looks.ts';
+import { createLooks } from '../src/follow/looks.ts';
 
 let time = 0;
 beforeEach(() => {

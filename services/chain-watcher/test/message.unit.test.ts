@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { messageIdOf, toTransferObserved } from '../src/transfers/message.ts';
-import type { TransferRow } from '../src/store/transfers.ts';
+import { messageIdOf, toTransferObserved } from '../src/transfers/publish.ts';
+import type { TransferRow } from '../src/transfers/transfer.sql.ts';
 
 const row: TransferRow = {
   merchant_id: `mer_${'1'.repeat(32)}`,

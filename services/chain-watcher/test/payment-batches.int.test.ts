@@ -11,10 +11,9 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
-import { paymentClosed } from '../src/handlers/payment-closed.ts';
-import { paymentCreated } from '../src/handlers/payment-created.ts';
+import { paymentClosed, paymentCreated } from '../src/watches/messages.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { planWatches } from '../src/store/watches.ts';
+import { planWatches } from '../src/watches/watch.sql.ts';
 import { chanceOf, type Chance } from './random-run/chance.ts';
 
 const settings = { watchGraceSeconds: 600 };

@@ -3,7 +3,7 @@ import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 import { hashOf } from '@quittance/testkit/chain/samples.ts';
-import { heightsAfter } from '../src/term/position.ts';
+import { heightsAfter } from '../src/leadership/term.ts';
 
 const head = (number: number) => ({ number, hash: hashOf(number), timestamp: number });
 const blockAt = (number: number): Block => ({

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { FinalRange } from '@quittance/chain-reader/chain/catch-up.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { createRangesAhead } from '../src/jobs/follow/ranges-ahead.ts';
-import type { Term } from '../src/term/term.ts';
+import { createRangesAhead } from '../src/follow/poller.ts';
+import type { Term } from '../src/leadership/term.ts';
 
 const range = { from: 11, to: 20 } as FinalRange;
 

@@ -4,8 +4,8 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { hasUnfinishedCreatedBefore, rememberClosed, rememberUnfinished } from '../src/store/unfinished-payments.ts';
-import { leaveToBackFill, needMoreThan } from '../src/store/watches.ts';
+import { hasUnfinishedCreatedBefore, rememberClosed, rememberUnfinished } from '../src/watches/payment.sql.ts';
+import { leaveToBackFill, needMoreThan } from '../src/watches/watch.sql.ts';
 
 const network = 'local';
 const at = (seconds: number) => new Date((1_700_000_000 + seconds) * 1000);
@@ -61,8 +61,11 @@ describe('blocks that are left out', () => {
 
 describe('an unfinished payment', () => {
   const created = (paymentId: string) =>
-    transaction(pool, (tx) => rememberUnfinished(tx, [{ paymentId, network, createdAt: at(10).toISOString() }]));
-  const closed = (paymentId: string) => transaction(pool, (tx) => rememberClosed(tx, [{ paymentId, network }]));
+    transaction(pool, (tx) =>
+      rememberUnfinished(tx, [{ payment_id: paymentId, network, created_at: at(10).toISOString() }]),
+    );
+  const closed = (paymentId: string) =>
+    transaction(pool, (tx) => rememberClosed(tx, [{ payment_id: paymentId, network }]));
   const isAny = (before: Date, of = network) => hasUnfinishedCreatedBefore(pool, of, before);
 
   test('is one from its creation to its end, whichever message comes first', async () => {

@@ -5,10 +5,15 @@ import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { markRead, moveCursor, readTips, takeOver } from '../src/store/cursor.ts';
-import { insertTransfers, readTransfersIn, retractTransfersAbove, type TransferRow } from '../src/store/transfers.ts';
-import { rememberUnfinished } from '../src/store/unfinished-payments.ts';
-import { watchWallets } from '../src/store/watches.ts';
+import { markRead, moveCursor, readTips, takeOver } from '../src/leadership/cursor.sql.ts';
+import {
+  insertTransfers,
+  readTransfersIn,
+  retractTransfersAbove,
+  type TransferRow,
+} from '../src/transfers/transfer.sql.ts';
+import { rememberUnfinished } from '../src/watches/payment.sql.ts';
+import { watchWallets } from '../src/watches/watch.sql.ts';
 import { at, network, start, transferIn, wallet, watchOf } from './store-samples.ts';
 
 let database: TestDatabase;
@@ -202,7 +207,7 @@ describe('tips', () => {
     const createdAt = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
     if (createdAgo !== null)
       await transaction(pool, (tx) =>
-        rememberUnfinished(tx, [{ paymentId: 'pay', network, createdAt: createdAt(createdAgo) }]),
+        rememberUnfinished(tx, [{ payment_id: 'pay', network, created_at: createdAt(createdAgo) }]),
       );
     expect(await tips(network)).toMatchObject([{ unreadable }]);
   });

@@ -5,7 +5,7 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { startStoreUsageLoop } from '../src/jobs/store-usage.ts';
+import { startStoreUsageLoop } from '../src/endpoints/usage.ts';
 import { migrations, schema } from '../src/migrations.ts';
 
 const URL_WITH_KEY = 'https://user:pass@node.example/v2/a-secret-key';

@@ -3,10 +3,17 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { insertBlocks, loadCanonicalBlocks, orphanBlocksAbove } from '../src/store/blocks.ts';
-import { Fenced, fence, lowerAudited, moveAudited, moveCursor, readCursor, takeOver } from '../src/store/cursor.ts';
-import { storeScan } from '../src/store/scan.ts';
-import { confirmTransfers, insertTransfers, retractTransfersAbove } from '../src/store/transfers.ts';
+import { insertBlocks, loadCanonicalBlocks, orphanBlocksAbove, storeScan } from '../src/blocks/block.sql.ts';
+import {
+  Fenced,
+  fence,
+  lowerAudited,
+  moveAudited,
+  moveCursor,
+  readCursor,
+  takeOver,
+} from '../src/leadership/cursor.sql.ts';
+import { confirmTransfers, insertTransfers, retractTransfersAbove } from '../src/transfers/transfer.sql.ts';
 import {
   advanceBackFills,
   endWatches,
@@ -15,7 +22,7 @@ import {
   readNewWatches,
   watchWallets,
   reviveWatchesEndedAfter,
-} from '../src/store/watches.ts';
+} from '../src/watches/watch.sql.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';

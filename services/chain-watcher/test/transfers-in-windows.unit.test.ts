@@ -1,6 +1,6 @@
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
 import { expect, test } from '@jest/globals';
-import { scannedThrough } from '../src/routes/transfers-in-windows.ts';
+import { scannedThrough } from '../src/transfers/http.ts';
 
 const at = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1000);
 const final = { number: 100, timestamp: 1_700_000_600 };

@@ -7,7 +7,7 @@ import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/
 import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createWalletStates } from '../src/look-up/wallet-states.ts';
+import { createWalletStates } from '../src/look-ups/wallet-states.ts';
 import { startWorld } from './world.ts';
 
 const IS_BLACK_LISTED = '0xe47d6060';

@@ -8,23 +8,18 @@ import { createPool, ping } from '@quittance/postgres/pool.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import { networksOf, type NetworksFileOptions } from '@quittance/testkit/chain/samples.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { paymentClosed } from '../src/handlers/payment-closed.ts';
-import { paymentCreated } from '../src/handlers/payment-created.ts';
-import { startCountIncidentsLoop } from '../src/jobs/count-incidents.ts';
-import { startNetworkLoop } from '../src/jobs/network-loop.ts';
+import { paymentClosed, paymentCreated } from '../src/watches/messages.ts';
+import { startCountIncidentsLoop, networkIncidentRoutes } from '../src/incidents/http.ts';
+import { startNetworkLoop } from '../src/leadership/network-loop.ts';
 import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
 import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
-import { chainsRoute } from '../src/routes/chains.ts';
-import { networkIncidentRoutes } from '../src/routes/incidents.ts';
-import { jumpRoutes } from '../src/routes/jumps.ts';
-import { rescanRoutes } from '../src/routes/rescans.ts';
-import { resumeRoutes } from '../src/routes/resume.ts';
-import { tipsRoute } from '../src/routes/tips.ts';
-import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
-import { transfersInWindowsRoute } from '../src/routes/transfers-in-windows.ts';
-import { walletStatesRoute } from '../src/routes/wallet-states.ts';
-import { createWalletStates } from '../src/look-up/wallet-states.ts';
+import { chainsRoute, tipsRoute } from '../src/leadership/http.ts';
+import { operatorRoutes } from '../src/operators/http.ts';
+import { verifyTransferRoute } from '../src/confirm/http.ts';
+import { transfersInWindowsRoute } from '../src/transfers/http.ts';
+import { walletStatesRoute } from '../src/look-ups/http.ts';
+import { createWalletStates } from '../src/look-ups/wallet-states.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 import { sharedTrust } from '@quittance/testkit/trust.ts';
@@ -84,9 +79,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     walletStatesRoute(createWalletStates({ networks: [{ network, endpoints }], logger: testLogger })),
     chainsRoute({ pool, networks: [{ network, endpoints, loop }], clockDifferenceMs }),
     ...networkIncidentRoutes(pool),
-    ...jumpRoutes({ pool, networks: [network] }),
-    ...rescanRoutes({ pool, networks: [network] }),
-    ...resumeRoutes({ pool, networks: [network] }),
+    ...operatorRoutes({ pool, networks: [network] }),
   ];
   const app = createApp({
     ...common,

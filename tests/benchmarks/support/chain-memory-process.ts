@@ -1,7 +1,7 @@
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { schema } from '../../../services/chain-watcher/src/migrations.ts';
-import { openTerm, type LoopContext } from '../../../services/chain-watcher/src/jobs/network-loop.ts';
+import { openTerm, type LoopContext } from '../../../services/chain-watcher/src/leadership/network-loop.ts';
 import { NETWORK } from './chain-networks.ts';
 import type { MemoryOrder, WalletMemory } from './chain-memory.ts';
 import { serve } from './orders.ts';

@@ -5,7 +5,7 @@ const store = 'services/chain-watcher/test/store.int.test.ts';
 /** The fence of the leader, transfers and their finality, what is watched. */
 export const chain: SqlMutants[] = [
   {
-    file: 'services/chain-watcher/src/store/cursor.ts',
+    file: 'services/chain-watcher/src/leadership/cursor.sql.ts',
     tests: store,
     mutants: [
       {
@@ -29,7 +29,7 @@ export const chain: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/chain-watcher/src/store/transfers.ts',
+    file: 'services/chain-watcher/src/transfers/transfer.sql.ts',
     tests: store,
     mutants: [
       {
@@ -85,7 +85,7 @@ export const chain: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/chain-watcher/src/store/transfers.ts',
+    file: 'services/chain-watcher/src/transfers/transfer.sql.ts',
     tests: 'services/chain-watcher/test/store-readings.int.test.ts',
     mutants: [
       {
@@ -121,7 +121,7 @@ export const chain: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/chain-watcher/src/store/watches.ts',
+    file: 'services/chain-watcher/src/watches/watch.sql.ts',
     tests: store,
     mutants: [
       {

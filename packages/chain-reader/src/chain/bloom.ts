@@ -1,8 +1,8 @@
 import { keccak256 } from 'ethers/crypto';
 import type { Log } from '../rpc/answers.ts';
 
-// A block's header carries a Bloom filter over the addresses and topics of all its events. A clear bit proves that an event
-// is not in the block; it therefore exposes a node that answers an empty list for a block which has events.
+// A block's header has a Bloom filter over the addresses and topics of all its events. A clear bit proves that an event is not in the
+// block. A set bit exposes a node that answers with an empty list for a block that has events.
 // Source: Ethereum Yellow Paper, section 4.4.3.
 
 const BLOOM_BYTES = 256;
@@ -10,16 +10,15 @@ const BLOOM_BYTES = 256;
 /** One bit of the filter, as a position in the header's hex text. */
 type Bit = { offset: number; mask: number };
 
-/** Prepares the question whether a block may hold an event with this address and this topic (hex, lowercase). */
+/** Returns a function that tells whether a block may hold an event with this address and this topic (lowercase hex). */
 export function bloomTest(address: string, topic: string): (bloom: string) => boolean {
   const bits = [...bitsOf(address), ...bitsOf(topic)];
   return (bloom) => bits.every(({ offset, mask }) => (byteAt(bloom, offset) & mask) !== 0);
 }
 
 /**
- * Whether these events account for every bit of a header's filter. If they do, no event of the block is missing, but for
- * such as share all their bits with others. Polygon also returns events of its bridge that the header leaves out, so
- * more bits than the header's are fine.
+ * Whether these events explain every bit of a header's filter. If so, no event of the block is missing, except events that share all their
+ * bits with others. Polygon also returns events of its bridge that the header leaves out, so additional bits are allowed.
  */
 export function coversBloom(logs: readonly Pick<Log, 'address' | 'topics'>[], bloom: string): boolean {
   const items = new Set(logs.flatMap((log) => [log.address, ...log.topics]));
@@ -30,7 +29,7 @@ export function coversBloom(logs: readonly Pick<Log, 'address' | 'topics'>[], bl
   return covered.every((byte, offset) => (byteAt(bloom, offset) & ~byte) === 0);
 }
 
-/** Whether a filter holds nothing: always on Tron, whatever the block holds. */
+/** Whether a filter is empty. On Tron it always is. */
 export const isBlank = (bloom: string): boolean => /^0x0*$/.test(bloom);
 
 /** The three bits of one address or topic. */

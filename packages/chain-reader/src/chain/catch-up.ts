@@ -2,18 +2,15 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readFinalized, readHead } from '../rpc/reads.ts';
-import { findDeprecation } from './deprecation.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
 import type { ChainNetwork } from './networks.ts';
-import { detectFork, type PollResult, type PollContext } from './poll.ts';
+import { detectFork, type PollContext, type PollResult } from './poll.ts';
 import { requireSuccessor } from './read-blocks.ts';
-import { matchRange, readRange, type RangeLogs } from './read-range.ts';
+import { filterable, matchRange, readRange, type RangeLogs } from './read-range.ts';
+import { findDeprecation } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 
-/** Up to this many wallets, the node filters by recipient; nodes accept up to 1,000 topics. */
-export const MAX_FILTERED_WALLETS = 500;
-
-/** What one node shows of a range of final blocks. Whether it follows our tip is not known before it is joined to our chain. */
+/** A range of final blocks, as one node shows it. Whether it follows our tip is checked only when it is joined to our chain. */
 export type FinalRange = {
   endpoint: number;
   from: number;
@@ -22,23 +19,23 @@ export type FinalRange = {
   /** The last block that the node calls final; null when it names none. */
   final: Block | null;
   range: RangeLogs;
-  /** Only transfers to these were asked for; null for every transfer. */
+  /** The wallets that the request was limited to; null for every transfer. */
   wallets: ReadonlySet<string> | null;
 };
 
 type ReadContext = { network: ChainNetwork; watches: Pick<WatchSet, 'has' | 'size' | 'addresses'> };
 
 /**
- * Reads the blocks `from` to `to`, which a node has called final. The head is requested along with them, so that a long catch-up costs few
- * round trips a range.
- * @throws RpcError `range` when that is too much to ask; as poll() otherwise.
+ * Reads the blocks `from` to `to`, which a node has called final. The head is requested with them, so that a long catch-up takes few round
+ * trips for each range.
+ * @throws RpcError `range` when the range is too large; otherwise as poll() does.
  */
 export async function readFinalRange(
   rpc: RpcProvider,
   { network, watches }: ReadContext,
   { from, to }: { from: number; to: number },
 ): Promise<FinalRange> {
-  const wallets = watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
+  const wallets = filterable(watches);
   const [head, final, range] = await Promise.all([
     readHead(rpc),
     readFinalized(rpc),
@@ -48,11 +45,11 @@ export async function readFinalRange(
 }
 
 /**
- * Joins a range of final blocks right above our tip to our chain, and picks the transfers to the wallets that are watched by now.
- * @param finalized of a block above our tip, as a node has reported it.
- * @param ahead the range as this node has shown it already; it is read again where another node is asked, or where it was read without a
- *   wallet that is watched by now. Null when nothing was read ahead.
- * @throws as readFinalRange().
+ * Joins the range of final blocks directly above our tip to our chain, and picks the transfers to the wallets that are watched now.
+ * @param finalized a block above our tip that a node has reported as final.
+ * @param ahead the range as it was read before, or null. It is read again if it came from another node, or if it was read without a wallet
+ *   that is watched now.
+ * @throws as readFinalRange() does.
  */
 export async function catchUp(
   rpc: RpcProvider,
@@ -69,13 +66,13 @@ export async function catchUp(
   const { first, last, entries } = range;
   if (first.parentHash !== tip.hash) return detectFork(rpc, context, head);
   if (final?.number === to && final.hash !== last.hash)
-    throw new RpcError('invalid_answer', 'another final block than the one of its height');
+    throw new RpcError('invalid_answer', 'a different final block than the one at its height');
   requireSuccessor(first, tip);
   const claim = finalityClaim(network, head.number, final, context.hasNamedFinal);
   return {
     kind: 'blocks',
     head: Math.max(head.number, to),
-    // A block that one node has called final stays final, even if this node does not know it yet.
+    // A block that one node has called final stays final, even if this node has not got that far.
     finalized: claim !== null && claim.height > finalized.height ? claim : finalized,
     blocksToStore: [last],
     transfers: await matchRange(rpc, network, range, watches),

@@ -10,18 +10,17 @@ import {
 } from '@quittance/contracts/networks.ts';
 import type { DailyPlan, RpcNetwork, RpcNode } from '../rpc/network.ts';
 import { bloomTest } from './bloom.ts';
-import { DEPRECATE_TOPIC } from './deprecation.ts';
-import { TRANSFER_TOPIC } from './transfers.ts';
+import { DEPRECATE_TOPIC, TRANSFER_TOPIC } from './transfers.ts';
 
-/** A network as the scanning sees it: the file's entry and what follows from it. */
+/** A network as the scan uses it: its entry in the networks file, and what follows from that. */
 export type ChainNetwork = Omit<Network, 'rpc_urls'> &
   Required<Pick<Network, 'max_block_range' | 'asleep_poll_interval_ms'>> &
   RpcNetwork & {
     /** The USDT contract as event logs write it: 0x and 40 lowercase hex characters. */
     token: string;
-    /** Whether a block may hold a transfer of the token, or its deprecation, by its header's Bloom filter. Null where headers carry none. */
+    /** Whether a block may hold a transfer of the token, or its deprecation, by its header's Bloom filter. Null if headers have none. */
     mayHoldTransfer: ((bloom: string) => boolean) | null;
-    /** Whether that filter accounts for every event of the block. */
+    /** Whether that filter covers every event of the block. */
     hasEventsInBloom: boolean;
     /** `finalized_above_amount` in base units of the token; null for no such limit. */
     finalizedAbove: bigint | null;
@@ -32,13 +31,13 @@ export type ChainNetwork = Omit<Network, 'rpc_urls'> &
 const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 const DEFAULT_ASLEEP_POLL_INTERVAL_MS = 60_000;
 
-/** What may be sent as it is. A secret that was read from a file often ends with a line break, which may not. */
+/** A valid header value. A secret that was read from a file often ends with a line break, which is not allowed in one. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Reads the networks file and fills in the `${NAME}` placeholders of its URLs and headers, which keep keys out of the file. Whether an
- * endpoint is named twice shows only then.
- * @throws Error that lists every problem; it names variables and networks but shows no URL.
+ * Reads the networks file and fills in the `${NAME}` placeholders of its URLs and headers, which keep keys out of the file. Only then can it
+ * check whether an endpoint is listed twice.
+ * @throws Error that lists every problem. It names variables and networks but shows no URL.
  */
 export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwork[] {
   const networks = parseNetworks(json);
@@ -66,7 +65,7 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
     if (isFilled && new Set(endpoints.map(({ url }) => URL.parse(url)?.href ?? url)).size < endpoints.length)
       problems.push(`${network.id}: rpc_urls name an endpoint twice`);
     const token = parseAddress(network.usdt_contract)?.hex ?? '';
-    // Tron's headers carry an empty filter whatever the block holds.
+    // The filter in Tron's headers is always empty.
     const mayHoldTransfer = network.family === 'tron' ? null : eventTest(token);
     const threshold = (units: bigint | null) => (units === null ? null : toTokenUnits(units, network.decimals));
     const finalized = network.finalized_above_amount;
@@ -127,7 +126,7 @@ function hasProtocol(text: string, ...protocols: string[]): boolean {
   return url !== null && protocols.includes(url.protocol) && isDecodable(url.username + url.password);
 }
 
-/** A password with a bare % in it is none that could be sent. */
+/** A password with a bare % in it cannot be sent. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

@@ -2,35 +2,33 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
-import { findDeprecation, type Deprecation } from './deprecation.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
-import { findFork, type Fork } from './fork.ts';
-import type { LocalChain } from './local-chain.ts';
+import { findFork, type Fork, type LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
-import { readAhead, type Expected } from './read-ahead.ts';
+import { readAhead, NEAR_HEAD_BLOCKS, type Expected } from './read-ahead.ts';
 import { matchTransfers, readLogsByHash, requireLinked, requireSuccessor } from './read-blocks.ts';
-import type { Transfer } from './transfers.ts';
+import { findDeprecation, type Deprecation, type Transfer } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 
-/** What a poll of a node's chain has found. Nothing in it is stored yet. */
+/** The result of polling a node. Nothing of it is stored yet. */
 export type PollResult =
-  /** `finalized`: as with blocks. */
+  /** `finalized`: see `blocks`. */
   | { kind: 'no_new_blocks'; head: number; finalized: FinalityClaim | null }
   | {
       kind: 'blocks';
       head: number;
-      /** Up to where the chain is final to this node; null when it says nothing about that, or was not asked. */
+      /** The last block that is final to this node; null when it names none, or was not asked. */
       finalized: FinalityClaim | null;
       /**
-       * Blocks above our tip, ascending. All of them where blocks are read one by one; of a final range only the last one, and of several that
-       * were expected those with a transfer as well.
+       * Blocks above our tip, ascending. If blocks are read one by one, all of them. Of a final range, only the last one. Of several expected
+       * blocks, the last one and those with a transfer.
        */
       blocksToStore: Block[];
       transfers: Transfer[];
       deprecation: Deprecation | null;
     }
   | { kind: 'fork'; head: number; fork: Fork }
-  /** So far behind that blocks are read in ranges, up to the block `finalized`. */
+  /** We are so far behind that blocks are read in ranges, up to the block `finalized`. */
   | { kind: 'needs_catch_up'; head: number; finalized: FinalityClaim };
 
 export type PollContext = {
@@ -43,7 +41,7 @@ export type PollContext = {
   hasNamedFinal: boolean;
   /** Most blocks to read at once. */
   maxBlocks: number;
-  /** Whether to ask up to where the chain is final, as far as that is no part of the way. */
+  /** Whether to ask for the final block even when reading the blocks does not need it. */
   asksFinality: boolean;
   /** Whether to ask that even when no block is new. */
   asksFinalityAtTip: boolean;
@@ -51,12 +49,9 @@ export type PollContext = {
   expected: Expected | null;
 };
 
-/** This far from the head, blocks are read one by one by hash; farther back, final ones in ranges. */
-export const NEAR_HEAD_BLOCKS = 32;
-
 /**
  * Reads the blocks above our tip, or finds the fork where the node's chain leaves ours. When nothing is new, and nothing was expected, it
- * costs one small request.
+ * takes one small request.
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
 export async function poll(rpc: RpcProvider, context: PollContext): Promise<PollResult> {
@@ -66,7 +61,7 @@ export async function poll(rpc: RpcProvider, context: PollContext): Promise<Poll
   if (blocks !== null) return blocks;
   if (head.hash === tip.hash) return readNothingNew(rpc, context, head);
   if (head.number <= tip.number) {
-    // A replica that lags shows an old head of our own chain; only another block at the same height is a fork.
+    // A node that lags shows an old head of our own chain. Only a different block at the same height is a fork.
     const ours = chain.hashAt(head.number);
     if (ours === undefined || ours === head.hash) return { kind: 'no_new_blocks', head: head.number, finalized: null };
     return detectFork(rpc, context, head);
@@ -74,9 +69,9 @@ export async function poll(rpc: RpcProvider, context: PollContext): Promise<Poll
   if (head.number - tip.number > NEAR_HEAD_BLOCKS) {
     const finalized = finalityClaim(network, head.number, await readFinalized(rpc), context.hasNamedFinal);
     if (finalized !== null && finalized.height > tip.number) {
-      // A node can invent heights at no cost, and every endpoint would then be asked for ranges up to there.
+      // A node can claim any height, and every endpoint would then be asked for ranges up to it.
       if ((await readBlockAt(rpc, finalized.height)) === null)
-        throw new RpcError('unknown_block', 'the node lacks the block that it calls final');
+        throw new RpcError('unknown_block', 'the node does not have the block that it calls final');
       return { kind: 'needs_catch_up', head: head.number, finalized };
     }
   }
@@ -95,7 +90,7 @@ async function readHeadOrAhead(
   return { head, blocks: { kind: 'blocks', head: head.number, finalized, ...reading } };
 }
 
-/** What the node says of finality, where it was asked. */
+/** What the node says about finality, if it was asked. */
 function claimOf(
   { network, hasNamedFinal }: PollContext,
   isAsked: boolean,
@@ -113,12 +108,12 @@ async function readNothingNew(rpc: RpcProvider, context: PollContext, head: Bloc
   return { kind: 'no_new_blocks', head: head.number, finalized: claimOf(context, asksFinalityAtTip, head, named) };
 }
 
-/** For a caller that has seen a block which does not belong to our chain. */
+/** Call it after a block that does not belong to our chain. */
 export async function detectFork(rpc: RpcProvider, context: PollContext, head: Block): Promise<PollResult> {
   const { chain } = context;
   const fork = await findFork(rpc, chain, context.finalized);
   if (fork.kind !== 'none') return { kind: 'fork', head: head.number, fork };
-  // The node has our tip, and blocks above it that do not follow it. To report no new blocks would hide that.
+  // The node has our tip, and blocks above it that do not follow it. Reporting no new blocks would hide that.
   if (head.number > chain.tip().number)
     throw new RpcError(
       'invalid_answer',
@@ -147,8 +142,8 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
 }
 
 /**
- * The blocks above our tip, at most `count`, linked to each other. A single one is the head, which we have. They end before the first one
- * that is missing: behind one address there may be another node, which is late.
+ * The blocks above our tip, at most `count`, linked to each other. If there is only one, it is the head, which we already have. The result
+ * ends before the first missing block: another node behind the same address may be late.
  */
 async function readNext(rpc: RpcProvider, tip: number, count: number, head: Block): Promise<Block[]> {
   if (head.number === tip + 1) return [head];
@@ -159,7 +154,7 @@ async function readNext(rpc: RpcProvider, tip: number, count: number, head: Bloc
   return requireLinked(missing > 0 ? found.slice(0, missing) : found);
 }
 
-/** The node calls another block final than the one we have at that height. */
+/** Whether the node's final block differs from the block we have at that height. */
 function contradicts(chain: LocalChain, finalized: Block): boolean {
   const ours = chain.hashAt(finalized.number);
   return ours !== undefined && ours !== finalized.hash;

@@ -2,23 +2,24 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead, readLogsAbove } from '../rpc/reads.ts';
-import { looksCutOff } from './block-events.ts';
-import { requireComplete } from './completeness.ts';
-import { findDeprecation, type Deprecation } from './deprecation.ts';
+import { looksCutOff, requireComplete } from './block-events.ts';
 import type { BlockHead, LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
 import { isWatchedTransfer, matchTransfers, requireSuccessor, type BlockLogs } from './read-blocks.ts';
-import { groupByBlock } from './read-range.ts';
-import { tokenEvents, transferFilter, type Transfer } from './transfers.ts';
+import { filterable, groupByBlock } from './read-range.ts';
+import { findDeprecation, tokenEvents, transferFilter, type Deprecation, type Transfer } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 
-/** What is expected above our tip, so that its events are asked for together with the head. */
+/** Up to this far from the head, blocks are read one by one, by hash. Farther back, final blocks are read in ranges. */
+export const NEAR_HEAD_BLOCKS = 32;
+
+/** The blocks that are expected above our tip, so that their events are requested together with the head. */
 export type Expected = {
-  /** Whether there may be more blocks than one. Then only those with a transfer to a watched wallet, and the last one, are stored. */
+  /** Whether there may be several blocks. Then only the last one, and those with a transfer to a watched wallet, are stored. */
   several: boolean;
-  /** More blocks than this are read otherwise. */
+  /** If there are more blocks than this, they are read in another way. */
   maxBlocks: number;
-  /** Only transfers to these (20-byte hex) are asked for, where the chain's nodes can be trusted with that; null for every transfer. */
+  /** Only transfers to these wallets (20-byte hex) are requested, if the chain's nodes can filter reliably; null for every transfer. */
   wallets: readonly string[] | null;
 };
 
@@ -29,16 +30,16 @@ type AheadContext = {
   asksFinality: boolean;
 };
 
-/** `reading`: the blocks above our tip; null where they have to be read one by one. */
+/** `reading`: the blocks above our tip; null when they have to be read one by one. */
 export type Ahead = { head: Block; tagged: Block | null; reading: AheadReading | null };
 type AheadReading = { blocksToStore: Block[]; transfers: Transfer[]; deprecation: Deprecation | null };
 
 /**
- * Reads the head and the events above our tip by one request.
+ * Reads the head and the events above our tip with one request.
  *
- * Of several blocks, our tip by its height and the new last one, in the same batch, prove that nothing below has moved. A block that shows a
- * transfer to a watched wallet is asked for by its height once more, together with the last one. That a block without one has none is not
- * proved before it is final, when it is read a second time.
+ * With several blocks, the same batch also asks for the block at our tip's height, which proves that our tip is still in the chain. A block
+ * that shows a transfer to a watched wallet is requested again by its height, together with the last one. That the other blocks have no such
+ * transfer is proved only when they are final and are read a second time.
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
 export async function readAhead(rpc: RpcProvider, context: AheadContext, expected: Expected): Promise<Ahead> {
@@ -64,7 +65,7 @@ export async function readAhead(rpc: RpcProvider, context: AheadContext, expecte
   return { head, tagged, reading };
 }
 
-/** @returns null when the node refuses, or has not got so far. */
+/** @returns null when the node refuses, or has not got that far. */
 async function readEventsAbove(
   rpc: RpcProvider,
   network: ChainNetwork,
@@ -108,7 +109,7 @@ async function readSeveral(
   return { blocksToStore: headers, transfers, deprecation: findDeprecation(network.token, entries) };
 }
 
-/** The headers of these blocks and of the head, ascending; null when one of them is not, or no longer, in the node's chain. */
+/** The headers of these blocks and of the head, ascending; null when one of them is not in the node's chain, or no longer. */
 async function readMatched(rpc: RpcProvider, matched: readonly BlockLogs[], head: Block): Promise<Block[] | null> {
   if (matched.length === 0) return [head];
   const wanted = new Map([...matched.map(({ block }) => block), head].map(({ number, hash }) => [number, hash]));
@@ -127,4 +128,27 @@ function requireAscending(blocks: readonly ((Pick<Block, 'parentHash'> & BlockHe
     if (block.timestamp < below.timestamp)
       throw new RpcError('invalid_answer', 'a block that is older than one before it');
   }
+}
+
+/** What a look will probably find. */
+export type Expectation = 'one' | 'several' | 'perhaps none';
+
+/**
+ * What to request together with the head.
+ * @param look.isAwake whether a payment waits on the network.
+ * @returns null for nothing.
+ */
+export function expectedAbove(
+  { mayHoldTransfer, max_block_range: maxBlocks }: Pick<ChainNetwork, 'mayHoldTransfer' | 'max_block_range'>,
+  watches: Pick<WatchSet, 'size' | 'addresses'>,
+  { expects, isAwake }: { expects: Expectation; isAwake: boolean },
+): Expected | null {
+  if (expects === 'several' && !isAwake) {
+    // No payment waits for what such an answer might hide, and it is a fraction of all transfers of a minute.
+    return { several: true, maxBlocks, wallets: filterable(watches) };
+  }
+  if (expects === 'several') return { several: true, maxBlocks: NEAR_HEAD_BLOCKS, wallets: null };
+  // If headers have no Bloom filter, a block's events are always needed.
+  const isWorthIt = expects === 'one' && mayHoldTransfer === null;
+  return isWorthIt ? { several: false, maxBlocks: 1, wallets: null } : null;
 }

@@ -1,9 +1,9 @@
-import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlocksAt, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
-import { readEventsOfBlock } from './block-events.ts';
+import { readEventsOfBlock, requireComplete, rulesOutTransfer, type CompleteBlock } from './block-events.ts';
+import type { ChainNetwork } from './networks.ts';
 import {
   decodeTransfer,
   locateTransfer,
@@ -14,11 +14,10 @@ import {
   type Transfer,
 } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
-import { requireComplete, rulesOutTransfer, type CompleteBlock } from './completeness.ts';
 
-/** What is known of a block whose header was not read: what its events hold. */
+/** A block whose header may not have been read: what its events say about it. */
 export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
-  /** Unix seconds; null as long as the block's header has not been read. */
+  /** Unix seconds; null until the block's header is read. */
   timestamp: number | null;
 };
 
@@ -26,11 +25,11 @@ export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
 export type BlockLogs = { block: BlockPlace; logs: Log[] };
 
 /**
- * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains. Nothing is asked
- * about a block whose header rules out a transfer. Behind one address there may be several nodes, and one that is late lacks the last
- * blocks: what comes before them is read.
+ * The token's events in these blocks. They are requested by the block's hash, so that a reorg in between cannot mix two chains. A block whose
+ * header rules out a transfer needs no request. There may be several nodes behind one address, and one that is late does not have the
+ * last blocks. Then only the blocks before them are returned.
  * @returns the first of the blocks, at least one.
- * @throws RpcError `unknown_block` when the node lacks the first one.
+ * @throws RpcError `unknown_block` when the node does not have the first one.
  */
 export async function readLogsByHash(
   rpc: RpcProvider,
@@ -57,7 +56,7 @@ export async function readLogsByHash(
   return read;
 }
 
-/** @returns the error in place of an answer when the node lacks the block. */
+/** @returns the error instead of an answer when the node does not have the block. */
 async function unlessUnknown<T>(read: () => Promise<T>): Promise<T | RpcError> {
   try {
     return await read();
@@ -73,12 +72,12 @@ export function isWatchedTransfer({ token }: ChainNetwork, watches: Pick<WatchSe
   return recipient !== null && watches.has(recipient);
 }
 
-/** What is read at once is stored in one statement, which has a timeout. */
+/** Transfers that are read at once are stored in one transaction, which has a timeout. */
 const MAX_MATCHES = 20_000;
 
 /**
- * The transfers to watched wallets among these events, each checked against the receipt of its transaction. Only blocks that
- * hold one have their headers read, where that was not done before: for the timestamp, and as proof that they are in the chain.
+ * The transfers to watched wallets among these events. Each is checked against the receipt of its transaction. The headers of their blocks
+ * are read if they are not known yet: for the timestamp, and to prove that the blocks are in the chain.
  * @throws RpcError `range` when fewer blocks should be read at once.
  */
 export async function matchTransfers(
@@ -112,10 +111,11 @@ export async function matchTransfers(
   );
 }
 
-/** @throws RpcError when a block is missing or two neighbours are not linked: the node's view changed while it answered. */
+/** @throws RpcError when a block is missing or two neighbours are not linked: the node's chain changed while it answered. */
 export function requireLinked(found: readonly (Block | null)[]): Block[] {
   const blocks = found.filter((block) => block !== null);
-  if (blocks.length < found.length) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
+  if (blocks.length < found.length)
+    throw new RpcError('unknown_block', 'the node does not have a block below its own head');
   for (const [position, block] of blocks.entries()) {
     const below = blocks[position - 1];
     if (below !== undefined) requireSuccessor(block, below);
@@ -124,9 +124,9 @@ export function requireLinked(found: readonly (Block | null)[]): Block[] {
 }
 
 /**
- * Whether one block lies right above another one.
- * @throws RpcError `invalid_answer` when the two are not linked, or go back in time: "everything before this time is known" is
- *   stated for the timestamp of the last final block, and no chain that we know lets it fall.
+ * Checks that a block directly follows another one.
+ * @throws RpcError `invalid_answer` when the two are not linked, or time goes back. We state that everything up to the timestamp of the last
+ *   final block is known, and on every supported chain timestamps never decrease.
  */
 export function requireSuccessor(
   block: Pick<Block, 'parentHash' | 'timestamp'>,
@@ -143,7 +143,7 @@ function toTransactions({ block, matches }: MatchedBlock): TransactionsOfBlock {
   return { blockHash: block.hash, transactions: [...new Set(matches.map(({ log }) => log.transactionHash))] };
 }
 
-/** By block hash, of the blocks whose header was not read before. */
+/** By block hash, for the blocks whose header was not read before. */
 async function readTimestamps(rpc: RpcProvider, matched: readonly MatchedBlock[]): Promise<Map<string, number>> {
   const missing = matched.map(({ block }) => block).filter(({ timestamp }) => timestamp === null);
   const found = await readBlocksAt(

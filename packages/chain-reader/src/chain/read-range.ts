@@ -2,8 +2,7 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange, unlessRefused } from '../rpc/reads.ts';
-import { isRefusal, looksCutOff } from './block-events.ts';
-import { provesNoTransfer, requireComplete, type CompleteBlock } from './completeness.ts';
+import { isRefusal, looksCutOff, provesNoTransfer, requireComplete, type CompleteBlock } from './block-events.ts';
 import type { ChainNetwork } from './networks.ts';
 import {
   matchTransfers,
@@ -24,19 +23,21 @@ export type RangeLogs = {
   entries: BlockLogs[];
 };
 
-/** Up to this many blocks are read one by one where a node refuses their range: what is refused of one block, its receipts show. */
+/** Nodes accept up to 1,000 topics in a filter. */
+const MAX_FILTERED_WALLETS = 500;
+/** If a node refuses a range of up to this many blocks, they are read one by one: a block's receipts show what a node refuses. */
 const MAX_BLOCKS_BY_HASH = 8;
-/** A filtered query needs another read first, which is not worth it for fewer blocks. */
+/** A filtered query needs another read before it, which is not worth it for fewer blocks. */
 const MIN_FILTERED_BLOCKS = 16;
-/** Blocks that a filtered query is checked against, evenly spread over the range, its first and last one among them. */
+/** A filtered query is checked against this many blocks, evenly spread over the range and including its first and last one. */
 const PROBES = 8;
 
 /**
- * The token's events of the blocks `from` to `to`. A range is read by height, so either its blocks are final, or the caller
- * compares the blocks of the answer with those that it knows.
- * @param wallets only transfers to these (20-byte hex), at most 500; null for every transfer. Others may be among the entries.
- * @throws RpcError `range`, or `unsupported` when no size would do, where that is too much to ask: fewer blocks always have an answer;
- *   another kind when the node lacks one of the blocks, or its answer is incomplete.
+ * The token's events in the blocks `from` to `to`. A range is read by height, so either its blocks are final, or the caller compares the
+ * blocks of the answer with those that it has.
+ * @param wallets only transfers to these wallets (20-byte hex), at most 500; null for every transfer. The entries may include others.
+ * @throws RpcError `range` when the range is too large, or `unsupported` when the node refuses every size. Fewer blocks always have an answer.
+ *   Another kind when the node does not have one of the blocks, or its answer is incomplete.
  */
 export async function readRange(
   rpc: RpcProvider,
@@ -56,10 +57,14 @@ export async function readRange(
   }
 }
 
+/** The wallets that readRange() can filter by; null when there are too many of them. */
+export const filterable = (watches: Pick<WatchSet, 'size' | 'addresses'>): string[] | null =>
+  watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
+
 /**
- * Every block of the range that we have by hash must be the node's too.
- * @param hashAt our block's hash at a height; undefined where we have none.
- * @throws RpcError `invalid_answer` when the node shows another one: it follows another fork, so its whole answer is void.
+ * Checks that the node has the same blocks as we do, as far as we know their hashes.
+ * @param hashAt our block's hash at a height; undefined when we have none.
+ * @throws RpcError `invalid_answer` when a block differs: the node follows another fork, so its whole answer is void.
  */
 export function requireOurBlocks(
   { first, last, entries }: RangeLogs,
@@ -73,9 +78,9 @@ export function requireOurBlocks(
 }
 
 /**
- * The transfers to watched wallets in a range, as matchTransfers() has them.
- * @throws RpcError `invalid_answer` also when the time of a block with a transfer does not fit in between its neighbours': a payment's window
- *   is measured by it.
+ * The transfers to watched wallets in a range; see matchTransfers().
+ * @throws RpcError `invalid_answer` also when a block with a transfer is older than one before it: its time decides which payment the
+ *   transfer pays.
  */
 export async function matchRange(
   rpc: RpcProvider,
@@ -90,15 +95,15 @@ export async function matchRange(
   return transfers;
 }
 
-/** Asking for less after an answer that looks cut off costs little where it was only chance. */
+/** If the answer only happens to look cut off, asking again for less costs little. */
 function requireWholeAnswer(logs: readonly Log[]): void {
   if (looksCutOff(logs))
     throw new RpcError('range', `${String(logs.length)} logs look like an answer that was cut off`);
 }
 
 /**
- * Every transfer of the token, in one answer. A block without any is not simply believed: its header must prove it, or else its events.
- * On a busy chain hardly any block is without, so this costs next to nothing.
+ * Every transfer of the token, in one answer. That a block has none must be proved by its header or by its events. On a busy chain nearly
+ * every block has one, so this costs almost nothing.
  */
 async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: number, to: number): Promise<RangeLogs> {
   const ends = from === to ? [from] : [from, to];
@@ -128,7 +133,8 @@ async function readByHash(rpc: RpcProvider, network: ChainNetwork, from: number,
   const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
   const blocks = requireLinked(await readBlocksAt(rpc, numbers));
   const entries = await readLogsByHash(rpc, network, blocks);
-  if (entries.length < blocks.length) throw new RpcError('unknown_block', 'the node lacks a block of the range');
+  if (entries.length < blocks.length)
+    throw new RpcError('unknown_block', 'the node does not have a block of the range');
   return {
     first: blocks[0] as Block,
     last: blocks.at(-1) as Block,
@@ -138,11 +144,12 @@ async function readByHash(rpc: RpcProvider, network: ChainNetwork, from: number,
 
 function requirePresent(blocks: readonly (Block | null)[]): Block[] {
   const present = blocks.filter((block) => block !== null);
-  if (present.length < blocks.length) throw new RpcError('unknown_block', 'the node lacks a block of the range');
+  if (present.length < blocks.length)
+    throw new RpcError('unknown_block', 'the node does not have a block of the range');
   return present;
 }
 
-/** The header must be of the block that shows events at its height, and follow the block below, known by either. */
+/** The header must match the events at its height and follow the block below, which is known by its header or its events. */
 function requireInChain(header: Block, before: Block | undefined, shown: ReadonlyMap<number, BlockLogs>): void {
   const own = shown.get(header.number)?.block;
   if (own !== undefined && own.hash !== header.hash)
@@ -154,8 +161,8 @@ function requireInChain(header: Block, before: Block | undefined, shown: Readonl
 }
 
 /**
- * The blocks that show no event of the token must have none.
- * @throws RpcError `range` when the events end before a block that has some: the answer was cut off; else `invalid_answer`.
+ * Checks that blocks without events of the token in the answer really have none.
+ * @throws RpcError `range` when the answer ends before a block that has some, because it was cut off; otherwise `invalid_answer`.
  */
 async function requireNoHiddenTransfer(
   rpc: RpcProvider,
@@ -176,10 +183,10 @@ async function requireNoHiddenTransfer(
 }
 
 /**
- * Only the transfers to these wallets, in ranges of any length. An empty answer alone would prove nothing: a node gives
- * the same one when it has pruned its history, or its index has a hole. So a few blocks are read completely first, and the query
- * then includes the recipients of their transfers: its answer must hold those as well.
- * @returns null when none of those blocks has a transfer: then the token is so quiet that reading everything costs little.
+ * Only the transfers to these wallets, in a range of any length. An empty answer alone proves nothing: a node gives the same answer when it
+ * has pruned its history, or when its index has a gap. So a few blocks are read completely first. The query then includes the recipients of
+ * their transfers, and its answer must contain those transfers.
+ * @returns null when none of those blocks has a transfer. The token is then so quiet that reading everything costs little.
  */
 async function readFiltered(
   rpc: RpcProvider,
@@ -220,12 +227,12 @@ async function readProbe(rpc: RpcProvider, network: ChainNetwork, number: number
     readBlockAt(rpc, number),
     readLogsOfRange(rpc, number, number, transferFilter(network, null)),
   );
-  if (block === null) throw new RpcError('unknown_block', 'the node lacks a block of the range');
+  if (block === null) throw new RpcError('unknown_block', 'the node does not have a block of the range');
   if (all.some((log) => log.blockHash !== block.hash))
     throw new RpcError('invalid_answer', 'a log of a block outside the chain');
   const probe = { block, logs: tokenEvents(network, all) };
   const whole = await requireComplete(rpc, network, probe, false);
-  // The block has its events, but a filtered query does not return them.
+  // The block has these events, but a filtered query does not return them.
   if (whole.logs.length > probe.logs.length)
     throw new RpcError('invalid_answer', 'the events of a block are missing from its range');
   return whole;
@@ -252,7 +259,7 @@ export function groupByBlock(logs: readonly Log[]): Map<number, BlockLogs> {
   return blocks;
 }
 
-/** Adds the headers that were read to what the events hold. */
+/** Adds the headers that were read. */
 function withHeaders(entries: readonly BlockLogs[], headers: readonly Block[]): BlockLogs[] {
   const known = new Map(headers.map((header) => [header.number, header]));
   return entries.map(({ block, logs }) => ({ block: known.get(block.number) ?? block, logs }));

@@ -1,12 +1,14 @@
 import type { Log, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { LogFilter } from '../rpc/reads.ts';
-import { DEPRECATE_TOPIC } from './deprecation.ts';
 
 /** keccak256 of "Transfer(address,address,uint256)": the first topic of every token transfer. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** keccak256 of "Deprecate(address)". */
+export const DEPRECATE_TOPIC = '0xcc358699805e9a8b7f77b522628c7cb9abd07d9efb86b6fb616af1609036a99e';
+const EVENT_TOPICS = [TRANSFER_TOPIC, DEPRECATE_TOPIC];
 
-/** A token transfer as its event shows it, before its transaction is known to have succeeded. */
+/** A token transfer as its event shows it, before it is known whether its transaction succeeded. */
 export type DecodedTransfer = {
   /** 20 bytes as 0x and 40 lowercase hex characters, on Tron as well. */
   from: string;
@@ -16,7 +18,7 @@ export type DecodedTransfer = {
   log: Log;
 };
 
-/** A transfer that really happened, at its place in the chain. */
+/** A transfer of a transaction that succeeded, with its place in the chain. */
 export type Transfer = Omit<DecodedTransfer, 'log'> & {
   /** 64 lowercase hex characters, no 0x. */
   transactionId: string;
@@ -31,7 +33,7 @@ export type Transfer = Omit<DecodedTransfer, 'log'> & {
 const ADDRESS_PADDING = '0'.repeat(24);
 
 /**
- * The recipient of a transfer. A cheap first test, as few of the thousands of events matter.
+ * The recipient of a transfer. This is a cheap first test, because few of thousands of events matter.
  * @returns null for anything that decodeTransfer() refuses, except a zero amount.
  */
 export function recipientOf(token: string, log: Log): string | null {
@@ -41,15 +43,15 @@ export function recipientOf(token: string, log: Log): string | null {
   return isPaddedAddress(from) && isPaddedAddress(to) ? unpad(to) : null;
 }
 
-/** Whom an event of any contract shows to have got a token; null for one that is no transfer. */
+/** The recipient of a transfer event of any contract; null for other events. */
 export function movedTo({ topics: [topic, , to] }: Pick<Log, 'topics'>): string | null {
   return topic === TRANSFER_TOPIC && to !== undefined && isPaddedAddress(to) ? unpad(to) : null;
 }
 
 /**
  * Reads an event as a transfer of the token.
- * @returns null for anything else: another contract (look-alike tokens), another number of topics, short or long data, an
- *   address that is none, and a zero amount ("address poisoning" sends those to plant a lookalike sender in wallets).
+ * @returns null for anything else: another contract (a look-alike token), another number of topics, data of another length, an invalid
+ *   address, or a zero amount ("address poisoning" sends those so that wallets list a look-alike sender).
  */
 export function decodeTransfer(token: string, log: Log): DecodedTransfer | null {
   const to = recipientOf(token, log);
@@ -62,18 +64,18 @@ export function decodeTransfer(token: string, log: Log): DecodedTransfer | null 
 
 /**
  * Finds a decoded transfer in the receipt of its transaction.
- * @returns null when the transaction failed: Tron nodes return the events of failed transactions too.
- * @throws RpcError `invalid_answer` when the receipt belongs to another block or does not hold this very event.
+ * @returns null when the transaction failed: Tron nodes return the events of failed transactions, too.
+ * @throws RpcError `invalid_answer` when the receipt belongs to another block or does not contain exactly this event.
  */
 export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, blockTimestamp: number): Transfer | null {
   const { log, ...transfer } = decoded;
   if (receipt.blockHash !== log.blockHash || receipt.blockNumber !== log.blockNumber)
-    throw new RpcError('invalid_answer', 'the receipt is of another block than the log');
+    throw new RpcError('invalid_answer', 'the receipt belongs to a different block than the log');
   if (!receipt.succeeded) return null;
   const position = receipt.logs.findIndex((candidate) => candidate.logIndex === log.logIndex);
   const found = receipt.logs[position];
   if (found === undefined || !isSameEvent(found, log)) {
-    throw new RpcError('invalid_answer', 'the receipt lacks the log of its own transaction');
+    throw new RpcError('invalid_answer', 'the receipt does not contain the log of its own transaction');
   }
   return {
     ...transfer,
@@ -85,15 +87,13 @@ export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, block
   };
 }
 
-const EVENT_TOPICS = [TRANSFER_TOPIC, DEPRECATE_TOPIC];
-
 type Token = { family: 'evm' | 'tron'; token: string };
 
 /**
- * What to ask eth_getLogs for.
- * @param wallets only transfers to these (20-byte hex); null for every transfer of the token, and its deprecation, which so costs no call.
- * @returns null for everything. Tron's nodes look addresses and topics up in an index that may be incomplete, and then
- *   silently leave events out; only an unfiltered query is exact.
+ * The filter for eth_getLogs.
+ * @param wallets only transfers to these wallets (20-byte hex); null for every transfer of the token, and its deprecation at no extra call.
+ * @returns null for every event. Tron's nodes look addresses and topics up in an index that may be incomplete, and then silently leave
+ *   events out, so only a query without a filter is exact.
  */
 export function transferFilter({ family, token }: Token, wallets: readonly string[] | null): LogFilter | null {
   if (family === 'tron') return null;
@@ -101,7 +101,7 @@ export function transferFilter({ family, token }: Token, wallets: readonly strin
   return { address: token, topics: recipients === undefined ? [EVENT_TOPICS] : [TRANSFER_TOPIC, null, recipients] };
 }
 
-/** The token's events that are read: its transfers, also those that move nothing, and its deprecation. */
+/** The token's transfers, including those that move nothing, and its deprecation. */
 export function tokenEvents({ token }: Pick<Token, 'token'>, logs: readonly Log[]): Log[] {
   return logs.filter(({ address, topics: [topic = ''] }) => address === token && EVENT_TOPICS.includes(topic));
 }
@@ -122,4 +122,34 @@ function isPaddedAddress(topic: string): boolean {
 
 function unpad(topic: string): string {
   return `0x${topic.slice(26)}`;
+}
+
+/**
+ * The token's owner has replaced the contract with another one, as Tether's older contracts on Ethereum and Tron allow. From then on the old
+ * contract forwards calls, and transfers may have their events in another contract.
+ */
+export type Deprecation = {
+  /** 64 lowercase hex characters, no 0x. */
+  transactionId: string;
+  blockNumber: number;
+  /** Address of the new contract, 20 bytes as 0x and lowercase hex; null when the event has none. */
+  successor: string | null;
+};
+
+/** @returns the first deprecation among these events of the token; nearly always null. */
+export function findDeprecation(token: string, entries: readonly { logs: readonly Log[] }[]): Deprecation | null {
+  for (const { logs } of entries) {
+    const log = logs.find(({ address, topics }) => address === token && topics[0] === DEPRECATE_TOPIC);
+    if (log !== undefined) {
+      const { transactionHash, blockNumber } = log;
+      return { transactionId: transactionHash.slice(2), blockNumber, successor: successorIn(log) };
+    }
+  }
+  return null;
+}
+
+/** The deployed contracts do not index the address, but a copy might. */
+function successorIn({ topics: [, indexed], data }: Log): string | null {
+  const [, address] = /^0x0{24}([0-9a-f]{40})$/.exec(indexed ?? data) ?? [];
+  return address === undefined ? null : `0x${address}`;
 }

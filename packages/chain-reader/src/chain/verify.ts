@@ -1,17 +1,15 @@
-import type { ChainNetwork } from './networks.ts';
 import type { Block, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { MAX_BATCH_REQUESTS } from '../rpc/provider.ts';
 import {
-  type Asked,
   askingOnce,
   findReceipt,
   readBlockAt,
   readBlocksAt,
   readFinalized,
   readHead,
+  type Asked,
 } from '../rpc/reads.ts';
-import { decodeTransfer, locateTransfer, type Transfer } from './transfers.ts';
 import {
   confirmationsOf,
   confirmingTip,
@@ -20,35 +18,37 @@ import {
   finalityClaim,
   type Heights,
 } from './finality.ts';
+import type { ChainNetwork } from './networks.ts';
 import { requireLinked } from './read-blocks.ts';
+import { decodeTransfer, locateTransfer, type Transfer } from './transfers.ts';
 
-/** Names one event: the transaction (64 lowercase hex characters, no 0x) and its position in the receipt's full list, from 0. */
+/** Identifies an event: its transaction (64 lowercase hex characters, no 0x) and its position in the receipt's full list, from 0. */
 export type EventId = { transactionId: string; transactionEventIndex: number };
 
 /** Why a node shows no transfer of the token there. */
 type Absence =
-  /** It knows no receipt of the transaction: it was never mined, is mined no more, or this node lags. */
+  /** It has no receipt of the transaction: it was never mined, is no longer mined, or this node lags. */
   | 'no_receipt'
-  /** Its receipt is of a block that is not, or no longer, in its chain. */
+  /** The receipt's block is not in the node's chain, or no longer. */
   | 'orphaned'
-  /** The transaction failed, so nothing was moved, whatever its events show. */
+  /** The transaction failed, so nothing was moved, even if it has events. */
   | 'failed'
   /** The receipt has no event at this position. */
   | 'no_event'
   /** The event at this position is no transfer of the token, such as one of a look-alike contract. */
   | 'no_transfer';
 
-/** What one node shows of a transfer now. */
+/** A transfer as one node shows it now. */
 export type Evidence =
-  /** `head`: height of the last block that the node has. */
+  /** `head`: height of the node's newest block. */
   | { kind: 'absent'; reason: Absence; head: number }
   /** It is in the node's chain. `isFinal`: deep enough to be confirmed under the network's policy. */
   | { kind: 'present'; transfer: Transfer; confirmations: number; isFinal: boolean };
 
 /**
- * Reads a transfer from one node's chain, without anything that we have stored. As strict as the scan: the same decoding, the same
- * finality, and confirmations counted only over blocks that are linked to the transfer's own.
- * @param hasNamedFinal as in finalityClaim().
+ * Reads a transfer from one node's chain, independently of what is stored. It is as strict as the scan: the same decoding, the same finality,
+ * and only blocks that are linked to the transfer's own count as confirmations.
+ * @param hasNamedFinal see finalityClaim().
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
 export async function gatherEvidence(
@@ -61,11 +61,12 @@ export async function gatherEvidence(
   const absent = (reason: Absence): Evidence => ({ kind: 'absent', reason, head: head.number });
   if (receipt === null) return absent('no_receipt');
   const [tagged, block] = await Promise.all([readFinalized(rpc), readBlockAt(rpc, receipt.blockNumber)]);
-  if (block === null) throw new RpcError('unknown_block', 'the node lacks the block of a receipt that it has shown');
+  if (block === null)
+    throw new RpcError('unknown_block', 'the node does not have the block of a receipt that it has shown');
   if (block.hash !== receipt.blockHash) return absent('orphaned');
   const transfer = transferAt(network, receipt, event.transactionEventIndex, block);
   if (typeof transfer === 'string') return absent(transfer);
-  // Without its word, nothing is final to this node.
+  // If the node does not say what is final, nothing is.
   const finalized = finalityClaim(network, head.number, tagged, hasNamedFinal)?.height ?? -1;
   const heights = await heightsAbove(rpc, network, block, { head: head.number, finalized });
   return {
@@ -77,9 +78,9 @@ export async function gatherEvidence(
 }
 
 /**
- * As gatherEvidence(), for several events in one reading: the head, the final block and the blocks above are asked for once.
- * @returns in the order of the events; the error where the node contradicts itself about this one.
- * @throws RpcError when it gives evidence of none.
+ * As gatherEvidence(), for several events in one reading: the head, the final block and the blocks above are requested only once.
+ * @returns the evidence in the order of the events; an error for an event about which the node contradicts itself.
+ * @throws RpcError when there is no evidence about any event.
  */
 export async function gatherEvidenceOfAll(
   rpc: Asked,
@@ -101,13 +102,13 @@ export async function gatherEvidenceOfAll(
   return gathered;
 }
 
-/** Whether no other node can know better: one that lags neither has a new receipt nor calls a new block final. */
+/** Whether no other node can have better evidence. A node that lags may not have a new receipt, or not call a new block final. */
 export function isConclusive(evidence: Evidence): boolean {
   if (evidence.kind === 'present') return evidence.isFinal;
   return evidence.reason !== 'no_receipt' && evidence.reason !== 'orphaned';
 }
 
-/** Whether as many nodes show this transfer at its place, and call it final, as the network asks for with its amount. */
+/** Whether as many nodes show this transfer as final, at the same place, as the network requires for its amount. */
 export function isAgreed(
   { agreementAbove }: Pick<ChainNetwork, 'agreementAbove'>,
   answers: readonly Evidence[],
@@ -120,8 +121,8 @@ export function isAgreed(
 }
 
 /**
- * Whether two nodes cannot both be right. One that lags does not know a transaction yet; one that has the transfer's height and still
- * lacks it, or knows it in a block that it no longer has, follows another chain.
+ * Whether two nodes cannot both be right. A node that lags does not know a transaction yet. But a node that has the transfer's block height and
+ * not the transfer, or knows it in a block that it no longer has, follows another chain.
  */
 export function contradicts(answers: readonly Evidence[]): boolean {
   const present = answers.filter((evidence) => evidence.kind === 'present');
@@ -134,19 +135,19 @@ export function contradicts(answers: readonly Evidence[]): boolean {
   return answers.some(isOther);
 }
 
-/** Whether two readings of one event show the same. Its time counts as well: it decides whose payment window the transfer lies in. */
+/** Whether two readings of an event are the same. The time counts, too: it decides which payment's window the transfer is in. */
 export function isSameTransfer(a: Transfer, b: Transfer): boolean {
   const isSameMoney = a.from === b.from && a.to === b.to && a.amountUnits === b.amountUnits;
   return isSameMoney && a.blockHash === b.blockHash && a.blockTimestamp === b.blockTimestamp;
 }
 
-/** @throws RpcError `invalid_answer` when the event claims another place than its receipt. */
+/** @throws RpcError `invalid_answer` when the event and its receipt name different places. */
 function transferAt(network: ChainNetwork, receipt: Receipt, position: number, block: Block): Transfer | Absence {
   if (!receipt.succeeded) return 'failed';
   const log = receipt.logs[position];
   if (log === undefined) return 'no_event';
   if (log.transactionHash !== receipt.transactionHash || log.blockNumber !== receipt.blockNumber)
-    throw new RpcError('invalid_answer', 'an event of another transaction than its receipt');
+    throw new RpcError('invalid_answer', 'an event of a different transaction than its receipt');
   const decoded = decodeTransfer(network.token, log);
   if (decoded === null) return 'no_transfer';
   const transfer = locateTransfer(decoded, receipt, block.timestamp);
@@ -156,8 +157,8 @@ function transferAt(network: ChainNetwork, receipt: Receipt, position: number, b
 }
 
 /**
- * A block that the chain itself calls final needs no proof of what lies above it. For any other one the head that a node claims proves
- * nothing, so the blocks above are read, up to the number of confirmations, and the last one linked to it is the tip.
+ * A final block needs no proof of the blocks above it. For any other block, the head that a node claims proves nothing. So the blocks above
+ * are read, up to the number of confirmations, and the last one that is linked to it is the tip.
  */
 async function heightsAbove(
   rpc: Asked,

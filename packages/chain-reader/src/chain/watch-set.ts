@@ -3,25 +3,25 @@ export type WatchSet = ReturnType<typeof createWatchSet>;
 const WORDS_PER_KEY = 5;
 const DIGITS_PER_WORD = 8;
 const INITIAL_SLOTS = 1024;
-/** Above this share of used slots, probing sequences grow long, so the table is rebuilt larger. */
+/** Above this share of used slots, probing sequences get long, so the table is rebuilt with more slots. */
 const MAX_LOAD = 0.6;
 
 const EMPTY = 0;
 const USED = 1;
-/** A deleted key's slot keeps probing sequences that run through it intact. */
+/** The slot of a deleted key is marked, so that probing sequences through it stay intact. */
 const DELETED = 2;
 
 /** An open-addressing hash table of 20-byte keys, five 32-bit words each; the number of slots is a power of two. */
 type Table = { slots: number; keys: Uint32Array; marks: Uint8Array; occupied: number };
 
 /**
- * The wallets of one network whose transfers matter, held so compactly that a million of them fit in memory and every
- * transfer of a busy chain can be tested. Addresses are 0x and 40 lowercase hex characters.
+ * The watched wallets of one network, stored so compactly that a million of them fit in memory and every transfer of a busy chain can be
+ * tested. Addresses are 0x and 40 lowercase hex characters.
  */
 export function createWatchSet() {
   let table = createTable(INITIAL_SLOTS);
   let size = 0;
-  // One key is read at a time, so one buffer serves all.
+  // Only one key is read at a time, so one buffer is enough.
   const key = new Uint32Array(WORDS_PER_KEY);
 
   return {
@@ -53,7 +53,7 @@ function createTable(slots: number): Table {
   return { slots, keys: new Uint32Array(slots * WORDS_PER_KEY), marks: new Uint8Array(slots), occupied: 0 };
 }
 
-/** @returns the slot of this key, or −1. There is always an empty slot to end at. */
+/** @returns the slot of this key, or −1. There is always an empty slot, so the search ends. */
 function find({ slots, keys, marks }: Table, key: Uint32Array): number {
   let slot = hash(key) & (slots - 1);
   while (marks[slot] !== EMPTY) {
@@ -63,7 +63,7 @@ function find({ slots, keys, marks }: Table, key: Uint32Array): number {
   return -1;
 }
 
-/** Puts in a key that is known to be absent. */
+/** Adds a key that is known to be absent. */
 function insert(table: Table, key: Uint32Array): void {
   let slot = hash(key) & (table.slots - 1);
   while (table.marks[slot] !== EMPTY) slot = (slot + 1) & (table.slots - 1);
@@ -72,7 +72,7 @@ function insert(table: Table, key: Uint32Array): void {
   table.occupied += 1;
 }
 
-/** Copies the keys into a table with room for half as many again, or for more, which also drops the marks that deleted keys left. */
+/** Copies the keys into a table with room for at least half as many more. This also drops the marks of deleted keys. */
 function rebuild(old: Table, size: number): Table {
   const table = createTable(Math.max(INITIAL_SLOTS, 2 ** Math.ceil(Math.log2((1.5 * size) / MAX_LOAD))));
   for (let slot = 0; slot < old.slots; slot += 1) {
@@ -90,7 +90,7 @@ function* readAddresses({ slots, keys, marks }: Table): Generator<string> {
   }
 }
 
-/** Digit by digit, in a quarter of the time of parsing slices: this is done for every transfer of the chain. */
+/** Digit by digit, which takes a quarter of the time of parsing slices. It runs for every transfer of the chain. */
 function readKey(address: string, key: Uint32Array): void {
   let position = 2;
   for (let word = 0; word < WORDS_PER_KEY; word += 1) {
@@ -111,7 +111,7 @@ function holds(keys: Uint32Array, slot: number, key: Uint32Array): boolean {
   return true;
 }
 
-/** Every word counts: wallets ground out to share a prefix must not share a slot. */
+/** Uses every word: wallets that were generated with the same prefix must not share a slot. */
 function hash(words: Uint32Array): number {
   let mixed = 0x811c9dc5;
   for (const word of words) {

@@ -1,6 +1,6 @@
 import { RpcError } from './errors.ts';
 
-/** The few fields of a block that we rely on. Others are ignored: Tron fills several with "0x". */
+/** The few fields of a block that we use. Others are ignored: Tron fills several with "0x". */
 export type Block = {
   number: number;
   /** 0x and 64 lowercase hex characters, like every hash here. */
@@ -22,7 +22,7 @@ export type Log = {
   blockHash: string;
   blockNumber: number;
   transactionHash: string;
-  /** Position in the whole block; the position in the receipt is another number. */
+  /** Position in the whole block, which differs from the position in the receipt. */
   logIndex: number;
 };
 
@@ -34,7 +34,7 @@ export type Receipt = {
   logs: Log[];
 };
 
-/** @throws RpcError `invalid_answer`, like every function of this file. */
+/** @throws RpcError `invalid_answer`, like every function in this file. */
 export function parseBlock(value: unknown): Block {
   const block = object(value, 'block');
   return {
@@ -47,7 +47,7 @@ export function parseBlock(value: unknown): Block {
   };
 }
 
-/** Some nodes send whole transactions although only their hashes were asked for. */
+/** Some nodes send whole transactions although only hashes were requested. */
 function transactionHashes(value: unknown): string[] {
   if (!Array.isArray(value)) throw invalid('block.transactions');
   return value.map((entry: unknown) => {
@@ -73,7 +73,7 @@ export function parseReceipt(value: unknown): Receipt {
   };
 }
 
-/** Whom a transaction is sent to, and whether it takes some of the chain's own coin along. `to` is null for one that makes a contract. */
+/** The recipient of a transaction, and whether it moves the chain's own coin. `to` is null when it creates a contract. */
 export type TransactionAnswer = { hash: string; to: string | null; movesCoin: boolean };
 
 export function parseTransaction(value: unknown): TransactionAnswer {
@@ -86,7 +86,7 @@ export function parseTransaction(value: unknown): TransactionAnswer {
   };
 }
 
-/** An event's position in its receipt names it for good: events of others, in another order or twice would give it a wrong one. */
+/** An event's position in its receipt identifies it forever. Foreign, unordered or repeated events would make that position wrong. */
 function eventsOf(transactionHash: string, logs: Log[]): Log[] {
   const areInPlace = logs.every((log, position) => {
     const isNext = log.logIndex > (logs[position - 1]?.logIndex ?? -1);
@@ -96,14 +96,14 @@ function eventsOf(transactionHash: string, logs: Log[]): Log[] {
   return logs;
 }
 
-/** Before Ethereum's Byzantium fork (EIP-658) a receipt has a state root instead of a status; what failed then has no events. */
+/** Before Ethereum's Byzantium fork (EIP-658), a receipt has a state root instead of a status. Failed transactions then have no events. */
 function hasSucceeded({ status, root }: Record<string, unknown>): boolean {
   if (status !== undefined || root === undefined) return quantity(status, 'receipt.status') === 1;
   hex(root, 32, 'receipt.root');
   return true;
 }
 
-/** A hex number such as block heights and chain ids, small enough to be exact. */
+/** A hex number such as a block height or a chain id, small enough to be exact. */
 export function quantity(value: unknown, field: string): number {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,14}$/.test(value)) throw invalid(field);
   const number = Number(value);
@@ -111,7 +111,7 @@ export function quantity(value: unknown, field: string): number {
   return number;
 }
 
-/** The end of the year 9999. Neither RFC 3339 nor the database can express more, such as a time in milliseconds. */
+/** The end of the year 9999. RFC 3339 and the database cannot express a later time, such as one in milliseconds. */
 const MAX_TIMESTAMP = 253_402_300_799;
 
 function timestamp(value: unknown, field: string): number {
@@ -120,7 +120,7 @@ function timestamp(value: unknown, field: string): number {
   return seconds;
 }
 
-/** For the events of one answer: most come from the same contract and block as the event before. */
+/** A parser for the events of one answer. Most come from the same contract and block as the previous event. */
 function logParser(): (value: unknown) => Log {
   const address = memoizeLast((value) => hex(value, 20, 'log.address'));
   const event = memoizeLast((value) => hex(value, 32, 'log.topics'));
@@ -131,7 +131,7 @@ function logParser(): (value: unknown) => Log {
     const log = object(value, 'log');
     const topics = log['topics'];
     if (!Array.isArray(topics) || topics.length > 4) throw invalid('log.topics');
-    // Set when a reorg took the log back, which only subscriptions may report.
+    // True when a reorg removed the log. Only subscriptions may report that.
     if (log['removed'] === true) throw invalid('log.removed');
     return {
       address: address(log['address']),
@@ -145,7 +145,7 @@ function logParser(): (value: unknown) => Log {
   };
 }
 
-/** Checks a value only when it differs from the one before: that saves a third of parsing a long answer. */
+/** Checks a value only when it differs from the previous one. That saves a third of the time to parse a long answer. */
 function memoizeLast<T>(check: (value: unknown) => T): (value: unknown) => T {
   let last: { value: unknown; checked: T } | null = null;
   return (value) => {

@@ -1,14 +1,13 @@
-import { retryAfterIn, suggestedRange } from './error-hints.ts';
-import { RpcError, type RpcErrorKind } from './errors.ts';
+import { RpcError, type RpcErrorKind, type SuggestedRange } from './errors.ts';
 
-// The texts of nodes and providers, by kind. test/classify-error.unit.test.ts lists the known texts of each of them. A text that is
-// missing here is `unknown`: another endpoint is asked, and nothing advances.
+// The error texts of nodes and providers, by kind. test/classify-error.unit.test.ts lists the known texts. A text that is missing here is
+// `unknown`: another endpoint is asked, and the scan does not advance.
 
 /**
- * Classifies the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides, and the code only
- * where the text has no hint.
+ * Classifies the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides. The code decides only if the
+ * text gives no hint.
  * @param hints.retryAfterMs from the HTTP header; null to look for it in the text.
- * @param hints.isAnswer whether it answers one call alone.
+ * @param hints.isAnswer whether it is the answer to a single call.
  */
 export function classifyRpcError(
   method: string,
@@ -25,7 +24,7 @@ export function classifyRpcError(
   });
 }
 
-/** Classifies an answer whose HTTP status is not 200. @param text its error's, when that alone says nothing. */
+/** Classifies an answer whose HTTP status is not 200. @param text the text of its error, if that could not be classified. */
 export function classifyHttpStatus(
   status: number,
   retryAfterMs: number | null = null,
@@ -38,11 +37,11 @@ export function classifyHttpStatus(
   });
 }
 
-/** Classifies what the HTTP client throws. Only its code is kept: its text may name the host. */
+/** Classifies an error of the HTTP client. Only its code is kept, because its text may name the host. */
 export function classifyTransportError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   const { name, code } = error as { name?: string; code?: unknown };
-  // The code of an expired deadline is a number of the DOM; the name is clearer.
+  // The code of an expired deadline is a DOM number. The name is clearer.
   const label = typeof code === 'string' ? code : (name ?? 'unknown error');
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new RpcError('range', 'the answer is larger than we read');
   const isTimeout = name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(label);
@@ -53,7 +52,7 @@ function waitIn(text: string): number | null {
   return retryAfterIn(text) ?? (planEnded.test(text) ? PLAN_ENDED_MS : null);
 }
 
-/** What a code means by itself. Sources: EIP-1474, EIP-4444; 429 is Alchemy's and others' copy of the HTTP status. */
+/** What a code means by itself. Sources: EIP-1474, EIP-4444. Alchemy and others use 429 as in HTTP. */
 function kindOfCode(method: string, code: number): RpcErrorKind {
   if (code === 4444) return 'unknown_block';
   if (code === 429) return 'rate_limit';
@@ -72,8 +71,8 @@ function kindOfStatus(status: number): RpcErrorKind {
 
 /**
  * The kind that an error's text names, or null.
- * Ranges are looked for before rate limits, because several providers use "limit exceeded" for both. What a node does not have
- * comes before both: "the block range extends beyond the head" is no matter of the range's size.
+ * Ranges are tested before rate limits, because several providers use "limit exceeded" for both. Missing blocks are tested before both:
+ * "the block range extends beyond the head" does not mean that the range is too large.
  */
 function kindOfText(method: string, text: string): RpcErrorKind | null {
   const matches = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(text));
@@ -82,9 +81,9 @@ function kindOfText(method: string, text: string): RpcErrorKind | null {
   if (matches(rangeTexts) && !/invalid block range/i.test(text)) return 'range';
   if (method === 'eth_getLogs' && matches(slowQueryTexts)) return 'range';
   if (matches(rateLimitTexts)) return 'rate_limit';
-  // A bare "limit exceeded" from eth_getLogs is about the size of the answer; asking for less is also the cheaper mistake.
+  // A bare "limit exceeded" from eth_getLogs is about the answer's size. Asking for less is also the cheaper mistake.
   if (/limit exceeded/i.test(text)) return method === 'eth_getLogs' ? 'range' : 'rate_limit';
-  // Before "block not found": a node that has no such block yet does not offer the tag.
+  // Before "block not found": a node without such a block does not offer the tag.
   if (matches(missingTagTexts)) return 'unsupported';
   if (matches(unknownBlockTexts)) return 'unknown_block';
   if (matches(refusedTexts)) return 'refused';
@@ -93,7 +92,7 @@ function kindOfText(method: string, text: string): RpcErrorKind | null {
   return null;
 }
 
-/** Blocks that the node does not have, in words that would also fit a range that is too large. */
+/** Missing blocks, in words that would also match a range that is too large. */
 const missingBlockTexts = [
   /pruned/i,
   /beyond (the )?(current|latest|chain)? ?(head|block)/i,
@@ -129,10 +128,10 @@ const rangeTexts = [
   /request is too big/i,
 ];
 
-/** Queries that took the node too long: over fewer blocks they would not have. */
+/** Queries that took the node too long, and would not for fewer blocks. */
 const slowQueryTexts = [/query.{0,20}(timed? ?out|duration)/i];
 
-/** What a plan allows is used up, for the rest of a day or a month: nothing is gained by asking again soon. */
+/** A plan is used up for the rest of a day or a month, so asking again soon does not help. */
 const PLAN_ENDED_MS = 60_000;
 const planEnded = /payment required/i;
 
@@ -184,9 +183,70 @@ const unsupportedTexts = [
   /(not supported|unsupported|not included in your)/i,
   /invalid block (number|tag)/i,
   /specify (an )?address/i,
-  // From nodes that do not know a tag and take it for a number.
+  // From nodes that do not know a tag and parse it as a number.
   /without 0x prefix|cannot unmarshal|invalid argument 0/i,
   /(finalized|safe|pending).{0,40}(not|invalid)/i,
 ];
 
 const timeoutTexts = [/timed? ?out|deadline exceeded/i];
+
+/**
+ * The range that an error's text suggests.
+ * @returns null when it names none.
+ */
+export function suggestedRange(text: string): SuggestedRange | null {
+  const pair = hexPair.exec(text) ?? decimalPair.exec(text);
+  if (pair !== null) {
+    const [from, to] = [Number(pair[1]), Number(pair[2])];
+    return Number.isSafeInteger(to) && from <= to ? { from, to } : null;
+  }
+  for (const pattern of blockCounts) {
+    const [, digits = '', thousand] = pattern.exec(text) ?? [];
+    const blocks = Number(digits.replace(/[,.]/g, '')) * (thousand === undefined ? 1 : 1000);
+    if (Number.isSafeInteger(blocks) && blocks > 0) return { blocks };
+  }
+  return null;
+}
+
+/** How long a text asks us to wait, in milliseconds: "retry in 10s", "suspended for 5 s". Null when it names no time. */
+export function retryAfterIn(text: string): number | null {
+  for (const { pattern, unitMs } of waits) {
+    const amount = Number(pattern.exec(text)?.[1] ?? Number.NaN);
+    if (amount > 0) return Math.ceil(amount * unitMs);
+  }
+  return null;
+}
+
+/**
+ * Reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
+ * @returns milliseconds from now; null when the header is missing, invalid or means "now".
+ */
+export function parseRetryAfter(header: string | string[] | undefined, now: Date): number | null {
+  const text = (Array.isArray(header) ? (header[0] ?? '') : (header ?? '')).trim();
+  // Date.parse accepts far more than HTTP dates. Those begin with a weekday.
+  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now.getTime() : Number.NaN;
+  const waitMs = /^\d{1,9}(\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : date;
+  return waitMs > 0 ? waitMs : null;
+}
+
+const hexPair = /\[\s*(0x[0-9a-f]{1,14})\s*,\s*(0x[0-9a-f]{1,14})\s*\]/i;
+const decimalPair = /retry with the range (\d{1,15})\s*-\s*(\d{1,15})/i;
+
+/** Each matches a number, and perhaps a k for thousand. More specific patterns come first. */
+const blockCounts = [
+  /limited to (?:a )?(?:\d+ - )?(\d[\d,.]*)(k)? ?(?:block|range)/i,
+  /up to a (\d[\d,.]*)(k)? block/i,
+  /(?:at most|max(?:imum)?(?: allowed)? is|maximum is set to|requested blocks is) (\d[\d,.]*)(k)?/i,
+  /max(?:imum)?(?: allowed)?(?: block)? range(?: limit)?(?: for eth_getLogs)?(?: is)?[:=]? ?(\d[\d,.]*)(k)?/i,
+  /block range ?= ?\d+, max block range ?= ?(\d[\d,.]*)(k)?/i,
+  /ranges over (\d[\d,.]*)(k)?/i,
+  /range.{0,60}\(\d+ > (\d[\d,.]*)(k)?\)/i,
+  /range.{0,60}(?:exceeds limit of|range limit|greater than|exceeds|maximum) (\d[\d,.]*)(k)?/i,
+  /(?:blocks distance:|smaller than size) (\d[\d,.]*)(k)?/i,
+];
+
+const waits = [
+  { pattern: /try_again_in\W{0,4}(\d{1,9}(?:\.\d+)?) ?ms/i, unitMs: 1 },
+  { pattern: /backoff_seconds\W{1,4}(\d{1,9}(?:\.\d+)?)/i, unitMs: 1000 },
+  { pattern: /(?:retry|try again|reset|suspended)\b.{0,20}?\b(?:in|after|for) (\d{1,9}(?:\.\d+)?) ?s/i, unitMs: 1000 },
+];

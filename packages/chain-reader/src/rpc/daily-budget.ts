@@ -1,22 +1,22 @@
 import type { DailyPlan } from './network.ts';
 
-/** What was used of a plan's day. */
+/** How much of a plan's day is used. */
 export type Usage = { requests: number; units: number };
 
-/** `payments`: somebody waits for what is read. `background`: nobody does. */
+/** `payments`: a payment waits for the reading. `background`: none does. */
 export type Urgency = 'payments' | 'background';
 
 export type DailyBudget = ReturnType<typeof createDailyBudget>;
 
 const DAY_MS = 86_400_000;
 
-/** How far reads may be ahead of the day's even pace, as a share of the day: an hour for payments that wait. */
+/** How far reads may be ahead of the day's even pace, as a share of the day: one hour while payments wait. */
 const HEAD_START: Record<Urgency, number> = { payments: 1 / 24, background: 0 };
 
 /**
- * What is left of a provider's plan for the day. Spent evenly it lasts until the next one begins, so this says how long to wait until the
- * even pace has caught up with what was used. Nothing is refused: whoever waits for too long reads all the same.
- * @param now Unix milliseconds: a provider's day is one of the calendar.
+ * The rest of a provider's plan for the day. Spent evenly, the plan lasts until the next day begins. So this says how long to wait until the
+ * even pace has caught up with the usage. It refuses nothing: a caller that has waited too long reads anyway.
+ * @param now Unix milliseconds, because a provider's day is a calendar day.
  */
 export function createDailyBudget(plan: DailyPlan, now: () => number = Date.now) {
   let [stored, unstored] = [NOTHING, NOTHING];
@@ -25,11 +25,11 @@ export function createDailyBudget(plan: DailyPlan, now: () => number = Date.now)
   function dayAt(time: number): string {
     return new Date(time - plan.beginsAtMinute * 60_000).toISOString().slice(0, 10);
   }
-  /** Which share of the day is over, from 0 to 1. */
+  /** The share of the day that has passed, from 0 to 1. */
   function elapsed(): number {
     return ((((now() - plan.beginsAtMinute * 60_000) % DAY_MS) + DAY_MS) % DAY_MS) / DAY_MS;
   }
-  /** With each day, counting begins anew. What was not stored of the last one is forgotten: nothing depends on it any more. */
+  /** Counting starts again each day. Unstored usage of the last day is dropped, because nothing depends on it any more. */
   function today(): string {
     const current = dayAt(now());
     if (current !== day) {
@@ -42,7 +42,7 @@ export function createDailyBudget(plan: DailyPlan, now: () => number = Date.now)
     today();
     return add(stored, unstored);
   }
-  /** The share of the day's budget that is used: of requests or of units, whichever is scarcer. */
+  /** The used share of the day's budget: of requests or of units, whichever is scarcer. */
   function usedShare(): number {
     const { requests, units } = used();
     return Math.max(requests / (plan.requestsPerDay ?? Infinity), units / (plan.unitsPerDay ?? Infinity));
@@ -52,7 +52,7 @@ export function createDailyBudget(plan: DailyPlan, now: () => number = Date.now)
     plan,
     used,
     usedShare,
-    /** The share of the budget that is used less the share of the day that is over: above 0, it will not last at this pace. */
+    /** The used share of the budget minus the share of the day that has passed. Above 0, the budget will not last at this pace. */
     ahead: (): number => usedShare() - elapsed(),
     /** Unix milliseconds. */
     dayEndsAt: (): number => Math.round(now() + (1 - elapsed()) * DAY_MS),
@@ -71,7 +71,7 @@ export function createDailyBudget(plan: DailyPlan, now: () => number = Date.now)
       if (share >= 1) return DAY_MS * (1 - over);
       return DAY_MS * Math.max(0, share - over - HEAD_START[urgency]);
     },
-    /** What was used since the last call, to be stored. Whoever fails to store it brings it back. */
+    /** The usage since the last call, to be stored. If that fails, the caller must call bringBack(). */
     takeUnstored(): { day: string; usage: Usage } {
       const taken = { day: today(), usage: unstored };
       [stored, unstored] = [add(stored, unstored), NOTHING];
@@ -81,7 +81,7 @@ export function createDailyBudget(plan: DailyPlan, now: () => number = Date.now)
       if (ofDay !== today()) return;
       [stored, unstored] = [add(stored, { requests: -usage.requests, units: -usage.units }), add(unstored, usage)];
     },
-    /** What is stored of a day, by all replicas. */
+    /** The stored usage of a day, by all replicas. */
     setStored(ofDay: string, usage: Usage): void {
       if (ofDay === today()) stored = usage;
     },

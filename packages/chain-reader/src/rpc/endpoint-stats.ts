@@ -43,7 +43,7 @@ export function createEndpointMetrics(metrics: Metrics) {
   };
 }
 
-/** Exchanges that were answered or timed out, of which the latency is known. */
+/** Number of exchanges whose latency is kept. */
 const WINDOW = 64;
 
 export function createEndpointStats(label: { network: string; endpoint: string }, metrics: EndpointMetrics) {
@@ -61,7 +61,7 @@ export function createEndpointStats(label: { network: string; endpoint: string }
       requests += calls;
       metrics.requests.inc(label, calls);
       metrics.duration.observe({ ...label, outcome }, durationSeconds);
-      // A refused connection is quick, and so is a refusal; neither shows how fast the node is.
+      // A refused connection or request is quick, and does not show how fast the node is.
       if (outcome !== 'ok' && outcome !== 'timeout') return;
       durationsMs[answered % WINDOW] = durationSeconds * 1000;
       answered += 1;
@@ -79,9 +79,9 @@ export function createEndpointStats(label: { network: string; endpoint: string }
     head: () => head,
     /** How often the endpoint has reported its head so far. */
     headCount: () => headCount,
-    /** Milliseconds since it last did; infinite before. */
+    /** Milliseconds since it last reported its head; infinite before the first time. */
     headAgeMs: () => performance.now() - headAt,
-    /** What the endpoint has done so far, as the internal API shows it. */
+    /** The statistics that the internal API shows. */
     facts: () => ({
       head: head?.number ?? null,
       latency_ms: quantiles(durationsMs),

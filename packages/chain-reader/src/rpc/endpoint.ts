@@ -1,7 +1,7 @@
-import CircuitBreaker from 'opossum';
 import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import CircuitBreaker from 'opossum';
 import { quantity } from './answers.ts';
 import { createDailyBudget, type DailyBudget, type Urgency } from './daily-budget.ts';
 import { createEndpointStats, type EndpointMetrics } from './endpoint-stats.ts';
@@ -15,12 +15,12 @@ import { createBudget, createCooldown } from './throttle.ts';
 
 export type Read<T> = (rpc: RpcProvider) => Promise<T>;
 
-/** `closed`, `open` and `half_open` are the circuit's: closed is healthy. `cooling_down`: it refused us for asking too often. */
+/** `closed`, `open` and `half_open` are states of the circuit breaker: closed is healthy. `cooling_down`: it refused us for asking too often. */
 type CircuitStatus = Exclude<EndpointStatus['state'], 'lagging'>;
 
 export type Endpoint = ReturnType<typeof createEndpoint>;
 
-/** The endpoint was not asked: its circuit is open, or it cools down. */
+/** The endpoint was not asked, because its circuit is open or it cools down. */
 export class EndpointSkipped extends RpcError {}
 
 export type EndpointOptions = {
@@ -35,7 +35,7 @@ export type EndpointOptions = {
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** Longest that a read waits for an endpoint's budget. */
 const MAX_BUDGET_WAIT_MS = 5_000;
-/** A head that was reported longer ago is not compared with the others. */
+/** A head that is older than this is not compared with the others. */
 const MAX_HEAD_AGE_MS = 90_000;
 const BREAKER = {
   // The transport has its own deadline, which also frees the connection.
@@ -48,10 +48,10 @@ const BREAKER = {
   enableSnapshots: false,
 } as const;
 
-/** Errors that do not count against the endpoint: a question that is too large, a wait, or a block that only others have. */
+/** Errors that do not count against the endpoint: a request that is too large, a wait, or a block that only others have. */
 const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', 'unknown_block'];
 
-/** One node of a network, and how it does. Whether it lags depends on the others. */
+/** One node of a network and its state. Whether it lags depends on the others. */
 export function createEndpoint({ network, position, node, timeoutMs, logger, metrics }: EndpointOptions) {
   const label = { network: network.id, endpoint: String(position) };
   const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
@@ -68,7 +68,7 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
   const dayWaitMs = (urgency: Urgency): number => dailyBudget?.waitMs(urgency) ?? 0;
 
   return {
-    /** In the networks file, from 0. */
+    /** Position in the networks file, from 0. */
     position,
     status,
     /** @throws RpcError; EndpointSkipped while the circuit is open; and any other error of `read` as it is. */
@@ -84,14 +84,14 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
         throw error;
       }
     },
-    /** Whether it is well and has time for a read that no payment waits for. @param share of its day for such reads, from 0 to 1. */
+    /** Whether it is healthy and has budget for a look-up. @param share of its daily look-ups that may be used, from 0 to 1. */
     canLookUp: (share: number) => status() === 'closed' && lookUps.hasBudget(share),
     /**
-     * Runs a read that no payment waits for. Whatever becomes of it, the circuit does not open: anybody can ask about any transaction, and
-     * a strange one must not stop the scan. @throws RpcError
+     * Runs a look-up. Its failure does not open the circuit: anyone can ask about any transaction, and a strange one must not stop the scan.
+     * @throws RpcError
      */
     lookUp: <T>(read: Read<T>): Promise<T> => circuit.pass(() => read(lookUps.rpc)),
-    /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
+    /** Asks for its head, unless it cools down or has no spare budget. It never throws: failures show in the state. */
     async probe(): Promise<void> {
       if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0 || dayWaitMs('background') > 0) return;
       await circuit.fire(readHead).catch(() => undefined);
@@ -100,15 +100,15 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
     cooldownMs: cooldown.leftMs,
     /** Milliseconds until its budget allows a call. */
     budgetMs: () => budget.waitMs(1),
-    /** Milliseconds until the budget of the day allows a read of this urgency. */
+    /** Milliseconds until the daily budget allows a read of this urgency. */
     dayWaitMs,
-    /** Null where the plan has no daily limit; the second one is the part of the first that is for look-ups. */
+    /** Both are null when the plan has no daily limit. The second is the part of the first that look-ups may use. */
     dailyBudget,
     lookUpBudget: lookUps.dailyBudget,
     head: stats.head,
-    /** Whether its head may make others look late. */
+    /** Whether its head may make other endpoints count as lagging. */
     isTrusted: () => trust.isTrusted() && !circuit.breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
-    /** Milliseconds since it last reported its head; infinite before that. */
+    /** Milliseconds since it last reported its head; infinite before the first time. */
     headAgeMs: stats.headAgeMs,
     state: (best: Head | null): EndpointStatus => ({
       endpoint: position,
@@ -160,7 +160,7 @@ function budgetStatus(budget: DailyBudget): NonNullable<EndpointStatus['budget']
   };
 }
 
-/** Lets reads through while the node answers. The first read of all checks that it serves the right chain. */
+/** Lets reads through while the node answers. The very first read checks that it serves the right chain. */
 function createCircuit(
   rpc: RpcProvider,
   chainId: number,
@@ -192,7 +192,7 @@ function createCircuit(
   breaker.on('open', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit opened'));
   breaker.on('close', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit closed'));
 
-  /** Runs before the breaker draws its conclusion from the error. */
+  /** Runs before the breaker evaluates the error. */
   function noteFailure(error: RpcError): void {
     stats.recordFailure(error);
     if (!cooldown.startAfter(error)) return;
@@ -210,7 +210,7 @@ function createCircuit(
     }
   }
 
-  /** Past the circuit: what comes of it counts neither for nor against the endpoint, except that being told to wait is obeyed. */
+  /** Bypasses the circuit: the outcome does not count for or against the endpoint, except that it cools down if it asks us to wait. */
   async function pass<T>(read: () => Promise<T>): Promise<T> {
     try {
       await ensureChain();
@@ -228,12 +228,12 @@ function breaks(error: unknown): boolean {
   return error instanceof RpcError && !HARMLESS.includes(error.kind) && error.retryAfterMs === null;
 }
 
-/** The endpoint reported a head and could not show what leads to it. */
+/** The endpoint reported a head, but could not show the blocks up to it. */
 function isBrokenPromise(error: unknown): boolean {
   return error instanceof RpcError && (error.kind === 'invalid_answer' || error.kind === 'unknown_block');
 }
 
-/** A URL pasted under the wrong network would be scanned without complaint and never show a payment, so it is checked once. */
+/** Checks the chain once: a URL under the wrong network would be scanned without an error, and never show a payment. */
 function chainCheck(rpc: RpcProvider, expected: number): () => Promise<void> {
   let isChecked = false;
   return async () => {
@@ -245,7 +245,7 @@ function chainCheck(rpc: RpcProvider, expected: number): () => Promise<void> {
   };
 }
 
-/** @returns null for what is no block; the read that asked for it reports that. */
+/** @returns null if it is not a block. The read that asked for it reports that. */
 function parseHead(block: unknown): Head | null {
   try {
     const { number, timestamp } = (block ?? {}) as Record<string, unknown>;

@@ -2,25 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { EndpointSkipped, createEndpoint, type Endpoint, type Read } from './endpoint.ts';
 import { createEndpointMetrics, type EndpointMetrics } from './endpoint-stats.ts';
-import { createPacer } from './pacer.ts';
+import { createEndpoint, EndpointSkipped, type Endpoint, type Read } from './endpoint.ts';
 import { RpcError } from './errors.ts';
 import { bestHead, lagBlocks, lags, type Head } from './heads.ts';
 import type { RpcNetwork } from './network.ts';
+import { createPacer } from './throttle.ts';
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** How far behind the others' heads an endpoint's may be reported before it is asked for it, and how often that is checked. */
+/** An endpoint is asked for its head when its last report is this much older than the newest one. Also how often that is checked. */
 const PROBE_INTERVAL_MS = 5_000;
 /** Longer than the time between two looks at any network. */
 const MAX_SHOWN_HEAD_AGE_MS = 300_000;
-/** Longest that a read waits for the end of a cooldown, when no other endpoint can answer. */
+/** Longest that a read waits for the end of a cooldown when no other endpoint can answer. */
 const MAX_COOLDOWN_WAIT_MS = 2_000;
 
 /**
- * The nodes of one network, best first: in the order of the networks file, except that those which lag, have used up their budget, are
- * ahead of their day's or are just recovering come last. One that cools down or whose circuit is open is not asked before its time.
+ * The nodes of one network, best first. The order is that of the networks file, except that endpoints come last when they lag, have used up
+ * their budget, are ahead of their daily budget or are just recovering. An endpoint that cools down, or whose circuit is open, is not asked
+ * until that ends.
  */
 export function createEndpoints(options: {
   network: RpcNetwork;
@@ -42,33 +43,33 @@ export function createEndpoints(options: {
   const stopProbing = startProbing({ network: network.id, endpoints, best, intervalMs: probeIntervalMs, logger });
   options.metrics.beforeScrape(() => report(metrics, network.id, endpoints, best()));
   const others = (than: number | undefined) => endpoints.filter(({ position }) => position !== than);
-  // An only endpoint is asked for everything.
+  // If there is only one endpoint, it is always asked.
   const nextOf = (among: readonly Endpoint[]) => inOrder(among.length > 0 ? among : endpoints, best())[0];
   const mayBegin = createPacer((urgency, than) => nextOf(others(than))?.dayWaitMs(urgency) ?? 0);
 
   return {
-    /** See createPacer(). Work that a person waits for begins without asking. */
+    /** See createPacer(). Work that a person waits for starts without this check. */
     mayBegin,
     /**
-     * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
-     * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
+     * Runs a read on the first endpoint that can do it. If it fails or the endpoint contradicts itself, the whole read starts again on the
+     * next endpoint, so that one read never mixes the answers of two nodes.
      * @param read may throw RpcError `invalid_answer` to reject the endpoint's answer.
-     * @throws RpcError of the last endpoint, or `unsupported` if one answers only smaller questions; of kind `range` at once, so that the
-     *   caller asks for less; and any other error of `read` at once.
+     * @throws RpcError of the last endpoint, or `unsupported` if one answers only smaller requests. RpcError `range` immediately, so that the
+     *   caller asks for less. Any other error of `read` immediately.
      */
     async ask<T>(read: Read<T>): Promise<T> {
       const [answer] = await ask(read, endpoints, () => true);
       return answer as T;
     },
     /**
-     * As ask(), but one endpoint's answer need not be the last word, for example that it does not know something: the next ones are asked
-     * as well, until the answers so far are `enough`.
-     * @param than never the endpoint at this position; the network must have another one.
-     * @returns every answer, in the order in which the endpoints were asked; at least one.
+     * As ask(), but one answer may not be enough, for example that a node does not know something. The next endpoints are asked, too, until
+     * the answers so far are `enough`.
+     * @param than the endpoint at this position is not asked; the network must have another one.
+     * @returns all answers, in the order in which the endpoints were asked; at least one.
      */
     askUntil: <T>(read: Read<T>, enough: (answers: readonly T[]) => boolean, than?: number): Promise<T[]> =>
       ask(read, others(than), enough),
-    /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
+    /** As ask(), but never asks the endpoint at this position. @returns null when the network has no other one. */
     async askAnother<T>(read: Read<T>, than: number): Promise<T | null> {
       const among = others(than);
       if (among.length === 0) return null;
@@ -76,17 +77,17 @@ export function createEndpoints(options: {
       return answer as T;
     },
     /**
-     * Reads what no payment waits for, on the endpoints that have time for it, one after the other until the answers so far are `enough`.
-     * It may be asked by anybody about anything, so it neither waits for an endpoint nor changes what the scan thinks of one.
-     * @param share of an endpoint's day for such reads: one that has used that much is not asked.
-     * @returns the answers that came; none when no endpoint had time, or none answered.
+     * Runs a look-up on the endpoints that have budget for it, one after the other, until an answer is `enough`. Anyone may ask about
+     * anything, so a look-up does not wait for an endpoint, and does not change how the scan rates one.
+     * @param share an endpoint that has used this share of its daily look-ups is not asked.
+     * @returns the answers; none when no endpoint had budget, or none answered.
      */
     lookUp: <T>(read: Read<T>, enough: (answer: T) => boolean, share = 1): Promise<T[]> =>
       lookUpInTurn(read, inOrder(endpoints, best()), enough, share),
-    /** The highest head that any of them has shown lately, one that is trusted if there is one; null when none has. */
+    /** The highest head that an endpoint has shown lately, preferably a trusted one; null when there is none. */
     head: (): Head | null =>
       best() ?? bestHead(endpoints.map((endpoint) => ({ head: shownHead(endpoint), isTrusted: true }))),
-    /** Of the endpoints whose plans have a daily limit, one for everything and one for the part that look-ups may take. */
+    /** For each endpoint with a daily limit: one budget for everything, and one for the part that look-ups may use. */
     dailyBudgets: () => endpoints.flatMap(budgetsOf),
     states(): EndpointStatus[] {
       const head = best();
@@ -128,7 +129,7 @@ function budgetsOf({ position, dailyBudget, lookUpBudget }: Endpoint) {
   ];
 }
 
-/** An old one would look like a chain that stands still. */
+/** An old head would look like a chain that has stopped. */
 const shownHead = (endpoint: Endpoint): Head | null =>
   endpoint.headAgeMs() < MAX_SHOWN_HEAD_AGE_MS ? endpoint.head() : null;
 
@@ -146,13 +147,13 @@ function report(metrics: EndpointMetrics, network: string, endpoints: readonly E
   }
 }
 
-/** Which endpoint to ask first. None is left out: every reason to ask it late passes. */
+/** Which endpoints to ask first. None is left out, because every reason to ask one later passes. */
 function inOrder(endpoints: readonly Endpoint[], best: Head | null): Endpoint[] {
   const rank = (endpoint: Endpoint): number => {
     const status = endpoint.status();
     if (status === 'open') return 4;
     if (status === 'cooling_down') return 3;
-    // It may take a whole deadline again; probing finds out while no read waits.
+    // It may run into the deadline again. Probing finds out while no read waits.
     if (status === 'half_open') return 2;
     return lags(endpoint.head(), best) ? 1 : 0;
   };
@@ -183,10 +184,10 @@ async function askInTurn<T>(
       answers.push(await endpoint.run(read));
       if (enough(answers)) break;
     } catch (error) {
-      // The caller makes a question smaller that is too large, and an error that is not the node's is not retried.
+      // The caller makes a request smaller that is too large. An error that is not the node's is not retried.
       if (!(error instanceof RpcError) || error.kind === 'range') throw error;
       if (error instanceof EndpointSkipped) skipped ??= error;
-      // The others may be down for long, and a smaller question would be answered by this one.
+      // The others may be down for long, and this one would answer a smaller request.
       else if (failure?.kind !== 'unsupported') failure = error;
     }
   }
@@ -194,7 +195,7 @@ async function askInTurn<T>(
   return answers;
 }
 
-/** @throws EndpointSkipped at once when the cooldown is longer than that. */
+/** @throws EndpointSkipped immediately when the cooldown is longer than `maxWaitMs`. */
 async function afterCooldown(endpoint: Endpoint, maxWaitMs: number, signal: AbortSignal): Promise<void> {
   const cooldownMs = endpoint.cooldownMs();
   if (cooldownMs > maxWaitMs) throw new EndpointSkipped('rate_limit', 'the endpoint cools down after a refusal');
@@ -202,10 +203,10 @@ async function afterCooldown(endpoint: Endpoint, maxWaitMs: number, signal: Abor
 }
 
 /**
- * Asks endpoints for their head that have not reported it as lately as another one, because that one is preferred to them. So it shows when
- * the preferred one is stuck at an old head, and when a failed one has come back, and heads of about the same time are compared. It asks as
- * often as the chain is looked at and not more, and nothing where nobody looks. A network with one endpoint has nothing to compare.
- * @returns what stops it.
+ * Asks endpoints for their head if another one, which is preferred to them, has reported its head more recently. This shows when the preferred
+ * one is stuck at an old head, or when a failed one has recovered, and only heads of about the same time are compared. An endpoint is asked
+ * only as often as the chain is polled, and not at all while it is not polled. A network with one endpoint has nothing to compare.
+ * @returns a function that stops it.
  */
 function startProbing(options: {
   network: string;
@@ -220,7 +221,7 @@ function startProbing(options: {
 
   async function probe(endpoint: Endpoint): Promise<void> {
     const newestMs = Math.min(...endpoints.map((each) => each.headAgeMs()));
-    // A slow one is not asked again before it has answered. Before any head is known there is nothing to compare it with.
+    // A slow endpoint is not asked again before it has answered. Until a head is known, there is nothing to compare with.
     if (probed.has(endpoint) || !(endpoint.headAgeMs() - newestMs > intervalMs)) return;
     probed.add(endpoint);
     await endpoint.probe();

@@ -1,15 +1,19 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { JsonRpcError, JsonRpcPayload, JsonRpcResult } from 'ethers/providers';
+import type { Dispatcher } from 'undici';
+import { RpcError } from './errors.ts';
 
-/** The error of a JSON-RPC answer, whatever form it came in. `data` is text, as some providers put the reason there. */
+/** The error of a JSON-RPC answer of any form. `data` is text: some providers put the reason there. */
 export type RpcFailure = { code: number; message: string; data: string };
 
 /**
- * The answers to these calls, in any order. Each call must be answered exactly once, by a result or an error: ethers would take
- * `undefined` for a result, and a missing answer for a broken program.
- * @returns null when that is not what came.
+ * The answers to these calls, in any order. Each call must be answered exactly once, by a result or an error: ethers would accept
+ * `undefined` as a result, and treat a missing answer as a bug.
+ * @returns null when the body is anything else.
  */
 export function answersTo(calls: readonly JsonRpcPayload[], body: unknown): Answer[] | null {
-  // A node may answer a batch of one by an object, and a single call by a list.
+  // A node may answer a batch of one with an object, and a single call with a list.
   const entries: unknown[] = Array.isArray(body) ? body : [body];
   if (entries.length !== calls.length) return null;
   const open = new Set(calls.map(({ id }) => id));
@@ -24,7 +28,7 @@ export function answersTo(calls: readonly JsonRpcPayload[], body: unknown): Answ
 
 export type Answer = JsonRpcResult | (JsonRpcError & { error: RpcFailure });
 
-/** The error of a body that answers no call in particular: one object, or a list with one anywhere. Null when there is none. */
+/** The error of a body that answers no particular call: an object, or a list with one anywhere. Null when there is none. */
 export function failureIn(body: unknown): RpcFailure | null {
   const entries: unknown[] = Array.isArray(body) ? body : [body];
   for (const entry of entries) {
@@ -35,7 +39,7 @@ export function failureIn(body: unknown): RpcFailure | null {
   return null;
 }
 
-/** The error of a body that is nothing but the error object: { code, message }. Null when it is something else. */
+/** The error of a body that is only the error object: { code, message }. Null when it is something else. */
 export function bareFailure(body: unknown): RpcFailure | null {
   return isObject(body) && typeof body['message'] === 'string' ? parseFailure(body) : null;
 }
@@ -56,7 +60,7 @@ function parseAnswer(entry: unknown): Answer | null {
   if (!isObject(entry) || typeof entry['id'] !== 'number') return null;
   const { id, error } = entry;
   if (error !== undefined && error !== null) return { id, error: parseFailure(error) };
-  // ethers takes every answer with an `error`, even null, for a failure.
+  // ethers treats every answer with an `error`, even null, as a failure.
   return 'result' in entry ? { id, result: entry['result'] } : null;
 }
 
@@ -73,4 +77,30 @@ function parseFailure(failure: unknown): RpcFailure {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const decompress = promisify(gunzip);
+
+/**
+ * The text of an answer. Logs and receipts are mostly zeros, so nodes compress them to a tenth.
+ * @param encoding the answer's content-encoding.
+ * @param maxBytes of the decompressed text, because a short answer may become a very long text.
+ * @throws RpcError `range` for a longer text; `invalid_answer` for data that cannot be decompressed, or an encoding that was not requested.
+ */
+export async function readText(
+  body: Dispatcher.ResponseData['body'],
+  encoding: string | string[] | undefined,
+  maxBytes: number,
+): Promise<string> {
+  const name = String(encoding ?? 'identity').toLowerCase();
+  if (name === 'identity') return body.text();
+  const compressed = await body.bytes();
+  if (name !== 'gzip') throw new RpcError('invalid_answer', 'an answer in an encoding that was not asked for');
+  try {
+    return (await decompress(compressed, { maxOutputLength: maxBytes })).toString('utf8');
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
+      throw new RpcError('range', 'the answer is larger than we read');
+    throw new RpcError('invalid_answer', 'an answer that cannot be decompressed');
+  }
 }

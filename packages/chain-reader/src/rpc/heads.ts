@@ -5,10 +5,10 @@ export type Head = {
   timestamp: number;
 };
 
-/** An endpoint's head, and whether it may make other endpoints look late. */
+/** An endpoint's head, and whether it may make other endpoints count as lagging. */
 export type HeadClaim = { head: Head | null; isTrusted: boolean };
 
-/** An endpoint lags when it is behind by more than both: blocks come every quarter of a second on one chain, every twelve on another. */
+/** An endpoint lags when it is behind by more than both. Blocks come every quarter second on one chain, every twelve seconds on another. */
 const MAX_LAG_BLOCKS = 3;
 const MAX_LAG_SECONDS = 15;
 
@@ -31,9 +31,9 @@ const FIRST_DISTRUST_MS = 30_000;
 const MAX_DISTRUST_MS = 3_600_000;
 
 /**
- * Whether to believe the heads that an endpoint reports. An endpoint that reports a head far above all others is asked first, once: only
- * the blocks themselves show whether the others are late or it lies. If it cannot show them, its heads are ignored for a while, twice as
- * long each time.
+ * Whether to believe the heads that an endpoint reports. An endpoint that reports a head far above all others is asked first, once, because
+ * only the blocks show whether the others are late or its head is wrong. If it cannot show the blocks, its heads are ignored for a while,
+ * twice as long each time.
  * @param now monotonic milliseconds.
  */
 export function createHeadTrust(now: () => number = () => performance.now()) {
@@ -42,11 +42,11 @@ export function createHeadTrust(now: () => number = () => performance.now()) {
   const isTrusted = () => now() >= distrustedUntil;
   return {
     isTrusted,
-    /** A read followed the reported head and was completed. */
+    /** A read up to the reported head succeeded. */
     proven(): void {
       if (isTrusted()) losses = 0;
     },
-    /** A read followed the reported head, and the endpoint could not show the blocks. */
+    /** In a read up to the reported head, the endpoint could not show the blocks. */
     disproven(): void {
       if (!isTrusted()) return;
       distrustedUntil = now() + Math.min(MAX_DISTRUST_MS, FIRST_DISTRUST_MS * 2 ** losses);

@@ -3,14 +3,14 @@ import type { DailyPlan } from './network.ts';
 import { RpcProvider, type RpcProviderOptions } from './provider.ts';
 import type { Budget } from './throttle.ts';
 
-/** The part of a plan's day that look-ups may take. */
+/** The part of a daily plan that look-ups may use. */
 const DAY_SHARE = 0.01;
 const LIMITS = { timeoutMs: 5_000, maxResponseBytes: 8 * 1024 * 1024 };
 
 /**
- * What look-ups use of an endpoint: connections and limits of its own, so that no batch of the scan waits for an answer to somebody's
- * question, and only what the scan leaves of its budgets.
- * @param options.listenersWith makes the listeners that count what is asked in these budgets.
+ * How look-ups use an endpoint. They have their own connections and limits, so that no batch of the scan waits for a look-up, and they use
+ * only what the scan leaves of the budgets.
+ * @param options.listenersWith makes listeners that count the requests in these budgets.
  */
 export function createLookUpAccess({
   address,
@@ -29,9 +29,9 @@ export function createLookUpAccess({
   const rpc = new RpcProvider({ ...address, ...LIMITS, budget, ...listenersWith([dailyBudget, ownBudget]) });
   return {
     rpc,
-    /** Null where the plan has no daily limit. */
+    /** Null when the plan has no daily limit. */
     dailyBudget: ownBudget,
-    /** Whether half of what may be asked just now is there, and some of both days. @param share of its own day that may be used. */
+    /** Whether half of the current burst is free, and both daily budgets have some left. @param share of the own daily budget to use at most. */
     hasBudget(share: number): boolean {
       if (budget.waitMs(Math.ceil(budget.burst / 2)) > 0) return false;
       return (dailyBudget?.usedShare() ?? 0) < 1 && (ownBudget?.usedShare() ?? 0) < share;

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
-import { Agent, WebSocket, buildConnector } from 'undici';
 import { backoffMs, pause, type Backoff } from '@quittance/runtime/concurrency/backoff.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { buildConnector, Agent, WebSocket } from 'undici';
 import type { RpcNetwork } from './network.ts';
 
 /** Milliseconds. */
 export type NewHeadsTiming = {
   /** The shortest time between two calls, however many blocks are announced. */
   gapMs: number;
-  /** After this long without a message, the connection is checked by a request. */
+  /** After this long without a message, a request checks the connection. */
   quietMs: number;
-  /** The deadline for connecting and for answering that request. */
+  /** The deadline for connecting, and for the answer to that request. */
   answerMs: number;
   /** Pauses before connecting again. */
   retry: Backoff;
@@ -29,8 +29,8 @@ const SUBSCRIBE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe
 const KEEPALIVE = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'eth_chainId', params: [] });
 
 /**
- * Subscribes to the endpoints that have a WebSocket, and calls `onAnnounced` when one of them announces a block, with the hash that it
- * names, if any. That is a hint, and no truth: the chain is read over HTTP.
+ * Subscribes to the endpoints that have a WebSocket. When one of them announces a block, it calls `onAnnounced` with the announced hash, if
+ * any. An announcement is only a hint: the chain is read over HTTP.
  * Measured: the call comes 11 ms after the block.
  */
 export function followNewHeads({
@@ -65,14 +65,14 @@ type Connection = {
   url: string;
   headers: Record<string, string>;
   timing: NewHeadsTiming;
-  /** Ends it at once. */
+  /** Ends the connection immediately. */
   signal: AbortSignal;
   onAnnounced: (hash: string | null) => void;
   setConnected: (isConnected: boolean) => void;
   log: Logger;
 };
 
-/** Keeps one connection until the signal. Its URL and the node's messages are never logged: both may hold a key. */
+/** Keeps one connection open until the signal. The URL and the node's messages are never logged, because both may hold a key. */
 async function follow(connection: Connection): Promise<void> {
   const { signal, timing, setConnected, log } = connection;
   const isAborted = () => signal.aborted;
@@ -82,7 +82,7 @@ async function follow(connection: Connection): Promise<void> {
     const reason = await connectOnce({
       ...connection,
       onAnnounced(hash) {
-        // A connection counts as a success only now: an endpoint that accepts it and never announces anything does not.
+        // A connection counts as a success only after an announcement: some endpoints accept it and never announce anything.
         failures = 0;
         connection.onAnnounced(hash);
       },
@@ -96,7 +96,7 @@ async function follow(connection: Connection): Promise<void> {
   }
 }
 
-/** One connection, subscribed to new heads. @returns why it has ended. */
+/** One connection that is subscribed to new heads. @returns why it ended. */
 function connectOnce(connection: Connection): Promise<string> {
   const { url, headers, timing, signal } = connection;
   const sockets = new Set<Socket>();
@@ -116,12 +116,12 @@ function connectOnce(connection: Connection): Promise<string> {
       isOver = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', close);
-      // A closing handshake with a silent node never ends.
+      // A closing handshake with a silent node would never end.
       for (const socket of sockets) socket.destroy();
       void agent.destroy();
       resolve(reason);
     }
-    /** Silence is normal on a quiet chain; silence after a request is not. */
+    /** Silence is normal on a quiet chain, but not after a request. */
     function checkAlive(): void {
       webSocket.send(KEEPALIVE);
       timer = setTimeout(() => end('it does not answer'), timing.answerMs).unref();
@@ -165,7 +165,7 @@ function hashIn(params: unknown): string | null {
   return typeof hash === 'string' ? hash.toLowerCase() : null;
 }
 
-/** The agent forgets a WebSocket's socket once it is open, so sockets are tracked to be destroyed. */
+/** Tracks sockets so that they can be destroyed: the agent forgets a WebSocket's socket once it is open. */
 function trackingSockets(sockets: Set<Socket>, timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
   return (options, done) => {
@@ -177,7 +177,7 @@ function trackingSockets(sockets: Set<Socket>, timeoutMs: number): buildConnecto
   };
 }
 
-/** At most one call in each gap, with what was given last; the last of a flood is never lost. */
+/** At most one call in each gap, with the latest value. The last value is never lost. */
 function throttled<T>(call: (value: T) => void, gapMs: number, signal: AbortSignal): (value: T) => void {
   let next = Number.NEGATIVE_INFINITY;
   let isWaiting = false;

@@ -6,33 +6,40 @@ import {
   type JsonRpcResult,
 } from 'ethers/providers';
 import { Pool, type Dispatcher } from 'undici';
-import type { Budget } from './throttle.ts';
-import { readText } from './answer-text.ts';
-import { answersTo, bareFailure, failureIn, parseJson, textOf, type Answer, type RpcFailure } from './envelope.ts';
-import { classifyHttpStatus, classifyRpcError, classifyTransportError } from './classify-error.ts';
-import { parseRetryAfter } from './error-hints.ts';
+import { classifyHttpStatus, classifyRpcError, classifyTransportError, parseRetryAfter } from './classify-error.ts';
+import {
+  answersTo,
+  bareFailure,
+  failureIn,
+  parseJson,
+  readText,
+  textOf,
+  type Answer,
+  type RpcFailure,
+} from './envelope.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
+import type { Budget } from './throttle.ts';
 
-/** Requests made in the same turn of the event loop travel as one JSON-RPC batch of at most this many. Tron nodes take no more. */
+/** Requests in the same turn of the event loop are sent as one JSON-RPC batch of at most this many. Tron nodes accept no more. */
 export const MAX_BATCH_REQUESTS = 100;
 
 const CONNECTIONS_PER_ENDPOINT = 4;
 const MAX_BATCH_BYTES = 1024 * 1024;
 const MIN_SECRET_CHARACTERS = 6;
-/** Enough of an error's text to sort it by. */
+/** Enough of an error's text to classify it. */
 const MAX_TEXT_CHARACTERS = 2_000;
 
 export type RpcProviderOptions = {
   /** Position of the endpoint in the networks file, from 0. */
   endpoint: number;
-  /** The endpoint, http(s), possibly with a key in its path, query or user info. Never logged. */
+  /** http(s), possibly with a key in its path, query or user info. Never logged. */
   url: string;
-  /** Of every request, by lowercase name. Never logged either. */
+  /** Headers of every request, by lowercase name. Never logged. */
   headers: Record<string, string>;
   chainId: number;
-  /** Deadline of one HTTP exchange, connecting and reading included, but not the wait for budget before it. */
+  /** Deadline of one HTTP exchange. It includes connecting and reading, but not the wait for budget before it. */
   timeoutMs: number;
-  /** Of one answer, as it arrives and once it is decompressed. */
+  /** Limit for one answer, both compressed and decompressed. */
   maxResponseBytes: number;
   budget: Pick<Budget, 'burst' | 'take'>;
   /** Called after every HTTP exchange, with the methods of the calls in it. */
@@ -42,11 +49,11 @@ export type RpcProviderOptions = {
 };
 
 /**
- * ethers' JSON-RPC provider on a transport of our own: pooled connections, one deadline, a bounded answer, strict envelopes.
- * ethers' own transport decodes large answers 5–14 times slower. Use `send()` only: ethers' typed calls refuse Tron's blocks.
- * Every error it rejects with is an RpcError.
+ * ethers' JSON-RPC provider on our own transport: pooled connections, one deadline, a size limit, strict envelopes.
+ * ethers' own transport decodes large answers 5–14 times slower. Use only `send()`: ethers' typed calls refuse Tron's blocks.
+ * Every rejection is an RpcError.
  *
- * A batch leaves as one, unless the node takes no batch of its size or the budget no burst of it: then it leaves in parts, and behind a
+ * A batch is sent as one request, unless it is larger than the node or our budget allows. Then it is sent in parts, and behind a load
  * balancer two parts may reach two nodes.
  */
 export class RpcProvider extends JsonRpcApiProvider {
@@ -57,7 +64,7 @@ export class RpcProvider extends JsonRpcApiProvider {
   readonly #path: string;
   readonly #headers: Record<string, string>;
   readonly #secrets: string[];
-  /** Shrinks to what the node accepts. It never grows back: a node's limit hardly changes between two restarts of ours. */
+  /** Shrinks to what the node accepts. It never grows again, because a node's limit hardly changes between our restarts. */
   #maxBatch: number;
 
   constructor(options: RpcProviderOptions) {
@@ -126,7 +133,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     return this.#classify([payload], answer.error as RpcFailure, { isAnswer: true });
   }
 
-  /** Drops the connections and fails what is in flight. */
+  /** Drops the connections and fails the requests in progress. */
   override destroy(): void {
     void this.#pool.destroy();
     super.destroy();
@@ -160,13 +167,13 @@ export class RpcProvider extends JsonRpcApiProvider {
     const answer = parseJson(await readText(body, headers['content-encoding'], this.#options.maxResponseBytes));
     if (statusCode !== 200) throw this.#classifyStatus(calls, statusCode, headers, answer);
     const answers = answersTo(calls, answer);
-    // A batch that is too large is also refused by an error in each of its entries.
+    // A node may also refuse a batch that is too large by an error in each of its entries.
     const refusal = calls.length > 1 ? this.#batchRefusal(calls, answers ?? []) : undefined;
     if (refusal !== undefined) throw refusal;
     if (answers !== null) return answers;
     const failure = failureIn(answer);
     if (failure !== null) throw this.#classify(calls, failure, { isAnswer: calls.length === 1 });
-    throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer to what was asked');
+    throw new RpcError('invalid_answer', 'the body is not a JSON-RPC answer to the request');
   }
 
   #batchRefusal(calls: readonly JsonRpcPayload[], answers: readonly Answer[]): RpcError | undefined {
@@ -174,7 +181,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     return failures.map((failure) => this.#classify(calls, failure)).find(({ kind }) => kind === 'batch_size');
   }
 
-  /** The body of a failure often holds more than its status, and sometimes it is no JSON-RPC at all. */
+  /** The body of a failure often says more than its status, but it may not be JSON-RPC. */
   #classifyStatus(
     calls: readonly JsonRpcPayload[],
     status: number,
@@ -187,7 +194,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     if (failure === null) return classifyHttpStatus(status, retryAfterMs);
     const isAnswer = calls.length === 1;
     const error = this.#classify(calls, failure, { retryAfterMs, isAnswer });
-    // Whatever the text says, the status is plain about a plan that is used up.
+    // Status 402 means that the plan is used up, regardless of the text.
     const isPlain = status === 402 || error.kind === 'unknown';
     const text = this.#redact(textOf(failure));
     return isPlain ? classifyHttpStatus(status, retryAfterMs, { text, isAnswer }) : error;
@@ -201,11 +208,11 @@ export class RpcProvider extends JsonRpcApiProvider {
     const call = calls.find(({ method }) => method === 'eth_getLogs') ?? calls[0];
     const error = classifyRpcError(call?.method ?? '', failure.code, this.#redact(textOf(failure)), hints);
     if (error.kind !== 'range' || calls.length > 1 || !isSingleBlock(call)) return error;
-    // One block cannot be split: this node does not answer the query at all, but another one may.
+    // One block cannot be split. This node does not answer the query at all, but another one may.
     return new RpcError('unsupported', error.message, { isAnswer: error.isAnswer });
   }
 
-  /** Cut only afterwards, so that no half of a key is left. */
+  /** Cuts the text after redacting it, so that no part of a key is left. */
   #redact(text: string): string {
     const shown = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
     return shown.slice(0, MAX_TEXT_CHARACTERS);
@@ -231,7 +238,7 @@ function authorization(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
-/** The parts of a URL and of headers that may be a key. Providers like to repeat them in their error texts. */
+/** The parts of a URL and of headers that may be a key. Providers often repeat them in their error texts. */
 function secretsOf(url: URL, headers: Record<string, string>): string[] {
   const ofHeaders = Object.values(headers).flatMap((value) => value.split(/[\s,;=]+/));
   const parts = [url.username, url.password, ...url.pathname.split('/'), ...url.searchParams.values(), ...ofHeaders];

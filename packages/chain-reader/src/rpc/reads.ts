@@ -15,10 +15,10 @@ import { MAX_BATCH_REQUESTS, type RpcProvider } from './provider.ts';
 /** Which events to ask for; topics as in eth_getLogs, null for "any". */
 export type LogFilter = { address: string; topics: (string | string[] | null)[] };
 
-/** What a node is asked through. */
+/** Something that sends requests to a node. */
 export type Asked = Pick<RpcProvider, 'send'>;
 
-/** Asks each question once, however often it is put. For one reading: what it has seen, it never asks again. */
+/** Sends each distinct request only once. Use it for one reading: it never forgets an answer. */
 export function askingOnce(rpc: Asked): Asked {
   const answers = new Map<string, Promise<unknown>>();
   return {
@@ -31,13 +31,13 @@ export function askingOnce(rpc: Asked): Asked {
   };
 }
 
-// Reads started together (Promise.all) leave as one batch, unless it is larger than the node or our budget allows. They are probably
-// answered by one node from one state, but nothing may rely on that.
+// Reads that start together (Promise.all) are sent as one batch, unless it is larger than the node or our budget allows. One node probably
+// answers them from one state, but nothing may rely on that.
 
 /**
- * Reads many small things, never more of them at once than one batch has room for.
- * @param calls requests that reading one of them takes.
- * @returns what was read, in the order of the items.
+ * Reads many small items, at most as many at once as fit into one batch.
+ * @param calls requests for each item.
+ * @returns the answers, in the order of the items.
  */
 export async function inBatches<Item, Answer>(
   items: readonly Item[],
@@ -61,8 +61,8 @@ export async function readHead(rpc: Asked): Promise<Block> {
 }
 
 /**
- * How nodes say that they know nothing of a final block: after a restart, without the tag, in words that we do not know, or in a batch that
- * is too large as a whole.
+ * The errors by which nodes say that they have no final block: after a restart, without support for the tag, in words that we do not know, or
+ * because the whole batch is too large.
  */
 const NO_FINAL_BLOCK: readonly RpcErrorKind[] = [
   'unsupported',
@@ -73,7 +73,7 @@ const NO_FINAL_BLOCK: readonly RpcErrorKind[] = [
   'range',
 ];
 
-/** @returns the last block that the node calls final, or null when it names none. That is no news, and no reason to read nothing else. */
+/** @returns the last block that the node calls final, or null when it names none. Other reads can still succeed then. */
 export async function readFinalized(rpc: Asked): Promise<Block | null> {
   try {
     const block: unknown = await rpc.send('eth_getBlockByNumber', ['finalized', false]);
@@ -89,7 +89,7 @@ export async function readBlockAt(rpc: Asked, number: number): Promise<Block | n
   const answer: unknown = await rpc.send('eth_getBlockByNumber', [hexOf(number), false]);
   if (answer === null) return null;
   const block = parseBlock(answer);
-  if (block.number !== number) throw new RpcError('invalid_answer', 'another block than the one asked for');
+  if (block.number !== number) throw new RpcError('invalid_answer', 'a different block than the one requested');
   return block;
 }
 
@@ -99,10 +99,10 @@ export function readBlocksAt(rpc: Asked, numbers: readonly number[]): Promise<(B
 }
 
 /**
- * The events of one block, asked for by hash. An event proves that the node has the block; a node that has not would answer an empty list
- * or an error of any wording, so only then it is asked for the block as well.
- * @param isProvedNext whether the caller holds an empty answer against another one: then it is returned as it is.
- * @throws RpcError `unknown_block` when it does not have it; `unsupported` when it has, and refuses its events.
+ * The events of one block, requested by hash. An event proves that the node has the block. A node without the block may answer with an empty
+ * list or any error, so after one of these it is also asked for the block.
+ * @param isProvedNext whether the caller checks an empty answer itself. If so, it is returned as it is.
+ * @throws RpcError `unknown_block` when the node does not have the block; `unsupported` when it has the block and refuses its events.
  */
 export async function readLogsOfBlock(
   rpc: RpcProvider,
@@ -123,11 +123,11 @@ export async function readLogsOfBlock(
 
 async function requireBlock(rpc: RpcProvider, hash: string): Promise<void> {
   const block: unknown = await rpc.send('eth_getBlockByHash', [hash, false]);
-  if (block === null) throw new RpcError('unknown_block', 'the node does not have the block whose logs were asked for');
-  if (parseBlock(block).hash !== hash) throw new RpcError('invalid_answer', 'another block than the one asked for');
+  if (block === null) throw new RpcError('unknown_block', 'the node does not have the block whose logs were requested');
+  if (parseBlock(block).hash !== hash) throw new RpcError('invalid_answer', 'a different block than the one requested');
 }
 
-/** Answers to a question that the node refuses, or that is about a block which it does not have. */
+/** Errors that may be a refusal, or may mean that the node does not have the block. */
 const PERHAPS_REFUSED: readonly RpcErrorKind[] = [
   'range',
   'unsupported',
@@ -138,13 +138,13 @@ const PERHAPS_REFUSED: readonly RpcErrorKind[] = [
 ];
 const mayBeRefusal = ({ kind, isAnswer }: RpcError): boolean => isAnswer && PERHAPS_REFUSED.includes(kind);
 
-/** Errors that say nothing about the node once it has answered another question of the same batch. */
+/** Errors that count as a refusal of this request once the node has answered another one of the same batch. */
 const REFUSALS: readonly RpcErrorKind[] = ['unknown', 'refused', 'timeout'];
 
 /**
- * A node that answers about a block and not about its events refuses the question, whatever words it has for that: no list of such
+ * A node that answers about a block, but not about its events, refuses the request. Its error text does not matter, because no list of such
  * texts is ever complete.
- * @throws RpcError `unsupported` in place of what the refusal would be if it came alone; others as they are.
+ * @throws RpcError `unsupported` for such a refusal; other errors unchanged.
  */
 export async function unlessRefused<Header, Events>(
   headers: Promise<Header>,
@@ -157,7 +157,7 @@ export async function unlessRefused<Header, Events>(
   throw error instanceof RpcError && REFUSALS.includes(error.kind) ? new RpcError('unsupported', error.message) : error;
 }
 
-/** The events of the blocks `from` to `to`, both included. Proves nothing by itself about the node's knowing those blocks. */
+/** The events of the blocks `from` to `to`, both included. This alone does not prove that the node has those blocks. */
 export async function readLogsOfRange(
   rpc: RpcProvider,
   from: number,
@@ -169,7 +169,7 @@ export async function readLogsOfRange(
   return checkedLogs(logs, (log) => log.blockNumber >= from && log.blockNumber <= to);
 }
 
-/** The events of all blocks above this height that the node has. Proves nothing by itself about the node's knowing any block. */
+/** The events of all blocks above this height that the node has. This alone does not prove that the node has any of them. */
 export async function readLogsAbove(rpc: RpcProvider, height: number, filter: LogFilter | null): Promise<Log[]> {
   const range = { fromBlock: hexOf(height + 1), toBlock: 'latest' };
   const logs: unknown = await rpc.send('eth_getLogs', [{ ...range, ...filter }]);
@@ -179,7 +179,7 @@ export async function readLogsAbove(rpc: RpcProvider, height: number, filter: Lo
 /** Some transactions of one block. */
 export type TransactionsOfBlock = { blockHash: string; transactions: readonly string[] };
 
-/** For more transactions of one block than this, one large answer is cheaper than their receipts one by one. */
+/** For more transactions of one block than this, one large answer is cheaper than one receipt after the other. */
 const MAX_SINGLE_RECEIPTS = 8;
 
 /** Nodes that turned out not to offer eth_getBlockReceipts. */
@@ -187,7 +187,7 @@ const withoutBlockReceipts = new WeakSet<RpcProvider>();
 
 /**
  * The receipts of these transactions, by transaction hash.
- * @throws RpcError `invalid_answer` when the node lacks one of them, or shows it in another block.
+ * @throws RpcError `invalid_answer` when the node does not have one of them, or shows it in a different block.
  */
 export async function readReceipts(
   rpc: RpcProvider,
@@ -201,14 +201,17 @@ export async function readReceipts(
     readSingleReceipts(rpc, small),
   ]);
   const found = new Map([...ofBlocks.flat(), ...singles].map((receipt) => [receipt.transactionHash, receipt]));
-  // Some nodes leave a system transaction out of a block's receipts, or all of them, and show each one by itself.
+  // Some nodes leave system transactions, or all transactions, out of a block's receipts, but show each receipt by itself.
   const left = large.map(({ blockHash, transactions }) => {
     return { blockHash, transactions: transactions.filter((hash) => !found.has(hash)) };
   });
   for (const receipt of await readSingleReceipts(rpc, left)) found.set(receipt.transactionHash, receipt);
   for (const { blockHash, transactions } of wanted) {
     if (!transactions.every((hash) => found.get(hash)?.blockHash === blockHash))
-      throw new RpcError('invalid_answer', 'the node lacks the receipt of a transaction that it has shown in a block');
+      throw new RpcError(
+        'invalid_answer',
+        'the node does not have the receipt of a transaction that it has shown in a block',
+      );
   }
   return found;
 }
@@ -220,13 +223,13 @@ async function readSingleReceipts(rpc: RpcProvider, wanted: readonly Transaction
 }
 
 /**
- * @returns none when the node does not offer that, or fails for this block; perhaps not all.
- * @throws RpcError `invalid_answer` for receipts of another block.
+ * @returns perhaps not all receipts; none when the node does not offer the method, or it fails for this block.
+ * @throws RpcError `invalid_answer` for receipts of a different block.
  */
 async function readReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise<Receipt[]> {
   const receipts = await findReceiptsOfBlock(rpc, blockHash);
   if (receipts.some((receipt) => receipt.blockHash !== blockHash))
-    throw new RpcError('invalid_answer', 'a receipt of another block than the one asked for');
+    throw new RpcError('invalid_answer', 'a receipt of a different block than the one requested');
   return receipts;
 }
 
@@ -236,23 +239,23 @@ async function findReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise
     return Array.isArray(answer) ? answer.map(parseReceipt) : [];
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    // The single receipts are requested next: unless it was the method that failed, they fail as well.
+    // The single receipts are requested next. If the failure was not about the method, they fail, too.
     if (error.kind === 'unsupported') withoutBlockReceipts.add(rpc);
     return [];
   }
 }
 
-/** @returns null when the node knows no such transaction, or knows it in no block. */
+/** @returns null when the node does not know the transaction, or has no block with it. */
 export async function findReceipt(rpc: Asked, transactionHash: string): Promise<Receipt | null> {
   const answer: unknown = await rpc.send('eth_getTransactionReceipt', [transactionHash]);
   if (answer === null) return null;
   const receipt = parseReceipt(answer);
   if (receipt.transactionHash !== transactionHash)
-    throw new RpcError('invalid_answer', 'the receipt of another transaction');
+    throw new RpcError('invalid_answer', 'the receipt of a different transaction');
   return receipt;
 }
 
-/** @returns null when the node knows no such transaction, or does not tell of transactions but by their receipts. */
+/** @returns null when the node does not know the transaction, or does not offer transactions, only receipts. */
 export async function findTransaction(rpc: RpcProvider, transactionHash: string): Promise<TransactionAnswer | null> {
   const answer = await rpc.send('eth_getTransactionByHash', [transactionHash]).catch((error: unknown) => {
     if (error instanceof RpcError && error.kind === 'unsupported') return null;
@@ -260,21 +263,21 @@ export async function findTransaction(rpc: RpcProvider, transactionHash: string)
   });
   if (answer === null) return null;
   const transaction = parseTransaction(answer);
-  if (transaction.hash !== transactionHash) throw new RpcError('invalid_answer', 'another transaction');
+  if (transaction.hash !== transactionHash) throw new RpcError('invalid_answer', 'a different transaction');
   return transaction;
 }
 
 function checkedLogs(value: unknown, belongs: (log: Log) => boolean): Log[] {
   const logs = parseLogs(value);
-  if (!logs.every(belongs)) throw new RpcError('invalid_answer', 'a log of a block that was not asked for');
+  if (!logs.every(belongs)) throw new RpcError('invalid_answer', 'a log of a block that was not requested');
   if (!isInOrder(logs)) {
     const places = new Set(logs.map((log) => `${log.blockHash} ${String(log.logIndex)}`));
-    if (places.size < logs.length) throw new RpcError('invalid_answer', 'two logs of one place');
+    if (places.size < logs.length) throw new RpcError('invalid_answer', 'two logs at the same place');
   }
   return logs;
 }
 
-/** As nearly every node answers: then no two have one place. This takes 0.2 ms for 10,000 logs, and a set of places 12 ms. */
+/** Nearly every node answers in order, so no two logs are at the same place. For 10,000 logs this takes 0.2 ms, and a set of places 12 ms. */
 function isInOrder(logs: readonly Log[]): boolean {
   return logs.every((log, position) => {
     const before = logs[position - 1];

@@ -1,6 +1,6 @@
 import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import { expectedAbove, type Expectation } from '@quittance/chain-reader/chain/expected.ts';
-import { NEAR_HEAD_BLOCKS, poll } from '@quittance/chain-reader/chain/poll.ts';
+import { expectedAbove, type Expectation, NEAR_HEAD_BLOCKS } from '@quittance/chain-reader/chain/read-ahead.ts';
+import { poll } from '@quittance/chain-reader/chain/poll.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
 import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { createDailyBudget } from '@quittance/chain-reader/rpc/daily-budget.ts';
@@ -76,7 +76,7 @@ async function useOfLooks(
   while (uses.length < SAMPLES) {
     const { number } = await patiently(() => readHead(rpc));
     const below = await patiently(() => readBlockAt(rpc, Math.max(0, number - blocks)));
-    if (below === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
+    if (below === null) throw new RpcError('unknown_block', 'the node does not have a block below its own head');
     const context = {
       network,
       chain: createLocalChain([below]),

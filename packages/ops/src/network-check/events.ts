@@ -1,9 +1,8 @@
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
-import type { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { type RpcError, isTooMuch, suggestedBlocks } from '@quittance/chain-reader/rpc/errors.ts';
 import { findReceipt, readBlockAt, readLogsOfBlock, readLogsOfRange } from '@quittance/chain-reader/rpc/reads.ts';
 import { readLogsByHash } from '@quittance/chain-reader/chain/read-blocks.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
-import { isTooMuch, suggestedBlocks } from '@quittance/chain-reader/chain/too-much.ts';
 import { transferFilter } from '@quittance/chain-reader/chain/transfers.ts';
 import type { Tip } from './basics.ts';
 import { finding, grouped, type Finding } from './finding.ts';

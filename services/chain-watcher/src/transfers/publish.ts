@@ -1,20 +1,23 @@
-import { finalHeightOf, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
+import { hash } from 'node:crypto';
+import { confirmationsOf, finalHeightOf, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
+import { addressFromHex } from '@quittance/contracts/address.ts';
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { spanOrigin, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
-import { readTraces } from '../store/traced-payments.ts';
-import { confirmTransfers, insertTransfers, oldestFirst, type TransferRow } from '../store/transfers.ts';
-import type { NetworkContext } from '../term/term.ts';
-import { createSpelling, messageIdOf, toTransferObserved } from './message.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { spanOrigin, tracer, type Span } from '@quittance/runtime/tracing/tracing.ts';
+import type { NetworkContext } from '../leadership/term.ts';
+import { readTraces } from '../watches/payment.sql.ts';
+import { confirmTransfers, insertTransfers, oldestFirst, type TransferRow } from './transfer.sql.ts';
 
 /**
- * Stores transfers, confirms what is final by now, and publishes both.
- * @param options.confirmed what this transaction has confirmed already; absent where that is still to do.
+ * Stores transfers, confirms those that are final now, and publishes both.
+ * @param options.confirmed the transfers that this transaction has already confirmed; absent when that is still to do.
  * @param options.isLive whether the network was read without a gap up to this block.
- * @returns the transfers that are new, as they were seen, and all that were published.
+ * @returns the new transfers, as they were seen, and all published ones.
  */
 export async function storeTransfers(
   tx: Transaction,
@@ -24,7 +27,7 @@ export async function storeTransfers(
   options: { confirmed?: readonly TransferRow[]; isLive?: (blockNumber: number) => boolean } = {},
 ): Promise<{ inserted: TransferRow[]; published: TransferRow[] }> {
   const { network } = context;
-  // While we catch up everything is final: it is written once, and told of twice all the same.
+  // While we catch up, every transfer is final when it is seen. It is written once, and still published twice.
   const rows = await insertTransfers(tx, network.id, transfers, {
     isConfirmed: (transfer) => isConfirmable(network, heights, transfer),
     isLive: ({ blockNumber }) => options.isLive?.(blockNumber) ?? false,
@@ -47,11 +50,11 @@ function isConfirmable(
   return !needsAgreement && blockNumber <= finalHeightOf(network, heights, amountUnits);
 }
 
-/** The observation before the one that confirmed it in the same statement. */
+/** The earlier observation of a transfer that was confirmed by the same statement. */
 const asSeen = (row: TransferRow): TransferRow =>
   row.phase === 'confirmed' ? { ...row, phase: 'seen', version: row.version - 1 } : row;
 
-/** Writes these rows into the outbox, in their order, in the transaction that made them true. */
+/** Writes messages about these rows into the outbox, in this order, in the transaction that changed the rows. */
 export async function publishTransfers(
   tx: Transaction,
   { network, outbox }: NetworkContext,
@@ -68,7 +71,7 @@ export async function publishTransfers(
   await outbox.sendAll(tx, TransferObserved, messages);
 }
 
-/** Counts and logs what was published. Call it after the commit. */
+/** Counts and logs published transfers. Call it after the commit. */
 export function recordTransfers({ network, metrics, logger }: NetworkContext, rows: readonly TransferRow[]): void {
   for (const row of rows) {
     metrics.transfers.inc({ network: network.id, phase: row.phase });
@@ -87,8 +90,8 @@ export function recordTransfers({ network, metrics, logger }: NetworkContext, ro
 
 /**
  * Continues the traces of the payments that these transfers may pay: one span for each observation, from here to the commit. The
- * scan itself has none, because it follows a chain and not a payment.
- * @returns the span of each row that has one; empty where nothing is traced.
+ * scan itself has no trace, because it follows a chain and not a payment.
+ * @returns the span of each row that has one; empty when nothing is traced.
  */
 async function continueTraces(
   tx: Transaction,
@@ -119,3 +122,67 @@ async function continueTraces(
 }
 
 const slot = (recipient: string, tokenUnits: bigint): string => `${recipient} ${tokenUnits}`;
+
+/**
+ * The message about a stored transfer.
+ * @param confirmingTip height from which confirmations are counted; see finality.ts.
+ * @param spell writes an address (20-byte hex with 0x) in the network's canonical form.
+ */
+export function toTransferObserved(
+  network: Pick<Network, 'id' | 'family' | 'decimals' | 'confirmations'>,
+  row: TransferRow,
+  confirmingTip: number,
+  spell: (hex: string) => string = (hex) => addressFromHex(network.family, hex),
+): TransferObserved {
+  const blockNumber = Number(row.block_number);
+  return {
+    merchant_id: row.merchant_id,
+    network: network.id,
+    transaction_id: row.transaction_id,
+    transaction_event_index: row.transaction_event_index,
+    block_number: blockNumber,
+    block_hash: `0x${row.block_hash}`,
+    block_timestamp: rfc3339(row.block_timestamp),
+    from: spell(`0x${row.sender}`),
+    to: spell(`0x${row.recipient}`),
+    amount_units: row.amount_units,
+    decimals: network.decimals,
+    phase: row.phase,
+    version: row.version,
+    confirmations: countOf(row, network.confirmations, confirmingTip),
+    confirmations_required: network.confirmations,
+    first_seen_at: rfc3339(row.first_seen_at),
+    live: row.live,
+  };
+}
+
+/**
+ * A confirmed transfer had enough confirmations when it was confirmed, by the head that was known then. Counted from the tip alone, as after
+ * a restart, it may have fewer.
+ */
+function countOf({ phase, block_number: block }: TransferRow, required: number, confirmingTip: number): number {
+  if (phase === 'retracted') return 0;
+  return Math.max(confirmationsOf(Number(block), confirmingTip), phase === 'confirmed' ? required : 0);
+}
+
+/** Caches addresses across many messages: a checksum takes longer than everything else in a message. */
+function createSpelling(family: Network['family']): (hex: string) => string {
+  const known = new Map<string, string>();
+  return (hex) => {
+    const spelled = known.get(hex) ?? addressFromHex(family, hex);
+    known.set(hex, spelled);
+    return spelled;
+  };
+}
+
+/**
+ * The same observation always has the same id, so that a consumer's inbox drops repetitions. The version is part of the id because a
+ * block may be orphaned and come back: the second observation is new.
+ * @returns a UUID of version 8 (RFC 9562), whose bits we may choose.
+ */
+export function messageIdOf(network: string, row: TransferRow): string {
+  const parts = [network, row.transaction_id, row.transaction_event_index, row.block_hash, row.phase, row.version];
+  const hex = hash('sha256', parts.join('|'), 'hex');
+  const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3] ?? '8';
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
