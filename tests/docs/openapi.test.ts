@@ -12,8 +12,8 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createConfig, lint } from '@redocly/openapi-core';
-import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/routes/app.ts';
-import { rateLimits } from '../../services/api-gateway/src/admission/rate-limits.ts';
+import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/app.ts';
+import { rateLimits } from '../../services/api-gateway/src/limits/admission.ts';
 import {
   below,
   members,

@@ -49,7 +49,7 @@ export const allRules: readonly Rules[] = [
   {
     name: 'validation',
     about: 'which creations are valid',
-    mutate: ['services/api-gateway/src/validation/{creation,creation-options,text}.ts'],
+    mutate: ['services/api-gateway/src/payments/{creation,creation-options}.ts'],
     tests: ['services/api-gateway/test/creation.unit.test.ts'],
   },
 ];
