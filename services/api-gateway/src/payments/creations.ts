@@ -38,7 +38,7 @@ const LEAST_TIME_MS = 750;
 const LONE_MS = 50;
 
 /**
- * Creations that wait at the same time share one call, and in payments one transaction (docs/adr/0010). A creation gets its own call if it is
+ * Creations of different merchants that wait at the same time share one call, and in payments one transaction (docs/adr/0010). A creation gets its own call if it is
  * alone, if payments leaves it out, or if its batch fails: its idempotency key makes the second call safe.
  */
 export function createCreations({ payments, logger }: { payments: ServiceClient; logger: Logger }): CreateUpstream {
@@ -46,7 +46,7 @@ export function createCreations({ payments, logger }: { payments: ServiceClient;
     maxSize: CREATIONS_MAX,
     concurrency: AT_ONCE,
     async run(members) {
-      const group = members.filter(hasTime);
+      const group = onePerMerchant(members.filter(hasTime));
       const found = group.length > 1 ? await ask(group).catch(reportFailure) : await askLone(group);
       return members.map((member) => found.get(member) ?? null);
     },
@@ -97,6 +97,12 @@ export function createCreations({ payments, logger }: { payments: ServiceClient;
 
 const hasTime = ({ caller }: Member): boolean =>
   caller === null || (!caller.hungUp.aborted && caller.remainingMs() >= LEAST_TIME_MS);
+
+/** The next creation of a merchant depends on the counters that the first one changes, so payments would leave it out. */
+function onePerMerchant(members: readonly Member[]): Member[] {
+  const merchants = new Set<string>();
+  return members.filter(({ merchantId }) => !merchants.has(merchantId) && merchants.add(merchantId));
+}
 
 const toCreation = ({ merchantId, creation, requestId, span }: Member): CreationOfMerchant => ({
   ...creation,
