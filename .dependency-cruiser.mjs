@@ -100,7 +100,7 @@ const insideServices = [
   rule(
     'only-main-loads-an-entry',
     'What two routes, handlers or loops share is a rule, and has a file of its own.',
-    { path: '^services/([^/]+)/src/', pathNot: [`^${anySource}/main\\.ts$`, `^${anySource}/${folders}/`] },
+    { path: '^services/([^/]+)/src/', pathNot: [`^${anySource}/(main|app)\\.ts$`, `^${anySource}/${folders}/`] },
     { path: entriesOf(sameSource) },
   ),
   rule(

@@ -14,8 +14,8 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { parse } from 'yaml';
 import { withComponents } from '../../packages/contracts/openapi.ts';
-import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/routes/app.ts';
-import { rateLimits } from '../../services/api-gateway/src/admission/rate-limits.ts';
+import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/app.ts';
+import { rateLimits } from '../../services/api-gateway/src/limits/admission.ts';
 import {
   below,
   members,

@@ -29,7 +29,7 @@ export const allRules: readonly Rules[] = [
     about: 'what is stored of an attempt at a webhook, retries, signatures',
     mutate: [
       'services/webhook-dispatcher/src/state.ts',
-      'services/webhook-dispatcher/src/delivery/{outcome,retry-schedule}.ts',
+      'services/webhook-dispatcher/src/events/outcome.ts',
       'services/webhook-dispatcher/src/sending/signature.ts',
     ],
     tests: ['services/webhook-dispatcher/test/{outcome,retry-schedule,signature,state}.unit.test.ts'],
@@ -49,7 +49,7 @@ export const allRules: readonly Rules[] = [
   {
     name: 'validation',
     about: 'which creations are valid',
-    mutate: ['services/api-gateway/src/validation/{creation,creation-options,text}.ts'],
+    mutate: ['services/api-gateway/src/payments/{creation,creation-options}.ts'],
     tests: ['services/api-gateway/test/creation.unit.test.ts'],
   },
 ];

@@ -3,7 +3,7 @@ import { sha256 } from '@quittance/contracts/ids.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { admitCallers } from '../src/store/admission.ts';
+import { admitCallers } from '../src/limits/admission.sql.ts';
 
 const MERCHANTS = 3_000;
 
@@ -45,12 +45,12 @@ test('admission reads the rows of its own keys, however many keys there are', as
       return { rows: [] };
     },
   } as unknown as Queryable;
-  const counter = { scope: 'shared_reads', windowSeconds: 60 };
+  const limit = { scope: 'shared_reads', windowSeconds: 60 };
   // Few: of so small tables, reading all is the cheapest for many.
   const keys = Array.from({ length: 3 }, (_, n) => `mer_${(n + 1).toString(16).padStart(32, '0')}`);
   await admitCallers(
     explaining,
-    keys.map((key) => ({ keyHash: sha256(key), isRead: true, counter, requests: 1 })),
+    keys.map((key) => ({ keyHash: sha256(key), isRead: true, limit, requests: 1 })),
   );
   const read = nodesOf(plan!)
     .filter((node) => ['api_key', 'additional_api_key', 'merchant'].includes(node['Relation Name'] ?? ''))

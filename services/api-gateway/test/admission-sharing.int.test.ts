@@ -4,12 +4,11 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
-import { createAdmission, type Admission } from '../src/admission/admission.ts';
+import { createAdmission, type Admission, rateLimits } from '../src/limits/admission.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { rateLimits } from '../src/admission/rate-limits.ts';
-import type { RateLimit } from '../src/store/rate-limit-window.ts';
-import { addApiKey, revokeApiKey } from '../src/store/api-key.ts';
-import { insertMerchant } from '../src/store/merchant.ts';
+import type { RateLimit } from '../src/limits/admission.sql.ts';
+import { addApiKey, revokeApiKey } from '../src/keys/key.sql.ts';
+import { insertMerchant } from '../src/merchants/merchant.sql.ts';
 
 const merchants = Array.from({ length: 40 }, (_, n) => `mer_${String(n).padStart(32, '0')}`);
 /** Has several keys. */

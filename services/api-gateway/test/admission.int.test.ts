@@ -3,7 +3,7 @@ import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { sweepWindows } from '../src/store/rate-limit-window.ts';
+import { sweepWindows } from '../src/limits/admission.sql.ts';
 import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import {
   endWindows,

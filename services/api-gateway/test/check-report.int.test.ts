@@ -3,7 +3,7 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { startShowCheckLoop } from '../src/loops/show-check.ts';
+import { startShowCheckLoop } from '../src/operators/http.ts';
 import { internal, testGateway, type TestGateway } from './gateway.ts';
 
 let gateway: TestGateway;

@@ -3,8 +3,7 @@ import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 import type { Reply } from '@quittance/http/server/route.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { assets } from '@quittance/checkout-page/document.ts';
-import { assetRoutes } from '../src/routes/checkout-assets.ts';
-import { checkoutRoutes } from '../src/routes/checkout.ts';
+import { assetRoute, checkoutRoute } from '../src/checkout/http.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
 import { fakeRequest, refusal } from './fake-request.ts';
@@ -27,9 +26,9 @@ const shopNameOf = (merchantId: string) =>
 const help = () => Promise.resolve({});
 
 describe('files of the checkout page', () => {
-  const [route] = assetRoutes();
+  const route = assetRoute();
   const get = async (name: string) =>
-    (await route!.handle({ ...fakeRequest({}), params: { name } })) as Reply & { body: Buffer };
+    (await route.handle({ ...fakeRequest({}), params: { name } })) as Reply & { body: Buffer };
 
   test('that another release names are those that are there, and are not kept', async () => {
     for (const { name, contentType, bytes } of Object.values(assets)) {
@@ -48,7 +47,7 @@ describe('files of the checkout page', () => {
 });
 
 describe('links of the checkout page', () => {
-  const [route] = checkoutRoutes({
+  const route = checkoutRoute({
     views,
     help,
     networks: [evmNetwork],
@@ -62,13 +61,13 @@ describe('links of the checkout page', () => {
     ['xx', '?qr=link'],
   ])('keep the language that ?lang=%s named', async (lang, link) => {
     const request = { ...fakeRequest({}), query: new URLSearchParams({ lang }), params: { public_token: 'any' } };
-    const page = await route!.handle(request);
+    const page = await route.handle(request);
     expect(page.body).toContain(`href="${link}"`);
   });
 });
 
 test('the page names the shop as text', async () => {
-  const [route] = checkoutRoutes({ views, help, networks: [evmNetwork], shopNameOf, logger: testLogger });
-  const page = await route!.handle({ ...fakeRequest({}), params: { public_token: 'any' } });
+  const route = checkoutRoute({ views, help, networks: [evmNetwork], shopNameOf, logger: testLogger });
+  const page = await route.handle({ ...fakeRequest({}), params: { public_token: 'any' } });
   expect(page.body).toContain('Café &lt;b&gt;Zentral&lt;/b&gt;');
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
-import { readCreation } from '../src/validation/creation.ts';
+import { readCreation } from '../src/payments/creation.ts';
 import {
   evmNetwork,
   networks,

@@ -1,13 +1,15 @@
 import { expect, test } from '@jest/globals';
-import type { CreatePayments } from '@quittance/contracts/http/payments/payments.ts';
-import { type CreationOfMerchant, type DecidedCreation } from '@quittance/contracts/http/payments/payments.ts';
+import type {
+  CreatePayments,
+  CreationOfMerchant,
+  DecidedCreation,
+} from '@quittance/contracts/http/payments/payments.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
-import type { ServiceRequest, ServiceResponse } from '@quittance/http/client/request.ts';
-import { requestOf } from '@quittance/http/client/request.ts';
+import { type ServiceRequest, type ServiceResponse, requestOf } from '@quittance/http/client/request.ts';
 import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createCreations } from '../src/upstream/creations.ts';
+import { createCreations } from '../src/payments/creations.ts';
 
 type Decide = (creation: CreationOfMerchant) => DecidedCreation | null;
 

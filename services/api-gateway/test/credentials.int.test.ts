@@ -3,7 +3,7 @@ import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
-import { replaceCredentials } from '../src/store/merchant.ts';
+import { replaceCredentials } from '../src/merchants/merchant.sql.ts';
 import { internal, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 
 let gateway: TestGateway;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
-import { apiKeyHash, rotationSecretHash } from '../src/admission/credentials.ts';
+import { apiKeyHash, rotationSecretHash } from '../src/limits/merchant-route.ts';
 import { fakeRequest } from './fake-request.ts';
 
 const withHeaders = (...rawHeaders: string[]) => ({ ...fakeRequest({}), rawHeaders });

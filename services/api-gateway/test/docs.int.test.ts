@@ -4,10 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply } from '@quittance/http/server/route.ts';
 import { parse } from 'yaml';
-import { readOpenApi } from '../src/docs/document.ts';
+import { readOpenApi } from '../src/docs/sources.ts';
 import type { Site } from '../src/docs/render.ts';
-import { makeSite } from '../src/docs/site.ts';
-import { docsRoutes } from '../src/routes/docs.ts';
+import { makeSite, docsRoutes } from '../src/docs/http.ts';
 import { fakeRequest, refusal } from './fake-request.ts';
 
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));

@@ -11,7 +11,7 @@ import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createGatewayApp } from '../src/routes/app.ts';
+import { createGatewayApp } from '../src/app.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { networks } from '@quittance/testkit/sample-networks.ts';
 import { sharedTrust } from '@quittance/testkit/trust.ts';
@@ -92,7 +92,7 @@ export async function testGateway(): Promise<TestGateway> {
     lifecycle.onStop('clients', () => Object.values(upstreams).forEach((owner) => owner.close()));
     const app = createGatewayApp({
       db: pool,
-      inTransaction: (run) => transaction(pool, run, { lockTimeoutMs: 1_000 }),
+      transact: (run) => transaction(pool, run, { lockTimeoutMs: 1_000 }),
       ready: () => ping(pool),
       outbox,
       upstreams,

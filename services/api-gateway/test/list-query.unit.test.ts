@@ -4,7 +4,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
-import { listQueries, readExportQuery, readReportQuery } from '../src/validation/list-query.ts';
+import { listQueries, readExportQuery, readReportQuery } from '../src/payments/list-query.ts';
 import { refusedFields } from './fake-request.ts';
 
 const networks = [

@@ -5,8 +5,7 @@ import type { ReadPublicPayments } from '@quittance/contracts/http/payments/paym
 import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { createServiceClient, type ServiceClient } from '@quittance/http/client/client.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { checkoutState } from '@quittance/checkout-page/state.ts';
-import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/upstream/payment-views.ts';
+import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/payments/views.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import { standIn, type StandIn } from './stand-in.ts';
@@ -56,18 +55,6 @@ test('the status of a token and its checkout page share one question, and each g
   ]);
   expect(answers).toEqual([checking.payment, checking, checking]);
   expect(asked()).toEqual([[token, other].map(publicTokenHash)]);
-});
-
-test('a payments service of an older release, which says no time, has no page say that the time is over', async () => {
-  const token = newPublicToken();
-  const expires = new Date(Date.now() + 60_000).toISOString();
-  const payment: PublicPayment = { ...checking.payment, status: 'PENDING', expires_at: expires };
-  const found = [{ token_sha256: publicTokenHash(token), payment }];
-  payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });
-  const shown = await views.checkoutPayment(token);
-  const serverTime = expect.stringMatching(/^\d{4}-.*T.*\.\d{3}Z$/) as unknown as string;
-  expect(shown).toEqual(checkoutOf(payment, { server_time: serverTime }));
-  expect(checkoutState(shown!)).toBe('waiting');
 });
 
 test('an unknown token has neither view, and a malformed token causes no request', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { rateLimits } from '../src/admission/rate-limits.ts';
+import { rateLimits } from '../src/limits/admission.ts';
 
 test('the limits are those of the API contract', () => {
   const limits = Object.values(rateLimits).map(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createShopNames } from '../src/profile/shop-names.ts';
+import { createShopNames } from '../src/merchants/display-name.ts';
 
 /** A database with one shop, whose name may change and which may go away. */
 function shopNames() {

@@ -118,7 +118,7 @@ describe('a link from `ops operator link`', () => {
     expect((await ask('GET', '/', { cookie })).text).toContain('@lena, viewer');
     const again = await ask('POST', '/sign-in/link', {}, { link });
     expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null]);
-    expect(again.text).toContain('This link has been used or is over');
+    expect(again.text).toContain('This link has been used or has expired');
   });
 
   test('shows nothing of what stands in it as markup', async () => {

@@ -1,20 +1,24 @@
 -- Leases due deliveries to this process, a few of each due lane. Lanes that another claim has locked are skipped: only the holder of a
 -- lane's lock leases its deliveries. Locks are taken in one order: lanes, then deliveries.
 --
--- As a function the statements are one round trip and are planned once; each statement still sees what was committed before it. A plan
--- that was made while the tables were empty is kept when they are full, so no plan may scan a whole table.
+-- As a function the statements cost one round trip and are planned once; each statement still sees everything committed before it. A plan
+-- that was made while the tables were empty is still used when they are full, so no plan may scan a whole table.
 --
--- A lane for notices is put off while PAID events of its merchant are due, and may have half of what another lane may. A notice that the PAID
--- event of its payment has overtaken is not leased but taken back: its lease lapsed, or a process of 0.2.0 stored that event.
+-- A notice lane is put off while its merchant has due PAID events, and may have half as many attempts as a PAID lane. A notice that must not
+-- follow the PAID event of its payment is withdrawn instead of leased: its lease expired, or a process of 0.2.0 stored that event.
 --
--- paces        which lanes may be claimed, in the order in which they share max_deliveries: [{"pace": "quick", "lanes": 64, "limit": 8,
---              "most": 8}], at most that many lanes of each pace, at most `limit` attempts of a lane in flight, and at most `most` of
---              them by this claim. A pace that is left out is not looked at, however many of its lanes are due.
--- in_flight    attempts that lanes have in flight in this process: {"mer_1": 3}. This and host_limits are objects because an array
---              would be searched from its start for every lane.
+-- paces        the lanes to claim, in the order in which they share max_deliveries: [{"pace": "quick", "lanes": 64, "limit": 8, "most": 8}].
+--              At most `lanes` lanes of the pace, `limit` attempts of a lane in flight, and `most` attempts of a lane in this claim. A
+--              missing pace is not claimed, even if many of its lanes are due.
+-- in_flight    attempts in flight in this process, by lane: {"mer_1": 3}. This and host_limits are objects because an array would be
+--              searched from its start for every lane.
 -- host_limits  hosts that may get fewer than host_limit attempts: {"hooks.io": {"room": 3, "pause_seconds": 0}}. A host with a pause
---              gets none, and its lanes are put off for as long.
+--              gets none, and its lanes are put off for that time.
 -- The first row shows whether another claim may find more, and the time. Each further row is a claimed delivery.
+
+-- As processes of 0.1.0 called it.
+drop function if exists claim_deliveries(integer, integer, integer, integer, jsonb, jsonb, uuid, double precision);
+
 create or replace function claim_deliveries(
   max_deliveries integer,
   paces          jsonb,
@@ -55,10 +59,10 @@ declare
   last_lane        bigint;
   more_lanes       boolean;
 begin
-  -- A claim lost in a crash of the server is simply made again, so the commit does not wait for the disk.
+  -- A claim that is lost in a server crash is repeated, so the commit does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
 
-  -- Lanes that lead to one host share its room evenly.
+  -- Lanes to one host share its room evenly.
   select array_agg(due.merchant_id), array_agg(least(due.room, greatest(1, due.host_room / due.sharing))), array_agg(due.pause),
          bool_or(due.has_more)
     into lane_ids, lane_rooms, lane_pauses, more_lanes
@@ -89,7 +93,7 @@ begin
                              ) then 1 else 0 end) as pause
            ) limits
            where l.pace = p.pace and l.next_due_at <= now() and not l.held and free.room > 0
-             -- Another process may reach the host, so it gets the first chance to claim what is due before this one puts it off.
+             -- Another process may reach the host, so it gets time to claim the lane before this one puts it off.
              and case when limits.pause > 0 then l.next_due_at <= now() - interval '1.5 seconds' else limits.host_room > 0 end
            order by l.next_due_at
            limit p.lanes
@@ -105,8 +109,8 @@ begin
     return;
   end if;
 
-  -- A separate statement, so that its snapshot is younger than the locks on the lanes: it sees every event that was inserted before,
-  -- and a later insert waits for the locks before it updates the lane. In one statement with the locking an event could be missed.
+  -- A separate statement, so that its snapshot is newer than the locks on the lanes: it sees every event inserted before, and a later insert
+  -- waits for the locks before it updates the lane. In the statement that takes the locks an event could be missed.
   with due as materialized (
     select d.event_id, l.merchant_id, l.position, d.lapsed, d.overtaken
       from unnest(lane_ids, lane_rooms, lane_pauses) with ordinality as l(merchant_id, room, pause, position)
@@ -136,7 +140,7 @@ begin
            interruptions = d.interruptions + due.lapsed::int,
            error_category = case when due.lapsed then 'interrupted' else d.error_category end
       from due
-     -- Checked again: a delivery whose lease lapsed may be settled or given up at the same time.
+     -- Checked again: a delivery whose lease expired may be settled or given up at the same time.
      where not due.overtaken and d.event_id = due.event_id and d.status = 'pending' and d.next_attempt_at <= now()
     returning d.event_id, d.merchant_id, d.cycle, d.attempts, due.lapsed, due.position
   )
@@ -145,8 +149,8 @@ begin
     into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses, last_lane, overtaken_lanes
     from leased;
 
-  -- A lane that gave as many as it had room for may have more: it goes behind the other due lanes, and at worst the next claim finds it
-  -- empty. A probed lane waits until its probe has ended. Lanes that were not reached keep their place.
+  -- A lane that gave as many deliveries as it had room for may have more: it goes behind the other due lanes, and at worst the next claim
+  -- finds it empty. A probed lane waits for its probe. Lanes that were not reached keep their place.
   with taken as (
     select t.merchant_id, count(*) as deliveries from unnest(leased_merchants) as t(merchant_id) group by t.merchant_id
   ), reached as (
@@ -194,39 +198,4 @@ begin
       join event on event.event_id = c.event_id
       join targets on targets.merchant_id = c.merchant_id;
 end
-$$;
-
--- As processes of 0.1.0 call it. A later release drops it.
-create or replace function claim_deliveries(
-  max_deliveries integer,
-  max_lanes      integer,
-  lane_limit     integer,
-  host_limit     integer,
-  in_flight      jsonb,
-  host_limits    jsonb,
-  lease          uuid,
-  lease_seconds  double precision
-) returns table (
-  more               boolean,
-  database_now       timestamptz,
-  event_id           text,
-  merchant_id        text,
-  cycle              integer,
-  attempts           integer,
-  lapsed             boolean,
-  body               bytea,
-  traceparent        text,
-  created_at         timestamptz,
-  url                text,
-  host               text,
-  key_id             text,
-  secret_encrypted   bytea,
-  encryption_key_id  text
-) language sql as $$
-  select more, database_now, event_id, merchant_id, cycle, attempts, lapsed, body, traceparent, created_at, url, host, key_id,
-         secret_encrypted, encryption_key_id
-    from claim_deliveries(max_deliveries,
-           (select jsonb_agg(jsonb_build_object('pace', pace, 'lanes', max_lanes, 'limit', lane_limit))
-              from unnest(array['quick', 'new', 'slow']) as p(pace)),
-           host_limit, in_flight, host_limits, lease, lease_seconds)
 $$;

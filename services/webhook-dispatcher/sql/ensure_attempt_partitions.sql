@@ -1,4 +1,4 @@
--- Creates the attempt partitions of this month and the next two. Running it again does nothing; two processes at once take turns.
+-- Creates the attempt partitions of this month and the next two. Running it again does nothing; concurrent calls wait for each other.
 create or replace function ensure_attempt_partitions() returns void language plpgsql as $$
 declare
   month date;
@@ -18,5 +18,5 @@ begin
 end
 $$;
 
--- Before the first attempt: a row in the default partition would keep its month's partition from being created.
+-- Before the first attempt: a row in the default partition would prevent the partition of its month.
 select ensure_attempt_partitions();

@@ -1,6 +1,6 @@
--- Held by each transaction that stores a PAID event, or stores, retries, releases or settles a notice that may not follow it. So of two that
--- are about one payment the second sees all that the first did. These locks come before those on lanes, and are taken in order, so that
--- two batches do not deadlock.
+-- Locks payments, in each transaction that stores a PAID event, or that stores, retries, releases or settles a notice that must not follow
+-- it. So the second of two such transactions sees everything that the first did. These locks are taken before those on lanes, and in order,
+-- so that two batches do not deadlock.
 create or replace function lock_payments(payments text[]) returns void language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(k.key)
@@ -10,12 +10,12 @@ begin
 end
 $$;
 
--- The same. Returns those of the payments that have a PAID event.
+-- Locks payments, and returns those that have a PAID event.
 create or replace function lock_paid(payments text[]) returns text[] language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   perform lock_payments(payments);
-  -- A statement of its own, so that its snapshot is younger than the locks.
+  -- A separate statement, so that its snapshot is newer than the locks.
   return array(select e.payment_id from event e where e.payment_id = any(payments));
 end
 $$;

@@ -1,10 +1,10 @@
--- Stores how attempts ended, all of them or none, and moves their lanes' circuits. A notice that failed while the PAID event of its payment
--- was stored is not tried again, and that event waits for it no longer.
+-- Stores the outcomes of attempts, all or none, and updates their lanes' circuits. A failed notice that must not follow the PAID event of its
+-- payment is not retried, and that event no longer waits for it.
 --
--- outcomes  array of objects, one an attempt: see Outcome in src/store/settle.ts. error_category is null for a success,
---           retry_delay_seconds is null when no retry is left. Of several attempts of one event at most one decides.
+-- outcomes  array of objects, one per attempt: see Outcome in src/lanes/claim.sql.ts. error_category is null for a success,
+--           retry_delay_seconds is null if no retry is left. At most one of several attempts of one event decides its status.
 -- before_delivered, before_failed  statuses that may become delivered or failed.
--- The other parameters are the circuit's policy: see CircuitPolicy in src/store/settle.ts.
+-- The other parameters are the circuit's policy: see CircuitPolicy in src/lanes/claim.sql.ts.
 create or replace function settle_attempts(
   outcomes             jsonb,
   before_delivered     text[],
@@ -26,7 +26,7 @@ begin
   if noticed is not null then
     paid := lock_paid(noticed);
     if cardinality(paid) > 0 then
-      -- Both lanes of each merchant, now, because all are locked in one order.
+      -- Both lanes of each merchant, here, because all lanes are locked in one order.
       perform from lane
         where merchant_id = any(array(select unnest(array[o.merchant_id, split_part(o.merchant_id, ':', 1)])
                                         from jsonb_to_recordset(outcomes) as o(merchant_id text)))
@@ -34,13 +34,13 @@ begin
     end if;
   end if;
 
-  -- Lanes that only succeed, at their pace, are neither locked nor written; those are most. The others are locked in order.
+  -- Most lanes only have successes at their pace. They are neither locked nor written. The others are locked in order.
   with ended as (
     select o.merchant_id, bool_or(o.error_category is null) as has_success,
            count(o.error_category)::int as failures, max(o.error_category) as error_category,
-           -- Too early where a failure turns out not to count; the lane is then claimed once without a result.
+           -- Too early if a failure does not count below; the lane is then claimed once without a result.
            min(now() + make_interval(secs => o.retry_delay_seconds)) filter (where o.error_category is not null) as due_at,
-           -- Null from processes of 0.1.0, which do not measure it. 'slow' sorts after 'quick'.
+           -- 'slow' sorts after 'quick'.
            max(o.pace) as new_pace
       from jsonb_to_recordset(outcomes)
              as o(merchant_id text, error_category text, retry_delay_seconds double precision, pace text)
@@ -56,7 +56,7 @@ begin
   ), judged as (
     select *,
            2 * coalesce(recovery_limit, 1) as next_limit,
-           -- An open circuit is not opened for longer by attempts that were in flight when it opened.
+           -- Attempts that were in flight when the circuit opened do not extend its pause.
            not has_success and case circuit_state
              when 'closed' then failures + new_failures >= open_after
                                 and (failing_since <= now() - make_interval(secs => open_after_seconds)
@@ -72,26 +72,26 @@ begin
                 when not has_success then open_until end as new_open_until
       from judged
   )
-  -- Every value comes from the locked row. l may still be its version before the lock, and the table's checks would see a mixture.
+  -- Every value comes from the locked row. l may still be an older version of it, and the table's checks would see a mixture.
   update lane l
      set failures = case when after.has_success then 0 else after.failures + after.new_failures end,
          failing_since = case when after.has_success then null else coalesce(after.failing_since, now()) end,
          error_category = coalesce(after.new_error, after.error_category),
-         pace = coalesce(after.new_pace, after.pace),
+         pace = after.new_pace,
          circuit_state = after.new_state,
          open_until = after.new_open_until,
          recovery_limit = case when after.new_state = 'recovering' then after.next_limit end,
          times_opened = case when after.opens then after.times_opened + 1
                              when after.new_state <> 'closed' then after.times_opened else 0 end,
-         -- An open circuit's lane is not due before it may be probed. A circuit that was probed well makes its lane due now.
+         -- With an open circuit a lane is not due before its probe. A successful probe makes it due now.
          next_due_at = case when after.opens then after.new_open_until
                             when after.has_success and after.open_until is not null then least(after.next_due_at, now())
                             else least(after.next_due_at, greatest(after.due_at, after.open_until)) end
     from after
    where l.merchant_id = after.merchant_id;
 
-  -- A success is a fact, even after its lease has lapsed. A failure counts only under its own lease: once that has lapsed, another
-  -- process may be sending the event.
+  -- A success counts even after its lease has expired. A failure counts only under its own lease: after that, another process may be sending
+  -- the event.
   update delivery d
      set status = case when o.error_category is null then 'delivered' when o.retry_delay_seconds is null then 'failed'
                        else 'pending' end,
@@ -109,7 +109,7 @@ begin
     perform take_back_notices(paid);
   end if;
 
-  -- Rows conflict when this call repeats one whose commit succeeded but was never confirmed.
+  -- Rows conflict if this call repeats one whose commit was not confirmed.
   insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)
   select event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip
     from jsonb_populate_recordset(null::attempt, outcomes)

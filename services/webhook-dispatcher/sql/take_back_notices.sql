@@ -1,10 +1,10 @@
--- Puts the events of payments that have a PAID event in order: notices that PAID overtakes and that are not in flight are taken back, and
--- PAID is due when none is in flight any more, at the latest when the last of their leases ends.
--- The caller has locked the payments, and then both lanes of their merchants, so no claim leases any of these meanwhile.
+-- Orders the events of payments that have a PAID event: withdraws notices that must not follow PAID and are not in flight, and makes PAID due
+-- when no such notice is in flight, at the latest when the last of their leases expires.
+-- The caller has locked the payments, and then both lanes of their merchants, so that no claim leases these events meanwhile.
 create or replace function take_back_notices(payments text[]) returns void language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
-  -- One that had failed for good before is not retried any more either.
+  -- A notice whose attempts were used up can no longer be retried either.
   update delivery d
      set status = 'failed', next_attempt_at = null, lease_id = null, error_category = 'superseded',
          interruptions = d.interruptions + (d.lease_id is not null)::int

@@ -2,14 +2,14 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError, settings, type SettingsReader } from '@quittance/runtime/settings.ts';
-import { defaultRetryDelaysSeconds } from './delivery/retry-schedule.ts';
-import type { LocalReceiver } from './sending/local-receiver.ts';
+import { defaultRetryDelaysSeconds } from './events/outcome.ts';
+import type { LocalReceiver } from './sending/ways-out.ts';
 import { parsePrivateTargets } from './sending/private-targets.ts';
 
 /** 32 bytes in base64. */
 const encryptionKey = /^[A-Za-z0-9+/]{43}=$/;
 const WEEK_SECONDS = 604_800;
-/** IPv4 addresses, or IPv6 ones in brackets, each with a port or without, separated by commas. */
+/** IPv4 addresses, or IPv6 addresses in brackets, each with or without a port, separated by commas. */
 const nameServers = /^(?:(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:,(?=.)|$))+$/;
 
 /** All settings of this service, checked once at start. No other file reads the environment. */
@@ -18,7 +18,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     ...commonSettings(read),
     /** 32 bytes, in base64. */
     webhookEncryptionKey: Buffer.from(read.text('WEBHOOK_ENCRYPTION_KEY', { pattern: encryptionKey }), 'base64'),
-    /** Opens as well: the key that comes next, or the one before, while it is being replaced. */
+    /** Also opens signing keys: the next or the previous key, while one replaces the other. */
     webhookEncryptionKeyPrevious: readPreviousKey(read),
     retryDelaysSeconds: read.integers('WEBHOOK_RETRY_DELAYS_SECONDS', {
       default: defaultRetryDelaysSeconds,
@@ -26,11 +26,11 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       max: WEEK_SECONDS,
     }),
     localReceiver: readLocalReceiver(read),
-    /** `address:port` each; empty for the machine's own. */
+    /** `address:port` each; empty for the machine's own servers. */
     nameServers: read.text('WEBHOOK_NAME_SERVERS', { default: '', pattern: nameServers }).split(',').filter(Boolean),
-    /** Receivers in a private network that one merchant each may have; see sending/private-targets.ts. */
+    /** Receivers in private networks, each for one merchant; see sending/private-targets.ts. */
     privateTargets: read.parsed('WEBHOOK_PRIVATE_TARGETS', { default: [] }, (text) => parsePrivateTargets(text)),
-    /** PEM: the authorities that sign their certificates; null for the usual ones. */
+    /** PEM: the authorities of their certificates; null for the usual ones. */
     privateTargetsCa: read.parsed('WEBHOOK_PRIVATE_TARGETS_CA', { default: null }, readCertificates),
   }));
 
@@ -39,7 +39,7 @@ function readPreviousKey(read: SettingsReader): Buffer | null {
   return text === '' ? null : Buffer.from(text, 'base64');
 }
 
-/** @throws Error when the file cannot be read, or holds no certificate or a broken one. */
+/** @throws Error if the file cannot be read, or has no certificate or an invalid one. */
 function readCertificates(path: string): string | null {
   const pem = readFileSync(path, 'utf8');
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
@@ -48,7 +48,7 @@ function readCertificates(path: string): string | null {
   return pem;
 }
 
-/** Only ever the loopback interface, and never in production: there webhooks go out or nowhere. */
+/** Only on the loopback interface, and never in production. */
 function readLocalReceiver(read: SettingsReader): LocalReceiver | null {
   const text = read.text('WEBHOOK_LOCAL_RECEIVER', { default: '', pattern: /^127\.0\.0\.1:\d{1,5}$/ });
   if (text === '') return null;

@@ -5,33 +5,26 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
-import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
-import { noticeRaised } from './handlers/notice-raised.ts';
-import { paymentPaid } from './handlers/payment-paid.ts';
-import { createKeyVault } from './endpoints/key-vault.ts';
-import { createTestSender } from './endpoints/test-event.ts';
-import { startDeliverLoop } from './loops/deliver.ts';
-import { startGiveUpLoop } from './loops/give-up.ts';
-import { startMeasureLoop } from './loops/measure.ts';
-import { startPartitionsLoop } from './loops/partitions.ts';
-import { startResealLoop } from './loops/reseal.ts';
+import { merchantStatusChanged } from './lanes/messages.ts';
+import { noticeRaised, paymentPaid } from './events/messages.ts';
+import { createKeyVault, startResealLoop } from './endpoints/key-vault.ts';
+import { createTestSender, endpointRoutes } from './endpoints/http.ts';
+import { startDeliverLoop } from './lanes/deliver.ts';
+import { startGiveUpLoop, startMeasureLoop, startPartitionsLoop } from './lanes/housekeeping.ts';
 import { schema } from './migrations.ts';
-import { createBackPressure } from './delivery/back-pressure.ts';
-import { limits } from './delivery/places.ts';
-import { createQueries } from './queries.ts';
-import { refuseOwnServers } from './sending/own-servers.ts';
-import { addressOf, findPrivateTarget } from './sending/private-targets.ts';
+import { createBackPressure } from './lanes/back-pressure.ts';
+import { limits } from './lanes/places.ts';
+import { createQueries } from './events/reads.sql.ts';
+import { refuseOwnServers, addressOf, findPrivateTarget } from './sending/private-targets.ts';
 import { waysOut } from './sending/ways-out.ts';
-import { checkRoute } from './routes/check.ts';
-import { endpointRoutes } from './routes/endpoint.ts';
-import { eventRoutes } from './routes/events.ts';
-import { operatorRoutes } from './routes/operator.ts';
+import { checkRoute, eventRoutes } from './events/http.ts';
+import { operatorRoutes } from './lanes/http.ts';
 import { createSender } from './sending/sender.ts';
-import { countForeignKeys } from './store/signing-key.ts';
+import { countForeignKeys } from './endpoints/endpoint.sql.ts';
 
 const name = 'webhook-dispatcher';
 
-/** Tests of endpoints that one host gets at once from this process. */
+/** Concurrent endpoint tests to one host from this process. */
 const TESTS_PER_HOST = 4;
 
 await startService({
@@ -90,7 +83,7 @@ await startService({
         checkRoute(operators),
         ...operatorRoutes({ pool: operators, queries, privateTargetOf }),
       ],
-      // The broker is no part of readiness: without it everything here still works, only no new events come in.
+      // The broker is not part of readiness: without it everything works except that no new events arrive.
       ready,
       isUnavailable,
     });

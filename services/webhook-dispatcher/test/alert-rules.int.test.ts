@@ -8,7 +8,7 @@ import {
   type Sample,
 } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { attemptErrors } from '../src/delivery/attempt-report.ts';
+import { attemptErrors } from '../src/lanes/attempt-report.ts';
 import { startWorld, type World } from './world.ts';
 
 const rules = readAlertRules(

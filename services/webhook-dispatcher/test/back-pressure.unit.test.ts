@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createBackPressure, type BackPressure } from '../src/delivery/back-pressure.ts';
+import { createBackPressure, type BackPressure } from '../src/lanes/back-pressure.ts';
 
 let pressure: BackPressure | null = null;
 afterEach(() => pressure?.close());

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { countFailingLanes, countMisplacedAttempts, readBacklog } from '../src/store/backlog.ts';
-import { readWaitingLanes } from '../src/store/waiting-lanes.ts';
+import { countFailingLanes, countMisplacedAttempts, readBacklog, readWaitingLanes } from '../src/lanes/backlog.sql.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
+import { laneCircuitPolicy } from '../src/lanes/places.ts';
 import { paces, type Pace } from '../src/state.ts';
-import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
-import { markLanesSlow } from '../src/store/lane.ts';
-import { settleAttempts, type Outcome } from '../src/store/settle.ts';
+import { releaseDeliveries, type Claimed, settleAttempts, type Outcome } from '../src/lanes/claim.sql.ts';
+import { markLanesSlow } from '../src/lanes/lane.sql.ts';
 import { failure, outcome, left, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
@@ -197,15 +196,6 @@ describe('the pace of a lane', () => {
     const [hanging, other] = [await addMerchant('hanging.io', 'new'), await addMerchant('other.io')];
     await markLanesSlow(pool, [hanging]);
     expect([await paceOf(hanging), await paceOf(other)]).toEqual(['slow', 'quick']);
-  });
-
-  test('means nothing to a process of 0.1.0, which claims all lanes alike', async () => {
-    for (const pace of paces) await addEvent(await addMerchant(`${pace}.io`, pace));
-    const { rows } = await pool.query<{ event_id: string | null }>(
-      `select * from claim_deliveries(max_deliveries => 9, max_lanes => 9, lane_limit => 8, host_limit => 64, in_flight => '{}',
-                                      host_limits => '{}', lease => gen_random_uuid(), lease_seconds => 45)`,
-    );
-    expect(rows.filter((row) => row.event_id !== null)).toHaveLength(3);
   });
 });
 

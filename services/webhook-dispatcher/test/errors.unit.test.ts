@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
-import { attemptErrors } from '../src/delivery/attempt-report.ts';
+import { attemptErrors } from '../src/lanes/attempt-report.ts';
 import {
   categoryOfConnectError,
   categoryOfSendError,

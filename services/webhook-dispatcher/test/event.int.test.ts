@@ -4,8 +4,8 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { insertEvents, type NewEvent } from '../src/store/event.ts';
-import { makeLanesDueNow } from '../src/store/lane.ts';
+import { insertEvents, type NewEvent } from '../src/events/event.sql.ts';
+import { makeLanesDueNow } from '../src/lanes/lane.sql.ts';
 
 let database: TestDatabase;
 let pool: Pool;

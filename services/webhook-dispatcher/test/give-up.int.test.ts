@@ -3,9 +3,9 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
-import { startGiveUpLoop } from '../src/loops/give-up.ts';
-import { settleAttempts } from '../src/store/settle.ts';
+import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { startGiveUpLoop } from '../src/lanes/housekeeping.ts';
+import { settleAttempts } from '../src/lanes/claim.sql.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;

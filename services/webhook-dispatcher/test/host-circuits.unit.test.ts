@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
-import { createHostCircuits } from '../src/delivery/host-circuits.ts';
+import { createHostCircuits } from '../src/lanes/host-circuits.ts';
 
 function circuitsAt() {
   let nowMs = 1_000;

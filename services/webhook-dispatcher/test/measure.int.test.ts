@@ -3,8 +3,8 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { attemptErrors } from '../src/delivery/attempt-report.ts';
-import { startMeasureLoop } from '../src/loops/measure.ts';
+import { attemptErrors } from '../src/lanes/attempt-report.ts';
+import { startMeasureLoop } from '../src/lanes/housekeeping.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;

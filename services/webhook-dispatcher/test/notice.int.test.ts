@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
-import { createQueries } from '../src/queries.ts';
+import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { createQueries } from '../src/events/reads.sql.ts';
 import { schema } from '../src/migrations.ts';
-import { holdLane, noticeLaneOf } from '../src/store/lane.ts';
-import { insertNotices } from '../src/store/notice.ts';
-import { settleAttempts } from '../src/store/settle.ts';
+import { holdLane, noticeLaneOf } from '../src/lanes/lane.sql.ts';
+import { insertNotices } from '../src/events/event.sql.ts';
+import { settleAttempts } from '../src/lanes/claim.sql.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;

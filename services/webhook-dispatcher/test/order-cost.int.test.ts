@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { noticeLaneOf } from '../src/store/lane.ts';
+import { noticeLaneOf } from '../src/lanes/lane.sql.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 // What is measured is blocks read, never time, in a session whose plans were made while the tables were empty.

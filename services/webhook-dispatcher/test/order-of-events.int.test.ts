@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
-import { createQueries } from '../src/queries.ts';
+import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { createQueries } from '../src/events/reads.sql.ts';
 import { schema } from '../src/migrations.ts';
-import { byMerchant } from '../src/store/audit.ts';
-import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
-import type { NewNotice } from '../src/store/notice.ts';
-import { startCycle } from '../src/store/retry.ts';
-import { settleAttempts, type Outcome } from '../src/store/settle.ts';
+import { byMerchant } from '../src/endpoints/audit.sql.ts';
+import { releaseDeliveries, type Claimed, settleAttempts, type Outcome } from '../src/lanes/claim.sql.ts';
+import type { NewNotice } from '../src/events/event.sql.ts';
+import { startCycle } from '../src/events/retry.sql.ts';
 import { failure, left, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 import { findDisorder } from './faults/invariants.ts';
 

@@ -2,13 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
-import { byMerchant } from '../src/store/audit.ts';
-import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
-import { insertEvents } from '../src/store/event.ts';
-import { insertNotices, type NewNotice } from '../src/store/notice.ts';
-import { startCycle } from '../src/store/retry.ts';
-import { settleAttempts, type Outcome } from '../src/store/settle.ts';
+import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { byMerchant } from '../src/endpoints/audit.sql.ts';
+import { releaseDeliveries, type Claimed, settleAttempts, type Outcome } from '../src/lanes/claim.sql.ts';
+import { insertEvents, insertNotices, type NewNotice } from '../src/events/event.sql.ts';
+import { startCycle } from '../src/events/retry.sql.ts';
 import { findDisorder } from './faults/invariants.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { testLogger as logger } from '@quittance/testkit/logger.ts';
-import { createOutcomeWriter } from '../src/delivery/outcome-writer.ts';
+import { createOutcomeWriter } from '../src/lanes/attempts.ts';
 
 const databaseIsAway = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
 

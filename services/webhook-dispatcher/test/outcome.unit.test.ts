@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { outcomeOf } from '../src/delivery/outcome.ts';
-import { defaultRetryDelaysSeconds, giveUpAfterSeconds } from '../src/delivery/retry-schedule.ts';
+import { outcomeOf, defaultRetryDelaysSeconds, giveUpAfterSeconds } from '../src/events/outcome.ts';
 import type { AttemptResult } from '../src/sending/sender.ts';
-import type { Claimed } from '../src/store/claim.ts';
+import type { Claimed } from '../src/lanes/claim.sql.ts';
 import { paces } from '../src/state.ts';
 
 const claimed: Claimed = {

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { ConfigurationError } from '@quittance/runtime/settings.ts';
-import { refuseOwnServers } from '../src/sending/own-servers.ts';
-import { addressOf, findPrivateTarget, ownAddresses, parsePrivateTargets } from '../src/sending/private-targets.ts';
+import {
+  refuseOwnServers,
+  addressOf,
+  findPrivateTarget,
+  ownAddresses,
+  parsePrivateTargets,
+} from '../src/sending/private-targets.ts';
 
 const merchant = `mer_${'a'.repeat(32)}`;
 const other = `mer_${'b'.repeat(32)}`;

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { schema } from '../src/migrations.ts';
-import { createQueries } from '../src/queries.ts';
-import { byMerchant } from '../src/store/audit.ts';
-import { startCycle } from '../src/store/retry.ts';
-import { settleAttempts } from '../src/store/settle.ts';
+import { createQueries } from '../src/events/reads.sql.ts';
+import { byMerchant } from '../src/endpoints/audit.sql.ts';
+import { startCycle } from '../src/events/retry.sql.ts';
+import { settleAttempts } from '../src/lanes/claim.sql.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;

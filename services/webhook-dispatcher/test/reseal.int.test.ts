@@ -5,10 +5,15 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createKeyVault, type KeyVault } from '../src/endpoints/key-vault.ts';
-import { startResealLoop } from '../src/loops/reseal.ts';
-import { replaceKey, saveEndpoint } from '../src/store/endpoint.ts';
-import { countForeignKeys, RESEAL_BATCH, resealKeys, type SealedSecret } from '../src/store/signing-key.ts';
+import { createKeyVault, type KeyVault, startResealLoop } from '../src/endpoints/key-vault.ts';
+import {
+  replaceKey,
+  saveEndpoint,
+  countForeignKeys,
+  RESEAL_BATCH,
+  resealKeys,
+  type SealedSecret,
+} from '../src/endpoints/endpoint.sql.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;

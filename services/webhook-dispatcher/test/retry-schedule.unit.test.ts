@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { retryDelaySeconds } from '../src/delivery/retry-schedule.ts';
+import { retryDelaySeconds } from '../src/events/outcome.ts';
 import { parseRetryAfter } from '../src/sending/sender.ts';
 
 const delaysSeconds = [5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000];

@@ -7,11 +7,9 @@ import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { paces, type Pace } from '../src/state.ts';
-import { claimDeliveries, type ClaimBounds, type Claimed } from '../src/store/claim.ts';
-import { saveEndpoint } from '../src/store/endpoint.ts';
-import { insertEvents } from '../src/store/event.ts';
-import { insertNotices, type NewNotice } from '../src/store/notice.ts';
-import type { Outcome } from '../src/store/settle.ts';
+import { claimDeliveries, type ClaimBounds, type Claimed, type Outcome } from '../src/lanes/claim.sql.ts';
+import { saveEndpoint } from '../src/endpoints/endpoint.sql.ts';
+import { insertEvents, insertNotices, type NewNotice } from '../src/events/event.sql.ts';
 
 export type StoreWorld = Awaited<ReturnType<typeof startStoreWorld>>;
 

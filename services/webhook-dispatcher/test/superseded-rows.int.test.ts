@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { createQueries } from '../src/queries.ts';
+import { createQueries } from '../src/events/reads.sql.ts';
 import { schema } from '../src/migrations.ts';
 import { findDisorder } from './faults/invariants.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';

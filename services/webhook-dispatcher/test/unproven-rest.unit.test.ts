@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { unprovenRestMs } from '../src/delivery/unproven-rest.ts';
+import { unprovenRestMs } from '../src/lanes/deliver.ts';
 
 describe('attempts of new and slow lanes begin', () => {
   test.each([

@@ -7,7 +7,7 @@ import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { endpointRoutes } from '../src/routes/endpoint.ts';
+import { endpointRoutes } from '../src/endpoints/http.ts';
 import type { Resolve } from '../src/sending/resolve.ts';
 
 let database: TestDatabase;

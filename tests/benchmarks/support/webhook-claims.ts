@@ -1,15 +1,15 @@
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createHostCircuits } from '../../../services/webhook-dispatcher/src/delivery/host-circuits.ts';
+import { createHostCircuits } from '../../../services/webhook-dispatcher/src/lanes/host-circuits.ts';
+import { createInFlightLimits, type Place } from '../../../services/webhook-dispatcher/src/lanes/in-flight-limits.ts';
+import { limits, laneCircuitPolicy } from '../../../services/webhook-dispatcher/src/lanes/places.ts';
+import { outcomeOf } from '../../../services/webhook-dispatcher/src/events/outcome.ts';
 import {
-  createInFlightLimits,
-  type Place,
-} from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
-import { limits } from '../../../services/webhook-dispatcher/src/delivery/places.ts';
-import { laneCircuitPolicy } from '../../../services/webhook-dispatcher/src/delivery/lane-circuit.ts';
-import { outcomeOf } from '../../../services/webhook-dispatcher/src/delivery/outcome.ts';
-import { claimDeliveries, type Claimed } from '../../../services/webhook-dispatcher/src/store/claim.ts';
-import { settleAttempts, type Outcome } from '../../../services/webhook-dispatcher/src/store/settle.ts';
+  claimDeliveries,
+  type Claimed,
+  settleAttempts,
+  type Outcome,
+} from '../../../services/webhook-dispatcher/src/lanes/claim.sql.ts';
 import { latenciesOf, type Latencies } from './latencies.ts';
 
 /** What a claim is asked for: everything a process has room for, or what the settling of one batch made room for. */

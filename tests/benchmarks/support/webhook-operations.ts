@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { createHostCircuits } from '../../../services/webhook-dispatcher/src/delivery/host-circuits.ts';
-import { createInFlightLimits } from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
-import { laneCircuitPolicy } from '../../../services/webhook-dispatcher/src/delivery/lane-circuit.ts';
-import { limits } from '../../../services/webhook-dispatcher/src/delivery/places.ts';
-import { createQueries } from '../../../services/webhook-dispatcher/src/queries.ts';
-import { readBacklog } from '../../../services/webhook-dispatcher/src/store/backlog.ts';
-import { claimDeliveries } from '../../../services/webhook-dispatcher/src/store/claim.ts';
-import { insertEvents } from '../../../services/webhook-dispatcher/src/store/event.ts';
-import { giveUpDeliveries } from '../../../services/webhook-dispatcher/src/store/give-up.ts';
-import { settleAttempts } from '../../../services/webhook-dispatcher/src/store/settle.ts';
-import { readWaitingLanes } from '../../../services/webhook-dispatcher/src/store/waiting-lanes.ts';
+import { createHostCircuits } from '../../../services/webhook-dispatcher/src/lanes/host-circuits.ts';
+import { createInFlightLimits } from '../../../services/webhook-dispatcher/src/lanes/in-flight-limits.ts';
+import { laneCircuitPolicy, limits } from '../../../services/webhook-dispatcher/src/lanes/places.ts';
+import { createQueries } from '../../../services/webhook-dispatcher/src/events/reads.sql.ts';
+import {
+  readBacklog,
+  giveUpDeliveries,
+  readWaitingLanes,
+} from '../../../services/webhook-dispatcher/src/lanes/backlog.sql.ts';
+import { claimDeliveries, settleAttempts } from '../../../services/webhook-dispatcher/src/lanes/claim.sql.ts';
+import { insertEvents } from '../../../services/webhook-dispatcher/src/events/event.sql.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { Operation } from './statement-costs.ts';
 import { bodyOf } from './webhook-merchants.ts';

@@ -124,7 +124,7 @@ describe('production', () => {
     const asked = scalerOf('webhook-dispatcher')!.metrics.flatMap(({ external }) => external?.metric.name ?? []);
     expect(asked).toEqual([rule.name.as]);
     const [, series = ''] = /^(\w+)\{/.exec(rule.seriesQuery) ?? [];
-    expect(read('services/webhook-dispatcher/src/loops/measure.ts')).toContain(`metrics.gauge('${series}'`);
+    expect(read('services/webhook-dispatcher/src/lanes/housekeeping.ts')).toContain(`metrics.gauge('${series}'`);
   });
 
   test('alerts by every rule file, as it stands', () => {

@@ -39,7 +39,7 @@ export const access: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/api-gateway/src/store/rate-limit-window.ts',
+    file: 'services/api-gateway/src/limits/admission.sql.ts',
     tests: gateway('admission'),
     mutants: [
       {
@@ -70,7 +70,7 @@ export const access: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/api-gateway/src/store/admission.ts',
+    file: 'services/api-gateway/src/limits/admission.sql.ts',
     tests: gateway('admission-sharing'),
     mutants: [
       {
@@ -102,7 +102,7 @@ export const access: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/api-gateway/src/store/rotation.ts',
+    file: 'services/api-gateway/src/keys/key.sql.ts',
     tests: gateway('credentials'),
     mutants: [
       {

@@ -59,12 +59,6 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'leases what is due to one claimer only, for 45 seconds',
       },
       {
-        breaks: 'processes of 0.1.0 never send to slow receivers',
-        before: `array['quick', 'new', 'slow']`,
-        after: `array['quick', 'new']`,
-        noticedBy: 'means nothing to a process of 0.1.0, which claims all lanes alike',
-      },
-      {
         breaks: 'a host that is at its limit gets more',
         before: 'where due.pause > 0 or due.nth_of_host <= due.host_room',
         after: 'where due.pause > 0 or due.nth_of_host > 0',
@@ -287,7 +281,7 @@ export const webhooks: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/webhook-dispatcher/src/store/notice.ts',
+    file: 'services/webhook-dispatcher/src/events/event.sql.ts',
     tests: test('order-of-events'),
     mutants: [
       {
@@ -299,7 +293,7 @@ export const webhooks: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/webhook-dispatcher/src/store/give-up.ts',
+    file: 'services/webhook-dispatcher/src/lanes/backlog.sql.ts',
     tests: test('lane-circuit'),
     mutants: [
       {
@@ -330,7 +324,7 @@ export const webhooks: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/webhook-dispatcher/src/store/retry.ts',
+    file: 'services/webhook-dispatcher/src/events/retry.sql.ts',
     tests: test('delivery'),
     mutants: [
       {
@@ -348,7 +342,7 @@ export const webhooks: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/webhook-dispatcher/src/store/event.ts',
+    file: 'services/webhook-dispatcher/src/events/event.sql.ts',
     tests: test('event'),
     mutants: [
       {
@@ -369,7 +363,7 @@ export const webhooks: SqlMutants[] = [
     ],
   },
   {
-    file: 'services/webhook-dispatcher/src/store/lane.ts',
+    file: 'services/webhook-dispatcher/src/lanes/lane.sql.ts',
     tests: test('event'),
     mutants: [
       {

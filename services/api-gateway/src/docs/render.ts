@@ -1,11 +1,9 @@
 import { constants, setPriority } from 'node:os';
-import { guideContent, guideDocument, type PageLink } from './guide-page.ts';
-import { readGuide, readSignatures } from './guide.ts';
-import { operationsOf, readOpenApi, type OpenApiDocument } from './document.ts';
-import { docsPage, readDocsAssets } from './page.ts';
+import { guideContent, guideDocument, type PageLink, docsPage, readDocsAssets } from './pages.ts';
+import { readGuide, readSignatures, operationsOf, readOpenApi, type OpenApiDocument } from './sources.ts';
 import type { Place } from './search.ts';
 
-/** All of the documentation that is the same for everybody, made once. */
+/** All documentation that is the same for every reader. */
 export type Site = {
   /** HTML by path. */
   pages: Record<string, string>;

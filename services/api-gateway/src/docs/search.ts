@@ -1,13 +1,13 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 
-/** A place to be found. */
+/** A section that the search can find. */
 export type Place = { path: string; page: string; heading: string; text: string };
 
 const MOST_WORDS = 8;
 const MOST_RESULTS = 30;
 const EXCERPT_LENGTH = 180;
 
-/** The places that hold every word, those first that have them in a heading. */
+/** The places that contain every word; those with the words in a heading come first. */
 function findPlaces(places: readonly Place[], query: string): Place[] {
   const words = wordsOf(query);
   if (words.length === 0) return [];
@@ -52,7 +52,7 @@ function scoreOf({ page, heading, text }: Place, words: readonly string[]): numb
   return holdsAll(text, words) ? 1 : 0;
 }
 
-/** The text around the first word that it has, with each of them marked. */
+/** The text around the first word that is found, with every word marked. */
 function excerptOf(text: string, words: readonly string[]): Html[] {
   const lower = text.toLowerCase();
   const [first = 0] = words

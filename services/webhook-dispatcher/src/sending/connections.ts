@@ -2,22 +2,22 @@ import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Agent, type Dispatcher, type buildConnector } from 'undici';
 
-/** No connection gets older: the name may have got other addresses, and another certificate. */
+/** The maximum age of a connection: the name may have new addresses and a new certificate. */
 const MAX_AGE_MS = 300_000;
-/** For receivers that announce how long they keep idle connections. undici closes the others after four seconds. */
+/** Upper limit for receivers that announce how long they keep idle connections. undici closes others after four seconds. */
 const MAX_IDLE_MS = 60_000;
-/** Idle connections to all hosts together. Without a limit ten thousand receivers that ask for a minute would get it. */
+/** Idle connections to all hosts. Without a limit, ten thousand receivers that announce a minute would keep as many open. */
 const MAX_IDLE = 2_048;
 
 export type Connections = ReturnType<typeof createConnections>;
 
 /**
- * Connections to receivers, kept alive for a while for the next request to the same host.
+ * Connections to receivers, kept alive for the next requests to the same host.
  * @param options.connector decides where connections may lead; see dial.ts.
  */
 export function createConnections(options: {
   connector: buildConnector.connector;
-  /** Requests to one host that may be under way at once. */
+  /** Concurrent requests to one host. */
   perHost: number;
   maxIdle?: number;
   maxAgeMs?: number;
@@ -25,7 +25,7 @@ export function createConnections(options: {
   const { connector, perHost, maxIdle = MAX_IDLE, maxAgeMs = MAX_AGE_MS } = options;
   /** The longest idle first. */
   const idle = new Set<Socket>();
-  // undici's own time limits are off: one deadline holds for the whole attempt. It reads no proxy setting.
+  // undici's own time limits are off: the whole attempt has one deadline. It reads no proxy setting.
   const agent = new Agent({
     connect: (target, callback) => {
       connector(target, (...[error, socket]) => {
@@ -34,7 +34,7 @@ export function createConnections(options: {
         else callback(error, null);
       });
     },
-    // One more than are ever in use: undici forgets a host whose connections have all gone, but not one whose last place was taken.
+    // One more than are ever used: undici forgets a host without connections, but not if its last place was taken.
     connections: perHost + 1,
     pipelining: 1,
     allowH2: false,
@@ -59,9 +59,9 @@ export function createConnections(options: {
       // A request that is queued on it has not started, and gets another connection.
       longestIdle.destroy();
     },
-    /** Hosts with connections, or with requests that wait for one. */
+    /** The number of hosts with connections or waiting requests. */
     hosts: () => Object.keys(agent.stats).length,
-    /** Waits for what is under way and closes everything. */
+    /** Waits for running requests and closes everything. */
     async close(): Promise<void> {
       await agent.close();
       sockets.stop();
@@ -70,7 +70,7 @@ export function createConnections(options: {
 }
 
 /**
- * Only undici's diagnostics channel shows on which connection a request goes out. It publishes synchronously, right after the handler's
+ * Only undici's diagnostics channel shows which connection a request uses. It publishes synchronously, right after the handler's
  * `onRequestStart`, so no other request can come between the two.
  */
 function watchSockets(onUse: (socket: Socket) => void) {
@@ -78,7 +78,7 @@ function watchSockets(onUse: (socket: Socket) => void) {
   let expected: ((socket: Socket) => void) | null = null;
   const onSendHeaders = (message: unknown): void => {
     const report = expected;
-    // A request of another client in this process.
+    // Another client's request.
     if (report === null) return;
     expected = null;
     const { socket } = message as { socket: Socket };

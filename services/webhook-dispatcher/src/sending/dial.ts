@@ -8,28 +8,28 @@ import type { PrivateTarget } from './private-targets.ts';
 import { interleave, race } from './race.ts';
 import { publicAddresses, type Resolve } from './resolve.ts';
 
-/** Opens a TLS connection to an address that was checked. */
+/** Opens a TLS connection to a checked address. */
 export type Dial = (target: DialTarget) => Promise<TLSSocket>;
 
 export type DialTarget = {
   address: string;
-  /** The name it is for. */
+  /** The host name, for the certificate. */
   host: string;
   timeoutMs: number;
-  /** Called when TCP stands. */
+  /** Called when TCP is connected. */
   connected?: (() => void) | undefined;
-  /** Aborted when the connection is not wanted any more. */
+  /** Aborted when the connection is no longer needed. */
   lost?: AbortSignal | undefined;
 };
 
-/** Connecting and the TLS handshake, over all addresses tried. */
+/** For connecting and the TLS handshake, with all addresses together. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A name may have dozens of addresses; the receiver gets a fair chance with these, half of each family. */
+/** A name may have dozens of addresses; these are enough, half of each family. */
 const MAX_ADDRESSES = 6;
 
 /**
- * How the HTTP client gets its connections: the name is resolved once, every answer must be public, and exactly those addresses are
- * raced. So a name that changes between the check and the connection changes nothing.
+ * The HTTP client's connector: it resolves the name once, requires every address to be public, and dials exactly these addresses. So a name
+ * that changes between the check and the connection has no effect.
  */
 export function createConnector(options: {
   resolve: Resolve;
@@ -57,7 +57,7 @@ async function dialHost(
   });
 }
 
-/** Dials the HTTPS port of a public address. @param port another one, for tests. */
+/** Dials the HTTPS port of a public address. @param port a different one, for tests. */
 export const dialPublic =
   (port = 443): Dial =>
   async (target) => {
@@ -69,10 +69,10 @@ export const dialPublic =
     throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
   };
 
-/** Dials an address and port that an operator has named. */
+/** Dials an address and port that an operator has allowed. */
 export type DialPrivate = (target: DialTarget & { port: number }) => Promise<TLSSocket>;
 
-/** How the HTTP client gets its connections to a private target: to exactly its address and port, whatever its name may resolve to. */
+/** The HTTP client's connector to a private target: to exactly its address and port; its name is not resolved. */
 export function createPrivateConnector(
   { host, address, port }: PrivateTarget,
   dial: DialPrivate,
@@ -101,7 +101,7 @@ export function dialPrivate(ca: string | null): DialPrivate {
 /**
  * A verified TLS connection, at least version 1.2. The certificate must be for `host` and signed by an authority that Node trusts
  * (NODE_EXTRA_CA_CERTS adds to them); no setting of the environment turns the verification off.
- * @param context with other authorities than those.
+ * @param context with different authorities.
  * @throws DialError
  */
 export async function openTls(target: DialTarget & { port: number }, context?: SecureContext): Promise<TLSSocket> {
@@ -111,7 +111,7 @@ export async function openTls(target: DialTarget & { port: number }, context?: S
   const socket = connect({
     host: address,
     port,
-    // An address has no server name to indicate; a name is indicated and verified although the address is dialled.
+    // For a name, SNI and the certificate check use the name, although the address is dialled.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     checkServerIdentity: (_dialled, certificate) => checkServerIdentity(host, certificate),
     rejectUnauthorized: true,
@@ -130,7 +130,7 @@ export async function openTls(target: DialTarget & { port: number }, context?: S
     void socket.destroy(new DialError('interrupted', `another address of ${host} was quicker`));
   lost?.addEventListener('abort', giveWay);
   socket.once('secureConnect', () => resolve(socket));
-  // Stays for the life of the connection: an error between the handshake and undici's own listener would end the process.
+  // Stays while the connection lives: an error between the handshake and undici's own listener would end the process.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     const category = categoryOfConnectError(error, connected);
     reject(error instanceof DialError ? error : new DialError(category, `${host}: ${error.message}`, { cause: error }));
@@ -144,8 +144,8 @@ export async function openTls(target: DialTarget & { port: number }, context?: S
 }
 
 /**
- * One for all connections: creating it takes longer than the rest of a handshake, and much memory. Renegotiation in TLS 1.2 is refused,
- * because the certificate that was verified must stay the one in use.
+ * Shared by all connections: creating one takes longer than the rest of a handshake, and much memory. TLS 1.2 renegotiation is refused,
+ * because the verified certificate must not change.
  */
 let secureContext: SecureContext | undefined;
 const newSecureContext = (ca?: string): SecureContext =>

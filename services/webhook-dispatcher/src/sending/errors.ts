@@ -10,7 +10,7 @@ export class DialError extends Error {
   }
 }
 
-/** The name does not exist, or has no address. A resolver that does not answer is another error. */
+/** The name does not exist or has no address. If no resolver answers, that is a different error. */
 export class NameNotFound extends DialError {
   override readonly name = 'NameNotFound';
   constructor(host: string) {
@@ -19,7 +19,7 @@ export class NameNotFound extends DialError {
 }
 
 /**
- * What an HTTP status means for the delivery; the status line alone decides.
+ * The error category of an HTTP status. Only the status line decides about the delivery.
  * @returns null for 2xx, the only success.
  */
 export function categoryOfStatus(status: number): ErrorCategory | null {
@@ -30,7 +30,7 @@ export function categoryOfStatus(status: number): ErrorCategory | null {
   return 'protocol_error';
 }
 
-/** Node's system errors that mean the same before and after a connection is established. */
+/** Node's system errors with the same meaning before and after a connection is established. */
 const systemErrors: Record<string, ErrorCategory> = {
   ECONNREFUSED: 'connect_refused',
   ECONNRESET: 'connection_reset',
@@ -46,10 +46,10 @@ const systemErrors: Record<string, ErrorCategory> = {
   EPERM: 'network_unreachable',
 };
 
-/** This process ran out of a resource, or closed its own client. It is not the receiver's fault, so no attempt is charged. */
+/** This process ran out of a resource or closed its own client. That is not the receiver's fault, so the attempt does not count. */
 const ownFaults = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
-/** Why connecting failed. @param connected whether TCP was established, which leaves the TLS handshake. */
+/** Why connecting failed. @param connected whether TCP was established, so that the TLS handshake failed. */
 export function categoryOfConnectError(error: NodeJS.ErrnoException, connected: boolean): ErrorCategory {
   const code = error.code ?? '';
   if (ownFaults.has(code)) return 'interrupted';
@@ -58,8 +58,8 @@ export function categoryOfConnectError(error: NodeJS.ErrnoException, connected: 
 }
 
 /**
- * Why an attempt got no status line. An error that no rule below knows is about the receiver's answer, a `protocol_error`.
- * @returns `interrupted` only for our own faults: such an attempt is not charged.
+ * Why an attempt got no status line. An error without a rule below is about the receiver's answer: `protocol_error`.
+ * @returns `interrupted` only for our own faults: such an attempt does not count.
  */
 export function categoryOfSendError(error: unknown): ErrorCategory {
   if (error instanceof DialError) return error.category;
@@ -67,9 +67,9 @@ export function categoryOfSendError(error: unknown): ErrorCategory {
   if (ownFaults.has(code)) return 'interrupted';
   if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'response_timeout';
   if (systemErrors[code] !== undefined) return systemErrors[code];
-  // undici's code for a connection that ended early, but also for an answer it could not use ("bad upgrade").
+  // undici's code for a connection that ended early, but also for an unusable answer ("bad upgrade").
   if (code === 'UND_ERR_SOCKET' && !message.startsWith('bad ')) return 'connection_reset';
-  // A receiver that wants a client certificate fails only after the handshake.
+  // A receiver that requires a client certificate fails only after the handshake.
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_error';
   return 'protocol_error';
 }
@@ -77,8 +77,8 @@ export function categoryOfSendError(error: unknown): ErrorCategory {
 const errorCode = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 /**
- * The code of an error or of what caused it: Node's, OpenSSL's or undici's own word. A message would not do for a log: parsers and
- * certificate checks quote what the receiver sent.
+ * The code of an error or of its cause, from Node, OpenSSL or undici, for the log. Messages are not logged: parsers and certificate checks
+ * quote what the receiver sent.
  */
 export function codeOfSendError(error: unknown): string | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {

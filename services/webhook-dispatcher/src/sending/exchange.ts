@@ -7,29 +7,29 @@ import { DialError } from './errors.ts';
 /** The result of one request: an answer, or why there is none. */
 export type Exchanged = {
   answer: { status: number; headers: IncomingHttpHeaders } | null;
-  /** Null with an answer. */
+  /** Null if there is an answer. */
   error: unknown;
-  /** The address that got the request, once one did. */
+  /** The address that received the request; null if none did. */
   remoteAddress: string | null;
-  /** Whether an answer came to its end. */
+  /** Whether the whole answer arrived. */
   isComplete: boolean;
 };
 
 export type ExchangeLimits = {
-  /** From now to the end of the answer's body, resolving the name and connecting included. */
+  /** From now to the end of the answer's body, including resolving the name and connecting. */
   timeoutMs: number;
-  /** For the body, once the status line is there. */
+  /** For the body, after the status line. */
   bodyTimeoutMs: number;
 };
 
-/** What is read of an answer's body, only so that its connection can be used again. */
+/** How much of an answer's body is read, only so that the connection can be used again. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** 100, 102 and 103 come before an answer, once or a few times. */
+/** Statuses 100, 102 and 103 may come a few times before an answer. */
 const MAX_INTERIM_ANSWERS = 16;
 
 /**
- * Makes one request and waits for its answer. The status line decides: a body that is too long, breaks off or never ends costs only
- * the connection. Never throws.
+ * Makes one request and waits for its answer. The status line decides: a body that is too long, incomplete or endless only costs the
+ * connection. Never throws.
  */
 export function exchange(
   connections: Connections,
@@ -39,7 +39,7 @@ export function exchange(
   return new Promise((resolve) => connections.dispatch(request, new Exchange(connections, limits, resolve)));
 }
 
-/** Holds the request's deadline and its connection until it has ended. */
+/** Holds the deadline and the connection of a request until it has ended. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly connections: Connections;
   private readonly limits: ExchangeLimits;
@@ -64,7 +64,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // It timed out while it waited for a connection, and must not be sent any more.
+    // It timed out while it waited for a connection, so it must not be sent.
     if (this.ended) {
       controller.abort(new Error('timed out before it was sent'));
       return;
@@ -105,8 +105,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.isComplete = true;
     this.end(null);
     if (this.socket !== null) this.connections.markIdle(this.socket);
-    // undici frees the connection in a setImmediate that it calls after this handler and before the microtask. Resolving later than that
-    // lets the next event to this host reuse the connection instead of opening one more.
+    // undici frees the connection in a setImmediate that it schedules after this handler and before the microtask. Resolving after that lets
+    // the next event to this host use this connection instead of a new one.
     queueMicrotask(() => setImmediate(settle, this));
   }
 
@@ -116,7 +116,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.settle();
   }
 
-  /** Ends the exchange, if it has not ended, and its connection. @param error why, when there is no answer. */
+  /** Ends the exchange and its connection, unless it has ended. @param error the reason if there is no answer. */
   giveUp(error: Error | null): void {
     if (this.ended) return;
     this.end(error);
@@ -144,7 +144,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 const settle = (ended: Exchange): void => ended.settle();
 
-/** After a process was frozen, an answer that has arrived meanwhile is read before the request times out. */
+/** After the process was frozen, an answer that has arrived is read before the request times out. */
 function outOfTime(late: Exchange): void {
   setImmediate(() => late.giveUp(late.timeoutError()));
 }

@@ -3,21 +3,25 @@ import { networkInterfaces } from 'node:os';
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import { blockList } from '@quittance/contracts/public-address.ts';
+import { lookup } from 'node:dns/promises';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { ConfigurationError } from '@quittance/runtime/settings.ts';
 
-/** The one address and port in a private network at which one merchant's receiver of one name is. An operator's exception. */
+/** The address and port of one merchant's receiver in a private network, under one host name. Operators allow these exceptions. */
 export type PrivateTarget = { merchantId: string; host: string; address: string; port: number };
 
-/** Each has connections of its own. */
+/** Each has its own connections. */
 const MAX_TARGETS = 100;
 
-/** Where private networks are: RFC 1918, RFC 6598 (also what overlay networks use), RFC 4193. All others are refused. */
+/** Private networks: RFC 1918, RFC 6598 (also for overlay networks), RFC 4193. All other addresses are refused. */
 const open4 = blockList('ipv4', ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16']);
 const open6 = blockList('ipv6', ['fc00::/7']);
-/** Inside of these, where clouds answer their machines: Alibaba (and what Tailscale keeps for itself), AWS, Google. */
+/** Metadata services of clouds inside these ranges: Alibaba (and Tailscale's own range), AWS, Google. */
 const metadata4 = blockList('ipv4', ['100.100.100.0/24']);
 const metadata6 = blockList('ipv6', ['fd00:ec2::/32', 'fd20:ce::/32']);
 
-/** The entry of a merchant's own receiver of that name, and nobody else's. */
+/** The merchant's own entry for this host name. */
 export const findPrivateTarget = <T extends PrivateTarget>(
   targets: readonly T[],
   merchantId: string,
@@ -73,16 +77,16 @@ function problemOf(
   return null;
 }
 
-/** As the URL of an endpoint may have it, where names that only mean something inside a network are allowed too. */
+/** A host name that an endpoint's URL may have, including names of private networks. */
 function isHostName(host: string): boolean {
   const check = parseEndpointUrl(`https://${host}/`, () => true);
   return check.ok && check.endpoint.host === host && !isIPv4(host) && !isIPv6(host);
 }
 
-/** IPv6 in the one spelling that a socket reports its peer's address in. */
+/** IPv6 must be in the spelling in which a socket reports its peer's address. */
 function isPrivateAddress(address: string): boolean {
   if (isIPv4(address)) return open4.check(address, 'ipv4') && !metadata4.check(address, 'ipv4');
-  // Not with a zone, and none that embeds an IPv4 address: the lists of the two families are apart.
+  // No zone, and no embedded IPv4 address: each family has its own list.
   if (!isIPv6(address) || URL.parse(`https://[${address}]/`)?.hostname !== `[${address}]`) return false;
   return open6.check(address, 'ipv6') && !metadata6.check(address, 'ipv6');
 }
@@ -90,4 +94,36 @@ function isPrivateAddress(address: string): boolean {
 /** Of all interfaces. */
 export function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+}
+
+const LOOK_UP_TIMEOUT_MS = 5_000;
+
+/**
+ * Refuses private targets that lead to the database, the broker or our services, which are in the same networks. It looks their addresses up
+ * with the machine's resolver, like every other program here.
+ * @param urls of the database and the broker.
+ * @throws ConfigurationError
+ */
+export async function refuseOwnServers(targets: readonly PrivateTarget[], urls: readonly string[]): Promise<void> {
+  if (targets.length === 0) return;
+  const hosts = [...urls.flatMap(hostsIn), ...serviceNames];
+  const known = await Promise.all(hosts.map(async (host) => ({ host, addresses: await addressesOf(host) })));
+  const problems = targets.flatMap((target) => {
+    const server = known.find(({ addresses }) => addresses.includes(target.address));
+    return server ? [`WEBHOOK_PRIVATE_TARGETS: ${addressOf(target)} is an address of ${server.host}`] : [];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** A PostgreSQL URL may name several hosts, also in a parameter. */
+function hostsIn(url: string): string[] {
+  const { hostname, searchParams } = new URL(url);
+  const named = [hostname, ...searchParams.getAll('host')].flatMap((hosts) => hosts.split(','));
+  return named.map((host) => host.replace(/^\[|\]$|:\d+$/g, '')).filter((host) => host !== '' && !host.startsWith('/'));
+}
+
+/** None for an unknown name: most machines do not know the services' names, and the backends have just answered. */
+async function addressesOf(host: string): Promise<string[]> {
+  const found = lookup(host, { all: true }).then((answers) => answers.map(({ address }) => address));
+  return withTimeout(LOOK_UP_TIMEOUT_MS, found).catch(() => []);
 }

@@ -1,23 +1,23 @@
 import { isIPv6 } from 'node:net';
 
-/** From one attempt to connect to the next, while none has failed. Source: RFC 8305, section 5. */
+/** Time until the next address is tried, unless the one before fails. Source: RFC 8305, section 5. */
 const NEXT_AFTER_MS = 250;
-/** Once one is connected, TLS gets this long before the next address is tried beside it. */
+/** The same after TCP is connected: the time that TLS gets. */
 const NEXT_AFTER_CONNECT_MS = 1_000;
 
 type Race<S> = {
-  /** Connects to one address. `connected` is to be called when TCP stands, `lost` aborts when another one has won. */
+  /** Connects to one address. It calls `connected` when TCP is connected; `lost` aborts when another address has won. */
   attempt: (address: string, how: { connected: () => void; lost: AbortSignal }) => Promise<S>;
-  /** Closes a connection that came too late to win. */
+  /** Closes a connection that was too late. */
   discard: (connection: S) => void;
 };
 
 /**
- * Connects to one of several addresses, as RFC 8305 ("Happy Eyeballs") does: one after the other, each a quarter of a second after the
- * one before or at once when that failed, and the first that stands wins. So an address that swallows packets, or a machine without IPv6,
- * costs a moment and not the whole attempt.
+ * Connects to one of several addresses, as RFC 8305 ("Happy Eyeballs") describes: it tries them in order, each a quarter of a second after the
+ * one before or right after that failed, and the first connection wins. So an address that drops packets, or a machine without IPv6, costs
+ * a moment instead of the whole attempt.
  * @param addresses in the order in which they are tried; see `interleave`.
- * @throws what the last address to fail threw.
+ * @throws the error of the last address that failed.
  */
 export async function race<S>(addresses: readonly string[], { attempt, discard }: Race<S>): Promise<S> {
   const lost = new AbortController();
@@ -62,7 +62,7 @@ export async function race<S>(addresses: readonly string[], { attempt, discard }
   }
 }
 
-/** IPv6 and IPv4 in turn, IPv6 first, each in the order given: whichever family does not work, the other one is next. */
+/** IPv6 and IPv4 alternately, IPv6 first, each in the given order: if one family does not work, the other one is next. */
 export function interleave(addresses: readonly string[]): string[] {
   const six = addresses.filter((address) => isIPv6(address));
   const four = addresses.filter((address) => !isIPv6(address));

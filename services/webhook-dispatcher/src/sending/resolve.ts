@@ -5,18 +5,18 @@ import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { DialError, NameNotFound } from './errors.ts';
 
 /**
- * Looks a host name up: all its IPv4 and IPv6 addresses, none when the name exists without one. In `timeoutMs` it returns what it knows.
- * @throws NameNotFound when the name does not exist; anything else when the resolver did not answer.
+ * Looks up all IPv4 and IPv6 addresses of a host name; none if the name has no address. After `timeoutMs` it returns those it knows.
+ * @throws NameNotFound if the name does not exist; any other error if no resolver answered.
  */
 export type Resolve = (name: string, timeoutMs: number) => Promise<string[]>;
 
-/** For an attempt: no caller waits for it. */
+/** For attempts, which no client waits for. */
 const DNS_TIMEOUT_MS = 3_000;
 
 /**
- * The addresses at which a host may be dialled: all of them public, or none at all. One private address among several is enough
- * to refuse the host, because the owner of the name chooses the order.
- * @param host lowercase name, or an address, which is checked without a query.
+ * The addresses to dial for a host, all public. One private address among several refuses the host, because the owner of the name chooses
+ * the order.
+ * @param host a lowercase name, or an address, which is checked without a query.
  * @param timeoutMs for the resolver, 3000 by default.
  * @throws NameNotFound; DialError `dns_error` or `blocked_address`.
  */
@@ -46,15 +46,15 @@ type Answer = { addresses: string[]; problem: unknown };
 
 /** Some name servers never answer that a name has no IPv6 address. */
 const IPV6_AFTER_IPV4_MS = 500;
-/** The other way round is a slow answer, and without IPv4 many machines cannot reach the receiver: it gets this part of the time. */
+/** IPv4 gets longer after IPv6, this share of the time: a missing answer is only a slow one, and without IPv4 many machines cannot reach the receiver. */
 const IPV4_AFTER_IPV6_SHARE = 2 / 3;
-/** A question is lost, or its server is dead: it is put to the next server as well, while the first may still answer. */
+/** Without an answer the question also goes to the next server, while the first may still answer. */
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * Asks the machine's name servers directly. Unlike getaddrinfo it knows no hosts file and no search domains, so a name means the
- * same here as outside, and it takes no thread while a server is slow.
- * @param options.servers `address:port` of other name servers, if there are any.
+ * Asks the machine's name servers directly. Unlike getaddrinfo it reads no hosts file and no search domains, so a name means the same here as
+ * elsewhere, and a slow server blocks no thread.
+ * @param options.servers `address:port` of name servers to use instead.
  */
 export function systemResolve({ servers = [] }: { servers?: string[] } = {}): Resolve {
   const inOrder = servers.length > 0 ? servers : getServers();
@@ -74,8 +74,8 @@ export function systemResolve({ servers = [] }: { servers?: string[] } = {}): Re
 type Family = 'resolve4' | 'resolve6';
 
 /**
- * Puts one question to one resolver of its own. A resolver that is used again learns from quick answers to wait a quarter of a second
- * only, and its own second try no longer listens for an answer to the first.
+ * Asks one question with a new resolver. A resolver that is used again learns from fast answers to wait only a quarter of a second, and after
+ * its own second try it ignores an answer to the first.
  */
 function question(family: Family, name: string, servers: readonly string[]): Promise<Answer> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
@@ -86,7 +86,7 @@ function question(family: Family, name: string, servers: readonly string[]): Pro
   );
 }
 
-/** The first of two answers that says anything about the name; the second question is put unless the first is soon answered so. */
+/** The first conclusive answer of two. The second question is asked if the first has no conclusive answer soon. */
 async function firstConclusive(first: Promise<Answer>, askAgain: () => Promise<Answer>): Promise<Answer> {
   const early = await withTimeout(ASK_AGAIN_MS, first).catch(() => null);
   if (early !== null && isConclusive(early)) return early;
@@ -101,8 +101,7 @@ async function firstConclusive(first: Promise<Answer>, askAgain: () => Promise<A
 const isConclusive = ({ problem }: Answer): boolean => problem === null || isNoSuchName(problem);
 
 /**
- * Both answers; once one of them has addresses the other may be missing. Only addresses that were checked are dialled, so an answer
- * that is withheld hides nothing.
+ * Both answers; if one has addresses, the other may be missing. Only checked addresses are dialled, so a missing answer hides nothing.
  */
 async function inTime(four: Promise<Answer>, six: Promise<Answer>, fourAfterSixMs: number): Promise<Answer[]> {
   const known: Answer[] = [];
@@ -113,7 +112,7 @@ async function inTime(four: Promise<Answer>, six: Promise<Answer>, fourAfterSixM
   return known;
 }
 
-/** NXDOMAIN, or a name without addresses. SERVFAIL, REFUSED and a timeout prove nothing about the name. */
+/** NXDOMAIN, or a name without addresses. SERVFAIL, REFUSED and timeouts say nothing about the name. */
 function isNoSuchName(problem: unknown): boolean {
   const { code } = problem as { code?: unknown };
   return code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME';

@@ -8,37 +8,36 @@ import { exchange, type Exchanged } from './exchange.ts';
 import { findPrivateTarget, type PrivateTarget } from './private-targets.ts';
 import { deliveryHeaders } from './signature.ts';
 
-/** One POST to be made. */
+/** One POST to make. */
 type Attempt = {
   eventId: string;
-  /** Whose endpoint it is: another one may not reach the same private target. */
+  /** The endpoint's merchant: only this one may reach its private target. */
   merchantId: string;
   url: string;
   keyId: string;
-  /** The signing key in clear; it lives only as long as the attempt. */
+  /** The signing key in plain text, only during the attempt. */
   secret: string;
   body: Buffer;
 };
 
-/** Its result. */
 export type AttemptResult = {
   /** Null for a 2xx. */
   errorCategory: ErrorCategory | null;
   httpStatus: number | null;
   retryAfterSeconds: number | null;
   durationMs: number;
-  /** Whether an answer came to its end; a result may be known before. */
+  /** Whether the whole answer arrived; the result may be known before. */
   isComplete: boolean;
-  /** The address that got the request, once one did. */
+  /** The address that received the request; null if none did. */
   remoteAddress: string | null;
-  /** Node's or the HTTP client's word for what failed, for the log; the merchant reads the category. */
+  /** The code of the error, from Node or the HTTP client, for the log. Merchants read the category. */
   errorCode: string | null;
 };
 
 export const ATTEMPT_TIMEOUT_MS = 15_000;
 /**
- * For the body of an answer. It is read only to reuse the connection, and a receiver whose bodies trickle must not occupy its lane for
- * the rest of the fifteen seconds.
+ * For the body of an answer. It is only read to reuse the connection, so a receiver with slow bodies must not occupy its lane for the rest of
+ * the fifteen seconds.
  */
 const BODY_TIMEOUT_MS = 2_000;
 
@@ -46,9 +45,9 @@ export type Sender = ReturnType<typeof createSender>;
 
 /**
  * @param options.connector decides where connections may lead; see dial.ts.
- * @param options.privateTargets the exceptions from that, each for one merchant, with their own connectors.
- * @param options.timeoutMs of a whole attempt, from resolving the name to the end of the response's body.
- * @param options.bodyTimeoutMs of that, for the body.
+ * @param options.privateTargets the exceptions, each for one merchant, with their own connectors.
+ * @param options.timeoutMs for a whole attempt, from resolving the name to the end of the response's body.
+ * @param options.bodyTimeoutMs for the body.
  */
 export function createSender(options: {
   connector: buildConnector.connector;
@@ -61,7 +60,7 @@ export function createSender(options: {
   const { connector, clock, connectionsPerHost: perHost, privateTargets = [] } = options;
   const { timeoutMs = ATTEMPT_TIMEOUT_MS, bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
   const connections = createConnections({ connector, perHost });
-  // Connections are shared by all who send to a host, and whose target this is must not depend on which one is open.
+  // Separate connections for each target, because connections to one host are shared, and no other merchant may use them.
   const targets = privateTargets.map((target) => ({
     ...target,
     connections: createConnections({ connector: target.connector, perHost }),
@@ -82,7 +81,7 @@ export function createSender(options: {
   }
 
   return {
-    /** Makes exactly one POST. Never throws; takes 15 s at most, body included. */
+    /** Makes exactly one POST. Never throws; takes at most 15 s, including the body. */
     async send(attempt: Attempt): Promise<AttemptResult> {
       const startedMs = performance.now();
       const { answer, error, remoteAddress, isComplete } = await post(attempt);
@@ -115,13 +114,13 @@ const commonHeaders = { 'Content-Type': 'application/json', 'User-Agent': 'Quitt
 
 /**
  * Reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
- * @returns seconds from now, never negative; null when there is none or it makes no sense.
+ * @returns seconds from now, never negative; null if it is missing or invalid.
  */
 export function parseRetryAfter(header: string | string[] | undefined, now: Date): number | null {
   if (typeof header !== 'string') return null;
   const text = header.trim();
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // Date.parse takes far more than HTTP dates; only the weekday form is one.
+  // Date.parse accepts far more than HTTP dates, which begin with a weekday.
   const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, (date - now.getTime()) / 1000);
 }

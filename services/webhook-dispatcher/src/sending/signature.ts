@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The headers by which a receiver knows an event, its age and its sender. Source: the API contract, "Delivery headers".
- * @param attempt.secret the whole signing key, `whsec_` included.
- * @param attempt.body the exact bytes that are sent.
- * @param attempt.now the time of sending; receivers refuse a timestamp more than 300 s away from their clock.
+ * The headers that identify an event, its age and its sender. Source: the API contract, "Delivery headers".
+ * @param attempt.secret the whole signing key, including `whsec_`.
+ * @param attempt.body the exact bytes to send.
+ * @param attempt.now the time of sending; receivers refuse a timestamp more than 300 s from their own clock.
  */
 export function deliveryHeaders(attempt: { eventId: string; keyId: string; secret: string; body: Buffer; now: Date }) {
   const timestamp = String(Math.floor(attempt.now.getTime() / 1000));

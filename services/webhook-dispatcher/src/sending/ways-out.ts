@@ -1,10 +1,10 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { createConnector, createPrivateConnector, dialPrivate, dialPublic } from './dial.ts';
-import { localReceiver, type LocalReceiver } from './local-receiver.ts';
+import { createConnector, createPrivateConnector, dialPrivate, dialPublic, openTls, type Dial } from './dial.ts';
 import { addressOf, type PrivateTarget } from './private-targets.ts';
-import { systemResolve } from './resolve.ts';
+import { systemResolve, type Resolve } from './resolve.ts';
+import { NameNotFound } from './errors.ts';
 
-/** Where the webhooks of this process may go, as its settings say: out, to the private targets, or to the local receiver alone. */
+/** The connectors for this process's webhooks, from its settings: to public addresses and private targets, or only to the local receiver. */
 export function waysOut(
   config: {
     localReceiver: LocalReceiver | null;
@@ -29,5 +29,25 @@ export function waysOut(
       ...target,
       connector: createPrivateConnector(target, toPrivate),
     })),
+  };
+}
+
+/** The local stack's receiver, always on the loopback interface. */
+export type LocalReceiver = { address: '127.0.0.1'; port: number };
+
+/** The address of every host name. Public, so that it passes the policy, and never dialled. */
+const STAND_IN_ADDRESS = '8.8.8.8';
+
+/**
+ * Connects to this machine only, for the local stack: every name exists, except under `.invalid`, and every address is the local receiver,
+ * also those of private targets. The URL policy, the rules for resolved addresses and TLS verification stay the same.
+ */
+export function localReceiver({ address, port }: LocalReceiver): { resolve: Resolve; dial: Dial } {
+  return {
+    resolve: async (name) => {
+      if (name.endsWith('.invalid')) throw new NameNotFound(name);
+      return [STAND_IN_ADDRESS];
+    },
+    dial: (target) => openTls({ ...target, address, port }),
   };
 }

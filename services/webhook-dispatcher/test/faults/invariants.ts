@@ -1,6 +1,6 @@
 import { findBroken } from '@quittance/postgres/broken-rules.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { eventRules } from '../../src/store/check.ts';
+import { eventRules } from '../../src/events/check.sql.ts';
 
 /**
  * Looks for what must never be in the dispatcher's rows, whatever was killed, frozen, repeated or raced: at any moment at which no

@@ -1,10 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createOutcomeWriter } from '../../src/delivery/outcome-writer.ts';
-import { claimDeliveries, releaseDeliveries, type ClaimBounds, type Claimed } from '../../src/store/claim.ts';
-import { isForNotices, merchantOf, openLaneCircuits } from '../../src/store/lane.ts';
+import { createOutcomeWriter } from '../../src/lanes/attempts.ts';
+import {
+  claimDeliveries,
+  releaseDeliveries,
+  type ClaimBounds,
+  type Claimed,
+  settleAttempts,
+  type Outcome,
+} from '../../src/lanes/claim.sql.ts';
+import { isForNotices, merchantOf, openLaneCircuits } from '../../src/lanes/lane.sql.ts';
 import { paces } from '../../src/state.ts';
-import { settleAttempts, type Outcome } from '../../src/store/settle.ts';
 import { failure, outcome } from '../store-world.ts';
 import { FAR_HOST, chanceOf, countError, hosts, note, repeat, tolerate, type Chance, type Scene } from './scene.ts';
 import { HOST_PAUSE_SECONDS, LANE_PAUSE_SECONDS, LEASE_SECONDS, policy } from './times.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { holdLane } from '../../src/store/lane.ts';
-import { settleAttempts } from '../../src/store/settle.ts';
+import { holdLane } from '../../src/lanes/lane.sql.ts';
+import { settleAttempts } from '../../src/lanes/claim.sql.ts';
 import { findDisorder, findViolations } from '../faults/invariants.ts';
 import { outcome, type StoreWorld } from '../store-world.ts';
 import { runClaimer } from './claimer.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@quittance/contracts/ids.ts';
 import { shareOf } from '../faults/visits.ts';
-import type { NewKey } from '../../src/store/signing-key.ts';
+import type { NewKey } from '../../src/endpoints/endpoint.sql.ts';
 import type { StoreWorld } from '../store-world.ts';
 
 /** What happened, and how often. Deadlocks and lock timeouts are those that the store's functions did not get over by themselves. */

@@ -1,4 +1,4 @@
-import type { CircuitPolicy } from '../../src/store/settle.ts';
+import type { CircuitPolicy } from '../../src/lanes/claim.sql.ts';
 
 /** Leases lapse, and circuits open and close, several times in a run. */
 export const LEASE_SECONDS = 0.6;

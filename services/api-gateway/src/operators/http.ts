@@ -1,0 +1,272 @@
+import type { Author } from '@quittance/contracts/author.ts';
+import { ReportCheck } from '@quittance/contracts/http/api-gateway/check-report.ts';
+import {
+  AddMerchantLogin,
+  DisableMerchantLogin,
+  LinkMerchantLogin,
+  ListMerchantLogins,
+  LOGINS_MAX,
+  type MerchantLogin,
+  type NewMerchantLogin,
+} from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
+import {
+  CloseOperatorSession,
+  OpenOperatorSession,
+  ResumeOperatorSession,
+  SignOutOperator,
+} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import {
+  AddOperator,
+  DisableOperator,
+  IssueOperatorToken,
+  ListOperators,
+  ReadOperatorAudit,
+  type NewOperator,
+  type OperatorAccount,
+} from '@quittance/contracts/http/api-gateway/operators.ts';
+import { LinkOperator, OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
+import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
+import type { Operator } from '@quittance/contracts/operator.ts';
+import type { MerchantPerson } from '@quittance/contracts/principal.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import { issueOperatorToken, OPERATOR_TOKEN_SECONDS } from '@quittance/http/operator-token.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transact } from '@quittance/postgres/transaction.ts';
+import { startLoop, type Loop, type LoopContext } from '@quittance/runtime/loop.ts';
+import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
+import type { RateLimit } from '../limits/admission.sql.ts';
+import { insertAudit } from '../merchants/audit.sql.ts';
+import { existingMerchant, merchantIdOf, merchantNotFound } from '../merchants/existing-merchant.ts';
+import { keepIncompleteCheck, keepWholeCheck, readCheckState } from './check-report.sql.ts';
+import {
+  addLogin,
+  disableLogin,
+  insertLoginLink,
+  listLogins,
+  takeLoginLink,
+  useLoginCredential,
+  useLoginSession,
+} from './login.sql.ts';
+import {
+  addOperator,
+  deleteSessions,
+  disableOperator,
+  findCredentialOwner,
+  insertOperatorAudit,
+  insertOperatorLink,
+  listOperators,
+  readOperatorAudit,
+  signOutOperator,
+  takeLink,
+  useCredential,
+  useSession,
+} from './operator.sql.ts';
+import { auditRefusal, auditToken, countOrRefuse, openSession } from './sign-in.ts';
+
+type Dependencies = { db: Queryable; transact: Transact; trust: Trust };
+
+const LIST_MAX = 500;
+const AUDIT_MAX = 100;
+
+/** The accounts of operators, and the tokens they get for their credentials. */
+export const operatorRoutes = ({ db, transact, trust }: Dependencies): Route[] => [
+  callRoute(AddOperator, (request) => addAccount(transact, request)),
+  callRoute(ListOperators, async () => ({ operators: (await listOperators(db, LIST_MAX)).map(withTextTimes) })),
+  callRoute(DisableOperator, (request) => disableAccount(transact, request)),
+  callRoute(ReadOperatorAudit, async ({ query }) => ({
+    entries: (await readOperatorAudit(db, query, AUDIT_MAX)).map(withTextTimes),
+  })),
+  callRoute(IssueOperatorToken, async ({ body: { credential }, remoteAddress: client }) => {
+    const hash = sha256(credential);
+    const operator = await useCredential(db, hash);
+    if (operator === null) {
+      await auditRefusal(db, await findCredentialOwner(db, hash), { client, at: 'ops' });
+      throw new HttpError(401, 'No operator has this credential');
+    }
+    await auditToken(db, operator, client);
+    return { ...operator, token: issueOperatorToken(trust, operator), expires_in: OPERATOR_TOKEN_SECONDS };
+  }),
+];
+
+async function addAccount(
+  transact: Transact,
+  { body: { name, role }, author }: { body: Operator; author: Author },
+): Promise<NewOperator> {
+  const credential = newSecret('qo');
+  await transact(async (tx) => {
+    const former = await addOperator(tx, { name, role, credentialHash: sha256(credential) });
+    if (former === null)
+      throw new HttpError(409, `${name} is already active: disable it first, or choose another name`);
+    const before = former === 'new' ? null : { role: former, disabled: true };
+    await insertOperatorAudit(tx, { operator: name, action: 'add', author, before, after: { role } });
+  });
+  return { name, role, credential };
+}
+
+async function disableAccount(
+  transact: Transact,
+  { params: { name }, author }: { params: { name: string }; author: Author },
+): Promise<OperatorAccount> {
+  const disabled = await transact(async (tx) => {
+    const operator = await disableOperator(tx, name);
+    if (operator === null) throw noActiveOperator();
+    const change = { before: { disabled: false }, after: { disabled: true } };
+    await insertOperatorAudit(tx, { operator: name, action: 'disable', author, ...change });
+    return operator;
+  });
+  return withTextTimes(disabled);
+}
+
+const noActiveOperator = (): HttpError => new HttpError(404, 'No active operator has this name');
+
+/**
+ * Calls of each merchant's people at the console. Apart from the limits of API keys, so that people and programs do not block each other.
+ * A page makes only a few calls, so they have no other limit.
+ */
+const merchantPages: RateLimit = { scope: 'merchant_pages', limit: 120, windowSeconds: 60 };
+
+/** Console sessions of operators and merchants' people. Each call carries the session's secret, because the console stores none. */
+export const sessionRoutes = ({ db, transact, trust }: Dependencies): Route[] => [
+  callRoute(OpenOperatorSession, ({ body: { credential, ...place } }) => {
+    const hash = sha256(credential);
+    return openSession({ db, transact }, place, {
+      action: 'sign_in',
+      use: async (tx) => (await useCredential(tx, hash)) ?? (await useLoginCredential(tx, hash)),
+      ownerOf: (tx) => findCredentialOwner(tx, hash),
+      refusal: 'Nobody has this credential',
+    });
+  }),
+  callRoute(LinkOperator, async ({ params: { name }, author }) => {
+    const link = newSecret('ql');
+    return transact(async (tx) => {
+      const made = await insertOperatorLink(tx, name, sha256(link));
+      if (made === null) throw noActiveOperator();
+      await insertOperatorAudit(tx, { operator: name, action: 'make_sign_in_link', author });
+      return { ...made.operator, link, ends_at: rfc3339(made.endsAt) };
+    });
+  }),
+  callRoute(OpenSessionByLink, ({ body: { link, ...place } }) => {
+    const hash = sha256(link);
+    return openSession({ db, transact }, place, {
+      action: 'use_sign_in_link',
+      use: async (tx) => (await takeLink(tx, hash)) ?? (await takeLoginLink(tx, hash)),
+      // Expired links are deleted.
+      ownerOf: () => Promise.resolve(null),
+      refusal: 'This link has been used or has expired: ask for a new one',
+    });
+  }),
+  callRoute(ResumeOperatorSession, async ({ body: { session } }) => {
+    const hash = sha256(session);
+    const person = (await useSession(db, hash)) ?? (await useMerchantSession(db, hash));
+    if (person === null) throw new HttpError(401, 'This session has ended');
+    return { ...person, token: issueOperatorToken(trust, person), expires_in: OPERATOR_TOKEN_SECONDS };
+  }),
+  callRoute(CloseOperatorSession, async ({ body: { session, everywhere } }) => ({
+    closed: await deleteSessions(db, sha256(session), everywhere),
+  })),
+  callRoute(SignOutOperator, ({ params: { name }, author }) =>
+    transact(async (tx) => {
+      const closed = await signOutOperator(tx, name);
+      if (closed === null) throw new HttpError(404, 'No operator has this name');
+      await insertOperatorAudit(tx, { operator: name, action: 'sign_out', author });
+      return { closed };
+    }),
+  ),
+];
+
+/** @throws HttpError 429. */
+async function useMerchantSession(db: Queryable, sessionHash: Buffer): Promise<MerchantPerson | null> {
+  const person = await useLoginSession(db, sessionHash);
+  if (person !== null) await countOrRefuse(db, merchantPages, person.merchant_id, 'Too many pages in a minute');
+  return person;
+}
+
+type NamedLogin = { params: { merchant_id: string; name: string }; author: Author };
+
+/** The accounts of a merchant's people, who see its data in the console. Support adds and disables them. */
+export const loginRoutes = ({ db, transact }: Omit<Dependencies, 'trust'>): Route[] => [
+  callRoute(AddMerchantLogin, (request) => addPerson(transact, merchantIdOf(request), request)),
+  callRoute(ListMerchantLogins, async (request) => {
+    const { merchant_id } = await existingMerchant(db, merchantIdOf(request));
+    return { merchant_id, logins: (await listLogins(db, merchant_id, LIST_MAX)).map(withTextTimes) };
+  }),
+  callRoute(LinkMerchantLogin, (request) => linkPerson(transact, merchantIdOf(request), request)),
+  callRoute(DisableMerchantLogin, (request) => disablePerson(transact, merchantIdOf(request), request)),
+];
+
+async function addPerson(
+  transact: Transact,
+  merchantId: string,
+  { body: { name }, author }: { body: { name: string }; author: Author },
+): Promise<NewMerchantLogin> {
+  const credential = newSecret('qm');
+  await transact(async (tx) => {
+    const outcome = await addLogin(tx, { merchantId, name, credentialHash: sha256(credential) });
+    if (outcome === 'unknown_merchant') throw merchantNotFound();
+    if (outcome === 'name_taken')
+      throw new HttpError(409, `${name} can sign in already: disable it first, or choose another name`);
+    if (outcome === 'too_many')
+      throw new HttpError(409, `A merchant has at most ${LOGINS_MAX} logins: disable one first`);
+    const before = outcome === 'enabled' ? { name, disabled: true } : null;
+    await insertAudit(tx, { merchantId, action: 'add_login', author, change: { before, after: { name } } });
+  });
+  return { name, role: 'merchant', merchant_id: merchantId, credential };
+}
+
+async function linkPerson(transact: Transact, merchantId: string, { params: { name }, author }: NamedLogin) {
+  const link = newSecret('ql');
+  const endsAt = await transact(async (tx) => {
+    const until = await insertLoginLink(tx, { merchantId, name, linkHash: sha256(link) });
+    if (until === null) throw new HttpError(404, 'No login of this merchant with this name may sign in');
+    const change = { before: null, after: { name } };
+    await insertAudit(tx, { merchantId, action: 'make_sign_in_link', author, change });
+    return until;
+  });
+  return { name, role: 'merchant' as const, merchant_id: merchantId, link, ends_at: rfc3339(endsAt) };
+}
+
+async function disablePerson(
+  transact: Transact,
+  merchantId: string,
+  { params: { name }, author }: NamedLogin,
+): Promise<MerchantLogin> {
+  const disabled = await transact(async (tx) => {
+    const login = await disableLogin(tx, merchantId, name);
+    if (login === null) throw new HttpError(404, 'No active login of this merchant has this name');
+    const change = { before: { name, disabled: false }, after: { name, disabled: true } };
+    await insertAudit(tx, { merchantId, action: 'disable_login', author, change });
+    return login;
+  });
+  return withTextTimes(disabled);
+}
+
+/** Stores what `ops check --report` found. */
+export const checkReportRoute = ({ db }: { db: Queryable }): Route =>
+  callRoute(ReportCheck, async ({ body }) => ({
+    kept: await (body.whole ? keepWholeCheck(db, body) : keepIncompleteCheck(db, body)),
+  }));
+
+const SHOW_CHECK_INTERVAL_MS = 15_000;
+
+/** Exports the outcome of the last `ops check --report` as metrics. Each replica exports the same values: use their maximum. */
+export function startShowCheckLoop({ db, logger, metrics }: LoopContext & { db: Queryable }): Loop {
+  const lastRun = metrics.gauge(
+    'check_last_run_timestamp_seconds',
+    'When ops check last looked at everything (whole), or ended before that (incomplete)',
+    ['outcome'],
+  );
+  const found = metrics.gauge('check_violations', 'How often a rule was broken at the last whole check', ['rule']);
+  const run = async () => {
+    const { whole_at: wholeAt, incomplete_at: incompleteAt, violations } = await readCheckState(db);
+    lastRun.set({ outcome: 'whole' }, wholeAt.getTime() / 1000);
+    if (incompleteAt !== null) lastRun.set({ outcome: 'incomplete' }, incompleteAt.getTime() / 1000);
+    // No await between reset and set, so a scrape never finds the gauge empty.
+    found.reset();
+    for (const { rule, count } of violations) found.set({ rule }, count);
+    return { more: false };
+  };
+  return startLoop({ name: 'show-check', intervalMs: SHOW_CHECK_INTERVAL_MS, logger, metrics, run });
+}

@@ -1,0 +1,124 @@
+import type {
+  ConsoleAudience,
+  OpenedSession,
+  SignInPlace,
+} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
+import type { Operator } from '@quittance/contracts/operator.ts';
+import { actorOf, isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import { clientBlock } from '@quittance/http/server/client-address.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transact } from '@quittance/postgres/transaction.ts';
+import { addCounts, type RateLimit } from '../limits/admission.sql.ts';
+import { insertAudit } from '../merchants/audit.sql.ts';
+import { insertLoginSession } from './login.sql.ts';
+import { forgetStrangers, insertOperatorAudit, insertSession, type SignInAction } from './operator.sql.ts';
+
+/** Per client address. Each audience has its own limit, so that no merchant locks operators out of their console. */
+const signIns: Record<ConsoleAudience, RateLimit> = {
+  everyone: { scope: 'operator_sign_in', limit: 10, windowSeconds: 60 },
+  merchants: { scope: 'merchant_sign_in', limit: 10, windowSeconds: 60 },
+};
+
+/**
+ * Signs a person in at a console, with a credential or a link.
+ * @param secret.use returns the person that the secret signs in, or null.
+ * @param secret.ownerOf returns the secret's owner even if the owner may not sign in; null if the owner is unknown.
+ * @param secret.refusal the text of the 401.
+ * @throws HttpError 401, 429.
+ */
+export async function openSession(
+  { db, transact }: { db: Queryable; transact: Transact },
+  { client, audience = 'everyone' }: SignInPlace,
+  secret: {
+    action: 'sign_in' | 'use_sign_in_link';
+    use: (tx: Queryable) => Promise<Principal | null>;
+    ownerOf: (tx: Queryable) => Promise<Principal | null>;
+    refusal: string;
+  },
+): Promise<OpenedSession> {
+  const address = sha256(clientBlock(client)).toString('hex');
+  await countOrRefuse(db, signIns[audience], address, 'Too many attempts to sign in');
+  const session = newSecret('qs');
+  const door = { client, at: audience };
+  try {
+    // One transaction, so that an account that is disabled meanwhile keeps no session.
+    const person = await transact(async (tx) => {
+      const found = await secret.use(tx);
+      // Operators cannot sign in at the merchants' console. The answer is the same as for a wrong credential.
+      if (found === null || (audience === 'merchants' && !isMerchantPerson(found))) throw new Refused(found);
+      if (isMerchantPerson(found)) await insertLoginSession(tx, found, sha256(session));
+      else await insertSession(tx, found.name, sha256(session));
+      await audit(tx, found, { action: secret.action, actor: actorOf(found), door });
+      return found;
+    });
+    return { ...person, session };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    await transact(async (tx) => auditRefusal(tx, error.owner ?? (await secret.ownerOf(tx)), door));
+    throw new HttpError(401, secret.refusal);
+  }
+}
+
+/** Rolls the transaction back, so that a refused link is not used up. */
+class Refused extends Error {
+  readonly owner: Principal | null;
+  constructor(owner: Principal | null) {
+    super('refused');
+    this.owner = owner;
+  }
+}
+
+/** Where a person signs in: at one of the consoles, or with `ops`. */
+type SignInDoor = { client: string; at: ConsoleAudience | 'ops' };
+
+const doorTexts: Record<SignInDoor['at'], string> = {
+  everyone: '',
+  merchants: ", at the merchants' console",
+  ops: ', with ops',
+};
+
+/** Audited refusals per door. Any client can try, from any number of addresses: later refusals are not audited. */
+const auditedRefusals: RateLimit = { scope: 'sign_in_refusals', limit: 60, windowSeconds: 3600 };
+
+/** Operators' programs ask for a token every few minutes: one row an hour for each address. */
+const auditedTokens: RateLimit = { scope: 'operator_tokens', limit: 1, windowSeconds: 3600 };
+
+/** @param owner the person whose secret was tried, although it signs nobody in; null if it is nobody's. */
+export async function auditRefusal(tx: Queryable, owner: Principal | null, door: SignInDoor): Promise<void> {
+  if ((await excess(tx, auditedRefusals, door.at)) !== null) return;
+  await forgetStrangers(tx);
+  await audit(tx, owner, { action: 'refuse_sign_in', actor: 'nobody', door });
+}
+
+export async function auditToken(db: Queryable, operator: Operator, client: string): Promise<void> {
+  const subject = sha256(`${operator.name} ${clientBlock(client)}`).toString('hex');
+  if ((await excess(db, auditedTokens, subject)) !== null) return;
+  await audit(db, operator, { action: 'use_credential', actor: actorOf(operator), door: { client, at: 'ops' } });
+}
+
+/** Writes to the audit log of the person's merchant, or to that of the operators. */
+async function audit(
+  tx: Queryable,
+  person: Principal | null,
+  { action, actor, door }: { action: SignInAction; actor: string; door: SignInDoor },
+): Promise<void> {
+  const author = { actor, reason: `from ${door.client}${doorTexts[door.at]}` };
+  if (person === null || !isMerchantPerson(person))
+    return insertOperatorAudit(tx, { operator: person?.name ?? null, action, author });
+  const change = { before: null, after: { name: person.name } };
+  await insertAudit(tx, { merchantId: person.merchant_id, action, author, change });
+}
+
+/** @throws HttpError 429. */
+export async function countOrRefuse(db: Queryable, limit: RateLimit, subject: string, refusal: string): Promise<void> {
+  const over = await excess(db, limit, subject);
+  if (over !== null) throw new HttpError(429, refusal, { 'retry-after': String(over.seconds_left) });
+}
+
+/** Counts one more of this subject. @returns null within the limit. */
+async function excess(db: Queryable, { scope, limit, windowSeconds }: RateLimit, subject: string) {
+  const [counted] = await addCounts(db, [{ scope, subject, windowSeconds, requests: 1 }]);
+  return counted === undefined || counted.count <= limit ? null : counted;
+}

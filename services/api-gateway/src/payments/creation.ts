@@ -1,0 +1,105 @@
+import { parseAddress, type ParsedAddress } from '@quittance/contracts/address.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
+import type { CreationRequest } from '@quittance/contracts/api/creation.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
+import { network as networkField, type OptionRules, required } from '@quittance/contracts/api/creation.ts';
+import { optionShapes, readOptions } from './creation-options.ts';
+import { readJsonBody, type JsonObject } from '../request-body.ts';
+import { shapeOf } from './shape.ts';
+
+/** What decides about a creation beside the creation itself. */
+export type CreationRules = OptionRules & { networks: readonly Network[] };
+
+/** A valid creation with its Idempotency-Key, as payments takes it. */
+export type Creation = CreationRequest & { idempotency_key: string };
+
+const DESCRIPTION_MAX_CHARACTERS = 500;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+const shapesOf = (fields: Record<string, { type: string }>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, { type }]));
+
+const shape = shapeOf({
+  required: Object.keys(required),
+  properties: { ...shapesOf({ ...required, network: networkField }), ...optionShapes },
+});
+
+/**
+ * Validates a creation: header, shape, then what each field means.
+ * @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field.
+ */
+export async function readCreation(request: RouteRequest, rules: CreationRules): Promise<Creation> {
+  const idempotencyKey = request.headers['idempotency-key'];
+  const body = await readJsonBody(request);
+  const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
+  const problems = [...keyProblems(key), ...body.problems];
+  const creation = body.value === null ? null : checkFields(body.value, rules, problems);
+  if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems);
+  return { idempotency_key: key, ...creation };
+}
+
+/** Visible ASCII has no space, so a header that was given twice, which Node joins with ", ", is refused as well. */
+function keyProblems(key: string | undefined): ValidationItem[] {
+  if (key === undefined) return [{ field: 'Idempotency-Key', reason: 'is required' }];
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return [];
+  return [{ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' }];
+}
+
+/** @param problems collects what is wrong. @returns the creation, or null when a field has no usable value. */
+function checkFields(value: JsonObject, rules: CreationRules, problems: ValidationItem[]): CreationRequest | null {
+  const { networks } = rules;
+  problems.push(...shape(value));
+  const { amount, merchant_wallet: wallet, description, network: networkId } = value;
+  const report = (field: string, reason: string | null) => {
+    if (reason !== null) problems.push({ field, reason });
+  };
+  if (typeof amount === 'string') report('amount', amountProblem(amount));
+  const text = typeof description === 'string' ? description.normalize('NFC') : null;
+  if (text !== null) report('description', textProblem(text, DESCRIPTION_MAX_CHARACTERS));
+  const address = typeof wallet === 'string' ? parseAddress(wallet) : null;
+  if (typeof wallet === 'string') report('merchant_wallet', walletProblem(address, networks));
+  const network = typeof networkId === 'string' ? networks.find(({ id }) => id === networkId) : undefined;
+  if (typeof networkId === 'string') report('network', networkProblem(network, address, networks));
+  const options = readOptions(value, rules, report);
+  if (typeof amount !== 'string' || text === null || address === null) return null;
+  const chosen = network ?? defaultNetwork(networks, address.family);
+  return chosen && { amount, merchant_wallet: address.address, description: text, network: chosen.id, ...options };
+}
+
+function amountProblem(amount: string): string | null {
+  if (parseAmount(amount) !== null) return null;
+  return 'must be a decimal number above zero, with at most 12 digits before the point and 6 after it, e.g. "10.50"';
+}
+
+function walletProblem(address: ParsedAddress | null, networks: readonly Network[]): string | null {
+  if (address === null) {
+    return 'must be an EVM address (0x and 40 hex digits; mixed case must carry its EIP-55 checksum) or a Tron address (T…)';
+  }
+  const fitting = networks.filter(({ family }) => family === address.family);
+  if (fitting.length === 0) return 'is an address of a kind of network that this service does not watch';
+  if (address.hex === ZERO_ADDRESS) return 'must not be the zero address';
+  const isToken = fitting.some((network) => parseAddress(network.usdt_contract)?.hex === address.hex);
+  return isToken ? 'must not be the USDT contract' : null;
+}
+
+function networkProblem(
+  network: Network | undefined,
+  address: ParsedAddress | null,
+  networks: readonly Network[],
+): string | null {
+  if (network === undefined) return `must be one of ${networks.map(({ id }) => id).join(', ')}`;
+  return address !== null && address.family !== network.family ? 'does not fit the address in merchant_wallet' : null;
+}
+
+/** C0, C1 and delete; and characters that reorder the text around them, which could make it look like another. */
+const controlCharacters = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+
+/** What is wrong with a text that people read, already in NFC; null when nothing is. Characters are code points. */
+export function textProblem(text: string, maxCharacters: number): string | null {
+  if (!text.isWellFormed()) return 'must be valid Unicode';
+  const characters = Array.from(text).length;
+  if (characters < 1 || characters > maxCharacters) return `must have 1 to ${maxCharacters} characters`;
+  return controlCharacters.test(text) ? 'must not contain control characters' : null;
+}

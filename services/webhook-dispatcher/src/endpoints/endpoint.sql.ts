@@ -1,0 +1,192 @@
+import type { WebhookChoice, WebhookSettings } from '@quittance/contracts/webhook.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
+import { byMerchant, insertAudit } from './audit.sql.ts';
+import { lanesOf, lockLanes, makeLanesDueNow, probeLanesNow, restartGiveUp } from '../lanes/lane.sql.ts';
+
+type EndpointRow = WithDates<WebhookSettings, 'created_at' | 'updated_at'> & { version: number };
+
+/** `isOtherChoice`: the choice differs from the one before. Without an endpoint that was PAID alone. */
+type SavedEndpoint = {
+  keyId: string;
+  configuredAt: Date;
+  isNew: boolean;
+  events: WebhookChoice[];
+  version: number;
+  isOtherChoice: boolean;
+};
+
+type SavedRow = {
+  active_key_id: string;
+  created_at: Date;
+  events: WebhookChoice[];
+  version: number;
+  is_changed: boolean | null;
+  is_other_choice: boolean;
+};
+
+/** @returns null before the merchant's first PUT. */
+export async function findEndpoint(db: Queryable, merchantId: string): Promise<EndpointRow | null> {
+  const { rows } = await db.query<EndpointRow>(
+    `select url, active_key_id as key_id, events, version, created_at, updated_at from endpoint where merchant_id = $1`,
+    [merchantId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The endpoint with its sealed key, for an attempt outside the queue. @returns null before the merchant's first PUT. */
+export async function findTarget(
+  db: Queryable,
+  merchantId: string,
+): Promise<({ url: string; key_id: string } & SealedSecret) | null> {
+  const { rows } = await db.query<{ url: string; key_id: string } & SealedSecret>(
+    `select e.url, k.key_id, k.secret_encrypted, k.encryption_key_id
+       from endpoint e join signing_key k on k.key_id = e.active_key_id where e.merchant_id = $1`,
+    [merchantId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Probes a merchant's open circuits. */
+export async function probeEndpoint(tx: Transaction, merchantId: string): Promise<void> {
+  await lockLanes(tx, lanesOf(merchantId));
+  await probeLanesNow(tx, lanesOf(merchantId));
+}
+
+type NewEndpoint = {
+  merchantId: string;
+  url: string;
+  host: string;
+  /** `address:port` of the host's private target, for the audit log; absent for a public host. */
+  privateTarget?: string | undefined;
+  events?: WebhookChoice[] | undefined;
+  offeredKey: NewKey;
+};
+
+/**
+ * Sets the URL, and the choice of events if it is given. The same URL again does not touch the lanes. A new URL probes an open circuit, but
+ * only a success closes it: otherwise a merchant could have a dead receiver attempted at full rate by switching between two URLs. Of several
+ * concurrent first calls exactly one has its key used; the others get that key.
+ * @returns the key in use, whether it is the offered one, and the choice with its version.
+ */
+export async function saveEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<SavedEndpoint> {
+  const { merchantId, url, host, privateTarget, events, offeredKey } = endpoint;
+  const { rows } = await tx.query<SavedRow>(
+    `insert into endpoint (merchant_id, url, host, active_key_id, events) values ($1, $2, $3, $4, coalesce($5::text[], '{PAID}'))
+     on conflict (merchant_id) do update
+        set url = excluded.url, host = excluded.host, events = coalesce($5::text[], endpoint.events),
+            version = endpoint.version + 1, updated_at = clock_timestamp()
+     returning active_key_id, created_at, events, version, old.url <> new.url as is_changed,
+               coalesce(old.events, '{PAID}') <> new.events as is_other_choice`,
+    [merchantId, url, host, offeredKey.keyId, events ?? null],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('an upsert returned no row');
+  const isNew = row.active_key_id === offeredKey.keyId;
+  if (isNew) await insertKey(tx, merchantId, offeredKey);
+  const action = isNew ? 'endpoint_configured' : 'endpoint_changed';
+  await insertAudit(tx, { merchantId, eventId: null, action, events: row.events, privateTarget, ...byMerchant });
+  // Events may be older than the endpoint, and a lane without an endpoint is not claimed.
+  if (isNew) await makeLanesDueNow(tx, [merchantId]);
+  else if (row.is_changed) {
+    const lanes = lanesOf(merchantId);
+    await lockLanes(tx, lanes);
+    await probeLanesNow(tx, lanes);
+    await restartGiveUp(tx, lanes);
+  }
+  return {
+    keyId: row.active_key_id,
+    configuredAt: row.created_at,
+    isNew,
+    events: row.events,
+    version: row.version,
+    isOtherChoice: row.is_other_choice,
+  };
+}
+
+/**
+ * Replaces the signing key. Each attempt that is claimed after the commit is signed with the new one.
+ * @returns false if there is no endpoint yet.
+ */
+export async function replaceKey(tx: Transaction, merchantId: string, key: NewKey): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update endpoint set active_key_id = $2, version = version + 1, updated_at = clock_timestamp() where merchant_id = $1`,
+    [merchantId, key.keyId],
+  );
+  if (rowCount !== 1) return false;
+  await tx.query(
+    `update signing_key set retired_at = clock_timestamp(), secret_encrypted = null, encryption_key_id = null
+      where merchant_id = $1 and retired_at is null`,
+    [merchantId],
+  );
+  await insertKey(tx, merchantId, key);
+  await insertAudit(tx, { merchantId, eventId: null, action: 'key_rotated', ...byMerchant });
+  // A receiver that refused the old key's signatures may accept the new one's.
+  await probeEndpoint(tx, merchantId);
+  return true;
+}
+
+/** A signing key as the database stores it. */
+export type SealedSecret = {
+  /** 12-byte nonce, ciphertext, 16-byte tag. */
+  secret_encrypted: Buffer;
+  /** The encryption key that sealed it, so that replacing that key finds the rows that are left. */
+  encryption_key_id: string;
+};
+
+/** A new signing key, which is only used if the merchant has none. */
+export type NewKey = SealedSecret & { keyId: string };
+
+/** One transaction holds its row locks while it seals this many: some milliseconds. */
+export const RESEAL_BATCH = 200;
+
+async function insertKey(tx: Transaction, merchantId: string, key: NewKey): Promise<void> {
+  await tx.query(
+    `insert into signing_key (key_id, merchant_id, secret_encrypted, encryption_key_id) values ($1, $2, $3, $4)`,
+    [key.keyId, merchantId, key.secret_encrypted, key.encryption_key_id],
+  );
+}
+
+/** Counts signing keys in use that none of these encryption keys opens. */
+export async function countForeignKeys(db: Queryable, encryptionKeyIds: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from signing_key where retired_at is null and encryption_key_id <> all($1)`,
+    [encryptionKeyIds],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Seals a batch of signing keys with the new encryption key. The signing keys themselves do not change, so attempts in flight and processes
+ * with both encryption keys are not affected. Keys that a merchant is just replacing are skipped.
+ * @param vault.reseal returns null for a key that does not open.
+ * @returns how many were sealed, at most RESEAL_BATCH, and which ones do not open.
+ */
+export async function resealKeys(
+  tx: Transaction,
+  vault: {
+    encryptionKeyId: string;
+    openedKeyIds: readonly string[];
+    reseal: (keyId: string, sealed: SealedSecret) => SealedSecret | null;
+  },
+): Promise<{ resealed: number; unopened: readonly string[] }> {
+  const { rows } = await tx.query<NewKey>(
+    `select key_id as "keyId", secret_encrypted, encryption_key_id from signing_key
+      where retired_at is null and encryption_key_id <> $1 and encryption_key_id = any($2)
+      limit $3 for update skip locked`,
+    [vault.encryptionKeyId, vault.openedKeyIds, RESEAL_BATCH],
+  );
+  const sealed = rows.map((key) => ({
+    keyId: key.keyId,
+    secret: vault.reseal(key.keyId, key)?.secret_encrypted ?? null,
+  }));
+  const resealed = sealed.filter(({ secret }) => secret !== null);
+  await tx.query(
+    `update signing_key k set secret_encrypted = r.secret_encrypted, encryption_key_id = $1
+       from unnest($2::text[], $3::bytea[]) as r (key_id, secret_encrypted) where k.key_id = r.key_id`,
+    [vault.encryptionKeyId, resealed.map(({ keyId }) => keyId), resealed.map(({ secret }) => secret)],
+  );
+  const unopened = sealed.filter(({ secret }) => secret === null).map(({ keyId }) => keyId);
+  return { resealed: resealed.length, unopened };
+}

@@ -1,0 +1,37 @@
+import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
+import { ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
+import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { asMerchantsSee } from '../events/reads.sql.ts';
+import type { Queries } from '../events/reads.sql.ts';
+import { readWaitingLanes, type PrivateTargetOf } from './backlog.sql.ts';
+
+/** Waiting lanes, a merchant's webhook health, and the audit log of its endpoint. All are empty for an unknown merchant. */
+export const operatorRoutes = ({
+  pool,
+  queries,
+  privateTargetOf,
+}: {
+  pool: Pool;
+  queries: Queries;
+  privateTargetOf: PrivateTargetOf;
+}): Route[] => [
+  callRoute(ListLanes, ({ query: { held, merchant_id: merchantId } }) =>
+    readWaitingLanes(pool, merchantId === null ? { held: held === 'true' } : { merchantId }, privateTargetOf),
+  ),
+  callRoute(ReadWebhookHealth, async ({ params: { merchant_id: merchantId } }) => {
+    const [{ lanes }, failed] = await Promise.all([
+      readWaitingLanes(pool, { merchantId }),
+      queries.failedEvents({ merchantId, after: null }),
+    ]);
+    return {
+      lanes: lanes.map(({ private_target: _privateTarget, ...lane }) => asMerchantsSee(lane)),
+      failed: { ...failed, events: failed.events.map(asMerchantsSee) },
+    };
+  }),
+  callRoute(ReadWebhookAudit, async ({ params, query }) => ({
+    entries: await queries.audit(params.merchant_id, query.before),
+  })),
+];
