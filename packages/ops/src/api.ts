@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
-import type { Given, ServiceResponse } from '@quittance/http/client/request.ts';
+import { readAnswer, type Given, type ServiceResponse } from '@quittance/http/client/request.ts';
 import { IssueOperatorToken, type OperatorToken } from '@quittance/contracts/http/api-gateway/operators.ts';
 import {
   createServiceClient,
@@ -27,6 +27,7 @@ const PERHAPS_DONE = 'It may have been done all the same: look before you repeat
 
 // main.ts reports a failure once, in a sentence; the client's own log lines and metrics have no reader here.
 const unheard = {
+  timeoutMs: TIMEOUT_MS,
   logger: createLogger({ service: 'ops', level: 'silent' }),
   metrics: createMetrics({ service: 'ops', processMetrics: false }),
 };
@@ -54,7 +55,6 @@ export function createApi(config: Config): Api {
       name: service,
       baseUrl: needed(serviceSettings[service], config.urls[service]),
       showCaller: config.operatorCredential === '' ? (showCaller ??= callerHeaders(config)) : null,
-      timeoutMs: TIMEOUT_MS,
       ...unheard,
     });
     clients.set(service, client);
@@ -64,42 +64,44 @@ export function createApi(config: Config): Api {
   const operatorToken = keptToken(async () => {
     const body = { credential: config.operatorCredential };
     const ask = () => clientOf('api-gateway').send(IssueOperatorToken, { body });
-    return read(IssueOperatorToken, await parsed(IssueOperatorToken, ask));
+    return read(IssueOperatorToken, await answerOf(IssueOperatorToken, ask));
   });
 
   /** The calls of whoever runs this: an operator with a credential, else whoever has the key of `ops`. */
   const callsOf = async (service: ServiceName): Promise<ServiceCalls> =>
     config.operatorCredential === '' ? clientOf(service) : clientOf(service).as(await operatorToken());
 
+  const answererOf = ({ owner }: Call): string => `${owner} at ${config.urls[owner]}`;
+
   /** @throws Failure `unreachable` when there is none. */
-  async function answerOf<T>({ owner, method }: Call, ask: () => Promise<T>): Promise<T> {
+  async function answerOf<T>(call: Call, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
-      const doubt = method === 'GET' || error.wasNeverSent ? '' : `. ${PERHAPS_DONE}`;
-      throw new Failure('unreachable', `${owner} at ${config.urls[owner]} gave no answer: ${reasonOf(error)}${doubt}`);
+      const doubt = call.method === 'GET' || error.wasNeverSent ? '' : `. ${PERHAPS_DONE}`;
+      throw new Failure('unreachable', `${answererOf(call)} gave no answer: ${reasonOf(error)}${doubt}`);
     }
   }
 
-  async function parsed(call: Call, ask: () => Promise<ServiceResponse>): Promise<{ status: number; body: unknown }> {
-    const answer = await answerOf(call, ask);
-    return { status: answer.status, body: parse(answer.body, `${call.owner} at ${config.urls[call.owner]}`) };
-  }
-
   const send = <C extends Call>(call: C, ...given: Given<C>) =>
-    parsed(call, async () => (await callsOf(call.owner)).send(call, ...given));
+    answerOf(call, async () => (await callsOf(call.owner)).send(call, ...given));
 
   async function open<C extends Call>(call: C, ...given: Given<C>): Promise<Readable> {
-    const answer = await answerOf(call, async () => (await callsOf(call.owner)).stream(call, ...given));
-    if (answer.status < 400) return answer.body;
-    const body = parse(await buffer(answer.body), `${call.owner} at ${config.urls[call.owner]}`);
-    throw refusal(call.owner, secret, answer.status, body);
+    const { status, body } = await answerOf(call, async () => (await callsOf(call.owner)).stream(call, ...given));
+    if (status < 400) return body;
+    throw refusal(call.owner, secret, status, parse(await buffer(body), answererOf(call)));
   }
 
-  function read<C extends Call>({ owner }: C, { status, body }: { status: number; body: unknown }): ResponseOf<C> {
-    if (status >= 400) throw refusal(owner, secret, status, body);
-    return body as ResponseOf<C>;
+  function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
+    const { status } = answer;
+    const body = parse(answer.body, answererOf(call));
+    if (status >= 400) throw refusal(call.owner, secret, status, body);
+    try {
+      return readAnswer(call, { ...answer, status: call.status });
+    } catch (error) {
+      throw new Failure('unreachable', `${answererOf(call)}: ${reasonOf(error)}`);
+    }
   }
 
   return {
@@ -192,7 +194,8 @@ function parse(bytes: Buffer, answerer: string): unknown {
 }
 
 /** The innermost cause is the one that names the network's complaint. */
-function reasonOf(error: Error): string {
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
   const innermost = causesOf(error).at(-1) ?? error;
   if (innermost.name === 'TimeoutError') return `waited ${TIMEOUT_MS / 1000} s for it`;
   return innermost.message || innermost.name;

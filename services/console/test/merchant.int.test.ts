@@ -10,8 +10,8 @@ import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { trustOf } from '@quittance/testkit/trust.ts';
 import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
-import { consoleRoutes } from '../src/routes/app.ts';
-import type { Clients } from '../src/upstream/services.ts';
+import { consoleRoutes } from '../src/app.ts';
+import type { Clients } from '../src/services.ts';
 import { HOSTILE, insertAmbiguous, openShop, personOf, type Shop } from './merchant-world.ts';
 import { startWorld, type Answer, type World } from './world.ts';
 
