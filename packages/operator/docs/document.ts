@@ -2,7 +2,7 @@ import { operatorRoles } from '@quittance/contracts/operator.ts';
 import type { Field } from '../src/field.ts';
 import { incidentKinds } from '../src/incidents.ts';
 import { reasonMeanings } from '../src/transfers.ts';
-import type { Row } from '../src/row.ts';
+import { sentence, type Row } from '../src/row.ts';
 import { groups } from '../src/table.ts';
 
 /** docs/operator.md: every command, from the table that the command line and the console are made of. */
@@ -15,7 +15,7 @@ export const operatorPage = (): string =>
     ),
   ].join('\n\n') + '\n';
 
-const head = ['Command', 'What it does', 'Role', 'In the console'];
+const head = ['Command', 'Description', 'Role', 'In the console'];
 
 const cellsOf = (row: Row): string[] => [
   `\`ops ${[row.command, ...Object.values(row.fields).map(usageOf)].join(' ')}\``,
@@ -47,9 +47,6 @@ const asksText = ({ asks, waitSeconds }: Row): string =>
   ]
     .join(' ')
     .trim();
-
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 
 const table = (labels: readonly string[], rows: readonly (readonly string[])[]): string =>
   [labels, labels.map(() => '---'), ...rows]

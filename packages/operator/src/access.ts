@@ -4,41 +4,35 @@ import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.
 import * as policy from '@quittance/contracts/http/quota/policy.ts';
 import * as defaults from '@quittance/contracts/policy-defaults.ts';
 import { count, countOrNone, merchantId, needed, option, word, type Form } from './field.ts';
-import { callRow, type Page, type Services } from './row.ts';
+import { callRow, type Services } from './row.ts';
 import { badge, facts, isTime, shortTime, type Value, type View } from './view.ts';
 
 export const merchant = word('merchant', merchantId, 'merchant id');
 
-/** For a question to a person, who knows merchants by name and mistypes ids. */
-export const aboutMerchant =
-  (question: string) =>
-  ({ merchant_id: id }: { merchant_id: string }, services: Services) =>
-  async (): Promise<string> => {
-    const { name } = await services.call(ReadMerchant, { params: { merchant_id: id } });
-    return `"${name}" (${id}): ${question}`;
-  };
-
-/** A page of a merchant, which leads back to the merchant. */
-export const merchantPage = (action: string, label: string): Page => ({
-  path: `/merchants/:merchant_id/${action}`,
-  label,
-  back: '/merchants/:merchant_id',
+/** What is done to one merchant, asked on a page that leads back to it. A person knows merchants by name and mistypes ids. */
+export const onMerchant = (action: string, label: string, isSecret = false) => ({
+  fields: { merchant_id: merchant },
+  page: { path: `/merchants/:merchant_id/${action}`, label, back: '/merchants/:merchant_id', isSecret },
+  async subject({ merchant_id }: { merchant_id: string }, services: Services): Promise<string> {
+    const { name } = await services.call(ReadMerchant, { params: { merchant_id } });
+    return `"${name}" (${merchant_id})`;
+  },
 });
 
 const { total_limit: total, daily_limit: daily, beta_duration_days: betaDays } = defaults.standardBeta;
 export const standardText = `${total} payments, ${daily} a UTC day, for ${betaDays} days`;
 
-export const numberForm = (label: string, max: number): Form => ({ label, input: 'number', max });
+export const numberForm = (max: number): Form => ({ input: 'number', max });
 export const limits = {
   total_limit: option('--total <n>', count, 'payments allowed in total', {
-    form: numberForm('Payments in total', defaults.LIMIT_MAX),
+    form: numberForm(defaults.LIMIT_MAX),
   }),
   daily_limit: option('--daily <n>', countOrNone, 'payments allowed in a UTC day, or "none"', {
-    form: { ...numberForm('Payments in a UTC day', defaults.LIMIT_MAX), none: 'No daily limit' },
+    form: { ...numberForm(defaults.LIMIT_MAX), none: 'No daily limit' },
   }),
 };
-export const days = option('--days <n>', count, 'how long a beta lasts from its activation', {
-  form: numberForm('Days from its activation', defaults.MAX_BETA_DAYS),
+export const days = option('--days <n>', count, 'how many days a beta lasts from its activation', {
+  form: numberForm(defaults.MAX_BETA_DAYS),
 });
 type LimitValues = { total_limit: number | undefined; daily_limit: number | null | undefined };
 
@@ -52,83 +46,61 @@ export const betaOf = (values: LimitValues & { days: number | undefined }): defa
 });
 const ofMerchant = ({ merchant_id }: { merchant_id: string }) => ({ params: { merchant_id } });
 
-export const activateBeta = callRow({
-  command: 'merchant activate',
-  call: policy.ActivateBeta,
-  does: 'starts the beta; its days count from now',
+export const activateBeta = callRow('merchant activate', policy.ActivateBeta, {
+  does: 'start the beta; its days count from now',
   more: 'Do it once the credentials have arrived.',
-  fields: { merchant_id: merchant },
-  question: aboutMerchant('Start the beta now?'),
-  page: merchantPage('activate', 'Start the beta'),
+  ...onMerchant('activate', 'Start the beta'),
   view: (changed) => policyView(changed),
 });
 
-export const extendBeta = callRow({
-  command: 'merchant extend',
-  call: policy.ExtendBeta,
-  does: 'moves the end of an activated beta; usage and limits stay',
+export const extendBeta = callRow('merchant extend', policy.ExtendBeta, {
+  does: 'move the end of an activated beta; usage and limits stay',
   more: 'It counts from the present end: after a long pause the days must reach past today. Repeating it extends the beta again.',
+  ...onMerchant('extend', 'Extend the beta'),
   fields: {
     merchant_id: merchant,
-    days: needed('--days <n>', count, 'how many more', {
-      form: numberForm('How many more days', defaults.MAX_BETA_DAYS),
+    days: needed('--days <n>', count, 'how many more days', {
+      form: numberForm(defaults.MAX_BETA_DAYS),
     }),
   },
-  question: aboutMerchant('Let the beta last longer? It counts from its present end; usage and limits stay.'),
-  page: merchantPage('extend', 'Extend the beta'),
   view: (changed) => policyView(changed),
   note: ({ beta_expires_at: end }) =>
     end !== null && Date.parse(end) <= Date.now() ? `The beta is still over: its end is now ${end}.` : null,
 });
 
-export const setLimits = callRow({
-  command: 'merchant set-limits',
-  call: policy.SetLimits,
-  does: 'sets one limit or both, of a beta or a legacy account',
+export const setLimits = callRow('merchant set-limits', policy.SetLimits, {
+  does: 'set one limit or both, of a beta or a legacy account',
+  more: 'A limit that is not given stays as it is.',
   // A limit may go up or down, and only the services know from where: waiting is right for both.
   waitSeconds: 15,
+  ...onMerchant('set-limits', 'Set limits'),
   fields: { merchant_id: merchant, ...limits },
   missing: (values) => (Object.keys(limitsOf(values)).length === 0 ? 'Give --total, --daily or both.' : null),
   given: (values) => ({ ...ofMerchant(values), body: limitsOf(values) }),
-  question: aboutMerchant('Set one limit or both? What is left empty stays as it is.'),
-  page: merchantPage('set-limits', 'Set limits'),
   view: (changed) => policyView(changed),
 });
 
-export const moveToBeta = callRow({
-  command: 'merchant move-to-beta',
-  call: policy.MoveToBeta,
-  does: `makes a legacy account a beta that waits for its activation: ${standardText}, or as given`,
+export const moveToBeta = callRow('merchant move-to-beta', policy.MoveToBeta, {
+  does: `make a legacy account a beta that waits for its activation: ${standardText}, or as given`,
   more: 'Its total counts from zero; the count of the day and lifetime usage go on. It cannot go back.',
   waitSeconds: 15,
   asks: true,
+  ...onMerchant('move-to-beta', 'Move to beta'),
   fields: { merchant_id: merchant, ...limits, days },
   given: (values) => ({ ...ofMerchant(values), body: betaOf(values) }),
-  question: aboutMerchant(
-    `Make it a beta? It cannot go back, and it creates nothing until it is activated. It gets ${standardText}, unless you give other numbers. Its total counts from zero.`,
-  ),
-  page: merchantPage('move-to-beta', 'Move to beta'),
   view: (changed) => policyView(changed),
 });
 
-export const pauseCreation = callRow({
-  command: 'merchant pause',
-  call: policy.PauseCreation,
-  does: 'stops new payments; everything else goes on',
+export const pauseCreation = callRow('merchant pause', policy.PauseCreation, {
+  does: 'stop new payments; everything else goes on',
   waitSeconds: 15,
-  fields: { merchant_id: merchant },
-  question: aboutMerchant('Stop new payments? Everything else goes on.'),
-  page: merchantPage('pause', 'Pause'),
+  ...onMerchant('pause', 'Pause'),
   view: (changed) => policyView(changed),
 });
 
-export const resumeCreation = callRow({
-  command: 'merchant resume',
-  call: policy.ResumeCreation,
-  does: 'allows new payments again',
-  fields: { merchant_id: merchant },
-  question: aboutMerchant('Allow new payments again?'),
-  page: merchantPage('resume', 'Resume'),
+export const resumeCreation = callRow('merchant resume', policy.ResumeCreation, {
+  does: 'allow new payments again',
+  ...onMerchant('resume', 'Resume'),
   view: (changed) => policyView(changed),
 });
 

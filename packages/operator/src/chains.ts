@@ -13,10 +13,8 @@ import { facts, table, text, words, type Value, type View } from './view.ts';
 
 const network = word('network', anyText, 'id in the networks file');
 
-export const rescanChain = callRow({
-  command: 'chain rescan',
-  call: CreateRescan,
-  does: 'reads final blocks again, both ends included, for transfers that were missed',
+export const rescanChain = callRow('chain rescan', CreateRescan, {
+  does: 'read final blocks again, both ends included, for transfers that were missed',
   more:
     'It finds transfers to every wallet that is watched, and to one whose watching has ended in blocks from before its end; what it finds is ' +
     'published like any other transfer. Repeating it is harmless. It runs in the background, through another endpoint than the scan where one ' +
@@ -33,17 +31,13 @@ export const rescanChain = callRow({
   view: (rescan) => rescanView(rescan),
 });
 
-export const listRescans = ownRow({
-  command: 'chain rescans',
-  role: ListRescans.access,
-  does: 'lists the newest hundred rescans of each network, and how far they are',
+export const listRescans = ownRow('chain rescans', ListRescans.access, {
+  does: 'list the newest hundred rescans of each network, and how far they are',
   fields: { network: optionalWord('network', anyText, 'id in the networks file') },
 });
 
-export const jumpChain = callRow({
-  command: 'chain jump',
-  call: CreateJump,
-  does: 'lets the scan go on at the last final block, or at an earlier one, without reading the blocks before it',
+export const jumpChain = callRow('chain jump', CreateJump, {
+  does: 'let the scan go on at the last final block, or at an earlier one, without reading the blocks before it',
   more:
     'Use it after weeks without a node, or when no endpoint keeps the next blocks any more; `chain status` proposes it then. New payments are ' +
     'seen at once. Wallets that were watched have the blocks in between read in the background (`back-fills`); until then their payments neither ' +
@@ -65,20 +59,16 @@ export const jumpChain = callRow({
 });
 
 export const chainRows = [
-  callRow({
-    command: 'chain status',
-    call: ReadChains,
-    does: 'shows head, finality, scan and lag of every network, why one is halted, and how its nodes answer',
+  callRow('chain status', ReadChains, {
+    does: 'show head, finality, scan and lag of every network, why one is halted, and how its nodes answer',
     fields: {},
     view: (chains) => chainsView(chains),
   }),
   rescanChain,
   listRescans,
   jumpChain,
-  callRow({
-    command: 'chain resume',
-    call: ResumeChain,
-    does: 'lets a halted network go on; it resolves the incident of the halt too',
+  callRow('chain resume', ResumeChain, {
+    does: 'let a halted network go on; it resolves the incident of the halt too',
     asks: true,
     fields: {
       network,
@@ -91,10 +81,8 @@ export const chainRows = [
     view: (resumed) => resumedView(resumed),
     note: () => 'Its leader notices within seconds. Whether it goes on: chain status',
   }),
-  callRow({
-    command: 'chain audit',
-    call: ListOperatorActions,
-    does: 'shows who resumed, rescanned or moved a network and who resolved its incidents, newest first',
+  callRow('chain audit', ListOperatorActions, {
+    does: 'show who resumed, rescanned or moved a network and who resolved its incidents, newest first',
     fields: {
       network: optionalWord('network', anyText, 'id in the networks file'),
       before: option('--before <time>', moment, 'only what was done before this time'),

@@ -12,9 +12,8 @@ export class Wrong extends Error {
 /** What was typed: one text, several, or that a flag was given. */
 export type Raw = string | readonly string[] | true | undefined;
 
-/** How the console asks for a field. What has no form is asked by the command line alone. */
+/** How the console asks for a field, by its help. What has no form is asked by the command line alone. */
 export type Form = {
-  label: string;
   input: 'number' | 'text' | 'select';
   max?: number;
   /** The label of a box that says `none`. */
@@ -115,11 +114,6 @@ export const choiceOf = <const T extends string>(
     ...more,
   },
   read: (raw) => oneOf(choices)(raw === undefined ? (byDefault ?? '') : only(raw)),
-});
-
-/** A choice that is a word of its own. */
-export const choiceWord = <T extends string>(name: string, choices: readonly T[], help: string): Field<T> => ({
-  ...{ ...word(name, oneOf(choices), help), choices },
 });
 
 export const anyText: Kind<string> = (text) => text;

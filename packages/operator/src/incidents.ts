@@ -32,10 +32,8 @@ export function parsePlace(text: string): Place | null {
   return { payments: payments === NONE ? null : payments, 'chain-watcher': chain === NONE ? null : chain };
 }
 
-export const listIncidents = ownRow({
-  command: 'incident list',
-  role: PaymentIncidents.list.access,
-  does: 'lists the newest hundred open incidents, about payments and about networks',
+export const listIncidents = ownRow('incident list', PaymentIncidents.list.access, {
+  does: 'list the newest hundred open incidents, about payments and about networks',
   more:
     '--json has all details of each: blocks, hashes, transfers, the endpoints that were asked. When payments or chain-watcher does not answer, ' +
     'the list has the incidents of the other one, names the service that did not answer, and the exit code is 3.',
@@ -53,11 +51,9 @@ export const listIncidents = ownRow({
   },
 });
 
-export const resolveIncident = ownRow({
-  command: 'incident resolve',
-  role: PaymentIncidents.resolve.access,
+export const resolveIncident = ownRow('incident resolve', PaymentIncidents.resolve.access, {
   audited: true,
-  does: 'records that a person has dealt with an incident; nothing else changes',
+  does: 'record that a person has dealt with an incident; nothing else changes',
   fields: {
     incident_id: word(
       'incident',
@@ -68,7 +64,6 @@ export const resolveIncident = ownRow({
       'incident id',
     ),
   },
-  question: () => 'Record that this incident was dealt with? Nothing else changes, and it pays nothing.',
   page: { path: '/incidents/:about/:incident_id/resolve', label: 'Resolve', back: '/incidents/:about/:incident_id' },
 });
 

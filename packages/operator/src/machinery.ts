@@ -43,47 +43,35 @@ const done = {
 };
 
 export const deadLetters = {
-  summary: ownRow({
-    command: 'dead-letter summary',
-    role: null,
-    does: 'counts dead letters by queue, message, cause and error, and names each queue that no process consumes',
+  summary: ownRow('dead-letter summary', null, {
+    does: 'count dead letters by queue, message, cause and error, and name each queue that no process consumes',
     more: 'Begin here when there are many.',
     fields: { queue: ofQueue },
   }),
-  list: ownRow({
-    command: 'dead-letter list',
-    role: null,
-    does: 'lists dead letters, oldest first',
+  list: ownRow('dead-letter list', null, {
+    does: 'list dead letters, oldest first',
     fields: { queue: ofQueue, ...chosen, limit: numberOr('--limit <n>', 100, 'at most this many') },
   }),
-  show: ownRow({
-    command: 'dead-letter show',
-    role: null,
-    does: 'shows one dead letter with its body',
+  show: ownRow('dead-letter show', null, {
+    does: 'show one dead letter with its body',
     fields: { queue, message: word('message', anyText, 'message id') },
   }),
-  redrive: ownRow({
-    command: 'dead-letter redrive',
-    role: null,
+  redrive: ownRow('dead-letter redrive', null, {
     audited: true,
-    does: 'sends dead letters back to their queue, as if for the first time',
+    does: 'send dead letters back to their queue, as if for the first time',
     more: 'A handler takes effect once for each message, so a redrive is always safe; a message that fails again becomes a dead letter again.',
     asks: true,
     fields: done,
   }),
-  discard: ownRow({
-    command: 'dead-letter discard',
-    role: null,
+  discard: ownRow('dead-letter discard', null, {
     audited: 'reason required',
-    does: 'deletes dead letters for good: they never take effect',
+    does: 'delete dead letters for good: they never take effect',
     more: 'It asks even for one.',
     asks: true,
     fields: done,
   }),
-  audit: ownRow({
-    command: 'dead-letter audit',
-    role: null,
-    does: 'shows who sent back or discarded which dead letters, and why, newest first',
+  audit: ownRow('dead-letter audit', null, {
+    does: 'show who sent back or discarded which dead letters, and why, newest first',
     more: 'With --json also the body of each letter, so that a discarded one can still be read for 90 days.',
     fields: { queue: ofQueue, limit: numberOr('--limit <n>', 100, 'at most this many') },
   }),
@@ -121,10 +109,8 @@ const priceList: Kind<string | UnitPrices> = (text) => {
   return { ...prices, default: other };
 };
 
-export const checkNetwork = ownRow({
-  command: 'network check',
-  role: null,
-  does: 'asks endpoints everything that chain-watcher would ask, before money depends on them',
+export const checkNetwork = ownRow('network check', null, {
+  does: 'ask endpoints everything that chain-watcher would ask, before money depends on them',
   more:
     'It needs no running service, stores nothing, and reads with the code of chain-watcher. It takes a minute or two and some hundred calls. ' +
     'Exit code 0 without a wrong answer, even where there are notes; 1 when an endpoint lacks something that is needed, or the plan is too small ' +
@@ -154,10 +140,8 @@ export const checkNetwork = ownRow({
   },
 });
 
-export const checkSystem = ownRow({
-  command: 'check',
-  role: CheckPayments.access,
-  does: 'looks for what must never be: payments, events, counters and transfers that do not agree',
+export const checkSystem = ownRow('check', CheckPayments.access, {
+  does: 'look for what must never be: payments, events, counters and transfers that do not agree',
   more:
     'It changes nothing. Between services it leaves out the last minute, and what a service has not sent yet; a message that waits in a queue for ' +
     'longer counts as lost, so look at the queues first. The exit code is 1 when a rule is broken.',
@@ -168,11 +152,9 @@ export const checkSystem = ownRow({
   },
 });
 
-export const archivePayments = ownRow({
-  command: 'archive',
-  role: RemoveArchived.access,
+export const archivePayments = ownRow('archive', RemoveArchived.access, {
   audited: true,
-  does: 'writes payments that ended before a month into files, and removes them from the database',
+  does: 'write payments that ended before a month into files, and remove them from the database',
   more: 'What stays and how to keep the files is in [operations](operations.md#archiving-old-payments).',
   asks: true,
   fields: {
@@ -188,19 +170,15 @@ export const archivePayments = ownRow({
 
 export const callers: readonly Caller[] = [...serviceNames, OPS];
 
-export const makeKeys = ownRow({
-  command: 'trust keys',
-  role: null,
-  does: 'makes new signing keys: SIGNING_KEY for each process, TRUSTED_KEYS for all of them',
+export const makeKeys = ownRow('trust keys', null, {
+  does: 'make new signing keys: SIGNING_KEY for each process, TRUSTED_KEYS for all of them',
   more: 'Nothing is kept: put them where the [settings](settings.md) come from. [Operations](operations.md#a-signing-key) describes how a key is replaced.',
   fields: { of: choice('--of <process>', callers, 'of this process only, to replace its key') },
 });
 
-export const checkTrust = ownRow({
-  command: 'trust check',
+export const checkTrust = ownRow('trust check', ReadTrust.payments.access, {
   alias: 'enforce',
-  role: ReadTrust.payments.access,
-  does: 'tells you whether INTERNAL_TOKEN can be removed: exit code 0 when nothing needs it any more',
+  does: 'tell you whether INTERNAL_TOKEN can be removed: exit code 0 when nothing needs it any more',
   more:
     'It switches nothing: the setting is the switch, and a process without it refuses what nobody signed. It needs AMQP_URL. A process of 0.2.0 that ' +
     'neither called another service nor sent a message for an hour is invisible to it, so also look at the versions that run (`quittance_build_info`).',

@@ -9,7 +9,7 @@ import { ReadUsage, type UsageDay } from '@quittance/contracts/http/quota/histor
 import type { WebhookAuditEntry } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
 import { unlimited } from '@quittance/contracts/policy-defaults.ts';
 import * as access from './access.ts';
-import { aboutMerchant, accessRows, merchant, merchantPage, numberForm } from './access.ts';
+import { accessRows, merchant, numberForm, onMerchant } from './access.ts';
 import { anyText, choiceOf, count, day, flag, merchantId, moment, needed, option, word } from './field.ts';
 import { callRow, olderThan, ownRow } from './row.ts';
 import { badge, facts, table, tableIfAny, text, type Value, type View } from './view.ts';
@@ -20,10 +20,8 @@ const beforeMerchant = option('--before <merchant>', merchantId, 'go on after th
 const nextMerchants = ({ merchants }: { merchants: readonly Merchant[] }) =>
   olderThan(merchants, ({ merchant_id: id }) => id);
 
-export const createMerchant = callRow({
-  command: 'merchant create',
-  call: accounts.RegisterMerchant,
-  does: `registers a merchant and shows its credentials once. A beta has ${access.standardText}, unless the options say otherwise`,
+export const createMerchant = callRow('merchant create', accounts.RegisterMerchant, {
+  does: `register a merchant and show its credentials once. A beta has ${access.standardText}, unless the options say otherwise`,
   more:
     'Only hashes of the two credentials are stored. A legacy account needs --total. Do not repeat the command when its answer is lost: ' +
     'look for the merchant first.',
@@ -43,28 +41,22 @@ export const createMerchant = callRow({
   view: (created) => credentialsView(created),
 });
 
-export const showMerchant = ownRow({
-  command: 'merchant show',
-  role: accounts.ReadMerchant.access,
-  does: 'shows the account, its policy, and what payments enforces and has counted',
+export const showMerchant = ownRow('merchant show', accounts.ReadMerchant.access, {
+  does: 'show the account, its policy, and what payments enforces and has counted',
   more: 'The limits that apply are here; `merchant usage` has the history.',
   fields: { merchant_id: merchant },
 });
 
-export const auditMerchant = ownRow({
-  command: 'merchant audit',
-  role: accounts.ReadMerchantAudit.access,
-  does: 'shows who changed the account, its policy, webhook, wallets and payments, when and why, newest first',
+export const auditMerchant = ownRow('merchant audit', accounts.ReadMerchantAudit.access, {
+  does: 'show who changed the account, its policy, webhook, wallets and payments, when and why, newest first',
   more:
     'What the merchant did itself is there as `merchant`, what its people did as `@merchant/NAME`. A registration, a block and an unblock ' +
     'appear twice: when an operator did it, and as `api-gateway` when quota applied it to the policy.',
   fields: { merchant_id: merchant, before: option('--before <time>', moment, 'only what was done before this time') },
 });
 
-export const reportMerchant = callRow({
-  command: 'merchant report',
-  call: ReadReport,
-  does: 'counts payments created, paid, expired and cancelled by UTC day or month and network, and adds up what was paid',
+export const reportMerchant = callRow('merchant report', ReadReport, {
+  does: 'count payments created, paid, expired and cancelled by UTC day or month and network, and add up what was paid',
   more:
     'Each is counted in the period in which it happened, as in `GET /api/v1/merchant/report`; at most 400 rows. With `--by chain` a payment ' +
     'counts on the day of its block, which is the earlier one after an outage.',
@@ -82,55 +74,39 @@ export const reportMerchant = callRow({
   view: (report) => reportView(report),
 });
 
-export const blockMerchant = callRow({
-  command: 'merchant block',
-  call: accounts.BlockMerchant,
-  does: 'locks the account: its API keys answer 401 and its webhooks are held; open payments are still watched and settled',
+export const blockMerchant = callRow('merchant block', accounts.BlockMerchant, {
+  does: 'lock the account: its API keys answer 401 and its webhooks are held; open payments are still watched and settled',
   waitSeconds: 15,
   asks: true,
-  fields: { merchant_id: merchant },
-  question: aboutMerchant(
-    'Block the account? Its API keys answer 401 and its webhooks are held; open payments are still settled.',
-  ),
-  page: merchantPage('block', 'Block'),
+  ...onMerchant('block', 'Block'),
   view: (account) => accountView(account),
 });
 
-export const unblockMerchant = callRow({
-  command: 'merchant unblock',
-  call: accounts.UnblockMerchant,
-  does: 'opens a blocked account again',
+export const unblockMerchant = callRow('merchant unblock', accounts.UnblockMerchant, {
+  does: 'open a blocked account again',
   waitSeconds: 15,
-  fields: { merchant_id: merchant },
-  question: aboutMerchant('Open the account again?'),
-  page: merchantPage('unblock', 'Unblock'),
+  ...onMerchant('unblock', 'Unblock'),
   view: (account) => accountView(account),
 });
 
 export const merchantRows = [
   createMerchant,
-  callRow({
-    command: 'merchant list',
-    call: accounts.ListMerchants,
-    does: 'lists the newest hundred merchants',
+  callRow('merchant list', accounts.ListMerchants, {
+    does: 'list the newest hundred merchants',
     fields: { before: beforeMerchant },
     view: ({ merchants }) => merchantsView(merchants),
     next: nextMerchants,
   }),
-  callRow({
-    command: 'merchant find',
-    call: accounts.ListMerchants,
-    does: 'finds merchants by a part of their name or of the name that customers see, newest first, a hundred at most',
+  callRow('merchant find', accounts.ListMerchants, {
+    does: 'find merchants by a part of their name or of the name that customers see, newest first, a hundred at most',
     fields: { name: word('text', anyText, 'a part of the name, in upper or lower case'), before: beforeMerchant },
     view: ({ merchants }) => merchantsView(merchants),
     next: nextMerchants,
   }),
   showMerchant,
   auditMerchant,
-  callRow({
-    command: 'merchant usage',
-    call: ReadUsage,
-    does: 'shows the payments created on each UTC day, newest first, without days that had none',
+  callRow('merchant usage', ReadUsage, {
+    does: 'show the payments created on each UTC day, newest first, without days that had none',
     more: 'It is a history with a short delay.',
     fields: {
       merchant_id: merchant,
@@ -140,10 +116,8 @@ export const merchantRows = [
     next: ({ days: created }) => olderThan(created, ({ day: last }) => last),
   }),
   reportMerchant,
-  callRow({
-    command: 'merchant profile',
-    call: SetProfile,
-    does: 'sets the shop name that customers read on the checkout page; the merchant can set it itself with `PUT /merchant/profile`',
+  callRow('merchant profile', SetProfile, {
+    does: 'set the shop name that customers read on the checkout page; the merchant can set it itself with `PUT /merchant/profile`',
     fields: {
       merchant_id: merchant,
       display_name: option('--display-name <name>', anyText, '1 to 60 characters'),
@@ -153,15 +127,14 @@ export const merchantRows = [
     given: ({ merchant_id, display_name: name }) => ({ params: { merchant_id }, body: { display_name: name ?? null } }),
     view: ({ display_name: name }, { merchant_id: id }) => [facts({ merchant: id, 'display name': name })],
   }),
-  callRow({
-    command: 'merchant set-creation-rate',
-    call: accounts.SetCreationRate,
-    does: `sets how many creations a minute all customers of the merchant share, from the ${CREATIONS_PER_MINUTE} of the contract to ${CREATIONS_PER_MINUTE_MAX}`,
-    more: 'For a shop where anybody can order, when its best day needs more. It holds for the next request.',
+  callRow('merchant set-creation-rate', accounts.SetCreationRate, {
+    does: `set how many creations a minute all customers of the merchant share, from the ${CREATIONS_PER_MINUTE} of the contract to ${CREATIONS_PER_MINUTE_MAX}`,
+    more: 'For a shop where anybody can order, when its best day needs more. It holds for the next request. Left empty in the console, it is the number of the contract again.',
+    ...onMerchant('set-creation-rate', 'Set creations a minute'),
     fields: {
       merchant_id: merchant,
-      creations_per_minute: option('--per-minute <n>', count, 'creations', {
-        form: numberForm(`Creations a minute, ${CREATIONS_PER_MINUTE} or more`, CREATIONS_PER_MINUTE_MAX),
+      creations_per_minute: option('--per-minute <n>', count, `creations a minute, ${CREATIONS_PER_MINUTE} or more`, {
+        form: numberForm(CREATIONS_PER_MINUTE_MAX),
       }),
       default: flag('--default', 'the number of the contract again', { conflicts: ['perMinute'] }),
     },
@@ -171,28 +144,18 @@ export const merchantRows = [
       params: { merchant_id },
       body: { creations_per_minute: rate ?? null },
     }),
-    question: aboutMerchant(
-      'How many creations a minute may all its customers share? Left empty, it is the number of the contract again.',
-    ),
-    page: merchantPage('set-creation-rate', 'Set creations a minute'),
     view: (account) => accountView(account),
   }),
   ...accessRows,
   blockMerchant,
   unblockMerchant,
-  callRow({
-    command: 'merchant replace-credentials',
-    call: accounts.ReplaceCredentials,
-    does: 'gives a new API key and rotation secret, shown once; account and history stay',
+  callRow('merchant replace-credentials', accounts.ReplaceCredentials, {
+    does: 'give a new API key and rotation secret, shown once; account and history stay',
     more:
-      'Further API keys and logins work on and are listed: end those that may be in wrong hands. Do not repeat the command when its answer ' +
-      'is lost, unless you need new credentials once more.',
+      'The old ones stop working immediately. Further API keys and logins do not: they are listed, and you end those that may be in wrong hands. ' +
+      'Do not repeat the command when its answer is lost, unless you need new credentials once more.',
     asks: true,
-    fields: { merchant_id: merchant },
-    question: aboutMerchant(
-      'Replace the API key and the rotation secret? The old ones stop working at once. Further API keys and logins do not: the answer lists them, and shows the new credentials once.',
-    ),
-    page: { ...merchantPage('replace-credentials', 'Replace credentials'), isSecret: true },
+    ...onMerchant('replace-credentials', 'Replace credentials', true),
     view: (replaced) => replacedView(replaced),
   }),
 ];

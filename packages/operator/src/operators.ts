@@ -14,19 +14,15 @@ import { facts, table, text, words } from './view.ts';
 
 const listed = word('name', personName, 'as operator list shows it');
 
-export const linkOperator = ownRow({
-  command: 'operator link',
-  role: LinkOperator.access,
+export const linkOperator = ownRow('operator link', LinkOperator.access, {
   audited: true,
-  does: 'makes an address that signs the operator in to the console once, within half an hour, without the credential; shown once',
+  does: 'make an address that signs the operator in to the console once, within half an hour, without the credential; shown once',
   fields: { name: listed },
 });
 
 export const operatorRows = [
-  callRow({
-    command: 'operator add',
-    call: AddOperator,
-    does: 'gives a person an account with a credential that is shown once; brings a disabled one back with a new role and credential',
+  callRow('operator add', AddOperator, {
+    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new role and credential',
     more: 'That is also how a role or a credential is changed. A name is never given to somebody else, because audits name people by it.',
     fields: {
       name: word('name', personName, 'as audits show it'),
@@ -38,10 +34,8 @@ export const operatorRows = [
     },
     view: ({ name, role, credential }) => [facts({ name, role, credential })],
   }),
-  callRow({
-    command: 'operator list',
-    call: ListOperators,
-    does: 'lists names, roles, and when each credential was last used; those who were disabled last too',
+  callRow('operator list', ListOperators, {
+    does: 'list names, roles, and when each credential was last used; those who were disabled last too',
     fields: {},
     view: ({ operators }) => [
       table(null, operators, {
@@ -54,17 +48,13 @@ export const operatorRows = [
     ],
   }),
   linkOperator,
-  callRow({
-    command: 'operator sign-out',
-    call: SignOutOperator,
-    does: 'ends every session at the console, and takes unused links back; the credential still works',
+  callRow('operator sign-out', SignOutOperator, {
+    does: 'end every session at the console, and take unused links back; the credential still works',
     fields: { name: listed },
     view: ({ closed }) => [text(`${closed} sessions ended.`)],
   }),
-  callRow({
-    command: 'operator disable',
-    call: DisableOperator,
-    does: 'refuses the credential from now on; what was begun with it goes on for five minutes at most',
+  callRow('operator disable', DisableOperator, {
+    does: 'refuse the credential from now on; what was begun with it goes on for five minutes at most',
     asks: true,
     fields: { name: listed },
     question: ({ name }) => `Disable ${name}? The credential stops working.`,
@@ -78,10 +68,8 @@ export const operatorRows = [
       }),
     ],
   }),
-  callRow({
-    command: 'operator audit',
-    call: ReadOperatorAudit,
-    does: 'shows who gave and took accounts, when and why, and who signed in or was refused, from which address; newest first',
+  callRow('operator audit', ReadOperatorAudit, {
+    does: 'show who gave and took accounts, when and why, and who signed in or was refused, from which address; newest first',
     fields: {
       changes: flag('--changes', 'only what was done to accounts'),
       before: option('--before <time>', moment, 'only what was done before this time'),

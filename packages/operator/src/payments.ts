@@ -9,10 +9,8 @@ import { badge, facts, shortTime, table, tableIfAny, words, type Columns, type V
 
 const payment = word('payment', paymentId, 'payment id');
 
-export const listPayments = callRow({
-  command: 'payment list',
-  call: payments.ListPayments,
-  does: "lists a merchant's payments, the newest hundred; with --csv all of them, oldest first",
+export const listPayments = callRow('payment list', payments.ListPayments, {
+  does: "list a merchant's payments, the newest hundred; with --csv all of them, oldest first",
   more:
     'The CSV is the one that the merchant exports. One export runs at a time for a merchant; when it breaks off the exit code is 3 and what ' +
     'was printed is not all. An apostrophe keeps spreadsheets from running a cell as a formula: `GET /api/v1/payments/export` in ' +
@@ -30,10 +28,8 @@ export const listPayments = callRow({
   note: ({ next_cursor: next }) => (next === null ? null : `There are more: add --cursor ${next}, or --csv for all`),
 });
 
-export const showPayment = callRow({
-  command: 'payment show',
-  call: payments.ReadPayment,
-  does: 'shows everything known about a payment of any merchant: the transfer that pays it, unmatched transfers and incidents',
+export const showPayment = callRow('payment show', payments.ReadPayment, {
+  does: 'show everything known about a payment of any merchant: the transfer that pays it, unmatched transfers and incidents',
   more:
     '`waits for` is `finality` until the network calls the block final, or `second endpoint` until another node shows a large transfer. ' +
     '--json also has when chain-watcher first read each transfer (`first_seen_at`), and whether it read the network without a gap then (`live`).',
@@ -41,10 +37,8 @@ export const showPayment = callRow({
   view: (found) => paymentView(found),
 });
 
-export const cancelPayment = callRow({
-  command: 'payment cancel',
-  call: payments.CancelPaymentByOperator,
-  does: 'cancels a PENDING payment, as its merchant could; money from a block before the cancellation still pays it',
+export const cancelPayment = callRow('payment cancel', payments.CancelPaymentByOperator, {
+  does: 'cancel a PENDING payment, as its merchant could; money from a block before the cancellation still pays it',
   asks: true,
   fields: { payment_id: payment },
   question:
@@ -64,10 +58,8 @@ export const cancelPayment = callRow({
 });
 
 export const paymentRows = [
-  callRow({
-    command: 'payment find',
-    call: FindPayments,
-    does: 'finds payments of any merchant by whatever names them, the newest hundred',
+  callRow('payment find', FindPayments, {
+    does: 'find payments of any merchant by whatever names them, the newest hundred',
     more: 'A transaction also finds the payments that its transfers may be for.',
     fields: {
       what: word(

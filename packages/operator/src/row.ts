@@ -53,7 +53,10 @@ export type Row<F extends Fields = Fields> = {
   waitSeconds?: number;
   /** Whether the command line asks too: what stops a merchant's business, or cannot be undone. The console always asks. */
   asks?: boolean;
+  /** What to ask where its words are not enough. */
   question?(values: ValuesOf<F>, services: Services): Question | Promise<Question>;
+  /** Names for a person what an id stands for, before it is asked about. */
+  subject?(values: ValuesOf<F>, services: Services): Promise<string>;
   /** What is missing from the command line, which no single field can say; null when nothing is. */
   missing?(values: ValuesOf<F>): string | null;
   page?: Page;
@@ -62,7 +65,7 @@ export type Row<F extends Fields = Fields> = {
   send?(services: Services, values: ValuesOf<F>, author: Author): Promise<Done>;
 };
 
-type Common<F extends Fields> = Omit<Row<F>, 'role' | 'audited' | 'send'>;
+type Common<F extends Fields> = Omit<Row<F>, 'command' | 'role' | 'audited' | 'send'>;
 
 /** What a call needs of the fields when they are given as they are: parameters, query and body have their names. */
 type Needs<C extends Call> = ParamsOf<C> &
@@ -81,22 +84,18 @@ export type CallRow<F extends Fields, Answer> = Row<F> & {
 
 /** A row that makes one call and shows its answer. */
 export function callRow<C extends Call, const F extends Fields>(
+  command: string,
+  call: C,
   row: Common<F> & {
-    call: C;
     view(answer: ResponseOf<C>, values: ValuesOf<F>): View;
     note?(answer: ResponseOf<C>, values: ValuesOf<F>): string | null;
     next?(answer: ResponseOf<C>): Next;
   } & GivenPart<C, F>,
 ): CallRow<F, ResponseOf<C>> {
-  const {
-    call,
-    view,
-    note,
-    next,
-    given = (values: ValuesOf<F>) => inputOf(call, values) as InputWithoutAuthor<C>,
-  } = row;
+  const { view, note, next, given = (values: ValuesOf<F>) => inputOf(call, values) as InputWithoutAuthor<C> } = row;
   return {
     ...row,
+    command,
     role: call.access,
     audited: call.authored,
     async send(services, values, author) {
@@ -115,8 +114,10 @@ export function callRow<C extends Call, const F extends Fields>(
 
 /** A row that the command line carries out in a way of its own, with words that both share. */
 export const ownRow = <const F extends Fields>(
-  row: Common<F> & { role: Access | null; audited?: Row['audited'] },
-): Row<F> => ({ audited: false, ...row });
+  command: string,
+  role: Access | null,
+  row: Common<F> & { audited?: Row['audited'] },
+): Row<F> => ({ command, role, audited: false, ...row });
 
 function inputOf(call: Call, values: Record<string, unknown>): object {
   const isParameter = (name: string) => call.path.split('/').includes(`:${name}`);
@@ -138,3 +139,14 @@ export const olderThan = <T>(page: readonly T[], before: (last: T) => string): N
   const last = page.at(PAGE - 1);
   return last === undefined ? null : { options: { before: before(last) } };
 };
+
+/** What to ask before it is done. */
+export async function questionOf(row: Row, values: Record<string, unknown>, services: Services): Promise<Question> {
+  const { does, more = '', subject } = row;
+  const asked = row.question === undefined ? `${sentence(does)} ${more}`.trim() : await row.question(values, services);
+  if (subject === undefined || asked === null) return asked;
+  return async () => `${await subject(values, services)}: ${typeof asked === 'string' ? asked : await asked()}`;
+}
+
+export const sentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.?]$/.test(words) ? '' : '.'}`;

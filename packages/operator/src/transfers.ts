@@ -22,11 +22,9 @@ import {
 
 const transaction = word('transaction', transactionId, 'transaction id, with or without 0x');
 
-export const acceptTransfer = ownRow({
-  command: 'transfer accept',
-  role: acceptance.AcceptTransfer.access,
+export const acceptTransfer = ownRow('transfer accept', acceptance.AcceptTransfer.access, {
   audited: true,
-  does: 'lets a transfer pay a payment although it is too small, too large, late, a duplicate or ambiguous',
+  does: 'let a transfer pay a payment although it is too small, too large, late, a duplicate or ambiguous',
   more:
     'It is looked up on chain again, and need not be in the ledger. The payment becomes PAID for good, and its merchant gets one PAID event ' +
     'with `accepted`. A transfer that pays another payment cannot be accepted, nor one of exactly the amount of another payment that was ' +
@@ -50,10 +48,8 @@ export const acceptTransfer = ownRow({
 });
 
 export const transferRows = [
-  callRow({
-    command: 'transfer where',
-    call: LocateTransfers,
-    does: 'says what became of a transaction: by the ledger, and what the ledger does not have by every enabled network',
+  callRow('transfer where', LocateTransfers, {
+    does: 'say what became of a transaction: by the ledger, and what the ledger does not have by every enabled network',
     more: '`unknown` is said only when every network has answered.',
     fields: { transaction_id: transaction },
     view: (located) => locatedView(located),

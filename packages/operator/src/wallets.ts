@@ -15,27 +15,21 @@ import { badge, facts, shortTime, tableIfAny, text, words, type View } from './v
 const wallet = word('address', address, 'wallet address');
 
 export const walletRows = [
-  callRow({
-    command: 'wallet show',
-    call: ReadWallet,
-    does: 'shows whose wallet it is, since when, earlier releases and proofs, and its newest unmatched transfers',
+  callRow('wallet show', ReadWallet, {
+    does: 'show whose wallet it is, since when, earlier releases and proofs, and its newest unmatched transfers',
     fields: { address: wallet },
     view: (shown) => walletView(shown),
   }),
-  callRow({
-    command: 'wallet release',
-    call: ReleaseWallet,
-    does: 'takes a wallet from its merchant; the next merchant to use it gets it. Payments that wait on it stay as they are',
+  callRow('wallet release', ReleaseWallet, {
+    does: 'take a wallet from its merchant; the next merchant to use it gets it. Payments that wait on it stay as they are',
     asks: true,
     fields: { address: wallet },
     question: ({ address: released }) => `Release ${released}? Any merchant can take it then.`,
     page: { path: '/wallets/:address/release', label: 'Release', back: '/wallets/:address' },
     view: ({ address: released, merchant_id: from }) => [facts({ wallet: released, 'taken from': from })],
   }),
-  callRow({
-    command: 'wallet challenge',
-    call: ChallengeWallet,
-    does: "prints the text that the owner of the wallet's key signs for this merchant; it makes an earlier text void",
+  callRow('wallet challenge', ChallengeWallet, {
+    does: "print the text that the owner of the wallet's key signs for this merchant; it makes an earlier text void",
     more:
       'The text is one line, to be signed exactly as it is: `personal_sign` of an EVM wallet, `signMessageV2` of a Tron wallet (the older `sign` ' +
       'works as well). It ends after 24 hours, serves for one proof, and is void when anybody has proven the wallet.',
@@ -44,10 +38,8 @@ export const walletRows = [
     view: (challenge) => [text(challenge.text)],
     note: ({ ends_at: end }) => `Sign it exactly as it is, before ${shortTime(end)}. Then: wallet verify`,
   }),
-  callRow({
-    command: 'wallet verify',
-    call: ProveWallet,
-    does: "gives a wallet to the merchant for which its key has signed, also when it was another merchant's",
+  callRow('wallet verify', ProveWallet, {
+    does: "give a wallet to the merchant for which its key has signed, also when it was another merchant's",
     more:
       'Payments of others that wait on the wallet are cancelled; what is CHECKING or PAID stays. A proven wallet is nobody else’s, whatever ' +
       '`WALLET_BINDING` says, until a newer proof or a release. A wallet that is a contract, such as a multisig, cannot be proven (EIP-1271 is not supported).',

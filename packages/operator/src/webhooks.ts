@@ -18,10 +18,8 @@ export const RETRY_MAX = 10_000;
 
 const ofMerchant = option('--merchant <merchant>', merchantId, 'only those of this merchant');
 
-export const showEvent = ownRow({
-  command: 'webhook show',
-  role: ReadEvent.access,
-  does: 'shows an event of any merchant, why it still waits, and its newest hundred attempts; by the id of the event or of its payment',
+export const showEvent = ownRow('webhook show', ReadEvent.access, {
+  does: 'show an event of any merchant, why it still waits, and its newest hundred attempts; by the id of the event or of its payment',
   more: 'The URL of the merchant, the body and the keys are never shown; only the host is.',
   fields: {
     id: word('event', eventOrPaymentId, 'event id, or the id of its payment'),
@@ -29,11 +27,9 @@ export const showEvent = ownRow({
   },
 });
 
-export const retryEvents = ownRow({
-  command: 'webhook retry',
-  role: RecoverEvent.access,
+export const retryEvents = ownRow('webhook retry', RecoverEvent.access, {
   audited: true,
-  does: 'begins a new delivery cycle for failed events; the id and the body of each stay',
+  does: 'begin a new delivery cycle for failed events; the id and the body of each stay',
   more:
     `The present URL and signing key are used, and ${RETRY_MAX.toLocaleString('en-US')} events at once are the most. Each event is retried with its line in the audit: ` +
     'you can interrupt the command and repeat it. One refusal makes the exit code 1. When webhook-dispatcher stops answering, the rest is not ' +
@@ -61,10 +57,8 @@ export const retryEvents = ownRow({
 
 export const webhookRows = [
   showEvent,
-  callRow({
-    command: 'webhook lanes',
-    call: ListLanes,
-    does: 'lists the merchants whose events wait, the hundred that wait longest, and the reason',
+  callRow('webhook lanes', ListLanes, {
+    does: 'list the merchants whose events wait, the hundred that wait longest, and the reason',
     more: 'A merchant has a lane for PAID events (`paid`) and, if it chose other types as well, one for these (`notices`), which waits while PAID events are due.',
     fields: {
       merchant: option('--merchant <merchant>', merchantId, 'only this one, whether it waits or not'),
@@ -76,10 +70,8 @@ export const webhookRows = [
     view: ({ lanes }) => [lanesTable(lanes)],
     note: ({ lanes, total }) => (total > lanes.length ? `${lanes.length} of ${total}.` : null),
   }),
-  callRow({
-    command: 'webhook failed',
-    call: ListFailedEvents,
-    does: 'lists failed events, the oldest hundred: their attempts are used up, or they waited too long for a dead receiver',
+  callRow('webhook failed', ListFailedEvents, {
+    does: 'list failed events, the oldest hundred: their attempts are used up, or they waited too long for a dead receiver',
     fields: {
       merchant: ofMerchant,
       after: option('--after <event>', eventId, 'go on after this one, the last of the page before'),

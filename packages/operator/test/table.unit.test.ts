@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { declaredCalls } from '../../contracts/test/declared-calls.ts';
 import { operatorPage } from '../docs/document.ts';
+import { questionOf, sentence, type Services } from '../src/row.ts';
 import { groups, rows } from '../src/table.ts';
 
 const read = (page: string): string => readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8');
@@ -27,12 +28,13 @@ test('the page of tasks names commands that exist, and no others', () => {
   expect(named.filter((words) => !exists(words))).toEqual([]);
 });
 
-test('what the command line asks about, or the console has a page for, has a question', () => {
-  const asking = rows.filter(({ asks, page }) => asks === true || page !== undefined);
-  expect(asking.length).toBeGreaterThan(20);
-  // These name what they would do once they have looked at it: letters of a queue, and the transfer beside the payment.
-  const own = ['transfer accept', 'dead-letter redrive', 'dead-letter discard'];
-  expect(asking.filter(({ question, command }) => question === undefined && !own.includes(command))).toEqual([]);
+test('a question names what it is about, or says what the command does', async () => {
+  const services = { call: () => Promise.resolve({ name: 'Shop' }) } as unknown as Services;
+  for (const row of rows.filter(({ page, fields }) => page !== undefined && Object.hasOwn(fields, 'merchant_id'))) {
+    const question = await questionOf(row, { merchant_id: 'mer_1', name: 'web' }, services);
+    const asked = typeof question === 'function' ? await question() : question;
+    expect(asked).toBe(`"Shop" (mer_1): ${sentence(row.does)} ${row.more ?? ''}`.trim());
+  }
 });
 
 test('the parameters of a page are fields of its row, and lead back to a page', () => {

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import type { Author } from '@quittance/contracts/author.ts';
 import { Wrong, type Field, type Raw } from '@quittance/operator/field.ts';
-import type { Row } from '@quittance/operator/row.ts';
+import { questionOf, type Row } from '@quittance/operator/row.ts';
 import { groups } from '@quittance/operator/table.ts';
 import type { Api } from './api.ts';
 import type { Config } from './config.ts';
@@ -129,7 +129,7 @@ function askedOf(row: Row, ops: Ops, raw: Record<string, Raw>, options: Options)
     options: { json, yes, wait: Number(wait) },
     author: (): Author => authorOf({ actor, reason }, ops.config),
     async confirm() {
-      const question = row.asks === true ? ((await row.question?.(values, ops.api)) ?? null) : null;
+      const question = row.asks === true ? await questionOf(row, values, ops.api) : null;
       if (question !== null) await confirm(question, { json, yes });
     },
     again: (changed) => commandLine(row, { ...raw, ...changed }),

@@ -3,11 +3,11 @@ import type { Author } from '@quittance/contracts/author.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { Wrong, type Field, type Form, type Raw } from '@quittance/operator/field.ts';
-import type { Done, Row } from '@quittance/operator/row.ts';
+import { questionOf, type Done, type Row } from '@quittance/operator/row.ts';
 import { form, page, type Viewer } from './frame.ts';
 import { actionRoute, htmlReply, pageRoute, type Context, type Visit } from './page-route.ts';
 import { textIn } from './session.ts';
-import { filled, link, render } from './view.ts';
+import { capital, filled, link, render } from './view.ts';
 
 /** The audit's column has room for so much. */
 const REASON_MAX = 1000;
@@ -33,7 +33,7 @@ export const actionsAt = (context: Context, path: string, rows: readonly Row[]):
 const routesOf = (context: Context, path: string, rowFor: (request: RouteRequest) => Row, act: Act): Route[] => [
   pageRoute(context, path, async ({ request, services, viewer }) => {
     const row = rowFor(request);
-    const asked = await row.question?.(valuesIn(row, request, null), services);
+    const asked = await questionOf(row, valuesIn(row, request, null), services);
     const question = typeof asked === 'function' ? await asked() : (asked ?? '');
     const fields = Object.entries(row.fields).map(([name, field]) => fieldInput(name, field, request.query.get(name)));
     return { title: pageOf(row).label, content: confirmation(viewer, row, request, html`${question}`, fields) };
@@ -127,11 +127,11 @@ const textWithin = (given: URLSearchParams, name: string, asked: Form | undefine
 /** @param filledIn what a link says already. */
 function fieldInput(
   name: string,
-  { form: asked, required, choices = [] }: Field<unknown>,
+  { form: asked, help, required, choices = [] }: Field<unknown>,
   filledIn: string | null,
 ): Html {
   if (asked === undefined) return html``;
-  const label = html`<label for="${name}">${asked.label}</label>`;
+  const label = html`<label for="${name}">${capital(help)}</label>`;
   const must = required ? html` required` : [];
   if (asked.input === 'select')
     return html`${label}
