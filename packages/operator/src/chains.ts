@@ -17,7 +17,7 @@ export const rescanChain = callRow('chain rescan', CreateRescan, {
   does: 'read final blocks again, both ends included, for transfers that were missed',
   more:
     'It finds transfers to every wallet that is watched, and to one whose watching has ended in blocks from before its end; what it finds is ' +
-    'published like any other transfer. Repeating it is harmless. It runs in the background, through another endpoint than the scan where one ' +
+    'published like any other transfer. Repeating it is harmless. It runs in the background, through an endpoint other than the scan where one ' +
     'has the blocks; on a halted network it waits.',
   waitSeconds: 0,
   fields: {

@@ -147,7 +147,7 @@ export const checkSystem = ownRow('check', CheckPayments.access, {
     'longer counts as lost, so look at the queues first. The exit code is 1 when a rule is broken.',
   fields: {
     since: option('--since <time>', moment, 'payments created from then on (default: a week ago)'),
-    // What is shown must mean the same each time, whoever ran it.
+    // A kept outcome must mean the same each time.
     report: flag('--report', 'also keep the outcome, for metrics and alerts', { conflicts: ['since'] }),
   },
 });

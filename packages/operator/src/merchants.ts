@@ -189,7 +189,7 @@ const credentialsView = (created: accounts.Credentials): View => [
   facts({ merchant: created.merchant_id, 'API key': created.api_key, 'rotation secret': created.rotation_secret }),
 ];
 
-/** With what goes on working, which whoever had the old credentials may have too. */
+/** With the keys and logins that still work: a thief of the old credentials may have them too. */
 function replacedView({ still_working: still, ...replaced }: accounts.ReplacedCredentials): View {
   const view = credentialsView(replaced);
   if (still === undefined) return view;

@@ -53,7 +53,7 @@ export const walletRows = [
     async question({ merchant_id: id, address: proven }, services) {
       const { merchant_id: owner } = await services.call(ReadWallet, { params: { address: proven } });
       if (owner === null || owner === id) return null;
-      return `${proven} belongs to ${owner}. Take it, and cancel what waits on it?`;
+      return `${proven} belongs to ${owner}. Take it, and cancel the payments that wait on it?`;
     },
     view: (proof) => provenView(proof),
   }),

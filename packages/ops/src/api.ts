@@ -67,7 +67,7 @@ export function createApi(config: Config): Api {
     return read(IssueOperatorToken, await answerOf(IssueOperatorToken, ask));
   });
 
-  /** The calls of whoever runs this: an operator with a credential, else whoever has the key of `ops`. */
+  /** The calls of an operator with a credential, or else of a holder of the key of `ops`. */
   const callsOf = async (service: ServiceName): Promise<ServiceCalls> =>
     config.operatorCredential === '' ? clientOf(service) : clientOf(service).as(await operatorToken());
 

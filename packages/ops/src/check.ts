@@ -137,7 +137,7 @@ async function checkCounters({ api, report }: Asking): Promise<void> {
   } while (after !== undefined);
 }
 
-/** What chain-watcher has told of transfers, and whether payments knows it. */
+/** The transfers that chain-watcher has reported, and whether payments knows them. */
 async function checkTransfers({ api, since, report }: Asking): Promise<void> {
   for (const { network } of await api.call(ReadChains)) {
     let below: string | undefined;

@@ -70,7 +70,7 @@ function pageOf({ page: shown, command }: Row) {
   return shown;
 }
 
-/** Asks before something is changed, and why: the reason stands in the audit beside the operator's name. */
+/** Asks before something is changed, and why: the audit has the reason next to the operator's name. */
 export function confirmation(
   viewer: Viewer,
   row: Row,

@@ -113,7 +113,7 @@ export const linkPage = (link: string): string =>
   page(
     'Sign in',
     null,
-    html`<p>This link signs you in once. Whoever else has it can use it before you do.</p>
+    html`<p>This link signs you in once. Anyone else who has it can use it before you do.</p>
       <form method="post" action="/sign-in/link" class="sign-in">
         <input type="hidden" name="link" value="${link}" />
         <button>Sign in</button>

@@ -59,7 +59,7 @@ const pagesOf = (ids: Ids): string[] => [
     .map(({ path }) => pathOf(path, ids)),
   '/my/export?from=2026-01-01&to=2026-12-31',
 ];
-/** What stands in an answer, but for its own id. */
+/** What an answer holds, except its own id. */
 const shape = ({ status, headers, text }: Answer) => {
   const { 'x-request-id': _, date: _date, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, text };

@@ -31,7 +31,7 @@ export type ArchiveRun = {
 
 /**
  * Writes the payments that ended before a time into files, and removes them from the database afterwards. Every step may be the last one:
- * the next run removes what finished parts have, and writes the rest anew.
+ * the next run removes what finished parts have, and writes the rest again.
  * @returns the manifests of the parts it wrote, or went on removing.
  */
 export async function archivePayments(run: ArchiveRun): Promise<Manifest[]> {

@@ -27,7 +27,7 @@ type CheckOptions = {
   known: KnownTransfer | null;
   /** Deadline of one request. */
   timeoutMs: number;
-  /** Told of each question before it is asked. */
+  /** Called with each question before it is asked. */
   onProgress(what: string): void;
 };
 
