@@ -58,7 +58,7 @@ const extras: Record<string, string> = {
   Transfers: `\n\n### Unmatched transfers\n\nOnly a transfer of exactly the amount, to the wallet, while the payment waits pays it. Every other one is unmatched: its merchant or an operator decides about it. On a shared wallet the chain does not say which customer sent a transfer, so each has a list of the payments that it **may be for**, at most 20. Lists and pages name one payment only when it is the only one. A merchant sees only its own payments, and \`candidates_elsewhere\` when another merchant has one; then only an operator can accept it.\n\n${table(
     ['Reason', 'What happened, and what to do'],
     Object.entries(reasonMeanings).map(([reason, text]) => [`\`${reason}\``, text]),
-  )}\n\n\`paid_another\` is only in a merchant's details of a payment.`,
+  )}\n\n\`paid_another\` is only in a merchant's details of a payment. A transfer is also \`ambiguous\` right after one of the payments ended, and on a chain whose clock is behind.`,
   Incidents: `\n\nWhile one is open, its cause opens no second one: \`times\` counts the occurrences.\n\n${table(
     ['Kind', 'Meaning'],
     Object.entries(incidentKinds).map(([kind, text]) => [`\`${kind}\``, sentence(text)]),
@@ -78,9 +78,9 @@ Its [settings](settings.md#the-operators-command-line) come from the environment
 
 ## What holds for every command
 
-- Times are UTC. \`--json\` prints what a program needs: every field under its own name, exact times, nothing else on stdout, and no question. Hints, such as how to get the next page, go to stderr.
+- Times are UTC: a day is \`2026-01-31\`, a time \`2026-01-31T12:00:00Z\`. \`--json\` prints what a program needs: every field under its own name, exact times, nothing else on stdout, and no question. Hints, such as how to get the next page, go to stderr.
 - A command that stops a merchant's business, or that you cannot undo, asks first. Without a terminal it needs \`--yes\` or \`--json\`.
-- A command that changes something takes \`--reason\`, which the audit keeps with your name. \`@olga\` is the operator who signed in as olga. A name without the mark is what a holder of the key of \`ops\` called itself, with \`--actor\` or as the user who ran it; an actor that looks like \`@name\` is refused, also with another form of \`@\` or something invisible before it.
+- A command that changes something takes \`--reason\`, which the audit keeps with your name. \`@olga\` is the operator who signed in as olga. A name without the mark is what a holder of the key of \`ops\` called itself, with \`--actor\` or as the user who ran it; an actor that looks like \`@name\` is refused, also with another form of \`@\` or something invisible before it. The audit of a merchant is in \`ops merchant audit\`, of a wallet in \`ops wallet show\`, of an accepted transfer, a cancellation and an incident in \`ops payment show\`, of a network in \`ops chain audit\`, of dead letters in \`ops dead-letter audit\`.
 - **A restriction** (\`pause\`, \`block\`, \`set-limits\`, \`move-to-beta\`) ends only when payments enforces it. Once the command has ended with 0, no replica creates a payment against it. If that takes longer than \`--wait\` seconds, the exit code is 3 and the change is saved: repeat the command to wait again.
 - **A permission** (\`activate\`, \`extend\`, \`resume\`, \`unblock\`) holds for the next creation: payments asks quota before it refuses.
 - A list shows a hundred rows. After a full page the command tells you how to get the next one.

@@ -35,7 +35,7 @@ export function parsePlace(text: string): Place | null {
 export const listIncidents = ownRow('incident list', PaymentIncidents.list.access, {
   does: 'list the newest hundred open incidents, about payments and about networks',
   more:
-    '--json has all details of each: blocks, hashes, transfers, the endpoints that were asked. When payments or chain-watcher does not answer, ' +
+    '--json has all details of each: blocks, hashes, transfers, the endpoints that were asked, and `next_before` for the next page. When payments or chain-watcher does not answer, ' +
     'the list has the incidents of the other one, names the service that did not answer, and the exit code is 3.',
   fields: {
     all: flag('--all', 'resolved ones as well'),

@@ -10,68 +10,37 @@ import { transferRows } from './transfers.ts';
 import { walletRows } from './wallets.ts';
 import { webhookRows } from './webhooks.ts';
 
-/** The nouns that commands begin with. One without rows of its own is a command. */
-export const groups: readonly { name: string; title: string; does: string; rows: readonly Row[] }[] = [
-  {
-    ...{
-      name: 'merchant',
-      title: 'Merchants',
-      does: 'register merchants and decide what they may do',
-      rows: merchantRows,
-    },
-  },
-  {
-    ...{
-      name: 'merchant key',
-      title: 'API keys',
-      does: 'the API keys of a merchant, which share its limits and counters',
-    },
-    rows: keyRows,
-  },
-  {
-    ...{ name: 'merchant login', title: 'Logins of merchants' },
-    does: "a merchant's people, who see its data in the console and nobody else's",
-    rows: loginRows,
-  },
-  { name: 'wallet', title: 'Wallets', does: 'which merchant a wallet belongs to', rows: walletRows },
-  { name: 'payment', title: 'Payments', does: 'look at payments, and cancel one that waits', rows: paymentRows },
-  {
-    ...{
-      name: 'transfer',
-      title: 'Transfers',
-      does: 'where money is, and transfers that pay no payment by themselves',
-    },
-    rows: transferRows,
-  },
-  {
-    ...{ name: 'incident', title: 'Incidents', does: 'what only a person can decide' },
-    rows: [listIncidents, resolveIncident],
-  },
-  {
-    ...{ name: 'webhook', title: 'Webhook events', rows: webhookRows },
-    does: 'webhook events: how they are doing, and what to do for those that did not arrive',
-  },
-  {
-    ...{ name: 'dead-letter', title: 'Dead letters', does: 'messages that a service could not process' },
-    rows: Object.values(deadLetters),
-  },
-  {
-    ...{ name: 'chain', title: 'Chains', does: 'how far the chains are followed, and what to do when they are not' },
-    rows: chainRows,
-  },
-  {
-    ...{ name: 'network', title: 'Networks', does: 'whether a provider is good enough to depend on' },
-    rows: [checkNetwork],
-  },
-  { name: '', title: 'The whole system', does: 'everything at once', rows: [checkSystem, archivePayments] },
-  {
-    ...{ name: 'operator', title: 'Operators', does: 'the people who run the system, and what each may do' },
-    rows: operatorRows,
-  },
-  {
-    ...{ name: 'trust', title: 'Keys', does: 'the keys by which processes know each other' },
-    rows: [makeKeys, checkTrust],
-  },
+type Group = { name: string; title: string; does: string; rows: readonly Row[] };
+const group = (name: string, title: string, does: string, own: readonly Row[]): Group => ({
+  ...{ name, title, does, rows: own },
+});
+
+/** The nouns that commands begin with; commands of the group without a name have none. */
+export const groups: readonly Group[] = [
+  group('merchant', 'Merchants', 'register merchants and decide what they may do', merchantRows),
+  group('merchant key', 'API keys', 'the API keys of a merchant, which share its limits and counters', keyRows),
+  group(
+    'merchant login',
+    'Logins of merchants',
+    "a merchant's people, who see only its data in the console",
+    loginRows,
+  ),
+  group('wallet', 'Wallets', 'which merchant a wallet belongs to', walletRows),
+  group('payment', 'Payments', 'look at payments, and cancel one that is pending', paymentRows),
+  group('transfer', 'Transfers', 'where money is, and transfers that pay no payment by themselves', transferRows),
+  group('incident', 'Incidents', 'what only a person can decide', [listIncidents, resolveIncident]),
+  group(
+    'webhook',
+    'Webhook events',
+    'how webhook events are doing, and what to do when they do not arrive',
+    webhookRows,
+  ),
+  group('dead-letter', 'Dead letters', 'messages that a service could not process', Object.values(deadLetters)),
+  group('chain', 'Chains', 'how far the chains are followed, and what to do when they are not', chainRows),
+  group('network', 'Networks', 'whether a provider is good enough to depend on', [checkNetwork]),
+  group('', 'The whole system', 'everything at once', [checkSystem, archivePayments]),
+  group('operator', 'Operators', 'the people who run the system, and what each may do', operatorRows),
+  group('trust', 'Keys', 'the keys by which processes know each other', [makeKeys, checkTrust]),
 ];
 
 export const rows: readonly Row[] = groups.flatMap((group) => group.rows);

@@ -26,7 +26,7 @@ export const acceptTransfer = ownRow('transfer accept', acceptance.AcceptTransfe
   audited: true,
   does: 'let a transfer pay a payment although it is too small, too large, late, a duplicate or ambiguous',
   more:
-    'It is looked up on chain again, and need not be in the ledger. The payment becomes PAID for good, and its merchant gets one PAID event ' +
+    'It is looked up on chain again, and need not be in the ledger: money that arrived when nobody watched the wallet is read from the chain. The payment becomes PAID for good, and its merchant gets one PAID event ' +
     'with `accepted`. A transfer that pays another payment cannot be accepted, nor one of exactly the amount of another payment that was ' +
     'waiting then, or had ended less than 24 hours before.',
   asks: true,
@@ -50,7 +50,7 @@ export const acceptTransfer = ownRow('transfer accept', acceptance.AcceptTransfe
 export const transferRows = [
   callRow('transfer where', LocateTransfers, {
     does: 'say what became of a transaction: by the ledger, and what the ledger does not have by every enabled network',
-    more: '`unknown` is said only when every network has answered.',
+    more: '`unknown` is said only when every network has answered. Merchants get the same by API, and customers on the checkout page.',
     fields: { transaction_id: transaction },
     view: (located) => locatedView(located),
   }),

@@ -38,38 +38,47 @@ export type Api = {
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
   /** As `call`, with null for a 404. */
   find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
+  /** As `call`, for an answer that may be larger than others are. */
+  large<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
   /** Makes a call whose answer may be of any length, and is read as it comes. @throws Failure as `call`, while it has not begun. */
   stream<C extends Call>(call: C, ...given: Given<C>): Promise<Readable>;
   close(): void;
 };
 
-export function createApi(config: Config): Api {
+/** A client for each service that is asked. */
+function createClients(config: Config) {
   const clients = new Map<ServiceName, ServiceClient>();
-  const secret = config.operatorCredential === '' ? ownSecret(config) : 'OPERATOR_CREDENTIAL';
   let showCaller: ShowCaller | null = null;
+  return {
+    of(service: ServiceName): ServiceClient {
+      const known = clients.get(service);
+      if (known !== undefined) return known;
+      const client = createServiceClient({
+        name: service,
+        baseUrl: needed(serviceSettings[service], config.urls[service]),
+        showCaller: config.operatorCredential === '' ? (showCaller ??= callerHeaders(config)) : null,
+        ...unheard,
+      });
+      clients.set(service, client);
+      return client;
+    },
+    close: () => clients.forEach((client) => client.close()),
+  };
+}
 
-  function clientOf(service: ServiceName): ServiceClient {
-    const known = clients.get(service);
-    if (known !== undefined) return known;
-    const client = createServiceClient({
-      name: service,
-      baseUrl: needed(serviceSettings[service], config.urls[service]),
-      showCaller: config.operatorCredential === '' ? (showCaller ??= callerHeaders(config)) : null,
-      ...unheard,
-    });
-    clients.set(service, client);
-    return client;
-  }
+export function createApi(config: Config): Api {
+  const clients = createClients(config);
+  const secret = config.operatorCredential === '' ? ownSecret(config) : 'OPERATOR_CREDENTIAL';
 
   const operatorToken = keptToken(async () => {
     const body = { credential: config.operatorCredential };
-    const ask = () => clientOf('api-gateway').send(IssueOperatorToken, { body });
+    const ask = () => clients.of('api-gateway').send(IssueOperatorToken, { body });
     return read(IssueOperatorToken, await answerOf(IssueOperatorToken, ask));
   });
 
   /** The calls of an operator with a credential, or else of a holder of the key of `ops`. */
   const callsOf = async (service: ServiceName): Promise<ServiceCalls> =>
-    config.operatorCredential === '' ? clientOf(service) : clientOf(service).as(await operatorToken());
+    config.operatorCredential === '' ? clients.of(service) : clients.of(service).as(await operatorToken());
 
   const answererOf = ({ owner }: Call): string => `${owner} at ${config.urls[owner]}`;
 
@@ -87,11 +96,8 @@ export function createApi(config: Config): Api {
   const send = <C extends Call>(call: C, ...given: Given<C>) =>
     answerOf(call, async () => (await callsOf(call.owner)).send(call, ...given));
 
-  async function open<C extends Call>(call: C, ...given: Given<C>): Promise<Readable> {
-    const { status, body } = await answerOf(call, async () => (await callsOf(call.owner)).stream(call, ...given));
-    if (status < 400) return body;
-    throw refusal(call.owner, secret, status, parse(await buffer(body), answererOf(call)));
-  }
+  const open = <C extends Call>(call: C, ...given: Given<C>) =>
+    answerOf(call, async () => (await callsOf(call.owner)).stream(call, ...given));
 
   function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
     const { status } = answer;
@@ -110,8 +116,16 @@ export function createApi(config: Config): Api {
       const answer = await send(call, ...given);
       return answer.status === 404 ? null : read(call, answer);
     },
-    stream: open,
-    close: () => clients.forEach((client) => client.close()),
+    async large(call, ...given) {
+      const answer = await open(call, ...given);
+      return read(call, { ...answer, body: await buffer(answer.body) });
+    },
+    async stream(call, ...given) {
+      const { status, body } = await open(call, ...given);
+      if (status < 400) return body;
+      throw refusal(call.owner, secret, status, parse(await buffer(body), answererOf(call)));
+    },
+    close: clients.close,
   };
 }
 
