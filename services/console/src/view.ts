@@ -26,16 +26,19 @@ export const render = (view: View, viewer: AnyViewer, heading = ''): Html =>
 
 function renderPart(part: Part, viewer: AnyViewer, heading: string): Html {
   const title = capital(part.title ?? (part.kind === 'table' ? heading : ''));
-  if (part.kind === 'text')
-    return html`${title === '' ? [] : html`<h2>${title}</h2>`}
-      <p>${part.text}</p>`;
-  if (part.kind === 'facts')
-    return html`${title === '' ? [] : html`<h2>${title}</h2>`} ${factList(part.fields, viewer)}`;
-  const id = idOf(title);
-  return html`<section>
-    <h2 id="${id}">${title}</h2>
-    ${part.rows.length === 0 ? html`<p class="none">None.</p>` : grid(id, part, viewer)}
-  </section>`;
+  const content = contentOf(part, idOf(title), viewer);
+  return title === ''
+    ? content
+    : html`<section>
+        <h2 id="${idOf(title)}">${title}</h2>
+        ${content}
+      </section>`;
+}
+
+function contentOf(part: Part, id: string, viewer: AnyViewer): Html {
+  if (part.kind === 'text') return html`<p>${part.text}</p>`;
+  if (part.kind === 'facts') return factList(part.fields, viewer);
+  return part.rows.length === 0 ? html`<p class="none">None.</p>` : grid(id, part, viewer);
 }
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
