@@ -92,7 +92,7 @@ export const chainRows = [
   }),
 ];
 
-/** Networks side by side, so that the one that stands still catches the eye; below, why one is halted and the nodes of each. */
+/** One line for each network, so that a stopped one is easy to see; then why networks are halted, and the nodes of each. */
 export const chainsView = (chains: readonly ChainStatus[]): View => [
   table(null, chains, {
     network: 'network',

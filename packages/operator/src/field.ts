@@ -74,9 +74,9 @@ export const needed = <T>(flags: string, kind: Kind<T>, help: string, more: More
   ...{ flags, help, required: true, read: (raw) => kind(only(raw)), ...more },
 });
 
-export const numberOr = (flags: string, byDefault: number, help: string): Field<number> => ({
+export const numberOr = (flags: string, byDefault: number, help: string, kind = count): Field<number> => ({
   ...{ flags, help, required: false, byDefault: String(byDefault) },
-  read: (raw) => (raw === undefined ? byDefault : count(only(raw))),
+  read: (raw) => (raw === undefined ? byDefault : kind(only(raw))),
 });
 
 export const flag = (flags: string, help: string, more: More = {}): Field<boolean> => ({

@@ -136,7 +136,7 @@ export const checkNetwork = ownRow('network check', null, {
       positive,
       'what it allows in a second; also slows this command down',
     ),
-    timeout: numberOr('--timeout <seconds>', 20, 'deadline of one request'),
+    timeout: numberOr('--timeout <seconds>', 20, 'deadline of one request', positive),
   },
 });
 

@@ -95,7 +95,7 @@ const paymentColumns: Columns<Payment> = {
   reference: 'reference',
 };
 
-/** Without a merchant's name: it is known whose they are. */
+/** The payments of one merchant. */
 export const paymentsTable = (listed: readonly Payment[], title: string | null = null) =>
   table(title, listed, { ...paymentColumns, description: 'description' });
 
@@ -166,7 +166,7 @@ export function paymentView(shown: OperatorsPayment): View {
       actions: (transfer) =>
         shown.status === 'PAID' || transfer.payment_id !== null ? null : acceptFor(transfer, shown.payment_id),
     }),
-    // Which payment and merchant each is about stands above it already.
+    // The payment and its merchant are shown above.
     ...tableIfAny('incidents', incidents, {
       incident: ({ incident_id: id }) => ({ to: `/incidents/payment/${id}`, label: id }),
       kind: ({ kind }) => words(kind),

@@ -18,7 +18,7 @@ export type Done<Answer = unknown> = {
   /** As the service gave it. */
   answer: Answer;
   view(): View;
-  /** What a person should know beside it. */
+  /** A hint for the person. */
   note(): string | null;
   /** Options of the command that shows the next page; null at the end. */
   next(): Next;
@@ -49,13 +49,13 @@ export type Row<F extends Fields = Fields> = {
   /** Whether an audit has it, with an author and a reason. Where `required`, there is no default reason. */
   audited: boolean | 'reason required';
   fields: F;
-  /** For so many seconds the command waits until it has taken effect, unless --wait says otherwise. */
+  /** How many seconds the command waits until the change is in force, unless --wait is given. */
   waitSeconds?: number;
   /** Whether the command line asks too: what stops a merchant's business, or cannot be undone. The console always asks. */
   asks?: boolean;
   /** What to ask where its words are not enough. */
   question?(values: ValuesOf<F>, services: Services): Question | Promise<Question>;
-  /** Names for a person what an id stands for, before it is asked about. */
+  /** Names what an id stands for, at the beginning of the question. */
   subject?(values: ValuesOf<F>, services: Services): Promise<string>;
   /** What is missing from the command line, which no single field can say; null when nothing is. */
   missing?(values: ValuesOf<F>): string | null;

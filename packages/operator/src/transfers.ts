@@ -101,7 +101,7 @@ export function locatedView({ explanation, transfers, chain, transaction_id: id 
   ];
 }
 
-/** What the ledger does not have may be accepted all the same: the chain is asked again then. */
+/** A transfer that is not in the ledger can be accepted too: it is looked up on chain again. */
 function chainView(chain: LookedUp, transaction_id: string): View {
   if (chain.outcome !== 'mined')
     return [facts({ outcome: words(chain.outcome), ...('network' in chain && { network: chain.network }) }, 'chain')];
@@ -131,7 +131,7 @@ function chainView(chain: LookedUp, transaction_id: string): View {
 export const candidatesOf = (possible: Candidates): Value =>
   possible.candidates.length === 0 && !possible.candidates_elsewhere ? null : possible;
 
-/** Unmatched transfers, each with the payments that it may be for. @param isOwn whether their merchant looks at them. */
+/** Unmatched transfers, each with the payments that it may be for. @param isOwn whether their merchant reads the list. */
 export const unmatchedView = ({ transfers }: UnmatchedPage, isOwn: boolean): View => [
   table('Unmatched transfers, newest first', transfers, {
     'block time': 'block_timestamp',
@@ -154,7 +154,7 @@ function possiblePayments({ related_payment: related, ...transfer }: UnmatchedLi
   return [related.payment_id, ' ', badge(related.status), ` ${related.order_id ?? ''}`];
 }
 
-/** A payment that is paid, or about to be, takes no other transfer; of several, somebody has to say which one it is. */
+/** A payment that is paid, or about to be, takes no other transfer. With several payments, a person has to choose one. */
 const acceptanceOfUnmatched = ({ related_payment: related, ...transfer }: UnmatchedListed): Action =>
   related === null || related.status === 'PAID' || related.status === 'CHECKING'
     ? chooseFor(transfer)

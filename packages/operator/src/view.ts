@@ -38,7 +38,7 @@ export type Link = { to: string; label: string };
 export type Share = { label: string; used: number; limit: number };
 /** The payments that a transfer may be for. */
 export type Candidates = { candidates: readonly string[]; candidates_elsewhere?: boolean };
-/** What a person may do about a row; only the console offers it, and only to those whose role may. */
+/** A command for a row of a table. Only the console shows it, and only to roles that may run it. */
 export type Action = { action: string; label: string; values: Record<string, string> };
 
 /** The columns of a table by their labels: each is a field of the row, or what is made of a row. */
@@ -53,7 +53,7 @@ export const facts = (fields: Readonly<Record<string, Value>>, title: string | n
   ...{ kind: 'facts', title, fields: Object.entries(fields) },
 });
 
-/** @param title null where the page or the command says what the list is. */
+/** @param title null if the page or the command already names the list. */
 export function table<Row>(title: string | null, rows: readonly Row[], columns: Columns<Row>): Table {
   const cellsOf = (row: Row) =>
     Object.values(columns).map((column) => (typeof column === 'function' ? column(row) : (row[column] as Value)));

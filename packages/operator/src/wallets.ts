@@ -49,7 +49,7 @@ export const walletRows = [
       address: wallet,
       signature: needed('--signature <hex>', anyText, "the signature over the challenge's text, EIP-191 or Tron's"),
     },
-    // Only a wallet that somebody else has is asked about: their open payments are cancelled.
+    // Ask only about another merchant's wallet: its open payments are cancelled.
     async question({ merchant_id: id, address: proven }, services) {
       const { merchant_id: owner } = await services.call(ReadWallet, { params: { address: proven } });
       if (owner === null || owner === id) return null;

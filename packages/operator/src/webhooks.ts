@@ -13,7 +13,7 @@ import { eventId, eventOrPaymentId, flag, merchantId, moment, option, word, word
 import { callRow, ownRow, PAGE } from './row.ts';
 import { facts, shortTime, table, type Columns, type Value, type View } from './view.ts';
 
-/** The most that is retried at once, so that a command ends. */
+/** How many events one command retries at most, so that it ends. */
 export const RETRY_MAX = 10_000;
 
 const ofMerchant = option('--merchant <merchant>', merchantId, 'only those of this merchant');
@@ -101,7 +101,7 @@ export const eventView = ({ event, lane, attempts }: DescribedEvent): View => [
     attempts: `${event.attempts} in cycle ${event.cycle}, which began ${shortTime(event.cycle_started_at)}`,
     interruptions: event.interruptions === 0 ? 'none' : String(event.interruptions),
     'last error': event.error_category,
-    // How the others wait says nothing about an event that has ended.
+    // The lane does not matter for an event that has ended.
     ...(event.status === 'pending' && lane !== null && { lane: laneText(lane) }),
     ...(lane?.private_target && { receiver: hostText(lane) }),
   }),
@@ -150,7 +150,7 @@ export const retryOf = (event_id: string): Value => ({
   ...{ action: 'webhook retry', label: 'Deliver again', values: { event_id } },
 });
 
-/** What became of one event. `delivery` is its record when a new cycle began, else `reason` says why none did. */
+/** The outcome for one event. `delivery` is its record if a new cycle began; otherwise `reason` explains why none did. */
 export type Retried = {
   event_id: string;
   outcome: 'retried' | 'refused' | 'unanswered' | 'not_tried';

@@ -40,7 +40,7 @@ export type Api = {
   find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
   /** As `call`, for an answer that may be larger than others are. */
   large<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
-  /** Makes a call whose answer may be of any length, and is read as it comes. @throws Failure as `call`, while it has not begun. */
+  /** Makes a call whose answer has any length and is read as it arrives. @throws Failure as `call`, before the answer has begun. */
   stream<C extends Call>(call: C, ...given: Given<C>): Promise<Readable>;
   close(): void;
 };
@@ -129,7 +129,7 @@ export function createApi(config: Config): Api {
   };
 }
 
-/** The setting by which `ops` says who it is. */
+/** The setting that identifies `ops`. */
 const ownSecret = ({ signingKey, sharedToken }: Config): string =>
   signingKey === '' && sharedToken !== '' ? 'INTERNAL_TOKEN' : 'SIGNING_KEY';
 
@@ -159,7 +159,7 @@ function keptToken(issue: () => Promise<OperatorToken>): () => Promise<string> {
 }
 
 /**
- * Waits for several services' answers, none of which hides the others when it does not come.
+ * Waits for the answers of several services. A missing answer does not hide the others.
  * @returns the answers that came, under their names, and a message about each service that gave none.
  * @throws Failure of the first call that failed in any other way: then the question itself is wrong.
  */
@@ -179,7 +179,7 @@ export async function whatAnswers<Asked extends Record<string, Promise<unknown>>
   return { answers: answers as { [name in keyof Asked]?: Awaited<Asked[name]> }, silent };
 }
 
-/** @throws Failure that says how to give the setting. */
+/** @throws Failure that explains how to set it. */
 export function needed(name: string, value: string): string {
   if (value !== '') return value;
   throw new Failure(
@@ -188,7 +188,7 @@ export function needed(name: string, value: string): string {
   );
 }
 
-/** @param secret the setting that says who asks. */
+/** @param secret the setting that identifies the caller. */
 function refusal(service: ServiceName, secret: string, status: number, body: unknown): Failure {
   if (status === 401) return new Failure('refused', `${service} does not accept this ${secret}.`);
   const detail = (body as { detail?: unknown } | null)?.detail;

@@ -113,7 +113,7 @@ async function checkPayments({ api, since, report }: Asking): Promise<void> {
     const events = await api.call(CheckEvents, { query: { read_at: page.read_at }, body: { payments } });
     report.looked('events', events.events);
     report.found(events.violations);
-    // A transfer that somebody accepted need not have been watched: it was looked up on chain.
+    // An accepted transfer was looked up on chain, so its wallet need not have been watched.
     const transfers = page.payments.flatMap(({ transfer }) => {
       if (transfer === null || transfer.accepted) return [];
       const { network, transaction_id, transaction_event_index } = transfer;

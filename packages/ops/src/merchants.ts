@@ -34,7 +34,7 @@ const enforced =
     waitForGate(api, values.merchant_id, { seconds: isRestriction ? options.wait : null, version });
 
 /**
- * Changes the status of the account in api-gateway, where it holds for the API key at once, and ends when quota has received it:
+ * api-gateway changes the status of the account, which holds for the API key immediately. The command ends when quota has received it:
  * payments asks quota before it refuses. A restriction ends only when payments applies it, so that what the gateway had let in
  * just before creates nothing either.
  */

@@ -82,7 +82,7 @@ export async function acceptTransfer(
     return await send(shown);
   } catch (error) {
     if (shown === undefined || !(error instanceof Failure) || error.kind !== 'refused') throw error;
-    // What only the chain had is in the ledger now, with payments that it may be for and that nobody has seen.
+    // The transfer is in the ledger now, and may be for payments that the person has not seen.
     const now = await read();
     if (now.candidates.join() === shown.candidates.join()) throw error;
     await confirm(rows.acceptQuestion(now), options, terminal);

@@ -33,7 +33,7 @@ export function createProgram(ops: Ops): Command {
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
     .addHelpText('after', environmentHelp);
-  // Commander takes it for the program's wherever it stands, before the command or after it; the command is what reads it.
+  // Commander gives --json to the program, wherever it is typed; the command reads it.
   program.hook('preAction', (_program, command) => {
     if (program.opts<Options>().json) command.setOptionValue('json', true);
   });

@@ -11,7 +11,7 @@ export type Asked<Values> = {
   config: Config;
   values: Values;
   options: { json: boolean; yes: boolean; wait: number };
-  /** Who does it, and why. @throws Failure when nobody can be named. */
+  /** The author and the reason. @throws Failure when the author is unknown. */
   author(): Author;
   /** Asks what the row asks, where it does. @throws Failure unless the person agrees. */
   confirm(): Promise<void>;
@@ -35,7 +35,7 @@ export const standard = (row: Row & Required<Pick<Row, 'send'>>): Run =>
     show(done, asked);
   });
 
-/** A call row whose command ends later. @param wait ends when it has taken effect; what it returns is shown. */
+/** A call row whose command waits. @param wait ends when the change is in force. */
 export const waiting = <F extends Fields, Answer>(
   row: CallRow<F, Answer>,
   wait: (asked: Asked<ValuesOf<F>>, answer: Answer) => Promise<void>,

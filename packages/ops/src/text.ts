@@ -49,7 +49,7 @@ function plain(value: NonNullable<Value>): string {
 
 const isList = (value: object): value is readonly Value[] => Array.isArray(value);
 
-/** So many ids fit beside other columns; the JSON has them all. */
+/** How many ids fit next to other columns; the JSON has them all. */
 const NAMED_MAX = 3;
 
 /** One payment alone is named as it is, several are counted. */
@@ -94,7 +94,7 @@ export function printResult<T>(value: T, { json = false }: { json?: boolean }, v
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : viewText(view(value))}\n`);
 }
 
-/** Says something beside the result, to a person: stdout keeps the result alone, and a program has it in the result. */
+/** Prints a hint for a person to stderr: stdout has only the result, which contains the same for a program. */
 export function note(text: string, { json = false }: { json?: boolean }): void {
   if (!json) process.stderr.write(`${text}\n`);
 }

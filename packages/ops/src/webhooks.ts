@@ -23,7 +23,7 @@ import { confirm } from './person.ts';
 import { own, show, type Asked, type Run } from './run.ts';
 import { note, printResult } from './text.ts';
 
-/** The dispatcher retries each in its own transaction; more at once would only wait for its pool. */
+/** The dispatcher retries each in its own transaction; more at the same time would only wait for its pool. */
 const AT_ONCE = 8;
 
 export const webhookRuns: readonly Run[] = [
@@ -74,7 +74,7 @@ async function readFailed(api: Api, merchant: string | undefined) {
 }
 
 /**
- * Retries each event by itself: what happens to one says nothing about the others. Results come in the order of `ids`.
+ * Retries each event by itself: one outcome does not affect the others. Results are in the order of `ids`.
  * Once the dispatcher answers to none of several, the rest is not tried: thousands of events would wait for thousands of time limits.
  */
 async function retryEach(api: Api, ids: readonly string[], author: Author): Promise<Retried[]> {

@@ -13,14 +13,14 @@ import { capital, filled, link, render } from './view.ts';
 const REASON_MAX = 1000;
 
 type Values = Record<string, unknown>;
-/** Does what the form says. @returns where to go then, or what to show once. */
+/** Carries out the form. @returns the next page, or an answer to show once. */
 type Act = (visit: Visit, values: Values, author: Author) => Promise<string | Done>;
 
-/** The page that asks and the form that acts, for what a row says. The services decide who may. */
+/** The page that asks and the form that acts, for a row. The services decide who may. */
 export const actionRoutes = (context: Context, row: Row, act: Act = actOf(row)): Route[] =>
   routesOf(context, pageOf(row).path, () => row, act);
 
-/** The same for several rows whose page is said by the last part of the path. */
+/** The same for several rows; the last part of the path names the row. */
 export const actionsAt = (context: Context, path: string, rows: readonly Row[]): Route[] => {
   const chosen = (request: RouteRequest): Row => {
     const found = rows.find((row) => row.page?.path === path.replace(':action', request.params['action'] ?? ''));
@@ -110,7 +110,7 @@ function readOr(field: Field<unknown>, raw: Raw, problem: (reason: string) => Er
   }
 }
 
-/** What a field of a form says. One that is left empty changes nothing. */
+/** The text of a field. An empty one changes nothing. */
 function rawIn(given: URLSearchParams, name: string, field: Field<unknown>): Raw {
   const text = (given.get(name) ?? '').trim();
   if (given.get(`no_${name}`) === 'yes') {
@@ -124,7 +124,7 @@ function rawIn(given: URLSearchParams, name: string, field: Field<unknown>): Raw
 const textWithin = (given: URLSearchParams, name: string, asked: Form | undefined): string =>
   asked?.input === 'text' ? textIn(given, name, asked.max ?? REASON_MAX) : (given.get(name) ?? '').trim();
 
-/** @param filledIn what a link says already. */
+/** @param filledIn the value that a link has set. */
 function fieldInput(
   name: string,
   { form: asked, help, required, choices = [] }: Field<unknown>,

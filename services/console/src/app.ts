@@ -27,7 +27,7 @@ import { webhookRoutes } from './webhooks.ts';
 const TIMEOUT_MS = 12_000;
 
 /**
- * All routes of the console. It has no internal ones, and is ready as soon as it listens: each page says which service is silent. People reach
+ * All routes of the console. It has no internal ones, and is ready as soon as it listens: each page names the services that do not answer. People reach
  * it without anything of ours in front, so what the platform asks is on another port.
  */
 export const createConsoleApp = (context: Context & { metrics: Metrics }) =>

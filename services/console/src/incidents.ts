@@ -18,7 +18,7 @@ import { placeForIncident, type Runbooks } from './runbooks.ts';
 import type { Services } from './services.ts';
 import { link, mayAct, render } from './view.ts';
 
-/** One incident beside what its runbook says, and that it was dealt with. */
+/** One incident next to its runbook, and the form that resolves it. */
 export const incidentRoutes = (context: Context, runbooks: Runbooks): Route[] => [
   pageRoute(context, '/incidents/:about/:incident_id', async ({ request, services, viewer }) => {
     const { about, id, path } = placeIn(request);

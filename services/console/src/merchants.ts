@@ -93,7 +93,7 @@ function actionsFor({ merchant_id, status }: Merchant, viewer: Viewer): Html {
   return links.length === 0 ? html`` : actionList(links);
 }
 
-/** Everything about one merchant, of five services at once; what is silent is missing, and the rest is there. */
+/** Everything about one merchant, from five services. If one does not answer, its part is missing and the rest is shown. */
 async function accountPage(merchant: Merchant, services: Services, viewer: Viewer): Promise<Html> {
   const ofMerchant = { merchant_id: merchant.merchant_id };
   const given = { params: ofMerchant };

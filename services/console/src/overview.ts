@@ -14,7 +14,7 @@ import { searchForm } from './payments.ts';
 import { partOf } from './services.ts';
 import { grid, render, show } from './view.ts';
 
-/** What needs somebody, the totals of the month, and whether every chain is followed. */
+/** What needs attention, the totals of the month, and the networks. */
 export const overviewRoutes = (context: Context): Route[] => [
   pageRoute(context, '/', async ({ services, viewer }) => {
     const [totals, chains, lanes, failed, aboutPayments, aboutNetworks] = await Promise.all([

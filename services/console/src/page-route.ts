@@ -22,7 +22,7 @@ export type Context = {
   trustedProxies: TrustedProxies;
 };
 
-/** A request of somebody who is signed in: of an operator, unless it says otherwise. */
+/** A request of a signed-in person: an operator by default. */
 export type Visit<V extends AnyViewer = Viewer> = {
   request: RouteRequest;
   viewer: V;
@@ -88,7 +88,7 @@ const isOperator = (viewer: AnyViewer): viewer is Viewer => !isMerchantPerson(vi
 export const isMerchant = (viewer: AnyViewer): viewer is MerchantViewer => isMerchantPerson(viewer);
 export const isAnybody = (viewer: AnyViewer): viewer is AnyViewer => isOperator(viewer) || isMerchant(viewer);
 
-/** As actionRoute(), for whomever it is. */
+/** As actionRoute(), for any kind of person. */
 export const formRoute = <V extends AnyViewer>(
   context: Context,
   path: string,
@@ -103,7 +103,7 @@ export const formRoute = <V extends AnyViewer>(
     return typeof next === 'string' ? goTo(next) : next;
   });
 
-/** Pages that are not for somebody are not there: operators' for merchants, and theirs for operators. */
+/** A page for another kind of person is 404: operators' pages for merchants, and merchants' pages for operators. */
 export function visitRoute<V extends AnyViewer>(
   context: Context,
   method: 'GET' | 'POST',

@@ -75,7 +75,7 @@ export const searchForm = (text: string): Html =>
     <button>Find</button>
   </form>`;
 
-/** Of several possible payments, the person says that it is this one, and how many were seen. */
+/** If several payments are possible, the person confirms this one and how many were shown. */
 function acceptForm({ viewer, request }: Visit, candidate: AcceptanceCandidate): Html {
   const { payment_id: id, candidates } = candidate;
   const total = String(candidates.length);
@@ -98,7 +98,7 @@ function candidateIn({ request, services }: Visit): Promise<AcceptanceCandidate>
 }
 
 /**
- * The question once more, when the transfer may be for other payments than the page said: the ledger may have it only since it was asked.
+ * Asks again when the transfer may be for payments that the page did not show: it may be in the ledger only since then.
  * @returns null when it was refused for another reason.
  */
 async function acceptAgain(visit: Visit, confirmed: number | null, error: unknown): Promise<Reply | null> {

@@ -55,7 +55,7 @@ function followed(texts: ReadonlyMap<string, string>, from: string, href: string
   return `/runbooks${nameOf(file) === '' ? '' : `/${nameOf(file)}`}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
-/** What to do, to be read where it is needed. The page's own heading is its title, which stands above it already. */
+/** The runbooks as pages. The heading of a page is its title, so it is not repeated. */
 export function runbookRoutes(context: Context, runbooks: Runbooks): Route[] {
   const shown = (name: string) => {
     const page = runbooks.page(name);
@@ -71,7 +71,7 @@ export function runbookRoutes(context: Context, runbooks: Runbooks): Route[] {
 
 const chains = (heading: string): Place => ({ page: 'chain-watcher', heading });
 
-/** Which section says what to do. */
+/** The section with the instructions for each kind. */
 const ofKinds: Record<string, Place> = {
   paid_transfer_gone: { page: 'payments', heading: 'PaymentIncident' },
   fork_below_finalized: chains('ChainHalted'),

@@ -6,7 +6,7 @@ import { readAll } from '@quittance/http/client/transport.ts';
 import type { StreamResponse } from '@quittance/http/client/stream.ts';
 import { detailText, HttpError } from '@quittance/http/errors.ts';
 
-/** The internal APIs, as one operator or, before anybody has signed in, as nobody. */
+/** The internal APIs, called as the signed-in person, or as nobody before sign-in. */
 export type Services = {
   /** @throws HttpError with the status and the sentence of a service that refuses, 503 where one gives no answer. */
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
@@ -56,7 +56,7 @@ export async function knownOr<T, U>(unknown: U, asked: Promise<T>): Promise<T | 
   }
 }
 
-/** What a page shows of one service, or that it did not answer: the rest of the page is there all the same. */
+/** The answer of one service, or that it did not answer; the page shows the rest. */
 export type Part<T> = { value: T } | { silent: string };
 
 export async function partOf<T>(asked: Promise<T>): Promise<Part<T>> {

@@ -46,7 +46,7 @@ export async function readForm(request: RouteRequest): Promise<URLSearchParams> 
   return new URLSearchParams(bytes.toString('utf8'));
 }
 
-/** Browsers say where a form stands. What says nothing is no browser, and has no cookie that it was not given on purpose. */
+/** Browsers send the origin of a form. A client that sends none is no browser, and has only cookies that it was given on purpose. */
 function requireOwnSite({ headers }: RouteRequest): void {
   const site = headers['sec-fetch-site'] ?? 'same-origin';
   const host = headers.origin === undefined ? headers.host : URL.parse(headers.origin)?.host;

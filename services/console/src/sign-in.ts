@@ -13,7 +13,7 @@ import { formRoute, goTo, htmlReply, isAnybody, problemReply, type Context } fro
 import { asNobody } from './services.ts';
 import { noSessionCookie, readForm, sessionCookie } from './session.ts';
 
-/** Every sign-in gets a session of its own, so that one which somebody else prepared is worth nothing. */
+/** Every sign-in gets a new session, so a session that an attacker prepared is worthless. */
 export const signInRoutes = (context: Context): Route[] => [
   { method: 'GET', path: '/sign-in', handle: () => htmlReply(200, signInPage(null)) },
   signingIn(context, '/sign-in', async (request, form) => {
@@ -38,7 +38,7 @@ export const signInRoutes = (context: Context): Route[] => [
   }),
 ];
 
-/** Every one opens a session of its own. What is wrong is said on the page for signing in. */
+/** Opens a new session. The sign-in page shows what is wrong. */
 function signingIn(
   context: Context,
   path: string,

@@ -55,7 +55,7 @@ export const eventMoments = ({ event, attempts }: ToldEvent, more: Html | null =
   ),
 ];
 
-/** No attempt says that an event was withdrawn. */
+/** A withdrawn event has no attempt that shows it. */
 const statusOf = ({ status, error_category: error }: ToldEvent['event']): string =>
   error === 'superseded' ? `${errorWords(error)}` : status;
 
@@ -68,7 +68,7 @@ const answerOf = ({
     .filter((part) => part !== null)
     .join(', ')} after ${ms} ms`;
 
-/** Everything that happened to a payment: by itself, on the chain, at the merchant's webhook, and by whose hand. */
+/** Everything that happened to a payment: its states, the chain, the merchant's webhook, and who did what. */
 export const paymentStory = (payment: OperatorsPayment, events: readonly DescribedEvent[], viewer: Viewer): Html =>
   storyPart([...storyOf(payment), ...events.flatMap((event) => eventStory(event, viewer))]);
 

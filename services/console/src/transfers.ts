@@ -60,7 +60,7 @@ type ChoiceTransfer = Pick<
   recorded: { merchant_id: string; reason: string | null } | null;
 };
 
-/** What finds the payments that a transfer may be for. */
+/** Queries for the payments that a transfer may be for. */
 const possibleOf = ({ candidates, merchant_wallet }: ChoiceTransfer) =>
   candidates.length > 0 ? candidates.map((id) => ({ payment_id: id })) : [{ merchant_wallet }];
 
@@ -76,7 +76,7 @@ async function transferIn(request: Visit['request'], services: Services): Promis
   return found;
 }
 
-/** The transfers of a transaction that the ledger does not have, as the chain shows them: money that came when nobody watched the wallet. */
+/** The transfers of a transaction that the ledger does not have, as the chain shows them: they arrived when nobody watched the wallet. */
 export const transfersOnChain = (transaction_id: string, chain: LocatedTransfers['chain']): ChoiceTransfer[] =>
   chain?.outcome !== 'mined'
     ? []
@@ -86,7 +86,7 @@ export const transfersOnChain = (transaction_id: string, chain: LocatedTransfers
         ...{ block_timestamp: chain.block_timestamp, candidates: [], recorded: null },
       }));
 
-/** A transfer, and the payments that it may be for; where none is known, those on its wallet. Others are found by what names them. */
+/** A transfer, and the payments that it may be for, or else those on its wallet. Others can be searched for. */
 function choicePart(transfer: ChoiceTransfer, text: string, payments: readonly FoundPayment[], viewer: Viewer): Html {
   const { transaction_id: id, transaction_event_index: index, recorded, candidates } = transfer;
   const title =

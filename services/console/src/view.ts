@@ -123,7 +123,7 @@ function pathOf(text: string): string | null {
   return /^(0x[\da-f]{40}|T\w{33})$/i.test(text) && parseAddress(text) !== null ? `/wallets/${text}` : null;
 }
 
-/** The payments that a transfer may be for. Only one alone is named as if it were certain. */
+/** The payments that a transfer may be for. Only a single one is named as if it were certain. */
 function possible({ candidates, candidates_elsewhere: elsewhere = false }: Candidates, viewer: AnyViewer): Html {
   const [only, ...others] = candidates;
   if (only === undefined) return html`May be for a payment of another merchant`;
@@ -150,7 +150,7 @@ function bar({ label: name, used, limit }: Share): Html {
   </svg>`;
 }
 
-/** What may be done about a row, for those whose role may. */
+/** The link to a command, for roles that may run it. */
 function actionLink({ action, label, values }: Action, viewer: AnyViewer): Html | null {
   const path = mayAct(action, viewer) ? actionPath(action, values) : null;
   return path === null ? null : link(path, label);
@@ -163,7 +163,7 @@ export const mayAct = (command: string, viewer: AnyViewer): boolean => {
 
 /** The page of a row, with these values. @returns null for a row without one. */
 export function actionPath(command: string, values: Readonly<Record<string, string>>): string | null {
-  // A transfer whose payment is not known yet gets one chosen first.
+  // If the payment is not known, the person chooses it first.
   if (command === 'transfer accept' && values['payment_id'] === '')
     return `/transfers/${values['transaction_id']}/${values['index']}/accept`;
   const { page } = rowOf(command);

@@ -59,7 +59,7 @@ export const ownPageRoutes = (context: Context): Route[] => [
 const limitsFacts = (own: OwnLimits): Part =>
   facts({ access: own.access_type, 'beta ends': own.beta_expires_at, ...usageFields(own) });
 
-/** @param tested one attempt now, whose body says that it is a test. */
+/** @param tested the result of a test event that was just sent. */
 async function webhooks({ services, viewer }: OwnVisit, tested: TestedWebhook | null): Promise<Html> {
   const [settings, health] = await Promise.all([
     // Null before the first configuration.

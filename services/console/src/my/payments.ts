@@ -116,7 +116,7 @@ const ownSearchForm = (text: string, status: string): Html =>
     <button>Find</button>
   </form>`;
 
-/** The sentence first: it says what became of the money. */
+/** The sentence first: it explains where the money is. */
 const whereView = ({ explanation, transfers }: FoundTransfers): View => [
   text(explanation),
   table('transfers of this transaction to your wallets', transfers, {
@@ -158,7 +158,7 @@ const ownPaymentView = (payment: PaymentDetails): View => [
   ...reasonsView(payment.unmatched_transfers),
 ];
 
-/** Which the others are, the page of unmatched transfers says: they may be another merchant's. */
+/** It does not name the other payments, which may be another merchant's; the page of unmatched transfers names the own ones. */
 function possibleText({ reason, candidate_count: count }: UnmatchedTransfer): string {
   if (reason === 'paid_another') return 'it paid another payment';
   return count <= 1 ? 'this payment' : `${count} payments, this one included`;
