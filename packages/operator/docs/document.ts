@@ -9,17 +9,24 @@ import { groups } from '../src/table.ts';
 export const operatorPage = (): string =>
   [
     intro,
-    ...groups.map(
-      ({ title, does, rows }) =>
-        `## ${title}\n\n${sentence(does)}\n\n${table(head, rows.map(cellsOf))}${extras[title] ?? ''}`,
-    ),
+    ...groups.map(({ title, does, rows }) => {
+      const explained = new Set<string>();
+      const lines = rows.map((row) => cellsOf(row, explained));
+      return `## ${title}\n\n${sentence(does)}\n\n${table(head, lines)}${extras[title] ?? ''}`;
+    }),
   ].join('\n\n') + '\n';
 
 const head = ['Command', 'Description', 'Role', 'In the console'];
 
-const cellsOf = (row: Row): string[] => [
+/** @param explained options of the same section, each of which is explained once. */
+const cellsOf = (row: Row, explained: Set<string>): string[] => [
   `\`ops ${[row.command, ...Object.values(row.fields).map(usageOf)].join(' ')}\``,
-  [sentence(row.does), row.more ?? '', ...Object.values(row.fields).map(optionText), asksText(row)]
+  [
+    sentence(row.does),
+    row.more ?? '',
+    ...Object.values(row.fields).map((field) => optionText(field, explained)),
+    asksText(row),
+  ]
     .filter(Boolean)
     .join(' '),
   row.role ?? '–',
@@ -32,21 +39,16 @@ function usageOf({ flags, required }: Field<unknown>): string {
   return required ? flags : `[${flags}]`;
 }
 
-/** Words of a command explain themselves; an option is explained. */
-const optionText = ({ flags, help, byDefault, choices }: Field<unknown>): string => {
-  // How to go on is said once, above; `--csv` and others say it by their name.
-  if (!flags.startsWith('-') || /^--(before|after|cursor|csv) ?/.test(flags)) return '';
+function optionText({ flags, help, byDefault, choices }: Field<unknown>, explained: Set<string>): string {
+  // How to go on is said once, above; `--csv` needs no words.
+  if (!flags.startsWith('-') || /^--(before|after|cursor|csv) ?/.test(flags) || explained.has(flags + help)) return '';
+  explained.add(flags + help);
   const values = choices === undefined ? '' : ` (${choices.join(', ')})`;
   return `\`${flags.split(' ')[0]}\`: ${help}${values}${byDefault === undefined ? '' : `, \`${byDefault}\` by default`}.`;
-};
+}
 
 const asksText = ({ asks, waitSeconds }: Row): string =>
-  [
-    waitSeconds === undefined ? '' : `Waits ${waitSeconds} s unless \`--wait\` says otherwise.`,
-    asks === true ? 'Asks first.' : '',
-  ]
-    .join(' ')
-    .trim();
+  `${waitSeconds === undefined ? '' : `Waits ${waitSeconds} s. `}${asks === true ? 'Asks first.' : ''}`.trim();
 
 const table = (labels: readonly string[], rows: readonly (readonly string[])[]): string =>
   [labels, labels.map(() => '---'), ...rows]
@@ -81,7 +83,7 @@ Its [settings](settings.md#the-operators-command-line) come from the environment
 - Times are UTC: a day is \`2026-01-31\`, a time \`2026-01-31T12:00:00Z\`. \`--json\` prints what a program needs: every field under its own name, exact times, nothing else on stdout, and no question. Hints, such as how to get the next page, go to stderr.
 - A command that stops a merchant's business, or that you cannot undo, asks first. Without a terminal it needs \`--yes\` or \`--json\`.
 - A command that changes something takes \`--reason\`, which the audit keeps with your name. \`@olga\` is the operator who signed in as olga. A name without the mark is what a holder of the key of \`ops\` called itself, with \`--actor\` or as the user who ran it; an actor that looks like \`@name\` is refused, also with another form of \`@\` or something invisible before it. The audit of a merchant is in \`ops merchant audit\`, of a wallet in \`ops wallet show\`, of an accepted transfer, a cancellation and an incident in \`ops payment show\`, of a network in \`ops chain audit\`, of dead letters in \`ops dead-letter audit\`.
-- **A restriction** (\`pause\`, \`block\`, \`set-limits\`, \`move-to-beta\`) ends only when payments enforces it. Once the command has ended with 0, no replica creates a payment against it. If that takes longer than \`--wait\` seconds, the exit code is 3 and the change is saved: repeat the command to wait again.
+- **A restriction** (\`pause\`, \`block\`, \`set-limits\`, \`move-to-beta\`) ends only when payments enforces it. Once the command has ended with 0, no replica creates a payment against it. If that takes longer than the seconds in the table, or of \`--wait\`, the exit code is 3 and the change is saved: repeat the command to wait again.
 - **A permission** (\`activate\`, \`extend\`, \`resume\`, \`unblock\`) holds for the next creation: payments asks quota before it refuses.
 - A list shows a hundred rows. After a full page the command tells you how to get the next one.
 
