@@ -15,7 +15,8 @@ const packagesBelow = {
   http: ['contracts', 'runtime'],
   'chain-reader': ['contracts', 'runtime'],
   messaging: ['contracts', 'runtime', 'postgres'],
-  ops: ['contracts', 'runtime', 'http', 'messaging', 'chain-reader'],
+  operator: ['contracts', 'runtime', 'http'],
+  ops: ['contracts', 'runtime', 'http', 'messaging', 'chain-reader', 'operator'],
   testkit: ['contracts', 'runtime', 'postgres', 'messaging', 'local-backends'],
   // Merchants install it alone.
   sdk: [],
@@ -32,6 +33,7 @@ const packagesOfServices = [
   'chain-reader',
   'checkout-page',
   'markdown',
+  'operator',
 ];
 
 /** Floors inside a package, the lowest first. A folder that is not named here belongs to no floor. */
@@ -40,7 +42,7 @@ const floorsOfPackages = {
   messaging: [['broker'], ['outbox', 'dead-letter'], ['consumer']],
   http: [['server', 'client']],
   'chain-reader': [['rpc'], ['chain']],
-  ops: [['views'], ['commands']],
+  ops: [['archive', 'network-check']],
 };
 
 /** What a request or a message enters a service by: `http.ts` and `messages.ts` of a noun, or the folders of services without nouns. */

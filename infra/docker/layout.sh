@@ -89,7 +89,7 @@ case $service in
     ;;
   console)
     mkdir -p "$target/docs"
-    cp -R -p docs/operator.md docs/runbooks "$target/docs/"
+    cp -R -p docs/operator.md docs/operator-tasks.md docs/runbooks "$target/docs/"
     ;;
   setup)
     cp -R -p infra/docker/setup/*.ts infra/docker/setup/init "$target/infra/docker/setup/"

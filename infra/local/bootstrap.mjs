@@ -42,6 +42,7 @@ const commands = {
   asyncapi: script('packages/messaging/asyncapi/write.ts'),
   manifests: script('infra/kubernetes/write.ts'),
   openapi: script('packages/contracts/openapi.ts'),
+  'operator-docs': script('packages/operator/docs/write.ts'),
   sdk: script('packages/sdk/build.ts'),
   test: [tests],
   'test:long': [step('long tests', longTests)],

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
-import type { Given, ServiceResponse } from '@quittance/http/client/request.ts';
+import { readAnswer, type Given, type ServiceResponse } from '@quittance/http/client/request.ts';
 import { IssueOperatorToken, type OperatorToken } from '@quittance/contracts/http/api-gateway/operators.ts';
 import {
   createServiceClient,
@@ -27,6 +27,7 @@ const PERHAPS_DONE = 'It may have been done all the same: look before you repeat
 
 // main.ts reports a failure once, in a sentence; the client's own log lines and metrics have no reader here.
 const unheard = {
+  timeoutMs: TIMEOUT_MS,
   logger: createLogger({ service: 'ops', level: 'silent' }),
   metrics: createMetrics({ service: 'ops', processMetrics: false }),
 };
@@ -37,69 +38,76 @@ export type Api = {
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
   /** As `call`, with null for a 404. */
   find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
-  /** Makes a call whose answer may be of any length, and is read as it comes. @throws Failure as `call`, while it has not begun. */
+  /** As `call`, for an answer that may be larger than others are. */
+  large<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
+  /** Makes a call whose answer has any length and is read as it arrives. @throws Failure as `call`, before the answer has begun. */
   stream<C extends Call>(call: C, ...given: Given<C>): Promise<Readable>;
   close(): void;
 };
 
-export function createApi(config: Config): Api {
+/** A client for each service that is asked. */
+function createClients(config: Config) {
   const clients = new Map<ServiceName, ServiceClient>();
-  const secret = config.operatorCredential === '' ? ownSecret(config) : 'OPERATOR_CREDENTIAL';
   let showCaller: ShowCaller | null = null;
+  return {
+    of(service: ServiceName): ServiceClient {
+      const known = clients.get(service);
+      if (known !== undefined) return known;
+      const client = createServiceClient({
+        name: service,
+        baseUrl: needed(serviceSettings[service], config.urls[service]),
+        showCaller: config.operatorCredential === '' ? (showCaller ??= callerHeaders(config)) : null,
+        ...unheard,
+      });
+      clients.set(service, client);
+      return client;
+    },
+    close: () => clients.forEach((client) => client.close()),
+  };
+}
 
-  function clientOf(service: ServiceName): ServiceClient {
-    const known = clients.get(service);
-    if (known !== undefined) return known;
-    const client = createServiceClient({
-      name: service,
-      baseUrl: needed(serviceSettings[service], config.urls[service]),
-      showCaller: config.operatorCredential === '' ? (showCaller ??= callerHeaders(config)) : null,
-      timeoutMs: TIMEOUT_MS,
-      ...unheard,
-    });
-    clients.set(service, client);
-    return client;
-  }
+export function createApi(config: Config): Api {
+  const clients = createClients(config);
+  const secret = config.operatorCredential === '' ? ownSecret(config) : 'OPERATOR_CREDENTIAL';
 
   const operatorToken = keptToken(async () => {
     const body = { credential: config.operatorCredential };
-    const ask = () => clientOf('api-gateway').send(IssueOperatorToken, { body });
-    return read(IssueOperatorToken, await parsed(IssueOperatorToken, ask));
+    const ask = () => clients.of('api-gateway').send(IssueOperatorToken, { body });
+    return read(IssueOperatorToken, await answerOf(IssueOperatorToken, ask));
   });
 
-  /** The calls of whoever runs this: an operator with a credential, else whoever has the key of `ops`. */
+  /** The calls of an operator with a credential, or else of a holder of the key of `ops`. */
   const callsOf = async (service: ServiceName): Promise<ServiceCalls> =>
-    config.operatorCredential === '' ? clientOf(service) : clientOf(service).as(await operatorToken());
+    config.operatorCredential === '' ? clients.of(service) : clients.of(service).as(await operatorToken());
+
+  const answererOf = ({ owner }: Call): string => `${owner} at ${config.urls[owner]}`;
 
   /** @throws Failure `unreachable` when there is none. */
-  async function answerOf<T>({ owner, method }: Call, ask: () => Promise<T>): Promise<T> {
+  async function answerOf<T>(call: Call, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
-      const doubt = method === 'GET' || error.wasNeverSent ? '' : `. ${PERHAPS_DONE}`;
-      throw new Failure('unreachable', `${owner} at ${config.urls[owner]} gave no answer: ${reasonOf(error)}${doubt}`);
+      const doubt = call.method === 'GET' || error.wasNeverSent ? '' : `. ${PERHAPS_DONE}`;
+      throw new Failure('unreachable', `${answererOf(call)} gave no answer: ${reasonOf(error)}${doubt}`);
     }
   }
 
-  async function parsed(call: Call, ask: () => Promise<ServiceResponse>): Promise<{ status: number; body: unknown }> {
-    const answer = await answerOf(call, ask);
-    return { status: answer.status, body: parse(answer.body, `${call.owner} at ${config.urls[call.owner]}`) };
-  }
-
   const send = <C extends Call>(call: C, ...given: Given<C>) =>
-    parsed(call, async () => (await callsOf(call.owner)).send(call, ...given));
+    answerOf(call, async () => (await callsOf(call.owner)).send(call, ...given));
 
-  async function open<C extends Call>(call: C, ...given: Given<C>): Promise<Readable> {
-    const answer = await answerOf(call, async () => (await callsOf(call.owner)).stream(call, ...given));
-    if (answer.status < 400) return answer.body;
-    const body = parse(await buffer(answer.body), `${call.owner} at ${config.urls[call.owner]}`);
-    throw refusal(call.owner, secret, answer.status, body);
-  }
+  const open = <C extends Call>(call: C, ...given: Given<C>) =>
+    answerOf(call, async () => (await callsOf(call.owner)).stream(call, ...given));
 
-  function read<C extends Call>({ owner }: C, { status, body }: { status: number; body: unknown }): ResponseOf<C> {
-    if (status >= 400) throw refusal(owner, secret, status, body);
-    return body as ResponseOf<C>;
+  function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
+    const { status } = answer;
+    const body = parse(answer.body, answererOf(call));
+    if (status >= 400) throw refusal(call.owner, secret, status, body);
+    try {
+      return readAnswer(call, { ...answer, status: call.status });
+    } catch (error) {
+      throw new Failure('unreachable', `${answererOf(call)}: ${reasonOf(error)}`);
+    }
   }
 
   return {
@@ -108,12 +116,20 @@ export function createApi(config: Config): Api {
       const answer = await send(call, ...given);
       return answer.status === 404 ? null : read(call, answer);
     },
-    stream: open,
-    close: () => clients.forEach((client) => client.close()),
+    async large(call, ...given) {
+      const answer = await open(call, ...given);
+      return read(call, { ...answer, body: await buffer(answer.body) });
+    },
+    async stream(call, ...given) {
+      const { status, body } = await open(call, ...given);
+      if (status < 400) return body;
+      throw refusal(call.owner, secret, status, parse(await buffer(body), answererOf(call)));
+    },
+    close: clients.close,
   };
 }
 
-/** The setting by which `ops` says who it is. */
+/** The setting that identifies `ops`. */
 const ownSecret = ({ signingKey, sharedToken }: Config): string =>
   signingKey === '' && sharedToken !== '' ? 'INTERNAL_TOKEN' : 'SIGNING_KEY';
 
@@ -143,7 +159,7 @@ function keptToken(issue: () => Promise<OperatorToken>): () => Promise<string> {
 }
 
 /**
- * Waits for several services' answers, none of which hides the others when it does not come.
+ * Waits for the answers of several services. A missing answer does not hide the others.
  * @returns the answers that came, under their names, and a message about each service that gave none.
  * @throws Failure of the first call that failed in any other way: then the question itself is wrong.
  */
@@ -163,7 +179,7 @@ export async function whatAnswers<Asked extends Record<string, Promise<unknown>>
   return { answers: answers as { [name in keyof Asked]?: Awaited<Asked[name]> }, silent };
 }
 
-/** @throws Failure that says how to give the setting. */
+/** @throws Failure that explains how to set it. */
 export function needed(name: string, value: string): string {
   if (value !== '') return value;
   throw new Failure(
@@ -172,7 +188,7 @@ export function needed(name: string, value: string): string {
   );
 }
 
-/** @param secret the setting that says who asks. */
+/** @param secret the setting that identifies the caller. */
 function refusal(service: ServiceName, secret: string, status: number, body: unknown): Failure {
   if (status === 401) return new Failure('refused', `${service} does not accept this ${secret}.`);
   const detail = (body as { detail?: unknown } | null)?.detail;
@@ -192,7 +208,8 @@ function parse(bytes: Buffer, answerer: string): unknown {
 }
 
 /** The innermost cause is the one that names the network's complaint. */
-function reasonOf(error: Error): string {
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
   const innermost = causesOf(error).at(-1) ?? error;
   if (innermost.name === 'TimeoutError') return `waited ${TIMEOUT_MS / 1000} s for it`;
   return innermost.message || innermost.name;

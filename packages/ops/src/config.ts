@@ -10,11 +10,11 @@ import { Failure } from './failure.ts';
 const shippedNetworksFile = fileURLToPath(new URL('../../../infra/networks.json', import.meta.url));
 const localDirectory = fileURLToPath(new URL('../../../.local', import.meta.url));
 
-/** Written by `npm start` in a checkout, where LOCAL_DIRECTORY moves it. Environment settings go before what it says. */
+/** `npm start` writes it in a checkout; LOCAL_DIRECTORY moves it. The environment overrides it. */
 const stackFileOf = (env: NodeJS.ProcessEnv): string =>
   join(given(env)['LOCAL_DIRECTORY'] ?? localDirectory, 'stack.json');
 
-/** The services this command line talks to, and the setting that says where each is. */
+/** The services that the command line calls, and the setting with the address of each. */
 export const serviceSettings = {
   'api-gateway': 'API_GATEWAY_URL',
   payments: 'PAYMENTS_URL',
@@ -28,10 +28,10 @@ const services = Object.entries(serviceSettings);
 /** An empty text is a setting that was not given; whether that matters depends on the command. */
 export type Config = {
   urls: Record<ServiceName, string>;
-  /** Whose calls these are where nobody signs in: the key of `ops`, or the token that all services shared up to release 0.2.0. */
+  /** For calls without an operator: the key of `ops`, or the token that all services shared up to release 0.2.0. */
   signingKey: string;
   sharedToken: string;
-  /** Of the operator as whom everything is done; it goes before the other two. */
+  /** The operator's credential. It overrides the other two. */
   operatorCredential: string;
   amqpUrl: string;
   /** Where browsers reach the console. */
@@ -104,6 +104,6 @@ function systemUser(): string {
   }
 }
 
-// An empty variable is as good as none, so it must not hide what the stack's file says.
+// An empty variable counts as unset, so it must not hide the stack's file.
 const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''));

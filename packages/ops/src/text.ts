@@ -1,52 +1,65 @@
-/** What a cell may hold; a list or an object is no cell. */
-export type Cell = string | number | boolean | null | undefined;
-/** The columns of a table by their titles: each is a field of the row, or what is made of a row. */
-export type Columns<Row> = Readonly<Record<string, FieldOf<Row> | ((row: Row) => Cell)>>;
-type FieldOf<Row> = { [name in keyof Row]: Row[name] extends Cell ? name : never }[keyof Row];
+import type { Part, Table, Value, View } from '@quittance/operator/view.ts';
+import { shortTime } from '@quittance/operator/view.ts';
 
-/** Rows under their titles, aligned; numbers to the right. An empty list says so. */
-export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
-  if (rows.length === 0) return '(none)';
-  const titles = Object.keys(columns);
-  const cells = rows.map((row) =>
-    Object.values(columns).map((cell) => (typeof cell === 'function' ? cell(row) : (row[cell] as Cell))),
-  );
-  const texts = [titles, ...cells.map((line) => line.map(cellText))];
-  const widths = titles.map((_title, at) => Math.max(...texts.map((line) => widthOf(line[at] ?? ''))));
-  const isNumeric = titles.map((_title, at) => isNumbers(cells.map((line) => line[at])));
-  return texts
-    .map((line) =>
-      line
-        .map((text, at) => aligned(text, widths[at] ?? 0, isNumeric[at] === true))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+/** What an answer shows, as text for a terminal: its parts one below the other. */
+export const viewText = (view: View): string => view.map(partText).join('\n\n');
+
+function partText(part: Part): string {
+  const text = contentText(part);
+  return part.title === null ? text : `${part.title}\n${text.replace(/^(?=.)/gm, '  ')}`;
+}
+
+function contentText(part: Part): string {
+  // It may be anything, so each line is made harmless by itself.
+  if (part.kind === 'text') return part.text.split('\n').map(oneLine).join('\n');
+  return part.kind === 'facts' ? factsText(part.fields) : tableText(part);
 }
 
 /** One line a field: its name, then what it holds. */
-export const record = (fields: Readonly<Record<string, Cell>>): string => lines(Object.entries(fields));
-
-/** The same for fields whose names the services choose, which may be equal. */
-export function lines(fields: readonly (readonly [name: string, value: Cell])[]): string {
-  const width = Math.max(0, ...fields.map(([name]) => name.length));
-  return fields.map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd()).join('\n');
+function factsText(fields: readonly (readonly [label: string, value: Value])[]): string {
+  const width = Math.max(0, ...fields.map(([label]) => label.length));
+  return fields.map(([label, value]) => `${label.padEnd(width)}  ${cellText(value)}`.trimEnd()).join('\n');
 }
 
-/** Parts of a page, each under its title. */
-export function sections(parts: readonly (readonly [title: string, text: string])[]): string {
-  return parts.map(([title, text]) => `${title}\n${text.replace(/^(?=.)/gm, '  ')}`).join('\n\n');
+/** Rows under their labels, aligned; numbers to the right. An empty list says so. */
+function tableText({ labels, rows }: Table): string {
+  if (rows.length === 0) return '(none)';
+  // What may be done about a row is in the console.
+  const shown = labels.flatMap((label, at) => (label === 'actions' ? [] : [at]));
+  const texts = [labels, ...rows.map((row) => row.map(cellText))];
+  const widths = labels.map((_label, at) => Math.max(...texts.map((line) => widthOf(line[at] ?? ''))));
+  const isNumeric = labels.map((_label, at) => isNumbers(rows.map((row) => row[at])));
+  const lineOf = (line: readonly string[]) =>
+    shown.map((at) => aligned(line[at] ?? '', widths[at] ?? 0, isNumeric[at] === true)).join('  ');
+  return texts.map((line) => lineOf(line).trimEnd()).join('\n');
 }
 
 /** A cell as it is printed: missing values are a dash, times are short and say that they are UTC. */
-function cellText(value: Cell): string {
-  if (value === null || value === undefined) return '-';
-  return oneLine(typeof value === 'string' ? shortTime(value) : String(value));
+const cellText = (value: Value): string =>
+  value === null || value === undefined ? '-' : oneLine(typeof value === 'string' ? shortTime(value) : plain(value));
+
+function plain(value: NonNullable<Value>): string {
+  if (typeof value !== 'object') return String(value);
+  if (isList(value)) return value.map((one) => (one === null || one === undefined ? '' : plain(one))).join('');
+  if ('badge' in value) return value.badge;
+  if ('used' in value) return `${value.label}: ${value.used} of ${value.limit}`;
+  if ('candidates' in value) return candidatesText(value.candidates) ?? 'may be for a payment of another merchant';
+  return value.label;
 }
 
-/** `2026-01-31T12:00:00.000Z` as `2026-01-31 12:00:00Z`; any other text stays as it is. */
-export const shortTime = (text: string): string =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? `${text.slice(0, 10)} ${text.slice(11, 19)}Z` : text;
+const isList = (value: object): value is readonly Value[] => Array.isArray(value);
+
+/** How many ids fit next to other columns; the JSON has them all. */
+const NAMED_MAX = 3;
+
+/** One payment alone is named as it is, several are counted. */
+function candidatesText(candidates: readonly string[]): string | null {
+  const [only, ...others] = candidates;
+  if (only === undefined || others.length === 0) return only ?? null;
+  const more = candidates.length - NAMED_MAX;
+  const named = candidates.slice(0, NAMED_MAX).join(', ');
+  return `may be for ${candidates.length} payments: ${named}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 /**
  * Text from outside, for the operator's terminal: what would move the cursor, begin a new line, turn the direction of
@@ -58,7 +71,7 @@ export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{C
 export const shortened = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
 
-const isNumbers = (column: readonly Cell[]): boolean =>
+const isNumbers = (column: readonly Value[]): boolean =>
   column.some((cell) => typeof cell === 'number') && column.every((cell) => typeof (cell ?? 0) === 'number');
 
 const aligned = (text: string, width: number, right: boolean): string => {
@@ -74,4 +87,14 @@ const WIDE =
 function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   return [...graphemes.segment(text)].reduce((width, { segment }) => width + (WIDE.test(segment) ? 2 : 1), 0);
+}
+
+/** Prints a command's result to stdout: JSON for machines, exactly as the services gave it, else the view for people. */
+export function printResult<T>(value: T, { json = false }: { json?: boolean }, view: (value: T) => View): void {
+  process.stdout.write(`${json ? JSON.stringify(value, null, 2) : viewText(view(value))}\n`);
+}
+
+/** Prints a hint for a person to stderr: stdout has only the result, which contains the same for a program. */
+export function note(text: string, { json = false }: { json?: boolean }): void {
+  if (!json) process.stderr.write(`${text}\n`);
 }

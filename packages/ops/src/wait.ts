@@ -57,7 +57,7 @@ export async function waitForPolicy(api: Api, merchantId: string, { seconds }: {
   await waitUntil({ late, seconds }, () => api.find(ReadPolicy, { params: { merchant_id: merchantId } }));
 }
 
-/** Waits until a rescan has ended, well or not. @throws Failure `unreachable` when that takes too long; it goes on all the same. */
+/** Waits until a rescan has ended, well or not. @throws Failure `unreachable` when that takes too long; it continues in the background. */
 export async function waitForRescan(api: Api, { network, rescan_id: id }: Rescan, seconds: number): Promise<Rescan> {
   const late = `The rescan goes on in the background; chain rescans ${network} says how far it is`;
   return waitUntil({ late, seconds }, async () => {

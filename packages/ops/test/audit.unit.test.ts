@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { changedFields } from '@quittance/contracts/http/audit.ts';
-import { mergePages, type AuditEntry } from '../src/audit.ts';
+import { mergePages, type AuditEntry } from '../src/merchants.ts';
 
 const entry = (over: Partial<AuditEntry>): AuditEntry => ({
   at: '2026-01-31T12:00:00.000Z',

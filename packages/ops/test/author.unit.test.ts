@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { authorOf } from '../src/command.ts';
+import { authorOf } from '../src/person.ts';
 import type { Config } from '../src/config.ts';
 
 const asked = (actor: string | undefined, config: Partial<Config>) => () =>

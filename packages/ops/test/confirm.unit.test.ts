@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { confirm } from '../src/confirm.ts';
+import { confirm } from '../src/person.ts';
 import { terminal } from './terminal.ts';
 
 test('yes at the terminal goes ahead', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { startStream } from '@quittance/http/server/start-stream.ts';
-import { reportCsv } from '../src/commands/merchant-report.ts';
+import { reportCsv } from '../src/merchants.ts';
 import { runOps, startServices } from './world.ts';
 
 const merchant = `mer_${'a'.repeat(32)}`;

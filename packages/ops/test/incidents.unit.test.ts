@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mergeIncidents, parsePlace, type Place } from '../src/incidents.ts';
+import { parsePlace, type Place } from '@quittance/operator/incidents.ts';
+import { mergeIncidents } from '../src/incidents.ts';
 
-type Row = { incident_id: string; opened_at: string };
+type Row = { incident_id: string; opened_at: string; service: keyof Place };
+
+const services = ['payments', 'chain-watcher'] as const;
 
 /** Distinct and well-formed; the service is in the first digit. */
 const idOf = (service: number, nth: number) =>
@@ -17,23 +20,21 @@ const pageOf = (rows: readonly Row[], after: string | null) => {
 test('page after page, every incident of both services is shown once, newest first, also those of one moment', () => {
   const moments = fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 350 });
   fc.assert(
-    fc.property(moments, moments, (...services) => {
-      const [payments = [], chain = []] = services.map((times, service) =>
+    fc.property(moments, moments, (...all) => {
+      const [payments = [], chain = []] = all.map((times, service) =>
         times
           .toSorted((a, b) => b - a)
           .map((moment, nth): Row => ({
             incident_id: idOf(service, nth),
             opened_at: new Date(moment * 1000).toISOString(),
+            service: services[service as 0 | 1],
           })),
       );
       const shown: Row[] = [];
       let place: Place | null = { payments: null, 'chain-watcher': null };
       for (let pages = 0; place !== null && pages < 20; pages += 1) {
-        const lists = {
-          payments: pageOf(payments, place.payments),
-          'chain-watcher': pageOf(chain, place['chain-watcher']),
-        };
-        const page = mergeIncidents(lists, place);
+        const lists: Row[][] = [pageOf(payments, place.payments), pageOf(chain, place['chain-watcher'])];
+        const page: ReturnType<typeof mergeIncidents<Row>> = mergeIncidents(lists, place);
         expect(page.incidents.length).toBeLessThanOrEqual(100);
         shown.push(...page.incidents);
         place = page.next_before === null ? null : parsePlace(page.next_before);
@@ -48,9 +49,11 @@ test('page after page, every incident of both services is shown once, newest fir
 });
 
 test('a service that is silent is gone on with where it was', () => {
-  const payments = Array.from({ length: 100 }, (_, nth) => ({ incident_id: idOf(0, nth), opened_at: '2026-01-31' }));
+  const payments = Array.from({ length: 100 }, (_, nth): Row => ({
+    ...{ incident_id: idOf(0, nth), opened_at: '2026-01-31', service: 'payments' },
+  }));
   const place = { payments: idOf(0, 500), 'chain-watcher': idOf(1, 7) };
-  expect(mergeIncidents({ payments }, place).next_before).toBe(`${idOf(0, 99)},${idOf(1, 7)}`);
+  expect(mergeIncidents([payments, []], place).next_before).toBe(`${idOf(0, 99)},${idOf(1, 7)}`);
 });
 
 test.each(['', 'none', idOf(0, 1), `${idOf(0, 1)},`, `${idOf(0, 1)},yesterday`, `${idOf(0, 1)},none,none`])(

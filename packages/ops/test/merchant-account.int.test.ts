@@ -59,8 +59,12 @@ describe('merchant replace-credentials', () => {
     const login = { name: 'anna', created_at: key.created_at, last_used_at: null };
     const shown = await replace(replaced([key], [login]));
     for (const part of [
-      ...[/qk_new/, /qr_new/, /still work\..*ops merchant key revoke mer_a+ --name NAME\n.*\nweb +read +2026-01-31/],
-      /still sign in\..*ops merchant login disable mer_a+ NAME\n.*\nanna +2026-01-31 12:00:00Z +-/,
+      ...[
+        /qk_new/,
+        /qr_new/,
+        /still work\..*ops merchant key revoke mer_a+ --name NAME\n\nAPI keys\n.*\n +web +read +2026-01-31/,
+      ],
+      /still sign in\..*ops merchant login disable mer_a+ NAME\n\nlogins\n.*\n +anna +2026-01-31 12:00:00Z +-/,
     ])
       expect(shown).toMatch(part);
     expect(shown).not.toContain('No other');
@@ -91,7 +95,10 @@ describe('merchant profile', () => {
 });
 
 test('merchant find asks for a part of the name, and show names the shop and access without limits', async () => {
-  const unlimited = { access_type: 'legacy', total_limit: 1_000_000_000, daily_limit: null };
+  const unlimited = {
+    ...{ access_type: 'legacy', total_limit: 1_000_000_000, daily_limit: null, package_number: 1 },
+    ...{ beta_duration_days: null, beta_started_at: null, beta_expires_at: null },
+  };
   await using services = await startServices({
     'GET /merchants': () => ({ status: 200, body: { merchants: [account] } }),
     'GET /merchants/:id': () => ({ status: 200, body: account }),
@@ -115,7 +122,20 @@ describe('merchant create', () => {
         status: 201,
         body: { merchant_id: merchant, api_key: 'key', rotation_secret: 'secret' },
       }),
-      'GET /merchants/:id/policy': () => ({ status: 200, body: {} }),
+      'GET /merchants/:id/policy': () => ({
+        status: 200,
+        body: {
+          ...{
+            merchant_id: merchant,
+            policy_version: 1,
+            access_type: 'legacy',
+            account_active: true,
+            package_number: 1,
+          },
+          ...{ creation_paused: false, total_limit: 1_000_000_000, daily_limit: null },
+          ...{ beta_duration_days: null, beta_started_at: null, beta_expires_at: null },
+        },
+      }),
     });
     const words = ['merchant', 'create', '--name', 'Mine', '--unlimited'];
     expect(await runOps(words, services.env)).toMatchObject({ code: 0 });

@@ -9,6 +9,7 @@ const event = `evt_${'c'.repeat(32)}`;
 const policy = {
   ...{ merchant_id: merchant, policy_version: 4, access_type: 'beta', creation_paused: true, account_active: true },
   ...{ beta_duration_days: 30, beta_started_at: null, beta_expires_at: null, total_limit: 100, daily_limit: 10 },
+  package_number: 1,
 };
 const author = { actor: 'olga', reason: 'no reason given' };
 const account = {

@@ -2,7 +2,10 @@ import { noOptions } from '@quittance/contracts/api/creation.ts';
 import { expect, test } from '@jest/globals';
 import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
 import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
-import { paymentView } from '../src/commands/payment.ts';
+import { paymentView as viewOf } from '@quittance/operator/payments.ts';
+import { viewText } from '../src/text.ts';
+
+const paymentView = (payment: OperatorsPayment): string => viewText(viewOf(payment));
 
 const paymentId = `pay_${'b'.repeat(32)}`;
 const transfer: OperatorsPayment['transfers'][number] = {

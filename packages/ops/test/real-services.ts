@@ -133,7 +133,7 @@ export async function startRealServices() {
     body?: object,
     headers: Record<string, string> = {},
   ) {
-    // On a busy machine one service may not answer another in time. Whoever is told so asks again.
+    // On a busy machine one service may not answer another in time. A caller that gets that answer asks again.
     return insist(async (): Promise<Answer<T>> => {
       const response = await fetch(`${base}${path}`, {
         method,

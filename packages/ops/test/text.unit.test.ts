@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { record, sections, table } from '../src/text.ts';
+import { facts, table as tableOf, type Columns, type Value } from '@quittance/operator/view.ts';
+import { viewText } from '../src/text.ts';
+
+const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => viewText([tableOf(null, rows, columns)]);
+const record = (fields: Record<string, Value>): string => viewText([facts(fields)]);
 
 describe('text for people', () => {
   test('a list is a table with aligned columns, and a missing value is a dash', () => {
@@ -28,8 +32,7 @@ describe('text for people', () => {
   });
 
   test('a section is indented under its title', () => {
-    const gate = ['gate', record({ used: 3 })] as const;
-    const text = sections([gate, ['attempts', 'at   ok\nnow  true']]);
+    const text = viewText([facts({ used: 3 }, 'gate'), facts({ at: 'ok', now: true }, 'attempts')]);
     expect(text).toBe(['gate', '  used  3', '', 'attempts', '  at   ok', '  now  true'].join('\n'));
   });
 

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
-import { acceptQuestion, acceptTransfer } from '../src/accept-transfer.ts';
+import { acceptQuestion } from '@quittance/operator/transfers.ts';
 import type { Api } from '../src/api.ts';
 import { Failure } from '../src/failure.ts';
+import { acceptTransfer } from '../src/payments.ts';
 import { terminal } from './terminal.ts';
 
 const candidate: AcceptanceCandidate = {

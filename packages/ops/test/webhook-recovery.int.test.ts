@@ -33,7 +33,7 @@ async function merchantWithFailed(many: number): Promise<string> {
   return merchantId;
 }
 
-/** How often events were begun anew, and how many audit rows tell of it. */
+/** How often events were retried, and how many audit rows record it. */
 async function begun(merchantId: string) {
   const { rows } = await world.pool.query<{ cycles: number; pending: number; audited: number; events: number }>(
     `select sum(cycle - 1)::int as cycles, count(*) filter (where status = 'pending')::int as pending,

@@ -4,8 +4,8 @@ import { listenForProbes } from '@quittance/http/server/probes-listener.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
-import { createConsoleApp } from './routes/app.ts';
-import type { Clients } from './upstream/services.ts';
+import { createConsoleApp } from './app.ts';
+import type { Clients } from './services.ts';
 
 /** A person waits; what is read from a chain takes a while. Each page ends earlier, unless it waits for a merchant's receiver. */
 const TIMEOUT_MS = { 'api-gateway': 18_000, others: 10_000 };

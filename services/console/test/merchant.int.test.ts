@@ -10,8 +10,8 @@ import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { trustOf } from '@quittance/testkit/trust.ts';
 import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
-import { consoleRoutes } from '../src/routes/app.ts';
-import type { Clients } from '../src/upstream/services.ts';
+import { consoleRoutes } from '../src/app.ts';
+import type { Clients } from '../src/services.ts';
 import { HOSTILE, insertAmbiguous, openShop, personOf, type Shop } from './merchant-world.ts';
 import { startWorld, type Answer, type World } from './world.ts';
 
@@ -59,7 +59,7 @@ const pagesOf = (ids: Ids): string[] => [
     .map(({ path }) => pathOf(path, ids)),
   '/my/export?from=2026-01-01&to=2026-12-31',
 ];
-/** What stands in an answer, but for its own id. */
+/** What an answer holds, except its own id. */
 const shape = ({ status, headers, text }: Answer) => {
   const { 'x-request-id': _, date: _date, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, text };

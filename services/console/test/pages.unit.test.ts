@@ -1,31 +1,33 @@
 import { expect, test } from '@jest/globals';
-import { html } from '@quittance/checkout-page/html.ts';
 import type { DescribedEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import { mayBeFor } from '../src/pages/candidates.ts';
-import { transfersOnChain } from '../src/pages/on-chain.ts';
-import { reasonsPart } from '../src/pages/reasons.ts';
-import { errorWords, eventMoments } from '../src/pages/story.ts';
-import { warningsPart } from '../src/pages/warnings.ts';
+import { candidatesOf, reasonsView } from '@quittance/operator/transfers.ts';
+import type { AnyViewer } from '../src/frame.ts';
+import { errorWords, eventMoments, warningsPart } from '../src/story.ts';
+import { transfersOnChain } from '../src/transfers.ts';
+import { cell, render } from '../src/view.ts';
 
-const name = (id: string) => html`[${id}]`;
+const viewer: AnyViewer = { name: 'olga', role: 'viewer', formToken: '' };
 const shown = (candidates: string[], elsewhere = false): string => {
-  const cell = mayBeFor({ candidates, candidates_elsewhere: elsewhere }, name);
-  return (typeof cell === 'object' && cell !== null ? cell.html : String(cell)).replaceAll(/\s+/g, ' ');
+  const shownCell = cell(candidatesOf({ candidates, candidates_elsewhere: elsewhere }), viewer);
+  return String(shownCell?.html ?? null).replaceAll(/\s+/g, ' ');
 };
+
+const [a, b] = ['a', 'b'].map((letter) => `pay_${letter.repeat(32)}`) as [string, string];
+const linked = (id: string) => `<a href="/payments/${id}">${id}</a>`;
 
 test('a payment is named alone only when it is the only one that a transfer may be for', () => {
   expect(shown([])).toBe('null');
-  expect(shown(['a'])).toBe('[a]');
+  expect(shown([a])).toBe(linked(a));
   expect(shown([], true)).toBe('May be for a payment of another merchant');
-  expect(shown(['a'], true)).toBe('May be for [a], also for a payment of another merchant');
-  expect(shown(['a', 'b'])).toMatch(/^May be for 2 payments <ul .*\[a\].*\[b\].*<\/ul>$/);
-  expect(shown(['a', 'b'], true)).toContain('May be for 2 payments, also for a payment of another merchant <ul');
+  expect(shown([a], true)).toBe(`May be for ${linked(a)}, also for a payment of another merchant`);
+  expect(shown([a, b])).toMatch(new RegExp(`^May be for 2 payments <ul .*${linked(a)}.*${linked(b)}.*</ul>$`));
+  expect(shown([a, b], true)).toContain('May be for 2 payments, also for a payment of another merchant <ul');
 });
 
 test('only the reasons that a list has are explained, each once', () => {
-  expect(reasonsPart([])).toEqual([]);
-  const part = reasonsPart([{ reason: 'late' }, { reason: 'paid_another' }, { reason: 'late' }]) as { html: string };
-  expect(part.html.match(/<dt>[^<]*/g)).toEqual(['<dt>late', '<dt>paid another']);
+  expect(reasonsView([])).toEqual([]);
+  const part = render(reasonsView([{ reason: 'late' }, { reason: 'paid_another' }, { reason: 'late' }]), viewer);
+  expect(part.html.match(/<dt>[^<]*/g)).toEqual(['<dt>Late', '<dt>Paid another']);
 });
 
 test('a frozen wallet and a network that cannot be read are said, and nothing without them', () => {

@@ -163,7 +163,7 @@ describe('the backlog', () => {
        select 'evt_' || n, gen_random_uuid(), now() + n * interval '1 month', 1, 1, 'whk_1', 1 from unnest('{1,5}'::int[]) n`,
     );
     expect(await countMisplacedAttempts(world.pool)).toBe(2);
-    const page = await readFile(new URL('../../../docs/operator.md', import.meta.url), 'utf8');
+    const page = await readFile(new URL('../../../docs/operator-tasks.md', import.meta.url), 'utf8');
     const recipe = /```sql\n(begin;[^`]*attempt_default[^`]*)```/.exec(page)![1]!;
     // The tests' role has another name, and is the owner all the same.
     await world.pool.query(recipe.replace('set local role quittance_webhooks;', ''));

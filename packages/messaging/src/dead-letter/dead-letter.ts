@@ -64,7 +64,7 @@ export async function countUnsignedDeadLetters(broker: Broker): Promise<{ queue:
  */
 export async function listDeadLetters(
   broker: Broker,
-  { queue, limit = 100, ...filter }: DeadLetterFilter & { queue?: string; limit?: number } = {},
+  { queue, limit = 100, ...filter }: DeadLetterFilter & { queue?: string | undefined; limit?: number } = {},
 ): Promise<DeadLetter[]> {
   return await withSession(broker, async (session) => {
     const letters: DeadLetter[] = [];
@@ -132,7 +132,7 @@ async function execute(
  */
 export async function listDeadLetterActions(
   broker: Broker,
-  { queue, limit = 100 }: { queue?: string; limit?: number } = {},
+  { queue, limit = 100 }: { queue?: string | undefined; limit?: number } = {},
 ): Promise<DeadLetterAction[]> {
   return await withSession(broker, async (session) => {
     await declareActionsQueue(session.channel);

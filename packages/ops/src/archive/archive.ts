@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { json } from 'node:stream/consumers';
 import type { Author } from '@quittance/contracts/author.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { ReadArchivable, REMOVED_AT_ONCE, RemoveArchived } from '@quittance/contracts/http/payments/archive.ts';
@@ -31,7 +30,7 @@ export type ArchiveRun = {
 
 /**
  * Writes the payments that ended before a time into files, and removes them from the database afterwards. Every step may be the last one:
- * the next run removes what finished parts have, and writes the rest anew.
+ * the next run removes what finished parts have, and writes the rest again.
  * @returns the manifests of the parts it wrote, or went on removing.
  */
 export async function archivePayments(run: ArchiveRun): Promise<Manifest[]> {
@@ -59,17 +58,11 @@ export async function archivePayments(run: ArchiveRun): Promise<Manifest[]> {
 /** What may be archived, with its deliveries. A payment of which an event still waits to be delivered is left out. */
 async function* readAll({ api, before }: ArchiveRun): AsyncGenerator<ArchivedPayment> {
   for (let after: string | null = ''; after !== null;) {
-    // Money sent in dust and long metadata make answers long, so that these have no limit.
-    const page = (await json(await api.stream(ReadArchivable, { query: { before, after } }))) as ResponseOf<
-      typeof ReadArchivable
-    >;
+    // Money sent in dust and long metadata make answers long.
+    const page: ResponseOf<typeof ReadArchivable> = await api.large(ReadArchivable, { query: { before, after } });
     const ids = page.payments.map(({ payment_id: id }) => id);
     const { deliveries } =
-      ids.length === 0
-        ? { deliveries: [] }
-        : ((await json(await api.stream(ReadDeliveries, { body: { payment_ids: ids } }))) as ResponseOf<
-            typeof ReadDeliveries
-          >);
+      ids.length === 0 ? { deliveries: [] } : await api.large(ReadDeliveries, { body: { payment_ids: ids } });
     const ofPayment = Map.groupBy(deliveries, ({ payment_id: id }) => id);
     for (const payment of page.payments) {
       const its = ofPayment.get(payment.payment_id) ?? [];

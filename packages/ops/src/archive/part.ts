@@ -14,7 +14,7 @@ import { Failure } from '../failure.ts';
 export type ArchivedPayment = ArchivablePayment & { deliveries: ArchivedDelivery[] };
 
 /**
- * What stands in `<part>.manifest.json`, which is written last: a part without one is what a run left that did not end.
+ * The content of `<part>.manifest.json`, which is written last: a part without one is what a run left that did not end.
  * `removed`: how many of its payments are no longer in the database, and how many are there all the same; null before all of them were
  * gone through.
  */

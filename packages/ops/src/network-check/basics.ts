@@ -1,8 +1,12 @@
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
+import type { RpcNode } from '@quittance/chain-reader/rpc/network.ts';
+import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 import { finalityClaim } from '@quittance/chain-reader/chain/finality.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { MAX_BATCH_REQUESTS } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readChainId, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
+import { createLogger } from '@quittance/runtime/logger.ts';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { duration, finding, type Finding } from './finding.ts';
 import { patiently, unlessRefused, type Probe } from './probe.ts';
 
@@ -97,4 +101,35 @@ export async function checkBatch({ rpc, exchanges, burst }: Probe, { head }: Tip
   if (size >= count) return finding('batches', 'ok', `${size} calls at once`);
   const found = size === 1 ? 'none: one call a request' : `${size} calls at most`;
   return finding('batches', 'warning', found, 'larger batches leave in parts, which takes longer');
+}
+
+const WEB_SOCKET = 'WebSocket';
+const BLOCKS_WAITED = 4;
+const MIN_WAIT_SECONDS = 10;
+const MAX_WAIT_SECONDS = 90;
+
+/** Whether the endpoint's WebSocket announces a block within the time of a few. */
+export async function checkAnnouncements(networkId: string, node: RpcNode, blockSeconds: number): Promise<Finding> {
+  if (node.wsUrl === null) return finding(WEB_SOCKET, 'unknown', 'none is named');
+  const waitSeconds = Math.min(MAX_WAIT_SECONDS, Math.max(MIN_WAIT_SECONDS, BLOCKS_WAITED * blockSeconds));
+  const startedAt = performance.now();
+  const { promise, resolve }: PromiseWithResolvers<boolean> = Promise.withResolvers();
+  const deadline = setTimeout(() => resolve(false), 1000 * waitSeconds);
+  const following = followNewHeads({
+    network: { id: networkId, endpoints: [node] },
+    onAnnounced: () => resolve(true),
+    logger: createLogger({ service: 'ops', level: 'silent' }),
+    metrics: createMetrics({ service: 'ops', processMetrics: false }),
+  });
+  try {
+    if (await promise) {
+      const tookSeconds = (performance.now() - startedAt) / 1000;
+      return finding(WEB_SOCKET, 'ok', `it announced a block after ${duration(tookSeconds)}`);
+    }
+    const found = `no block was announced in ${duration(waitSeconds)}`;
+    return finding(WEB_SOCKET, 'warning', found, 'leave ws_url out: the chain is polled without it');
+  } finally {
+    clearTimeout(deadline);
+    following.close();
+  }
 }

@@ -1,13 +1,14 @@
+import type { Network } from '@quittance/contracts/networks.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcNode } from '@quittance/chain-reader/rpc/network.ts';
-import { checkAnnouncements } from './announcements.ts';
-import { checkBatch, checkChain, checkHead } from './basics.ts';
-import { checkPlan, measureCost, type Cost } from './cost.ts';
+import { checkAnnouncements, checkBatch, checkChain, checkHead } from './basics.ts';
+import { checkPlan, measureCost, sumOf, type Cost, type Use } from './cost.ts';
 import { checkBlockEvents, checkRanges } from './events.ts';
-import { duration, finding, type Finding } from './finding.ts';
-import { checkHistory, checkKnownTransfer, type KnownTransfer } from './history.ts';
+import { duration, finding, grouped, type Finding } from './finding.ts';
+import { checkHistory, checkKnownTransfer, knownTransferOf, type KnownTransfer } from './history.ts';
 import { openProbe, type Probe } from './probe.ts';
+import { readyEntry, type Target } from './target.ts';
 
 /** What an endpoint is worth to the watcher. */
 export type EndpointReport = {
@@ -22,11 +23,11 @@ export type EndpointReport = {
   max_block_range: number | null;
 };
 
-export type CheckOptions = {
+type CheckOptions = {
   known: KnownTransfer | null;
   /** Deadline of one request. */
   timeoutMs: number;
-  /** Told of each question before it is asked. */
+  /** Called with each question before it is asked. */
   onProgress(what: string): void;
 };
 
@@ -111,4 +112,49 @@ function refusalsFinding({ exchanges }: Probe): Finding[] {
   if (refused === 0) return [];
   const meaning = "say the plan's requests_per_second: until then its refusals slow the watcher down";
   return [finding('rate', 'warning', `${refused} requests were refused for being too many`, meaning)];
+}
+
+/** One line of what an endpoint costs. */
+type CostLine = { endpoint: number; role: string; calls: number; units: number | null; most: string };
+
+export type NetworkReport = {
+  network: string;
+  endpoints: EndpointReport[];
+  cost: CostLine[];
+  /** Ready for the networks file. */
+  entry: Network;
+  /** Which environment variable holds what. */
+  variables: Record<string, string>;
+};
+
+/** Checks every endpoint of a network, one after the other: together they would wait for each other's budget. */
+export async function checkNetwork(
+  target: Target,
+  options: Omit<CheckOptions, 'known' | 'onProgress'> & { onProgress(endpoint: number, what: string): void },
+): Promise<NetworkReport> {
+  const { network } = target;
+  const known = knownTransferOf(network);
+  const endpoints: EndpointReport[] = [];
+  for (const [position, node] of network.endpoints.entries()) {
+    const onProgress = (what: string) => options.onProgress(position, what);
+    endpoints.push(await checkEndpoint(network, node, position, { ...options, known, onProgress }));
+  }
+  const ranges = endpoints.flatMap(({ max_block_range: range }) => (range === null ? [] : [range]));
+  const maxBlockRange = ranges.length === 0 ? null : Math.min(...ranges);
+  return {
+    network: network.id,
+    endpoints,
+    cost: endpoints.flatMap(costLines),
+    ...readyEntry(target, maxBlockRange),
+  };
+}
+
+function costLines({ endpoint, cost }: EndpointReport): CostLine[] {
+  if (cost === null) return [];
+  const line = (role: string, { calls, units }: Use): CostLine => {
+    const [most] = Object.entries(calls).sort(([, a], [, b]) => b - a);
+    const name = most === undefined ? '' : `${grouped(most[1])} ${most[0]}`;
+    return { endpoint, role, calls: sumOf(calls), units, most: name };
+  };
+  return [line('the first', cost.first), line('the first, asleep', cost.asleep), line('the second', cost.second)];
 }

@@ -1,0 +1,115 @@
+import {
+  AddApiKey,
+  apiKeyScopes,
+  FIRST_KEY,
+  ListApiKeys,
+  RevokeApiKey,
+  type ApiKey,
+} from '@quittance/contracts/http/api-gateway/api-keys.ts';
+import {
+  AddMerchantLogin,
+  DisableMerchantLogin,
+  LinkMerchantLogin,
+  ListMerchantLogins,
+  type MerchantLogin,
+} from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
+import { anyText, choiceOf, needed, personName, word } from './field.ts';
+import { merchant, onMerchant } from './access.ts';
+import { callRow, ownRow } from './row.ts';
+import { facts, table } from './view.ts';
+
+const NAME_MAX = 60;
+const keyName = (help: string) =>
+  needed('--name <name>', anyText, help, {
+    form: { input: 'text', max: NAME_MAX },
+  });
+
+export const keyRows = [
+  callRow('merchant key add', AddApiKey, {
+    does: 'add a further API key, shown once; twenty at most work at a time',
+    more: 'All keys share the limits and counters of the merchant. One of the scope `read` is answered 401 for everything but `GET`.',
+    ...onMerchant('add-key', 'Add an API key', true),
+    fields: {
+      merchant_id: merchant,
+      name: keyName('what uses it; no two working keys have one name'),
+      scope: choiceOf('--scope <scope>', apiKeyScopes, 'what it may do: all, or read for what only reads', {
+        byDefault: 'all',
+        form: { input: 'select', names: { all: 'everything', read: 'only read' } },
+      }),
+    },
+    view: (key) => [facts({ merchant: key.merchant_id, name: key.name, scope: key.scope, 'API key': key.api_key })],
+  }),
+  callRow('merchant key list', ListApiKeys, {
+    does: 'list the keys that work, and those that were revoked last; never a key itself',
+    fields: { merchant_id: merchant },
+    view: ({ merchant_id: id, keys }) => [keysTable(id, keys)],
+  }),
+  callRow('merchant key revoke', RevokeApiKey, {
+    does: 'revoke a further API key: the next request with it is answered 401',
+    more: 'It cannot come back. The first key is the one from the registration: `merchant replace-credentials` and the rotation of the merchant replace it and no other.',
+    asks: true,
+    ...onMerchant('revoke-key', 'Revoke an API key'),
+    fields: { merchant_id: merchant, name: keyName('as key list shows it') },
+    view: (key) => [facts({ name: key.name, scope: key.scope, created: key.created_at, revoked: key.revoked_at })],
+  }),
+];
+
+/** The first key is replaced, never revoked; its date is that of the last time. */
+export const keysTable = (merchantId: string, keys: readonly ApiKey[], title: string | null = null) =>
+  table(title, keys, {
+    name: 'name',
+    scope: 'scope',
+    created: 'created_at',
+    revoked: 'revoked_at',
+    actions: ({ name, revoked_at: revoked }) =>
+      revoked !== null || name === FIRST_KEY
+        ? null
+        : { action: 'merchant key revoke', label: 'Revoke', values: { merchant_id: merchantId, name } },
+  });
+
+const listed = word('name', personName, 'as login list shows it');
+
+export const linkLogin = ownRow('merchant login link', LinkMerchantLogin.access, {
+  audited: true,
+  does: 'make an address that signs the person in to the console once, within half an hour; shown once',
+  fields: { merchant_id: merchant, name: listed },
+});
+
+export const loginRows = [
+  callRow('merchant login add', AddMerchantLogin, {
+    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new credential',
+    more: 'Twenty at most work at a time. The audit names the person `@merchant/NAME`; the name is never given to somebody else of this merchant.',
+    fields: { merchant_id: merchant, name: word('name', personName, 'as the audit of the merchant shows it') },
+    view: ({ merchant_id: id, name, credential }) => [facts({ merchant: id, name, credential })],
+  }),
+  callRow('merchant login list', ListMerchantLogins, {
+    does: 'list names, and when each credential was last used; those who were disabled last too',
+    fields: { merchant_id: merchant },
+    view: ({ logins }) => [
+      table(null, logins, {
+        name: 'name',
+        created: 'created_at',
+        'last used': 'last_used_at',
+        disabled: 'disabled_at',
+      }),
+    ],
+  }),
+  linkLogin,
+  callRow('merchant login disable', DisableMerchantLogin, {
+    does: 'end sessions and links at once, and refuse the credential from now on',
+    asks: true,
+    fields: { merchant_id: merchant, name: listed },
+    question: ({ name }) => `Disable ${name}?`,
+    subject: onMerchant('', '').subject,
+    view: (login) => loginView(login),
+  }),
+];
+
+const loginView = (login: MerchantLogin) => [
+  facts({
+    name: login.name,
+    created: login.created_at,
+    'last used': login.last_used_at,
+    disabled: login.disabled_at,
+  }),
+];

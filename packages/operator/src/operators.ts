@@ -1,0 +1,91 @@
+import {
+  AddOperator,
+  DisableOperator,
+  ListOperators,
+  ReadOperatorAudit,
+  type OperatorChange,
+} from '@quittance/contracts/http/api-gateway/operators.ts';
+import { SignOutOperator } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import { LinkOperator } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
+import { operatorRoles } from '@quittance/contracts/operator.ts';
+import { choiceOf, flag, moment, option, personName, word } from './field.ts';
+import { callRow, olderThan, ownRow } from './row.ts';
+import { facts, table, text, words } from './view.ts';
+
+const listed = word('name', personName, 'as operator list shows it');
+
+export const linkOperator = ownRow('operator link', LinkOperator.access, {
+  audited: true,
+  does: 'make an address that signs the operator in to the console once, within half an hour, without the credential; shown once',
+  fields: { name: listed },
+});
+
+export const operatorRows = [
+  callRow('operator add', AddOperator, {
+    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new role and credential',
+    more: 'That is also how a role or a credential is changed. A name is never given to somebody else, because audits name people by it.',
+    fields: {
+      name: word('name', personName, 'as audits show it'),
+      role: choiceOf(
+        '--role <role>',
+        operatorRoles,
+        'viewer reads, support also helps merchants and customers, admin may do everything',
+      ),
+    },
+    view: ({ name, role, credential }) => [facts({ name, role, credential })],
+  }),
+  callRow('operator list', ListOperators, {
+    does: 'list names, roles, and when each credential was last used; those who were disabled last too',
+    fields: {},
+    view: ({ operators }) => [
+      table(null, operators, {
+        name: 'name',
+        role: 'role',
+        created: 'created_at',
+        'last used': 'last_used_at',
+        disabled: 'disabled_at',
+      }),
+    ],
+  }),
+  linkOperator,
+  callRow('operator sign-out', SignOutOperator, {
+    does: 'end every session at the console, and take unused links back; the credential still works',
+    fields: { name: listed },
+    view: ({ closed }) => [text(`${closed} sessions ended.`)],
+  }),
+  callRow('operator disable', DisableOperator, {
+    does: 'refuse the credential from now on; what was begun with it goes on for five minutes at most',
+    asks: true,
+    fields: { name: listed },
+    question: ({ name }) => `Disable ${name}? The credential stops working.`,
+    view: (operator) => [
+      facts({
+        name: operator.name,
+        role: operator.role,
+        created: operator.created_at,
+        'last used': operator.last_used_at,
+        disabled: operator.disabled_at,
+      }),
+    ],
+  }),
+  callRow('operator audit', ReadOperatorAudit, {
+    does: 'show who gave and took accounts, when and why, and who signed in or was refused, from which address; newest first',
+    fields: {
+      changes: flag('--changes', 'only what was done to accounts'),
+      before: option('--before <time>', moment, 'only what was done before this time'),
+    },
+    given: ({ changes, before }) => ({ query: { before, only: changes ? 'changes' : undefined } }),
+    view: ({ entries }) => [operatorAuditTable(entries)],
+    next: ({ entries }) => olderThan(entries, ({ at }) => at),
+  }),
+];
+
+export const operatorAuditTable = (entries: readonly OperatorChange[], title: string | null = null) =>
+  table(title, entries, {
+    when: 'at',
+    who: 'actor',
+    what: ({ action }) => words(action),
+    operator: 'operator',
+    role: ({ after }) => (typeof after?.['role'] === 'string' ? after['role'] : null),
+    why: 'reason',
+  });

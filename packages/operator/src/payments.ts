@@ -1,0 +1,193 @@
+import { FindPayments, paymentQueryOf, type FoundPayment } from '@quittance/contracts/http/payments/finding.ts';
+import * as payments from '@quittance/contracts/http/payments/payments.ts';
+import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
+import { paymentStatuses, type Payment, type PaymentWarning } from '@quittance/contracts/api/payment.ts';
+import { anyText, choice, dayOrMoment, flag, merchantId, needed, option, paymentId, word, Wrong } from './field.ts';
+import { callRow } from './row.ts';
+import { acceptFor } from './transfers.ts';
+import { badge, facts, shortTime, table, tableIfAny, words, type Columns, type Value, type View } from './view.ts';
+
+const payment = word('payment', paymentId, 'payment id');
+
+export const listPayments = callRow('payment list', payments.ListPayments, {
+  does: "list a merchant's payments, the newest hundred; with --csv all of them, oldest first",
+  more:
+    'The CSV is the one that the merchant exports. One export runs at a time for a merchant; when it breaks off the exit code is 3 and what ' +
+    'was printed is not all. An apostrophe keeps spreadsheets from running a cell as a formula: `GET /api/v1/payments/export` in ' +
+    '[openapi.yaml](openapi.yaml) has the rule.',
+  fields: {
+    merchant_id: needed('--merchant <merchant>', merchantId, 'whose payments'),
+    status: choice('--status <status>', paymentStatuses, 'only these'),
+    created_from: option('--from <time>', dayOrMoment('start'), 'created at this UTC day or time, or later'),
+    created_to: option('--to <time>', dayOrMoment('end'), 'created on this UTC day or before it, or before this time'),
+    cursor: option('--cursor <cursor>', anyText, 'go on after the page before'),
+    csv: flag('--csv', 'print all as CSV'),
+  },
+  given: ({ merchant_id, csv: _, ...query }) => ({ params: { merchant_id }, query: { ...query, limit: 100 } }),
+  view: ({ payments: found }) => [table(null, found, paymentColumns)],
+  note: ({ next_cursor: next }) => (next === null ? null : `There are more: add --cursor ${next}, or --csv for all`),
+});
+
+export const showPayment = callRow('payment show', payments.ReadPayment, {
+  does: 'show everything known about a payment of any merchant: the transfer that pays it, unmatched transfers and incidents',
+  more:
+    '`waits for` is `finality` until the network calls the block final, or `second endpoint` until another node shows a large transfer. ' +
+    '--json also has when chain-watcher first read each transfer (`first_seen_at`), and whether it read the network without a gap then (`live`).',
+  fields: { payment_id: payment },
+  view: (found) => paymentView(found),
+});
+
+export const cancelPayment = callRow('payment cancel', payments.CancelPaymentByOperator, {
+  does: 'cancel a PENDING payment, as its merchant could; money from a block before the cancellation still pays it',
+  asks: true,
+  fields: { payment_id: payment },
+  question:
+    ({ payment_id }, services) =>
+    async () => {
+      const {
+        merchant_id: owner,
+        status,
+        ...of
+      } = await services.call(payments.ReadPayment, { params: { payment_id } });
+      return `Cancel ${payment_id} of ${owner}, which is ${status} and asks for ${of.amount} ${of.currency}? Its page asks for no money any more. A transfer in an earlier block still pays it; a later one does not.`;
+    },
+  page: { path: '/payments/:payment_id/cancel', label: 'Cancel the payment', back: '/payments/:payment_id' },
+  view: ({ payment_id, status, cancelled_at }) => [
+    facts({ payment: payment_id, status: badge(status), cancelled: cancelled_at }),
+  ],
+});
+
+export const paymentRows = [
+  callRow('payment find', FindPayments, {
+    does: 'find payments of any merchant by whatever names them, the newest hundred',
+    more: 'A transaction also finds the payments that its transfers may be for.',
+    fields: {
+      what: word(
+        'what',
+        anyText,
+        'payment id, checkout link or its token, order id, reference, transaction id or wallet',
+      ),
+    },
+    given: ({ what }) => {
+      const query = paymentQueryOf(what.trim());
+      if (query !== null) return { query };
+      throw new Wrong(
+        'expected a payment id, a checkout link, an order id, a reference, a transaction id or a wallet.',
+      );
+    },
+    view: ({ payments: found }) => [foundTable(found)],
+    note: ({ payments: [only, ...others] }) =>
+      only !== undefined && others.length === 0 ? `To see everything about it: payment show ${only.payment_id}` : null,
+  }),
+  listPayments,
+  showPayment,
+  cancelPayment,
+];
+
+const paymentColumns: Columns<Payment> = {
+  payment: 'payment_id',
+  status: ({ status }) => badge(status),
+  amount: 'amount',
+  network: 'network',
+  created: 'created_at',
+  paid: 'paid_at',
+  order: 'order_id',
+  reference: 'reference',
+};
+
+/** The payments of one merchant. */
+export const paymentsTable = (listed: readonly Payment[], title: string | null = null) =>
+  table(title, listed, { ...paymentColumns, description: 'description' });
+
+/** @param actions what may be done about each. */
+export const foundTable = (
+  listed: readonly FoundPayment[],
+  title: string | null = null,
+  actions?: (found: FoundPayment) => Value,
+) =>
+  table(title, listed, {
+    payment: 'payment_id',
+    merchant: 'merchant_id',
+    status: ({ status }) => badge(status),
+    amount: 'amount',
+    network: 'network',
+    created: 'created_at',
+    order: 'order_id',
+    'found by': ({ found_by: by }) => words(by),
+    ...(actions && { actions }),
+  });
+
+/** A warning without a row here does not compile. */
+export const warningTexts: Record<PaymentWarning, { is: string; means: string }> = {
+  wallet_blacklisted: {
+    ...{ is: "the token's issuer has frozen this wallet", means: 'Money that arrives there cannot be moved.' },
+  },
+  network_unreadable: {
+    is: 'the network cannot be read just now',
+    means: 'Money that arrives is noticed when it can be read again.',
+  },
+};
+
+export function paymentView(shown: OperatorsPayment): View {
+  const { acceptance, cancellation, incidents, transfers } = shown;
+  return [
+    facts({
+      payment: shown.payment_id,
+      merchant: shown.merchant_id,
+      status: badge(shown.status),
+      amount: `${shown.amount} ${shown.currency}`,
+      wallet: [shown.merchant_wallet, ` on ${shown.network}`],
+      description: shown.description,
+      ...(shown.order_id !== null && { order: shown.order_id }),
+      reference: shown.reference,
+      ...(shown.warnings.length > 0 && { warnings: shown.warnings.map((one) => warningTexts[one].is).join('; ') }),
+      created: shown.created_at,
+      expires: shown.expires_at,
+      ...(shown.transaction?.waiting_for && { 'waits for': words(shown.transaction.waiting_for) }),
+      ...(shown.paid_at !== null && { paid: shown.paid_at }),
+      ...(shown.cancelled_at !== null && {
+        cancelled: cancellation
+          ? `${shortTime(shown.cancelled_at)} by ${cancellation.actor}: ${cancellation.reason}`
+          : shown.cancelled_at,
+      }),
+      ...(acceptance !== null && {
+        accepted: `${shortTime(acceptance.accepted_at)} by ${acceptance.actor}: ${acceptance.reason}`,
+      }),
+      link: shown.payment_url,
+    }),
+    table('transfers', transfers, {
+      transaction: 'transaction_id',
+      index: 'transaction_event_index',
+      'block time': 'block_timestamp',
+      amount: 'amount',
+      phase: ({ phase }) => badge(phase),
+      confirmations: ({ confirmations, confirmations_required: required }) => `${confirmations} of ${required}`,
+      pays: (transfer) => paysValue(transfer, shown.payment_id),
+      actions: (transfer) =>
+        shown.status === 'PAID' || transfer.payment_id !== null ? null : acceptFor(transfer, shown.payment_id),
+    }),
+    // The payment and its merchant are shown above.
+    ...tableIfAny('incidents', incidents, {
+      incident: ({ incident_id: id }) => ({ to: `/incidents/payment/${id}`, label: id }),
+      kind: ({ kind }) => words(kind),
+      transaction: 'transaction_id',
+      index: 'transaction_event_index',
+      opened: 'opened_at',
+      resolved: 'resolved_at',
+      by: 'resolved_by',
+      why: 'resolved_reason',
+    }),
+  ];
+}
+
+function paysValue(transfer: LedgerEntry, paymentId: string): Value {
+  const { payment_id, candidates } = transfer;
+  const why = paysText(transfer, paymentId);
+  return payment_id === null && candidates.length > 1 ? [why, ', ', { candidates }] : why;
+}
+
+export function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): string {
+  if (payment_id !== null) return payment_id === paymentId ? 'this payment' : payment_id;
+  // Without a reason against it, it still has to be confirmed or decided about.
+  return reason === null ? 'nothing yet' : `nothing: ${words(reason)}`;
+}

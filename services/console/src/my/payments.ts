@@ -1,0 +1,177 @@
+import { html, type Html } from '@quittance/checkout-page/html.ts';
+import { paymentQueryOf } from '@quittance/contracts/http/payments/finding.ts';
+import { FindMerchantTransfers, type FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
+import { ListPayments, ReadOwnPayment } from '@quittance/contracts/http/payments/payments.ts';
+import { ListDeliveries, ReadOwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
+import { parseTransactionId } from '@quittance/contracts/ids.ts';
+import {
+  paymentStatuses,
+  type Payment,
+  type PaymentDetails,
+  type UnmatchedTransfer,
+} from '@quittance/contracts/api/payment.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import { paymentId } from '@quittance/operator/field.ts';
+import { paymentsTable } from '@quittance/operator/payments.ts';
+import { candidatesOf, reasonsView } from '@quittance/operator/transfers.ts';
+import { badge, facts, table, tableIfAny, text, words, type Value, type View } from '@quittance/operator/view.ts';
+import { options } from '../action.ts';
+import { inPath, ownPage, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
+import { knownOr, partOf } from '../services.ts';
+import { ownStoryPart, warningsPart } from '../story.ts';
+import { MERCHANT_HOME, olderLink, render, show } from '../view.ts';
+
+/** Payments on a page; of a search, so many for each way in which the text may be meant. */
+const SHOWN = 50;
+
+/** Of a payment's events, the attempts of so many are shown: PAID comes first. */
+const EVENTS_SHOWN = 5;
+
+/** A merchant's payments: listed, found by whatever names them, and one with everything that happened to it. */
+export const ownPaymentRoutes = (context: Context): Route[] => [
+  ownPage(context, MERCHANT_HOME, async (visit) => {
+    const [text, status] = [textOf(visit, 'q'), textOf(visit, 'status')];
+    const content = text === '' ? await listed(visit, status) : await found(visit, text, status);
+    return { title: 'Payments', content: html`${ownSearchForm(text, status)} ${content}` };
+  }),
+  ownPage(context, `${MERCHANT_HOME}/:payment_id`, async (visit) => {
+    const { services, viewer } = visit;
+    const params = {
+      ...paramsOf(viewer).params,
+      payment_id: inPath(visit.request, 'payment_id', paymentId, 'Payment not found'),
+    };
+    const payment = await services.call(ReadOwnPayment, { params });
+    const events = await partOf(eventsOf(visit, params.payment_id));
+    return {
+      title: `Payment ${payment.reference}`,
+      content: html`${warningsPart(payment.warnings)} ${render(ownPaymentView(payment), visit.viewer)}
+      ${show(events, (known) => ownStoryPart(payment, known))}`,
+    };
+  }),
+];
+
+const textOf = ({ request }: OwnVisit, name: string): string => (request.query.get(name) ?? '').trim();
+
+async function listed({ request, services, viewer }: OwnVisit, status: string) {
+  const cursor = request.query.get('cursor') ?? undefined;
+  const query = { limit: SHOWN, cursor, status: status || undefined };
+  const { payments, next_cursor: next } = await services.call(ListPayments, { ...paramsOf(viewer), query });
+  const older = next === null ? null : new URLSearchParams({ ...(status !== '' && { status }), cursor: next });
+  return html`${render([paymentsTable(payments, 'newest first')], viewer)}
+  ${olderLink(older && `${MERCHANT_HOME}?${older.toString()}`)}`;
+}
+
+/** By whatever names it; of a transaction also where its money is. */
+async function found(visit: OwnVisit, text: string, status: string) {
+  const { services, viewer } = visit;
+  const ways = paymentQueryOf(text) ?? {};
+  const transactionId = parseTransactionId(text);
+  const params = paramsOf(viewer);
+  const [lists, where] = await Promise.all([
+    Promise.all(Object.entries(ways).map(([way, value]) => foundBy(visit, way, value, status))),
+    transactionId === null
+      ? null
+      : partOf(services.call(FindMerchantTransfers, { ...params, query: { transaction_id: transactionId } })),
+  ]);
+  // Two ways may lead to one payment.
+  const payments = new Map(lists.flat().map((payment) => [payment.payment_id, payment]));
+  return html`${render([paymentsTable([...payments.values()], 'payments found')], viewer)}
+  ${where === null ? [] : show(where, (known) => render(whereView(known), viewer))}`;
+}
+
+const filters = ['order_id', 'reference', 'transaction_id', 'merchant_wallet'];
+
+async function foundBy({ services, viewer }: OwnVisit, way: string, value: string, status: string) {
+  if (way === 'payment_id') return ownPayment({ services, viewer }, value);
+  if (!filters.includes(way)) return [];
+  const query = { [way]: value, limit: SHOWN, status: status || undefined };
+  return (await services.call(ListPayments, { ...paramsOf(viewer), query })).payments;
+}
+
+async function ownPayment({ services, viewer }: Pick<OwnVisit, 'services' | 'viewer'>, id: string): Promise<Payment[]> {
+  const params = { ...paramsOf(viewer).params, payment_id: id };
+  const payment = await knownOr(null, services.call(ReadOwnPayment, { params }));
+  return payment === null ? [] : [payment];
+}
+
+async function eventsOf({ services, viewer }: OwnVisit, paymentId: string) {
+  const { merchant_id: merchantId } = viewer;
+  const params = { merchant_id: merchantId, payment_id: paymentId };
+  const { deliveries } = await services.call(ListDeliveries, { params });
+  const shown = deliveries
+    .slice(0, EVENTS_SHOWN)
+    .map(({ event_id: id }) => ({ merchant_id: merchantId, event_id: id }));
+  return Promise.all(shown.map((event) => services.call(ReadOwnEvent, { params: event })));
+}
+
+/** @param status '' for all. */
+const ownSearchForm = (text: string, status: string): Html =>
+  html`<form method="get" action="${MERCHANT_HOME}" role="search">
+    <label for="q">Payment id, order id, reference, transaction id or wallet; empty for all</label>
+    <input id="q" name="q" type="search" value="${text}" maxlength="500" autocomplete="off" />
+    <label for="status">Status</label>
+    <select id="status" name="status">
+      ${options(['', ...paymentStatuses], status, { '': 'any' })}
+    </select>
+    <button>Find</button>
+  </form>`;
+
+/** The sentence first: it explains where the money is. */
+const whereView = ({ explanation, transfers }: FoundTransfers): View => [
+  text(explanation),
+  table('transfers of this transaction to your wallets', transfers, {
+    amount: ({ amount }) => `${amount} USDT`,
+    wallet: ({ merchant_wallet: wallet, network }) => `${wallet} on ${network}`,
+    'block time': 'block_timestamp',
+    state: ({ state }) => badge(state),
+    payment: (transfer) => transfer.payment_id ?? candidatesOf(transfer),
+    reason: ({ reason }) => reason && words(reason),
+  }),
+];
+
+/** What a payment is, as its merchant sees it: with the texts that it was created with. */
+const ownPaymentView = (payment: PaymentDetails): View => [
+  facts({
+    status: badge(payment.status),
+    amount: `${payment.amount} ${payment.currency}`,
+    requested: `${payment.requested_amount} ${payment.currency}`,
+    wallet: `${payment.merchant_wallet} on ${payment.network}`,
+    description: payment.description,
+    order: payment.order_id,
+    reference: payment.reference,
+    checkout: payment.payment_url,
+    'leads back to': payment.return_url,
+    expires: payment.expires_at,
+    ...transactionFacts(payment),
+  }),
+  ...tableIfAny('metadata', Object.entries(payment.metadata), {
+    name: ([name]: [string, string]) => name,
+    value: ([, value]: [string, string]) => value,
+  }),
+  table('unmatched transfers', payment.unmatched_transfers, {
+    'block time': 'block_timestamp',
+    received: ({ amount }) => `${amount} USDT`,
+    reason: ({ reason }) => words(reason),
+    'may be for': possibleText,
+    transaction: 'transaction_id',
+  }),
+  ...reasonsView(payment.unmatched_transfers),
+];
+
+/** It does not name the other payments, which may be another merchant's; the page of unmatched transfers names the own ones. */
+function possibleText({ reason, candidate_count: count }: UnmatchedTransfer): string {
+  if (reason === 'paid_another') return 'it paid another payment';
+  return count <= 1 ? 'this payment' : `${count} payments, this one included`;
+}
+
+function transactionFacts({ transaction }: PaymentDetails): Record<string, Value> {
+  if (transaction === null) return {};
+  const { confirmations, confirmations_required: required, waiting_for: waiting } = transaction;
+  return {
+    transaction: transaction.transaction_id,
+    received: `${transaction.amount} USDT${transaction.accepted ? ', accepted manually' : ''}`,
+    'block time': transaction.block_timestamp,
+    confirmations: `${confirmations} of ${required}`,
+    'waits for': waiting === null ? null : words(waiting),
+  };
+}
