@@ -304,8 +304,8 @@ export const webhooks: SqlMutants[] = [
       },
       {
         breaks: 'events of a blocked account are given up',
-        before: ' and not l.held',
-        after: '',
+        before: 'make_interval(secs => $1) and not l.held',
+        after: 'make_interval(secs => $1)',
         noticedBy: 'are not given up while the lane is held, or one of them is in flight',
       },
       {
