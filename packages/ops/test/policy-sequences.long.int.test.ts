@@ -8,7 +8,7 @@ import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { startRealServices, type RealServices } from './real-services.ts';
 
 // Hundreds of sequences take their time on a busy machine; nothing here passes or fails by it.
-jest.setTimeout(amountOf({ short: 300_000, long: 3_600_000 }));
+jest.setTimeout(3_600_000);
 
 const DAY_MS = 86_400_000;
 

@@ -103,7 +103,7 @@ export async function startRealServices() {
     AMQP_URL: held.gateway.url,
   };
   const gatewayProcess = await startServiceProcess(mainOf('api-gateway'), gatewaySettings);
-  const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: {} });
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: {}, signer: trustOf('quota').signer });
   const pools = {
     gateway: testPool({ url: gateway!.url, schema: gatewayDatabase.schema, max: 1 }),
     payments: testPool({ url: payments!.url, schema: 'payments', max: 2 }),

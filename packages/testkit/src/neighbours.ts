@@ -10,6 +10,7 @@ import { createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from './database.ts';
 import { testLogger, testMetrics } from './logger.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import { sharedTrust } from './trust.ts';
 
 export type Neighbours = {
@@ -28,13 +29,16 @@ export type Neighbours = {
  * Stands where the other services stand, on the same broker. Outbox and inbox are in a database of its own, so that its relay
  * never sends what the service under test has to send.
  * @param consumes the handlers of each neighbour.
+ * @param signer of the one that publishes, for services that check signatures.
  */
 export async function startNeighbours({
   amqpUrl,
   consumes,
+  signer = null,
 }: {
   amqpUrl: string;
   consumes: Partial<Record<ServiceName, Handler[]>>;
+  signer?: Trust['signer'];
 }): Promise<Neighbours> {
   const common = { logger: testLogger, metrics: testMetrics };
   const schema = 'neighbours';
@@ -45,7 +49,7 @@ export async function startNeighbours({
   // A service refuses who has waited for a connection; a test waits, however much it publishes at once.
   publishing.options.connectionTimeoutMillis = 0;
   const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
-  const outbox = createOutbox({ ...common, pool, broker, signer: null });
+  const outbox = createOutbox({ ...common, pool, broker, signer });
   const consumers = Object.entries(consumes).map(([service, handlers]) =>
     startConsumers({ ...common, broker, pool, service: service as ServiceName, handlers, trust: sharedTrust() }),
   );
