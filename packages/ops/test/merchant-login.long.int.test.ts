@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { startRealServices, type RealServices } from './real-services.ts';
 import { runOps } from './world.ts';
 
-jest.setTimeout(300_000);
+jest.setTimeout(3_600_000);
 
 let services: RealServices;
 let merchant: string;

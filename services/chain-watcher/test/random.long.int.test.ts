@@ -3,7 +3,7 @@ import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { randomRun } from './random-run/random-run.ts';
 
 // Processes that were killed with work under way are waited for; nothing here passes or fails by time.
-jest.setTimeout(600_000);
+jest.setTimeout(3_600_000);
 
 const DURATION_MS = amountOf({ short: 25_000, long: 120_000 });
 /** The same plan for everybody, so that what fails is due to the change at hand. `npm run faults -- chain` tries others, for longer. */

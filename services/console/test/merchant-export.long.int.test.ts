@@ -8,7 +8,7 @@ import { startWorld, type World } from './world.ts';
 const MONTH = 'from=2026-10-01&to=2026-10-31';
 
 // Five services and a console start for it, and everybody asks for everything.
-jest.setTimeout(300_000);
+jest.setTimeout(3_600_000);
 
 let world: World;
 let anna: Awaited<ReturnType<typeof personOf>>;

@@ -4,7 +4,7 @@ import { randomClaims } from './random-claims/random-claims.ts';
 import { startStoreWorld } from './store-world.ts';
 
 // What is left after the run is waited for; nothing here passes or fails by time.
-jest.setTimeout(600_000);
+jest.setTimeout(3_600_000);
 
 /** The run goes on until there was something of every kind. */
 const durationMs = amountOf({ short: 3_000, long: 300_000 });

@@ -13,7 +13,7 @@ import { openSite, type Site } from './site.ts';
 import { createGate, reset, shareOf, type Visit } from './visits.ts';
 
 // The leases of killed dispatchers are waited for; nothing here passes or fails by time.
-jest.setTimeout(600_000);
+jest.setTimeout(3_600_000);
 
 const SEED = 20_261_126;
 const MERCHANTS = 8;
