@@ -17,7 +17,7 @@ test('a batch size grows by a twentieth, at least by one, up to its maximum', ()
   expect(large.size()).toBe(210);
 });
 
-test('an answer to fewer blocks than the batch size does not grow it', () => {
+test('a request for fewer blocks than the batch size does not grow it', () => {
   const batch = createBatchSize(200, 2_000);
   batch.grow(7);
   expect(batch.size()).toBe(200);
@@ -46,7 +46,7 @@ test.each([
   expect(batch.size()).toBe(asked);
 });
 
-test('the batch size finds the limit of any node, and seldom exceeds it again', () => {
+test('the batch size finds the limit of any node, and rarely exceeds it again', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), (limit) => {
       const batch = createBatchSize(200, 2_000);
