@@ -119,7 +119,7 @@ describe('keys in URLs', () => {
     ]);
     expect(() =>
       readNetworks(withUrls({ tron: [{ ...entry, ws_url: 'https://ws.example' }] }), { TRON_KEY: 'abc' }),
-    ).toThrow(/tron: rpc_urls\[0\]\.ws_url is no ws\(s\) URL/);
+    ).toThrow(/tron: rpc_urls\[0\]\.ws_url is not a ws\(s\) URL/);
   });
 
   test('that are missing stop the start and are named', () => {
@@ -147,13 +147,13 @@ describe('keys in URLs', () => {
 
   test('that break a URL stop the start', () => {
     const login = withUrls({ base: ['https://user:${PASSWORD}@rpc.example'] });
-    expect(() => readNetworks(login, { PASSWORD: '100%' })).toThrow(/base: rpc_urls\[0\] is no http\(s\) URL/);
+    expect(() => readNetworks(login, { PASSWORD: '100%' })).toThrow(/base: rpc_urls\[0\] is not an http\(s\) URL/);
   });
 
   test('never appear in the error about a URL', () => {
     const broken = withUrls({ ethereum: ['ftp://user:${ETHEREUM_KEY}@rpc.example'] });
     expect(() => readNetworks(broken, { ETHEREUM_KEY: 'hush-hush' })).toThrow(
-      /^(?!.*hush-hush).*rpc_urls\[0\] is no http\(s\) URL/,
+      /^(?!.*hush-hush).*rpc_urls\[0\] is not an http\(s\) URL/,
     );
   });
 });

@@ -247,7 +247,7 @@ describe('an answer', () => {
   });
 
   test.each<[string, Reply]>([
-    ['that is no gzip', { body: 'plain', headers: { 'content-encoding': 'gzip' } }],
+    ['that is not gzip', { body: 'plain', headers: { 'content-encoding': 'gzip' } }],
     ['that is cut off', { body: gzipSync('"x"').subarray(0, -4), headers: { 'content-encoding': 'gzip' } }],
     ['in an encoding that nobody asked for', { body: '"x"', headers: { 'content-encoding': 'br' } }],
   ])('%s is not used', async (_, reply) => {

@@ -47,8 +47,8 @@ describe('decoding', () => {
     ['short data', { data: '0x01' }],
     ['long data', { data: `${hashOf(1)}00` }],
     ['no data', { data: '0x' }],
-    ['a recipient that is no address', { topics: [topic, from, `0x01${'0'.repeat(62)}`] }],
-  ])('%s is no transfer', (_, changes) => {
+    ['a recipient that is not an address', { topics: [topic, from, `0x01${'0'.repeat(62)}`] }],
+  ])('%s is not a transfer', (_, changes) => {
     expect(decodeTransfer(TOKEN, sampleLog(changes))).toBeNull();
   });
 });

@@ -26,7 +26,7 @@ test('a request for fewer blocks than the batch size does not grow it', () => {
 test.each([
   ['the number of blocks that the node suggests', 200, { blocks: 10 }, 10],
   ['that of the range that the node suggests', 200, { from: 100, to: 149 }, 50],
-  ['half, when the suggestion is no less than what was asked', 200, { blocks: 200 }, 100],
+  ['half, when the suggestion is not less than what was asked', 200, { blocks: 200 }, 100],
   ['half, when the suggestion is nonsense', 200, { blocks: 0 }, 100],
   ['half, when there is none', 200, null, 100],
   ['one, and never less', 2, null, 1],

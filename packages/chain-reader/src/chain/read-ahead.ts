@@ -109,7 +109,7 @@ async function readSeveral(
   return { blocksToStore: headers, transfers, deprecation: findDeprecation(network.token, entries) };
 }
 
-/** The headers of these blocks and of the head, ascending; null when one of them is not in the node's chain, or no longer. */
+/** The headers of these blocks and of the head, ascending; null when one of them is not (or no longer) in the node's chain. */
 async function readMatched(rpc: RpcProvider, matched: readonly BlockLogs[], head: Block): Promise<Block[] | null> {
   if (matched.length === 0) return [head];
   const wanted = new Map([...matched.map(({ block }) => block), head].map(({ number, hash }) => [number, hash]));

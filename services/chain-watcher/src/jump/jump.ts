@@ -145,7 +145,7 @@ type Target = {
   isNamed: boolean;
   /** The last scanned block that is certainly in the chain. */
   scanned: FinalBlock;
-  /** Whether `scanned` is our tip. Otherwise the blocks above it may be gone by a reorg, and no node shows them any more. */
+  /** Whether `scanned` is our tip. Otherwise a reorg may have removed the blocks above it, and no node shows them any more. */
   isTip: boolean;
 };
 

@@ -98,7 +98,7 @@ const receiptLies = (isOwn: IsOwn): Lie[] => {
     own('receipt: null', () => null),
     own('receipt: of another block', (receipt) => ({ ...receipt, blockHash: anyHash(5) })),
     own('receipt: of another transaction', (receipt) => ({ ...receipt, transactionHash: anyHash(6) })),
-    own('receipt: a status that is no number', (receipt) => ({ ...receipt, status: 1, root: undefined })),
+    own('receipt: a status that is not a number', (receipt) => ({ ...receipt, status: 1, root: undefined })),
     own('receipt: failed', (receipt) => ({ ...receipt, status: '0x0', root: undefined }), 'hides'),
     ownLogs('receipt: no events', () => []),
     ownLogs('receipt: another amount', (logs, at) => logs.with(at, wrongAmount(logs[at]!))),
