@@ -61,6 +61,13 @@ export class RpcError extends Error {
   }
 }
 
+/** @returns null instead of an RpcError. */
+export const nullIfFailed = <T>(answer: Promise<T>): Promise<T | null> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof RpcError) return null;
+    throw error;
+  });
+
 /** A node that is too slow for a range times out. One that refuses every range may answer about single blocks. */
 const TOO_MUCH: readonly RpcErrorKind[] = ['range', 'timeout', 'unsupported'];
 

@@ -2,7 +2,7 @@ import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { PollContext, PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { expectedAbove } from '@quittance/chain-reader/chain/read-ahead.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { nullIfFailed, RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import type { AdaptiveBatchSize } from '../blocks/ranges.ts';
@@ -83,7 +83,7 @@ async function crossCheckPoll(
   result: PollResult,
   mayAcceptFork: boolean,
 ): Promise<void> {
-  const ask = <T>(read: (other: RpcProvider) => Promise<T>) => askAnother(endpoints, rpc, read);
+  const ask: Ask = (read) => nullIfFailed(endpoints.askAnother(read, rpc.endpoint));
   if (result.kind === 'blocks' && (await hasUntrueTime(ask, result)))
     throw new RpcError('invalid_answer', 'a block from the future that another node does not have');
   if (result.kind !== 'fork') return;
@@ -95,21 +95,8 @@ async function crossCheckPoll(
     throw new RpcError('invalid_answer', 'a fork below the final block that another node does not have');
 }
 
-type Ask = <T>(read: (other: RpcProvider) => Promise<T>) => Promise<T | null>;
-
 /** @returns null when no other endpoint is configured, or none answers. */
-async function askAnother<T>(
-  endpoints: Endpoints,
-  { endpoint }: RpcProvider,
-  read: (other: RpcProvider) => Promise<T>,
-): Promise<T | null> {
-  try {
-    return await endpoints.askAnother(read, endpoint);
-  } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
-  }
-}
+type Ask = <T>(read: (other: RpcProvider) => Promise<T>) => Promise<T | null>;
 
 /**
  * A node that is stuck on a dead branch looks like a reorg. So a branch is not followed while another endpoint has our tip in a chain
