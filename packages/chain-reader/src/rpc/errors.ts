@@ -30,7 +30,7 @@ export type SuggestedRange = { from: number; to: number } | { blocks: number };
 
 /** What a provider says in addition to the error. */
 type Hints = {
-  /** How long we should not ask again, in milliseconds; null when it names no time. */
+  /** How long to wait before asking again, in milliseconds; null when it names no time. */
   retryAfterMs?: number | null;
   /** With kind `range`: what it would answer. Only a hint, which may not be smaller than the request. */
   suggested?: SuggestedRange | null;

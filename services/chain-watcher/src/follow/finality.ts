@@ -79,8 +79,8 @@ export function createFinalityCheck(
 }
 
 /**
- * The final block of the other endpoints, for when the current endpoint names no new one: it may just have started, or be cut off from the
- * others, or be a node that never names one. An answer counts only up to a block of our chain that the other endpoint has, too.
+ * Asks the other endpoints for the final block, because the current one names no new one. That one may just have started, or be cut off from
+ * the others, or never name one. An answer counts only up to a block of our chain that the other endpoint has, too.
  * @returns null when none of them names one, or none of them answers.
  */
 async function finalityOfOthers(
