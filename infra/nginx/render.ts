@@ -21,7 +21,7 @@ export type NginxPlan = {
 };
 
 /**
- * The whole nginx.conf of a plan, from the templates beside this file.
+ * The whole nginx.conf of a plan, from the templates next to this file.
  * @throws Error when a template names something that is not given, or a value could break out of its place.
  */
 export function renderNginx({ directory, user, edge, balancers = [] }: NginxPlan): string {

@@ -12,7 +12,7 @@ const clients = join(repository, 'packages', 'sdk', 'clients');
 const drivers = join(import.meta.dirname, 'drivers');
 const toolsDirectory = join(repository, '.local', 'tools');
 
-/** The first words of a command, and what it needs in its environment beside the usual. */
+/** The first words of a command, and what it needs in its environment in addition to the usual variables. */
 export type Command = { words: string[]; env: Record<string, string> };
 
 /** The programs of a language, ready to run. */

@@ -36,17 +36,22 @@ const turns: readonly Turn[] = [
   [/\ba (?:field|row|column|call|file|message) more\b/i, 'another', 'It has a field more.', 'It has a few more.'],
   [/\banother \w+ than\b/i, 'a … other than', 'It is another key than ours.', 'It is a key other than ours.'],
   [/\bfor want of\b/i, 'without; because … is missing', 'It ends for want of memory.', 'It is short of memory.'],
+  [/\bbeside\b/i, 'next to; in addition to', 'It is stored beside the tip.', 'Besides the tip, it stores blocks.'],
+  [
+    /\bbut for (?!(?:a|an|the) (?:while|moment|time)\b)/i,
+    'except',
+    'All are confirmed but for large ones.',
+    'Small, but fast.',
+  ],
   [/(?:^|[.:] )Who [a-z]+s\b[^?.]*\./m, 'Anyone who', 'Who asks gets it.', 'Who asks? Merchants do.'],
 ];
 
 /** Texts that nobody has rewritten yet. Remove an entry when its texts are done. */
 const notYet = [
   ...['docker', 'kubernetes', 'local', 'observability', 'release'].map((name) => `infra/${name}/`),
-  ...['chain-reader', 'checkout-page', 'contracts', 'example-shop', 'http', 'local-backends'].map(
-    (name) => `packages/${name}/`,
-  ),
+  ...['checkout-page', 'contracts', 'example-shop', 'http', 'local-backends'].map((name) => `packages/${name}/`),
   ...['messaging', 'postgres', 'runtime', 'sdk', 'testkit'].map((name) => `packages/${name}/`),
-  ...['api-gateway', 'chain-watcher', 'payments', 'webhook-dispatcher'].map((name) => `services/${name}/`),
+  ...['api-gateway', 'payments', 'webhook-dispatcher'].map((name) => `services/${name}/`),
   ...['attacks', 'benchmarks', 'browser', 'conformance', 'deployment', 'docs', 'engine'].map(
     (name) => `tests/${name}/`,
   ),

@@ -10,7 +10,7 @@ import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { freePortBase, ownEnvironment } from '../support/journey-stack.ts';
 
-/** For a start that fails beside them: a broker and a chain that need not be started first. */
+/** For a start that fails while they run: a broker and a chain that need not be started first. */
 const elsewhere = { AMQP_URL: 'amqp://127.0.0.1:1', CHAIN_RPC_URL: 'http://127.0.0.1:1' };
 const repository = join(import.meta.dirname, '..', '..');
 const { scripts } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')) as {

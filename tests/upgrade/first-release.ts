@@ -81,7 +81,7 @@ async function addMessages(db: pg.Client, schema: string, merchant: string): Pro
   );
 }
 
-/** @returns the rows of all tables of ours, but for the books of the migrations. Partitions are read with their table. */
+/** @returns the rows of all our tables, except those of the migrations. Partitions are read with their table. */
 export async function readRows(db: pg.Client): Promise<Rows> {
   const { rows: tables } = await db.query<{ name: string }>(
     `select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

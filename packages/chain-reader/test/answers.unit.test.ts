@@ -23,7 +23,7 @@ const rawLog = {
 };
 
 describe('a block', () => {
-  test('is read from the fields we need, even where others are malformed as on Tron', () => {
+  test('is read from the fields we need, even when others are malformed, as on Tron', () => {
     expect(parseBlock(rawBlock)).toEqual({
       number: 7,
       hash: hashOf(7),
@@ -34,7 +34,7 @@ describe('a block', () => {
     });
   });
 
-  test('names its transactions, also where a node sends them whole', () => {
+  test('lists its transactions, even when a node sends them whole', () => {
     const transactions = [hashOf(0xa), { hash: hashOf(0xb), value: '0x0' }];
     expect(parseBlock({ ...rawBlock, transactions }).transactions).toEqual([hashOf(0xa), hashOf(0xb)]);
   });
@@ -45,7 +45,7 @@ describe('a block', () => {
     ['without number', { ...rawBlock, number: null }],
     ['with a decimal number', { ...rawBlock, number: 7 }],
     ['with a short hash', { ...rawBlock, hash: '0x12' }],
-    ['with a hash that is no hex', { ...rawBlock, hash: `0x${'g'.repeat(64)}` }],
+    ['with a hash that is not hex', { ...rawBlock, hash: `0x${'g'.repeat(64)}` }],
     ['with a short bloom', { ...rawBlock, logsBloom: '0x00' }],
     ['without transactions', { ...rawBlock, transactions: undefined }],
     ['with a transaction without hash', { ...rawBlock, transactions: [{}] }],
@@ -59,7 +59,7 @@ describe('logs', () => {
     expect(parseLogs([rawLog])[0]?.address).toBe(`0x${'ab'.repeat(20)}`);
   });
 
-  test('of several contracts and blocks are each read as they are', () => {
+  test('of several contracts and blocks are read unchanged', () => {
     const other = {
       ...rawLog,
       address: `0x${'cd'.repeat(20)}`,
@@ -80,7 +80,7 @@ describe('logs', () => {
     ['a log taken back', [{ ...rawLog, removed: true }]],
     ['five topics', [{ ...rawLog, topics: Array.from({ length: 5 }, () => hashOf(1)) }]],
     ['a pending log', [{ ...rawLog, blockHash: null, blockNumber: null }]],
-    ['data that is no hex', [{ ...rawLog, data: '0x0g' }]],
+    ['data that is not hex', [{ ...rawLog, data: '0x0g' }]],
     ['data with a character that is no ASCII', [{ ...rawLog, data: '0x0\u0661' }]],
     ['a later log whose contract is missing', [rawLog, { ...rawLog, address: undefined }]],
     ['a later log with a malformed block', [rawLog, { ...rawLog, blockHash: `0x${'g'.repeat(64)}` }]],
@@ -90,7 +90,7 @@ describe('logs', () => {
   });
 });
 
-test('a receipt shows whether its transaction succeeded, and must show it', () => {
+test('a receipt must show whether its transaction succeeded', () => {
   const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), blockNumber: '0x7', logs: [rawLog] };
   expect(parseReceipt({ ...receipt, status: '0x1' }).succeeded).toBe(true);
   expect(parseReceipt({ ...receipt, status: '0x0' }).succeeded).toBe(false);
@@ -104,7 +104,7 @@ test('a receipt from before receipts had a status shows a state root instead', (
   for (const root of [null, '0x', 'yes']) expect(() => parseReceipt({ ...receipt, root })).toThrow(/invalid_answer/);
 });
 
-test('a receipt with events in another order, twice or of another transaction is refused: positions would be wrong', () => {
+test('a receipt whose events are unordered, repeated or of another transaction is refused, because positions would be wrong', () => {
   const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), blockNumber: '0x7', status: '0x1' };
   const [first, second] = [rawLog, { ...rawLog, logIndex: '0x5' }];
   expect(parseReceipt({ ...receipt, logs: [first, second] }).logs).toHaveLength(2);

@@ -7,10 +7,10 @@ import { addressOf } from '@quittance/testkit/chain/samples.ts';
 
 const EMPTY = `0x${'0'.repeat(512)}`;
 const FULL = `0x${'f'.repeat(512)}`;
-/** The tether contract on Ethereum. */
+/** The Tether contract on Ethereum. */
 const TOKEN = '0xdac17f958d2ee523a2206206994597c13d831ec7';
 
-/** The filter of these items, built the slow way: every single bit that the test asks for. */
+/** The filter of these items, built slowly, bit by bit. */
 function filterOf(items: string[]): string {
   const bytes = Buffer.alloc(256);
   for (let bit = 0; bit < 2048; bit += 1) {
@@ -29,14 +29,14 @@ test('an empty filter proves that a block holds no transfer, a full one proves n
   expect(mayHold(FULL)).toBe(true);
 });
 
-test('a filter that holds the contract and the event is recognised; each alone is not enough', () => {
+test('a filter with both the contract and the event is recognised; one of them is not enough', () => {
   const mayHold = bloomTest(TOKEN, TRANSFER_TOPIC);
   expect(mayHold(filterOf([TOKEN, TRANSFER_TOPIC]))).toBe(true);
   expect(mayHold(filterOf([TOKEN]))).toBe(false);
   expect(mayHold(filterOf([TRANSFER_TOPIC]))).toBe(false);
 });
 
-test('a filter that holds nothing of the contract but its deprecation proves no block empty', () => {
+test('a filter with only the deprecation of the contract does not prove that a block is empty', () => {
   const entry = {
     ...{ id: 'ethereum', family: 'evm', chain_id: 1, rpc_urls: ['http://a'], usdt_contract: TOKEN, decimals: 6 },
     ...{ confirmations: 1, finality: 'confirmations', poll_interval_ms: 1000, explorer_transaction_url: null },
@@ -46,7 +46,7 @@ test('a filter that holds nothing of the contract but its deprecation proves no 
   expect(network?.mayHoldTransfer?.(filterOf([TOKEN, addressOf(5)]))).toBe(false);
 });
 
-test('logs account for a filter exactly when none of its items is missing', () => {
+test('logs explain a filter only if none of its items is missing', () => {
   const items = [TOKEN, TRANSFER_TOPIC, addressOf(77)];
   const filter = filterOf(items);
   const all = items.map((item) => ({ address: item, topics: [] }));
@@ -57,7 +57,7 @@ test('logs account for a filter exactly when none of its items is missing', () =
   expect(coversBloom(all, FULL)).toBe(false);
 });
 
-test('more logs than the filter knows, as of a bridge, do no harm', () => {
+test('more logs than the filter has, such as those of a bridge, do no harm', () => {
   const filter = filterOf([TOKEN, TRANSFER_TOPIC]);
   const transfer = { address: TOKEN, topics: [TRANSFER_TOPIC] };
   fc.assert(

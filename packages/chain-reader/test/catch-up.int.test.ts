@@ -7,12 +7,12 @@ import { startReading, transfersOf, type Reading } from './reading.ts';
 
 let reading: Reading;
 let local: LocalChain;
-/** Paid in the second block above our tip, and in the fourth one. */
+/** Is paid in the second and in the fourth block above our tip. */
 const wallet = newWallet();
 const other = newWallet();
 let from: number;
 const BLOCKS = 20;
-/** So many wallets that nodes are asked for every transfer. */
+/** Enough wallets that nodes are asked for every transfer. */
 const crowd = Array.from({ length: 501 }, () => newWallet().toLowerCase());
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ const join = (ahead: FinalRange | null, wallets: string[], chain = local) =>
   );
 const methodsOf = ({ calls }: Awaited<ReturnType<typeof join>>) => [...new Set(calls.map(({ method }) => method))];
 
-test('what was read ahead is not asked for again, and gives what reading in turn gives', async () => {
+test('a range that was read ahead is not requested again, and has the same result as one read in turn', async () => {
   const ahead = await readAhead([wallet, other]);
   const joined = await join(ahead, [wallet, other]);
   expect(joined.answer).toEqual((await join(null, [wallet, other])).answer);
@@ -55,13 +55,13 @@ test('a wallet that is watched since a range was read ahead misses none of its t
   const among = await join(await readAhead(crowd), [...crowd, wallet]);
   expect(transfersOf(among.answer).map(({ amountUnits }) => amountUnits)).toEqual([7n]);
   expect(methodsOf(among)).not.toContain('eth_getLogs');
-  // Of few wallets only their transfers were asked for.
+  // For few wallets, only their transfers were requested.
   const alone = await join(await readAhead([other]), [other, wallet]);
   expect(transfersOf(alone.answer).map(({ amountUnits }) => amountUnits)).toEqual([7n, 8n]);
   expect(methodsOf(alone)).toContain('eth_getLogs');
 });
 
-test('what another node has shown, or of other blocks, is read again', async () => {
+test('a range from another node, or of other blocks, is read again', async () => {
   const ahead = await readAhead([wallet]);
   for (const unusable of [
     { ...ahead, endpoint: 1 },
@@ -73,7 +73,7 @@ test('what another node has shown, or of other blocks, is read again', async () 
   }
 });
 
-test('a range that was read ahead and does not follow our tip is a fork or a lie, and is not stored', async () => {
+test('a range that was read ahead and does not follow our tip is a fork or a false answer, and is not stored', async () => {
   const ahead = await readAhead([wallet]);
   const range = { ...ahead.range, first: { ...ahead.range.first, parentHash: `0x${'0'.repeat(64)}` } };
   await expect(join({ ...ahead, range }, [wallet])).rejects.toThrow("does not follow the node's own block");

@@ -7,7 +7,7 @@ import {
 } from '../src/rpc/classify-error.ts';
 import { RpcError, type RpcErrorKind } from '../src/rpc/errors.ts';
 
-/** What nodes and providers are known to say to an eth_getLogs, or to a batch with one. */
+/** The known errors of nodes and providers for an eth_getLogs, or for a batch with one. */
 const sayings: [RpcErrorKind, number, string][] = [
   // Infura
   ['range', -32005, 'query returned more than 10000 results. Try with this block range [0x1, 0x2].'],
@@ -90,7 +90,7 @@ const sayings: [RpcErrorKind, number, string][] = [
   ['range', -32000, 'block range too large (2000), maximum allowed is 1000 blocks'],
   ['rate_limit', -32005, 'rate limit exceeded'],
   ['rate_limit', -32000, 'max usage reached'],
-  // BNB's own nodes, which answer no eth_getLogs at all in these words
+  // BNB's own nodes, which refuse every eth_getLogs with these words
   ['range', -32005, 'limit exceeded'],
   // Optimism and Base, behind proxyd
   ['range', -32020, 'backend response too large'],
@@ -177,7 +177,7 @@ describe('the error of a provider', () => {
     expect(classifyRpcError('eth_blockNumber', code, message).kind).toBe('rate_limit');
   });
 
-  test('a long text is cut, so that no node fills our log', () => {
+  test('a long text is cut, so that no node can fill our log', () => {
     expect(classifyRpcError('eth_getLogs', 1, 'x'.repeat(10_000)).message.length).toBeLessThan(400);
   });
 });
@@ -226,7 +226,7 @@ describe('the range that a text suggests', () => {
   });
 });
 
-describe('how long a provider wants to be left alone', () => {
+describe('how long a provider must not be asked', () => {
   test.each([
     ['call rate limit exhausted, retry in 10s', 10_000],
     ['The key exceeds the frequency limit(15), and the query server is suspended for 30s', 30_000],
@@ -241,7 +241,7 @@ describe('how long a provider wants to be left alone', () => {
     expect(classifyRpcError('eth_getLogs', 0, text).retryAfterMs).toBe(waitMs);
   });
 
-  test('the header counts before the text', () => {
+  test('the header takes precedence over the text', () => {
     expect(classifyRpcError('eth_getLogs', 429, 'retry in 10s', { retryAfterMs: 3_000 }).retryAfterMs).toBe(3_000);
   });
 
@@ -274,7 +274,7 @@ test.each([
   expect(classifyHttpStatus(status).kind).toBe(kind);
 });
 
-test('an endpoint whose plan is used up is left alone for a minute', () => {
+test('an endpoint whose plan is used up is not asked for a minute', () => {
   expect(classifyHttpStatus(402).retryAfterMs).toBe(60_000);
   expect(classifyHttpStatus(402, 5_000).retryAfterMs).toBe(5_000);
 });
@@ -288,7 +288,7 @@ describe('the error of a connection', () => {
     expect(classifyTransportError(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })).kind).toBe('unreachable');
   });
 
-  test('an error that is classified already stays as it is', () => {
+  test('an error that is already classified stays unchanged', () => {
     const error = new RpcError('invalid_answer', 'html');
     expect(classifyTransportError(error)).toBe(error);
   });

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const MIDNIGHT = Date.UTC(2026, 10, 23);
 const calls = (count: number) => Array.from({ length: count }, () => 'eth_getBlockByNumber');
 
-/** A budget on a clock of its own, which begins at midnight. */
+/** A budget with its own clock, which starts at midnight. */
 function budgetOf(changes: Partial<DailyPlan>) {
   let hour = 0;
   const plan = { requestsPerDay: null, unitsPerDay: null, unitPrices: null, beginsAtMinute: 0, ...changes };
@@ -17,7 +17,7 @@ function budgetOf(changes: Partial<DailyPlan>) {
 }
 
 describe('a day of a plan', () => {
-  test('is spent evenly: what is used beyond that has to wait until the day has caught up', () => {
+  test('is spent evenly: after more use, reads wait until the day has caught up', () => {
     const budget = budgetOf({ requestsPerDay: 2_400 });
     budget.count(calls(300));
     budget.at(2);
@@ -27,7 +27,7 @@ describe('a day of a plan', () => {
     expect(budget.waitMs('background')).toBe(0);
   });
 
-  test('lets payments that wait go ahead by an hour', () => {
+  test('lets reads for waiting payments run ahead by an hour', () => {
     const budget = budgetOf({ requestsPerDay: 2_400 });
     budget.at(5);
     budget.count(calls(599));
@@ -36,7 +36,7 @@ describe('a day of a plan', () => {
     expect(budget.waitMs('payments')).toBeCloseTo(HOUR_MS / 2);
   });
 
-  test('that is used up has nothing more, not even ahead of the next one', () => {
+  test('that is used up allows nothing more until the next one begins', () => {
     const budget = budgetOf({ requestsPerDay: 2_400 });
     budget.at(23.5);
     budget.count(calls(2_400));
@@ -45,7 +45,7 @@ describe('a day of a plan', () => {
     expect(budget.waitMs('payments')).toBeCloseTo(HOUR_MS / 2);
   });
 
-  test('ends when the plan says, and the next one begins with nothing used', () => {
+  test('ends when the plan says, and the next one begins unused', () => {
     const budget = budgetOf({ requestsPerDay: 100, beginsAtMinute: 8 * 60 });
     budget.count(calls(100));
     expect(budget.takeUnstored().day).toBe('2026-11-22');
@@ -56,7 +56,7 @@ describe('a day of a plan', () => {
     expect(budget.dayEndsAt()).toBe(MIDNIGHT + 32 * HOUR_MS);
   });
 
-  test('is counted in units by method, in requests, and is as short as the scarcer of both', () => {
+  test('is counted in requests and in units by method, and the scarcer of both decides', () => {
     const unitPrices = { default: 20, eth_getLogs: 60 };
     const budget = budgetOf({ requestsPerDay: 1_000, unitsPerDay: 1_000, unitPrices });
     budget.count(['eth_getLogs', 'eth_getBlockByHash', 'eth_getBlockByNumber']);
@@ -64,14 +64,14 @@ describe('a day of a plan', () => {
     expect(budget.usedShare()).toBeCloseTo(0.1);
   });
 
-  test('has one call more for a batch where the provider counts it', () => {
+  test('counts a batch as an extra call if the provider does', () => {
     const budget = budgetOf({ unitsPerDay: 1_000, unitPrices: priceLists['infura']! });
     budget.count(['eth_getLogs']);
     budget.count(['eth_chainId', 'eth_chainId']);
     expect(budget.used().units).toBe(255 + 5 + 5 + 80);
   });
 
-  test('counts what other replicas have stored, and nothing twice when storing fails', () => {
+  test('includes the usage of other replicas, and counts nothing twice when storing fails', () => {
     const budget = budgetOf({ requestsPerDay: 1_000 });
     budget.count(calls(10));
     const taken = budget.takeUnstored();
@@ -94,12 +94,12 @@ describe('work on a budget', () => {
     return { mayBegin, at: (next: number) => void (seconds = next) };
   };
 
-  test('begins at once as long as the budget allows it', () => {
+  test('begins immediately while the budget allows it', () => {
     const { mayBegin } = pacerOn(() => 0);
     expect([mayBegin('follow', 'payments'), mayBegin('follow', 'payments')]).toEqual([true, true]);
   });
 
-  test('slows and never stops, however much was used: once a minute for payments, every ten where nobody waits', () => {
+  test('gets slower but never stops: at least once a minute for payments, and every ten minutes otherwise', () => {
     const { mayBegin, at } = pacerOn(() => 8 * HOUR_MS);
     const begun = { follow: 0, audit: 0 };
     for (let second = 0; second < 3_600; second += 1) {
@@ -110,7 +110,7 @@ describe('work on a budget', () => {
     expect(begun).toEqual({ follow: 60, audit: 6 });
   });
 
-  test('goes on as soon as the budget allows it', () => {
+  test('continues as soon as the budget allows it', () => {
     let wait = 0;
     const { mayBegin } = pacerOn(() => wait);
     expect(mayBegin('follow', 'payments')).toBe(true);

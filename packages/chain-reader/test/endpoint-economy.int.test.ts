@@ -24,7 +24,7 @@ const metrics = createMetrics({ service: 'test', processMetrics: false });
 const OFTEN_MS = 50;
 const NEVER_MS = 3_600_000;
 
-/** Nodes of one chain; the first one has this plan. */
+/** Nodes of one chain. The first one has this plan. */
 async function start(count: number, { plan = null as DailyPlan | null, probeIntervalMs = NEVER_MS } = {}) {
   nodes = await Promise.all(Array.from({ length: count }, () => misbehavingNode(chain)));
   const node = { headers: {}, wsUrl: null, requestsPerSecond: null };
@@ -38,14 +38,14 @@ async function start(count: number, { plan = null as DailyPlan | null, probeInte
   return nodes;
 }
 
-/** Reads something. @returns who answered. */
+/** Reads something. @returns the endpoint that answered. */
 const who = () => endpoints.ask(async (rpc) => ((await readHead(rpc)).number >= 0 ? rpc.endpoint : -1));
 
 describe('a plan with a daily limit', () => {
   const used = (): DailyPlan => ({ requestsPerDay: 1, unitsPerDay: null, unitPrices: null, beginsAtMinute: 0 });
   const budgetOf = (position: number) => endpoints.states()[position]?.budget;
 
-  test('that is ahead of its day sends to another endpoint', async () => {
+  test('that is ahead of its daily pace sends reads to another endpoint', async () => {
     await start(2, { plan: used() });
     expect([await who(), await who(), await who()]).toEqual([0, 1, 1]);
     expect(budgetOf(0)).toMatchObject({ requests: { limit: 1 }, units: null, slowed: true });
@@ -55,7 +55,7 @@ describe('a plan with a daily limit', () => {
     expect(text).toMatch(/^chain_endpoint_budget_ahead_ratio\{.*endpoint="0".*\} [0-9]/m);
   });
 
-  test('that is used up slows what can wait, and refuses nothing', async () => {
+  test('that is used up slows background work, and refuses nothing', async () => {
     await start(1, { plan: used() });
     expect(endpoints.mayBegin('follow', 'payments')).toBe(true);
     await who();
@@ -63,7 +63,7 @@ describe('a plan with a daily limit', () => {
     expect(await who()).toBe(0);
   });
 
-  test('does not slow what another endpoint is asked for', async () => {
+  test('does not slow reads from another endpoint', async () => {
     await start(2, { plan: used() });
     await who();
     expect([endpoints.mayBegin('audit', 'background', 1), endpoints.mayBegin('audit', 'background', 1)]).toEqual([
@@ -74,7 +74,7 @@ describe('a plan with a daily limit', () => {
   });
 });
 
-test('endpoints are asked for their heads more rarely where nothing is read, as in a replica that stands by', async () => {
+test('endpoints are asked for their heads less often while nothing is read, as in a replica on standby', async () => {
   const [, idle] = await start(2, { probeIntervalMs: OFTEN_MS });
   const standby = { endpoints, nodes };
   const [, second] = await start(2, { probeIntervalMs: OFTEN_MS });

@@ -3,14 +3,14 @@ import { createBudget, createCooldown } from '../src/rpc/throttle.ts';
 import { bestHead, createHeadTrust, lagBlocks, lags, type Head } from '../src/rpc/heads.ts';
 import { RpcError } from '../src/rpc/errors.ts';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only moves when a test moves it. */
 function stoppedClock() {
   let nowMs = 1_000;
   return { now: () => nowMs, pass: (milliseconds: number) => void (nowMs += milliseconds) };
 }
 
 describe('a budget', () => {
-  test('lets the calls of one second leave at once, and then as many as are earned', async () => {
+  test('allows the calls of one second at once, and then as many as are earned', async () => {
     const clock = stoppedClock();
     const budget = createBudget(10, { maxWaitMs: 0, now: clock.now });
     await budget.take(7);
@@ -30,7 +30,7 @@ describe('a budget', () => {
     expect(budget.waitMs(11)).toBeCloseTo(100);
   });
 
-  test('refuses at once what would wait too long, and that costs nothing', async () => {
+  test('refuses immediately a call that would wait too long, at no cost', async () => {
     const clock = stoppedClock();
     const budget = createBudget(1, { maxWaitMs: 1_500, now: clock.now });
     await budget.take(1);
@@ -41,7 +41,7 @@ describe('a budget', () => {
     expect(await waiting).toMatchObject({ kind: 'unreachable' });
   });
 
-  test('of less than one call a second still lets one leave', async () => {
+  test('of less than one call a second still allows one', async () => {
     const clock = stoppedClock();
     const budget = createBudget(0.5, { maxWaitMs: 0, now: clock.now });
     expect(budget.burst).toBe(1);
@@ -49,8 +49,8 @@ describe('a budget', () => {
     expect(budget.waitMs(1)).toBeCloseTo(2_000);
   });
 
-  test('lets waiting calls leave in the order of asking', async () => {
-    // By a clock that ran on, a caller that was held up could find the next call earned already.
+  test('sends waiting calls in the order of the requests', async () => {
+    // If the clock kept running, a delayed caller might find the next call already earned.
     const budget = createBudget(200, { maxWaitMs: 10_000, now: stoppedClock().now });
     await budget.take(200);
     const order: number[] = [];
@@ -65,14 +65,14 @@ describe('a budget', () => {
   });
 });
 
-describe('the rest after a refusal', () => {
+describe('the cooldown after a refusal', () => {
   const refusal = (retryAfterMs: number | null = null) => new RpcError('rate_limit', 'slow down', { retryAfterMs });
   const restWith = (random: number) => {
     const clock = stoppedClock();
     return { clock, rest: createCooldown({ now: clock.now, random: () => random }) };
   };
 
-  test('is as long as the endpoint asks for, and no longer', () => {
+  test('is exactly as long as the endpoint asks for', () => {
     const { clock, rest } = restWith(1);
     expect(rest.startAfter(refusal(7_000))).toBe(true);
     clock.pass(6_999);
@@ -81,13 +81,13 @@ describe('the rest after a refusal', () => {
     expect(rest.leftMs()).toBe(0);
   });
 
-  test('is what it asked for last, also where we had guessed more before', () => {
+  test('follows its last request, even if we had assumed a longer one before', () => {
     const { rest } = restWith(1);
     for (const said of [null, 20_000, 3_000]) rest.startAfter(refusal(said));
     expect(rest.leftMs()).toBe(3_000);
   });
 
-  test('is bounded, whatever it asks for', () => {
+  test('is limited, regardless of what it asks for', () => {
     const { rest } = restWith(1);
     rest.startAfter(refusal(86_400_000));
     expect(rest.leftMs()).toBe(300_000);
@@ -107,14 +107,14 @@ describe('the rest after a refusal', () => {
     expect(rest.leftMs()).toBe(500);
   });
 
-  test('varies, so that several watchers do not all come back together', () => {
+  test('varies, so that several watchers do not all retry at once', () => {
     const [shortest, longest] = [restWith(0), restWith(1)];
     shortest.rest.startAfter(refusal());
     longest.rest.startAfter(refusal());
     expect([shortest.rest.leftMs(), longest.rest.leftMs()]).toEqual([250, 500]);
   });
 
-  test('counts refusals of requests that were under way together once, and no answer among them ends it', () => {
+  test('counts refusals of simultaneous requests once, and an answer among them does not end it', () => {
     const { clock, rest } = restWith(1);
     for (let requests = 0; requests < 20; requests += 1) rest.startAfter(refusal());
     rest.reset();
@@ -124,7 +124,7 @@ describe('the rest after a refusal', () => {
     expect(rest.leftMs()).toBe(1_000);
   });
 
-  test('follows any failure that names a time, and no other failure', () => {
+  test('follows every failure that names a time, and no other failure', () => {
     const { rest } = restWith(1);
     expect(rest.startAfter(new RpcError('unreachable', 'HTTP 503'))).toBe(false);
     expect(rest.leftMs()).toBe(0);
@@ -148,12 +148,12 @@ describe('an endpoint lags', () => {
     expect(lags(its, head(100, 1000))).toBe(expected);
   });
 
-  test('never, while no other head is known', () => {
+  test('never while no other head is known', () => {
     expect(lags(head(1, 1), null)).toBe(false);
     expect(lagBlocks(head(1, 1), null)).toBe(0);
   });
 
-  test('behind the best head that is credible, not behind a lie', () => {
+  test('behind the best trusted head, not behind a false one', () => {
     const claims = [
       { head: head(100, 1000), isTrusted: true },
       { head: head(105, 1060), isTrusted: true },
@@ -165,8 +165,8 @@ describe('an endpoint lags', () => {
   });
 });
 
-describe('the credit of an endpoint that claims a head', () => {
-  test('is lost for longer each time that it cannot show the blocks, and comes back when it can', () => {
+describe('the trust in an endpoint that claims a head', () => {
+  test('is lost for longer each time it cannot show the blocks, and returns when it can', () => {
     const clock = stoppedClock();
     const credit = createHeadTrust(clock.now);
     const lostForMs = () => {
@@ -182,7 +182,7 @@ describe('the credit of an endpoint that claims a head', () => {
     expect(lostForMs()).toBe(3_600_000);
   });
 
-  test('is lost once by reads that fail together', () => {
+  test('is lost only once by reads that fail together', () => {
     const clock = stoppedClock();
     const credit = createHeadTrust(clock.now);
     for (let reads = 0; reads < 10; reads += 1) credit.disproven();

@@ -48,36 +48,36 @@ async function start(
   return nodes;
 }
 
-/** What the scanning does in small: reads the head and the block of that height. @returns who answered. */
+/** A small version of a scan: reads the head and the block of that height. @returns the endpoint that answered. */
 async function readHeadBlock(rpc: RpcProvider): Promise<number> {
   const { number } = await readHead(rpc);
   if ((await readBlockAt(rpc, number)) === null) throw new RpcError('unknown_block', 'the node lacks its own head');
   return rpc.endpoint;
 }
 
-/** A minute's worth of blocks. Those of mine() all have the same timestamp. */
+/** Blocks for a minute. Those of mine() all have the same timestamp. */
 const mineOld = () => chain.rpc('anvil_mine', ['0x3c', '0x1']);
 
 const who = () => endpoints.ask(readHeadBlock);
-// Endpoints are asked for their heads only as long as another one is read.
+// Endpoints are asked for their heads only while another one is read.
 const whileReading = (read: () => Promise<unknown>, check: () => void) => eventually(() => read().then(check));
 const stateOf = (position: number) => endpoints.states()[position]!;
 const failWith = (kind: 'invalid_answer' | 'unknown_block' | 'range') => () =>
   Promise.reject(new RpcError(kind, 'said the test'));
 
-/** Opens the breaker of every endpoint by a row of failures. */
+/** Opens the circuit of every endpoint by repeated failures. */
 async function exhaust(times = 4): Promise<void> {
   for (let asked = 0; asked < times; asked += 1) await endpoints.ask(failWith('invalid_answer')).catch(() => undefined);
 }
 
-describe('among endpoints that are well', () => {
-  test('the first of the file is asked, and the others are left alone', async () => {
+describe('among healthy endpoints', () => {
+  test('only the first one in the file is asked', async () => {
     const [, second] = await start(2);
     expect([await who(), await who(), await who()]).toEqual([0, 0, 0]);
     expect(second!.requests()).toBe(0);
   });
 
-  test('another one than a given one is found, or none', async () => {
+  test('one other than a given endpoint is found, or none', async () => {
     await start(2);
     expect(await endpoints.askAnother(readHeadBlock, 0)).toBe(1);
     expect(await endpoints.askAnother(readHeadBlock, 1)).toBe(0);
@@ -94,7 +94,7 @@ describe('among endpoints that are well', () => {
     expect(await endpoints.askUntil(readHeadBlock, () => false)).toEqual([0, 2]);
   });
 
-  test('a question that is too large is not asked of the next', async () => {
+  test('a request that is too large is not sent to the next one', async () => {
     await start(2);
     const asked: number[] = [];
     const tooLarge = (rpc: RpcProvider) => {
@@ -105,13 +105,13 @@ describe('among endpoints that are well', () => {
     expect(asked).toEqual([0]);
   });
 
-  test('an error that is none of the node’s ends it at once', async () => {
+  test('an error that does not come from the node ends the read immediately', async () => {
     await start(2);
     await expect(endpoints.ask(() => Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
     expect(endpoints.states()).toMatchObject([{ failures: {} }, { failures: {} }]);
   });
 
-  test('nothing is asked of the only one but what is needed', async () => {
+  test('an only endpoint gets no extra requests', async () => {
     const [only] = await start(1, { probeIntervalMs: OFTEN_MS });
     const alone = endpoints;
     await alone.ask(readHeadBlock);
@@ -148,7 +148,7 @@ describe('an endpoint that is stuck at an old head', () => {
     expect(await who()).toBe(0);
   });
 
-  test('is found out by one small question at a time', async () => {
+  test('is detected by one small request at a time', async () => {
     const [, second] = await start(2, { probeIntervalMs: OFTEN_MS });
     const calls: string[] = [];
     second!.spoil((call) => void calls.push(call.method));
@@ -166,7 +166,7 @@ describe('an endpoint that claims a head far above all others', () => {
     return { result: { ...(answer.result as object), number: raised(number, 1e6), timestamp: raised(timestamp, 1e7) } };
   };
 
-  test('makes no other endpoint look late once it could not show the blocks', async () => {
+  test('does not make others count as lagging once it could not show the blocks', async () => {
     const [, liar] = await start(3, { probeIntervalMs: OFTEN_MS });
     liar!.spoil(claim);
     const asked: number[] = [];
@@ -178,14 +178,14 @@ describe('an endpoint that claims a head far above all others', () => {
       expect(await endpoints.ask(look)).not.toBe(1);
       expect(asked).toContain(1);
     });
-    // From then on it claims in vain, for as long as the test may want to wait.
+    // From then on its claims are ignored, for longer than the test takes.
     for (let reads = 0; reads < 20; reads += 1) expect(await endpoints.ask(look)).toBe(0);
     expect(asked.filter((position) => position === 1).length).toBe(1);
     expect(endpoints.states()).toMatchObject([{ state: 'closed', head_lag_blocks: 0 }, {}, { state: 'closed' }]);
     expect(stateOf(1).head).toBeGreaterThan(1e6);
   });
 
-  test('does no harm when it is the first either', async () => {
+  test('does no harm even when it is the first one', async () => {
     const [liar] = await start(2, { probeIntervalMs: OFTEN_MS });
     liar!.spoil(claim);
     for (let reads = 0; reads < 5; reads += 1) expect(await who()).toBe(1);
@@ -193,10 +193,10 @@ describe('an endpoint that claims a head far above all others', () => {
   });
 });
 
-describe('an endpoint that refuses us for asking too often', () => {
+describe('an endpoint that limits our rate', () => {
   const refusal = (headers: Record<string, string> = {}) => ({ status: 429, body: 'Too Many Requests', headers });
 
-  test('is asked once, and then left alone for as long as it names', async () => {
+  test('is asked once, and then not again for the time it names', async () => {
     const [first] = await start(2);
     first!.replaceAll(refusal({ 'retry-after': '60' }));
     for (let reads = 0; reads < 5; reads += 1) expect(await who()).toBe(1);
@@ -207,7 +207,7 @@ describe('an endpoint that refuses us for asking too often', () => {
     expect(Date.parse(until!)).toBeLessThanOrEqual(Date.now() + 60_000);
   });
 
-  test('is not asked for its head either, as others are', async () => {
+  test('is not asked for its head either', async () => {
     const [first, , third] = await start(3, { probeIntervalMs: OFTEN_MS });
     first!.replaceAll(refusal({ 'retry-after': '60' }));
     const elsewhere = () => endpoints.askAnother(readHeadBlock, 0);
@@ -217,7 +217,7 @@ describe('an endpoint that refuses us for asking too often', () => {
     expect(first!.requests()).toBe(1);
   });
 
-  test('is back in its place as soon as that time is over', async () => {
+  test('is back in its place when that time has passed', async () => {
     const [first] = await start(2);
     first!.replaceAll(refusal({ 'retry-after': '1' }));
     expect(await who()).toBe(1);
@@ -226,16 +226,16 @@ describe('an endpoint that refuses us for asking too often', () => {
     expect(stateOf(0)).toMatchObject({ state: 'closed', cooldown_until: null, failures: { rate_limit: 1 } });
   });
 
-  test('cools down as well when it answers 503 with Retry-After, and its circuit stays closed', async () => {
+  test('also cools down when it answers 503 with Retry-After, and its circuit stays closed', async () => {
     const [first] = await start(2);
     first!.replaceAll({ status: 503, body: '', headers: { 'retry-after': '60' } });
     expect(await Promise.all([who(), who(), who(), who()])).toEqual([1, 1, 1, 1]);
     expect(stateOf(0)).toMatchObject({ state: 'cooling_down', failures: { unreachable: 4 } });
   });
 
-  test('is waited for a moment when there is no other one', async () => {
+  test('is waited for briefly when there is no other one', async () => {
     const [only] = await start(1);
-    // Longer than the test is held up between the refusal and the next line, and short enough to be waited for.
+    // Longer than the delay between the refusal and the next line, and short enough for a read to wait.
     only!.replaceAll(refusal({ 'retry-after': '1' }));
     await expect(who()).rejects.toMatchObject({ kind: 'rate_limit' });
     expect(stateOf(0).state).toBe('cooling_down');
@@ -243,7 +243,7 @@ describe('an endpoint that refuses us for asking too often', () => {
     expect(await who()).toBe(0);
   });
 
-  test('is not waited for when that would take long: the read fails at once', async () => {
+  test('is not waited for when that would take long: the read fails immediately', async () => {
     const [only] = await start(1);
     only!.replaceAll(refusal({ 'retry-after': '120' }));
     await expect(who()).rejects.toMatchObject({ kind: 'rate_limit' });
@@ -253,23 +253,23 @@ describe('an endpoint that refuses us for asking too often', () => {
 });
 
 describe('a budget', () => {
-  test('that is used up sends to another endpoint', async () => {
+  test('that is used up sends reads to another endpoint', async () => {
     const [first] = await start(2, { requestsPerSecond: [0.01] });
-    // The chain's id is all that it allows, for longer than any test.
+    // It allows only the request for the chain's id, for longer than any test.
     expect(await endpoints.ask((rpc) => Promise.resolve(rpc.endpoint))).toBe(0);
     expect(await who()).toBe(1);
     expect(first!.requests()).toBe(1);
     expect(stateOf(0)).toMatchObject({ state: 'closed', failures: {} });
   });
 
-  test('that is used up everywhere is waited for', async () => {
+  test('that is used up on every endpoint makes reads wait', async () => {
     await start(1, { requestsPerSecond: [20] });
     const answers = await Promise.all(Array.from({ length: 15 }, () => who()));
     expect(answers).toEqual(Array.from({ length: 15 }, () => 0));
     expect(stateOf(0)).toMatchObject({ failures: {}, requests: 45 });
   });
 
-  test('that no wait can help is no rate limit, and starts no cooldown', async () => {
+  test('that would take too long to wait for starts no cooldown', async () => {
     await start(1, { requestsPerSecond: [0.01] });
     await expect(who()).rejects.toMatchObject({ kind: 'no_budget' });
     expect(stateOf(0)).toMatchObject({ state: 'closed', requests: 1, failures: { no_budget: 1 } });
@@ -280,14 +280,14 @@ describe('a budget', () => {
     await whileReading(who, () => expect(stateOf(1).failures).toEqual({ no_budget: 1 }));
     const before = third!.requests();
     await whileReading(who, () => expect(third!.requests()).toBeGreaterThan(before + 5));
-    // The chain's id was all that it allowed.
+    // It allowed only the request for the chain's id.
     expect(second!.requests()).toBe(1);
     expect(stateOf(1).failures).toEqual({ no_budget: 1 });
   });
 });
 
 describe('an endpoint that fails', () => {
-  test('is left for the next one, and its failures are counted by cause', async () => {
+  test('is skipped for the next one, and its failures are counted by cause', async () => {
     const [first] = await start(2);
     first!.replaceAll({ status: 502, body: 'Bad Gateway' });
     expect(await who()).toBe(1);
@@ -300,7 +300,7 @@ describe('an endpoint that fails', () => {
     expect(Date.parse(stateOf(0).last_error_at!)).toBeLessThanOrEqual(Date.now());
   });
 
-  test('again and again opens its circuit, which closes by itself although no read needs it', async () => {
+  test('repeatedly opens its circuit, which closes again even if no read needs it', async () => {
     const [first] = await start(2, { probeIntervalMs: OFTEN_MS });
     first!.replaceAll('drop');
     for (let reads = 0; reads < 4; reads += 1) expect(await who()).toBe(1);
@@ -322,7 +322,7 @@ describe('an endpoint that fails', () => {
     expect(await who()).toBe(0);
   });
 
-  test('because it lacks blocks is asked again: a pruned node still knows the head', async () => {
+  test('because it does not have blocks is asked again: a pruned node still has the head', async () => {
     await start(1);
     for (let reads = 0; reads < 10; reads += 1)
       await expect(endpoints.ask(failWith('unknown_block'))).rejects.toMatchObject({ kind: 'unknown_block' });
@@ -330,7 +330,7 @@ describe('an endpoint that fails', () => {
     expect(await who()).toBe(0);
   });
 
-  test('is reported by its own error, not by one of an endpoint that was not asked', async () => {
+  test('is reported with its own error, not with that of an endpoint that was not asked', async () => {
     const [first, second] = await start(2);
     second!.replaceAll({ status: 429, body: '', headers: { 'retry-after': '60' } });
     await expect(endpoints.askAnother(readHeadBlock, 0)).rejects.toMatchObject({ kind: 'rate_limit' });
@@ -338,7 +338,7 @@ describe('an endpoint that fails', () => {
     await expect(who()).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  test('with all other circuits open too fails the read without a request', async () => {
+  test('when all circuits are open fails the read without a request', async () => {
     await start(2);
     await exhaust();
     const asked: number[] = [];
@@ -364,7 +364,7 @@ describe('an endpoint that fails', () => {
   });
 });
 
-test('closing ends what waits for an answer, for a rest and for a budget', async () => {
+test('closing ends reads that wait for an answer, a cooldown or a budget', async () => {
   const [first] = await start(1, { requestsPerSecond: [1] });
   const waiting = [who(), who(), who()].map((read) => read.then(() => 'answered').catch((error: unknown) => error));
   await eventually(() => expect(first!.requests()).toBeGreaterThan(0));

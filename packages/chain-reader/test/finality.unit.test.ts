@@ -24,18 +24,18 @@ describe('the height that may be confirmed', () => {
     expect(finalHeight(twelve, { tip: 110, head: 110, finalized: 50 })).toBe(99);
   });
 
-  test('near the head, depth is counted from what we scanned, not from what a node claims', () => {
+  test("near the head, depth is counted from our tip, not from a node's claim", () => {
     expect(finalHeight(twelve, { tip: 105, head: 1_000_000, finalized: 50 })).toBe(94);
   });
 
-  test("far behind, below the chain's own finality, all that was scanned is final", () => {
+  test("far behind, below the chain's final block, every scanned block is final", () => {
     expect(confirmingTip({ tip: 500, head: 10_000, finalized: 9_900 })).toBe(10_000);
     expect(confirmingTip({ tip: 500, head: 600, finalized: 500 })).toBe(600);
     expect(finalHeight(twelve, { tip: 500, head: 10_000, finalized: 9_900 })).toBe(500);
     expect(finalHeight(finalized, { tip: 500, head: 10_000, finalized: 9_900 })).toBe(500);
   });
 
-  test("with `finalized`, both the chain's word and the depth are needed", () => {
+  test('with `finalized`, a block must be called final by the chain and be deep enough', () => {
     expect(finalHeight(finalized, { tip: 100, head: 100, finalized: 98 })).toBe(86);
     expect(finalHeight(finalized, { tip: 100, head: 100, finalized: 70 })).toBe(70);
   });
@@ -46,7 +46,7 @@ describe('the height that may be confirmed', () => {
     expect(finalHeights(capped, { tip: 100, head: 100, finalized: 100 })).toMatchObject({ largeFinalHeight: 89 });
   });
 
-  test("a transfer above the cap also waits for the chain's word, one of exactly the cap does not", () => {
+  test('a transfer above the cap also waits until the chain calls its block final, one of exactly the cap does not', () => {
     const heights = finalHeights(capped, { tip: 111, head: 111, finalized: 50 });
     expect(finalHeightOf(capped, heights, 1_000n)).toBe(100);
     expect(finalHeightOf(capped, heights, 1_001n)).toBe(50);
@@ -64,12 +64,12 @@ describe('the height that may be confirmed', () => {
   });
 });
 
-describe('what a node calls final', () => {
+describe('the final block of a node', () => {
   const tron = { confirmations_without_finalized: 27 };
   const named = (height: number) => ({ height, isNamed: true });
   const bare = [null, { number: 1_000 }, { number: 1_001 }];
 
-  test('is what it names, once there was such a block and before', () => {
+  test('is the one it names, before and after any was named', () => {
     for (const hasNamedFinal of [false, true]) {
       expect(finalityClaim(tron, 1_000, { number: 981 }, hasNamedFinal)).toEqual(named(981));
       expect(finalityClaim({}, 1_000, { number: 999 }, hasNamedFinal)).toEqual(named(999));
@@ -77,14 +77,14 @@ describe('what a node calls final', () => {
   });
 
   test.each(bare)(
-    'is nothing new where it names none (%j): not its newest block either, which some answer for a tag that they do not know',
+    'is no news when it names none (%j), or its newest block, with which some nodes answer unknown tags',
     (tagged) => {
       expect(finalityClaim({}, 1_000, tagged, false)).toBeNull();
       expect(finalityClaim({}, 1_000, tagged, true)).toBeNull();
     },
   );
 
-  test('is also its newest block where blocks are final at once, and one that came after its head was read', () => {
+  test('may be its newest block, or a later one, on a chain whose blocks are final immediately', () => {
     const avalanche = { instant_finality: true };
     for (const number of [990, 1_000, 1_001]) {
       expect(finalityClaim(avalanche, 1_000, { number }, false)).toEqual(named(number));
@@ -92,11 +92,11 @@ describe('what a node calls final', () => {
     expect(finalityClaim(avalanche, 1_000, null, false)).toBeNull();
   });
 
-  test('a block that is final at once is confirmed by those on top of it all the same', () => {
+  test('a block that is final immediately still needs its confirmations', () => {
     expect(finalHeight(finalized, { tip: 100, head: 100, finalized: 101 })).toBe(86);
   });
 
-  test.each(bare)('is as deep as configured where no node ever named one (%j), and only there', (tagged) => {
+  test.each(bare)('is as deep as configured only if no node has ever named one (%j)', (tagged) => {
     const claim = finalityClaim(tron, 1_000, tagged, false)!;
     expect(confirmationsOf(claim.height, 1_000)).toBe(27);
     expect(claim.isNamed).toBe(false);

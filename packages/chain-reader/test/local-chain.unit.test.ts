@@ -5,7 +5,7 @@ import { sampleBlock } from './samples.ts';
 
 const chainOf = (...numbers: number[]) => createLocalChain(numbers.map((number) => sampleBlock(number)));
 
-test('a rewound chain forgets the orphans and grows again on another branch', () => {
+test('a rewound chain drops the orphans and grows again on another branch', () => {
   const chain = chainOf(1, 2, 3, 4);
   chain.rewind(2);
   expect(chain.tip().number).toBe(2);
@@ -15,7 +15,7 @@ test('a rewound chain forgets the orphans and grows again on another branch', ()
   expect(chain.heights()).toEqual([3, 2, 1]);
 });
 
-test('a hole below finality is answered with the block under it', () => {
+test('a gap below the final block gives the block under it', () => {
   const chain = chainOf(1, 100, 101);
   expect(chain.atOrBelow(100)?.number).toBe(100);
   expect(chain.atOrBelow(99)?.number).toBe(1);

@@ -25,7 +25,7 @@ const entry = (number: number, count: number) => ({
 });
 
 test('more transfers than one transaction can store are read in fewer blocks at once', async () => {
-  // It is refused before anybody is asked for a receipt.
+  // It is refused before any receipt is requested.
   const match = matchTransfers(null as never, network!, [entry(1, 10_000), entry(2, 10_001)], { has: () => true });
   await expect(match).rejects.toMatchObject({ kind: 'range' });
 });

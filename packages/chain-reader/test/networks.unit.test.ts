@@ -12,7 +12,7 @@ const withUrls = (urls: Record<string, (string | object)[]>) =>
   shipped.map((network) => ({ ...network, rpc_urls: urls[network.id] ?? [] }));
 
 describe('the shipped networks file', () => {
-  test('is valid and switches nothing on by itself', () => {
+  test('is valid and enables no network by itself', () => {
     expect(readNetworks(shipped, {})).toEqual([]);
   });
 
@@ -23,7 +23,7 @@ describe('the shipped networks file', () => {
 });
 
 describe('what follows from an entry', () => {
-  test('the contract is compared in the form in which logs carry it, on Tron too', () => {
+  test('the contract is compared in the form that logs use, on Tron, too', () => {
     const [ethereum, tron] = readNetworks(withUrls({ ethereum: ['http://a'], tron: ['http://b'] }), {});
     expect(ethereum?.token).toBe('0xdac17f958d2ee523a2206206994597c13d831ec7');
     expect(tron?.token).toBe('0xa614f803b6fd780986a42c78ec9c7f77e6ded13c');
@@ -37,7 +37,7 @@ describe('what follows from an entry', () => {
 });
 
 describe('a header that rules out a transfer', () => {
-  test('is enough on chains whose filters hold all events: not on Polygon unless the file says so, and not on Tron', () => {
+  test('is enough on chains whose filters cover all events: not on Tron, and on Polygon only if the file says so', () => {
     const urls = Object.fromEntries(shipped.map(({ id }) => [id, [`https://${id}.example`]]));
     const isEnough = (file: object[]) =>
       Object.fromEntries(readNetworks(file, {}).map(({ id, hasEventsInBloom }) => [id, hasEventsInBloom]));
@@ -70,7 +70,7 @@ describe('a plan with a daily limit', () => {
 });
 
 describe('thresholds', () => {
-  test('are amounts of USDT, whatever the token counts in', () => {
+  test("are amounts of USDT, regardless of the token's decimals", () => {
     const [bnb] = readNetworks(
       withUrls({ bnb: ['http://a', 'http://b'] }).map((entry) => ({ ...entry, agreement_above_amount: '2500.5' })),
       {},
@@ -81,7 +81,7 @@ describe('thresholds', () => {
     ]);
   });
 
-  test('and where there is a second endpoint, it must agree about what waits for finality because of its amount', () => {
+  test('above which finality is required also need a second endpoint, if there is one', () => {
     const agreementAbove = 10_000_000_000n;
     const two = withUrls({ base: ['http://a', 'http://b'] });
     expect(readNetworks(two, {})).toMatchObject([{ agreementAbove }]);
@@ -99,7 +99,7 @@ describe('keys in URLs', () => {
     expect(ethereum?.endpoints.map(({ url }) => url)).toEqual(['https://rpc.example/abc', 'https://other.example']);
   });
 
-  test('in headers are filled in too, and a WebSocket belongs to its endpoint', () => {
+  test('in headers are filled in, too, and a WebSocket belongs to its endpoint', () => {
     const entry = {
       url: 'https://api.trongrid.example/jsonrpc',
       headers: { 'TRON-PRO-API-KEY': '${TRON_KEY}' },
@@ -119,18 +119,18 @@ describe('keys in URLs', () => {
     ]);
     expect(() =>
       readNetworks(withUrls({ tron: [{ ...entry, ws_url: 'https://ws.example' }] }), { TRON_KEY: 'abc' }),
-    ).toThrow(/tron: rpc_urls\[0\]\.ws_url is no ws\(s\) URL/);
+    ).toThrow(/tron: rpc_urls\[0\]\.ws_url is not a ws\(s\) URL/);
   });
 
   test('that are missing stop the start and are named', () => {
     expect(() => readNetworks(networks, {})).toThrow(/ethereum: ETHEREUM_KEY is not set/);
   });
 
-  test('of a name that no variable has are not sent as they stand', () => {
+  test('of an unset variable are not sent as placeholders', () => {
     expect(() => readNetworks(withUrls({ base: ['https://rpc.example/${my-key}'] }), {})).toThrow(/my-key is not set/);
   });
 
-  test('that no header can hold stop the start, and are not shown', () => {
+  test('that are not valid in a header stop the start, and are not shown', () => {
     const entry = { url: 'https://rpc.example', headers: { 'X-Key': '${BASE_KEY}' } };
     for (const key of ['hush-hush\n', 'hush\u0001hush', 'hush☃hush']) {
       expect(() => readNetworks(withUrls({ base: [entry] }), { BASE_KEY: key })).toThrow(
@@ -139,7 +139,7 @@ describe('keys in URLs', () => {
     }
   });
 
-  test('that make two endpoints one stop the start', () => {
+  test('that make two endpoints the same stop the start', () => {
     const twice = withUrls({ base: ['https://rpc.example/${FIRST}', 'https://RPC.example/${SECOND}'] });
     expect(readNetworks(twice, { FIRST: 'a', SECOND: 'b' })).toHaveLength(1);
     expect(() => readNetworks(twice, { FIRST: 'a', SECOND: 'a' })).toThrow(/base: rpc_urls name an endpoint twice/);
@@ -147,13 +147,13 @@ describe('keys in URLs', () => {
 
   test('that break a URL stop the start', () => {
     const login = withUrls({ base: ['https://user:${PASSWORD}@rpc.example'] });
-    expect(() => readNetworks(login, { PASSWORD: '100%' })).toThrow(/base: rpc_urls\[0\] is no http\(s\) URL/);
+    expect(() => readNetworks(login, { PASSWORD: '100%' })).toThrow(/base: rpc_urls\[0\] is not an http\(s\) URL/);
   });
 
   test('never appear in the error about a URL', () => {
     const broken = withUrls({ ethereum: ['ftp://user:${ETHEREUM_KEY}@rpc.example'] });
     expect(() => readNetworks(broken, { ETHEREUM_KEY: 'hush-hush' })).toThrow(
-      /^(?!.*hush-hush).*rpc_urls\[0\] is no http\(s\) URL/,
+      /^(?!.*hush-hush).*rpc_urls\[0\] is not an http\(s\) URL/,
     );
   });
 });

@@ -64,7 +64,7 @@ describe('an endpoint that announces its blocks', () => {
     await eventually(() => expect(hints).toBeGreaterThan(before));
   };
 
-  test('gives a hint for a block, and for the next', async () => {
+  test('gives a hint for each block', async () => {
     follow();
     await untilFollowing();
     await untilHint();
@@ -72,7 +72,7 @@ describe('an endpoint that announces its blocks', () => {
     expect(proxy.connections()).toEqual({ taken: 1, open: 1 });
   });
 
-  test('is connected again when the connection is lost, as often as that happens', async () => {
+  test('is connected again each time the connection is lost', async () => {
     follow();
     for (let cuts = 1; cuts <= 4; cuts += 1) {
       await untilFollowing();
@@ -82,7 +82,7 @@ describe('an endpoint that announces its blocks', () => {
     }
   });
 
-  test('is connected as soon as it is there', async () => {
+  test('is connected as soon as it is available', async () => {
     const away = await faultProxy({ target: chain.rpcUrl });
     away.cut();
     follow({}, `ws://127.0.0.1:${away.port}/?key=a-secret-key`);
@@ -94,12 +94,12 @@ describe('an endpoint that announces its blocks', () => {
     await away.close();
   });
 
-  test('is found dead when it sends nothing any more, although the connection stays', async () => {
+  test('counts as dead when it stops sending, even if the connection stays open', async () => {
     follow({ quietMs: 50, answerMs: 100 });
     await untilFollowing();
     proxy.freeze();
     await eventually(() => expect(proxy.connections().taken).toBeGreaterThan(1));
-    // So little patience may end on a busy machine too, and a block of that moment is announced to nobody.
+    // On a busy machine, such a short deadline may expire, and a block at that moment is not announced.
     await eventually(async () => {
       await chain.mine(1);
       expect(hints).toBeGreaterThan(0);
@@ -107,13 +107,13 @@ describe('an endpoint that announces its blocks', () => {
     await eventually(() => expect(proxy.connections().open).toBe(1));
   });
 
-  test('is found dead when it accepts the connection and never sends anything', async () => {
+  test('counts as dead when it accepts the connection and never sends anything', async () => {
     proxy.freeze(true);
     follow({ answerMs: 100 });
     await eventually(() => expect(proxy.connections().taken).toBeGreaterThan(2));
   });
 
-  test('is left alone on a quiet chain, as long as it answers', async () => {
+  test('stays connected on a quiet chain while it answers', async () => {
     follow({ quietMs: 20 });
     await untilFollowing();
     const before = proxy.received();
@@ -122,12 +122,12 @@ describe('an endpoint that announces its blocks', () => {
     expect(hints).toBe(0);
   });
 
-  test('gives one hint for a flood of announcements, and one after it', async () => {
+  test('gives one hint during a flood of announcements, and one after it', async () => {
     follow({ gapMs: 60_000 });
     await untilFollowing();
     for (let messages = 0; messages < 5_000; messages += 1) proxy.inject(announcement);
     proxy.cut();
-    // What came before the end of the connection has been read by the time there is another one.
+    // By the time of the next connection, everything from before has been read.
     await eventually(() => expect(proxy.connections().taken).toBe(2));
     expect(hints).toBe(1);
     following.close();
@@ -138,7 +138,7 @@ describe('an endpoint that announces its blocks', () => {
     await eventually(() => expect(hints).toBe(2));
   });
 
-  test('gives none for anything else', async () => {
+  test('gives no hint for other messages', async () => {
     follow();
     await untilFollowing();
     for (const text of ['', 'x', 'null', '[]', '7', '{"method":"eth_other"}', '{"id":3,"result":1}'])
@@ -148,7 +148,7 @@ describe('an endpoint that announces its blocks', () => {
     expect(hints).toBe(0);
   });
 
-  test('is disconnected when it sends more than any header is long', async () => {
+  test('is disconnected when a message is longer than any header', async () => {
     follow();
     await untilFollowing();
     proxy.inject(JSON.stringify({ method: 'eth_subscription', params: 'x'.repeat(300_000) }));
@@ -156,7 +156,7 @@ describe('an endpoint that announces its blocks', () => {
     expect(hints).toBe(0);
   });
 
-  test('that takes no subscription is asked again later', async () => {
+  test('that refuses the subscription is asked again later', async () => {
     follow();
     await untilFollowing();
     proxy.inject(JSON.stringify({ id: 1, error: { code: -32601, message: 'no subscriptions for a-secret-key' } }));
@@ -164,7 +164,7 @@ describe('an endpoint that announces its blocks', () => {
     await untilFollowing();
   });
 
-  test('is not connected any more when the service stops', async () => {
+  test('is disconnected when the service stops', async () => {
     follow();
     await untilFollowing();
     following.close();
@@ -175,7 +175,7 @@ describe('an endpoint that announces its blocks', () => {
     expect(hints).toBe(before);
   });
 
-  test('never has its URL logged, which holds a key', async () => {
+  test('never has its URL, which holds a key, logged', async () => {
     follow();
     await untilFollowing();
     proxy.cut();

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 const headNumber = async () => (await reading.head()).number;
-/** A chain scanned up to the head, and one poll of what came since. */
+/** A chain that is scanned up to the head, and one poll of the blocks since then. */
 async function pollAfter(happens: () => Promise<unknown>, wallets: string[] = []) {
   const local = await reading.scannedTo(await headNumber());
   await happens();
@@ -47,11 +47,11 @@ describe('a poll near the head', () => {
     expect(paid.requests).toBe(3);
     const { requests, calls } = await pollAfter(() => reading.chain.transfer(newWallet(), 5n), [wallet]);
     expect(requests).toBe(2);
-    // The head, which is the block, the final block, and the events: an event proves that the node has its block.
+    // The head, which is the block; the final block; and the events, of which one proves that the node has its block.
     expect(calls.map(({ method }) => method)).toEqual(['eth_getBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs']);
   });
 
-  test('finds the transfers of all blocks that came since the last one', async () => {
+  test('finds the transfers of all blocks since the last poll', async () => {
     const wallet = newWallet();
     const seen = await pollAfter(async () => {
       for (const units of [1n, 2n, 3n, 4n]) await reading.chain.transfer(wallet, units);
@@ -59,7 +59,7 @@ describe('a poll near the head', () => {
     expect(transfersOf(seen.answer).map(({ amountUnits }) => amountUnits)).toEqual([1n, 2n, 3n, 4n]);
   });
 
-  test('believes no empty answer of a node whose headers prove nothing', async () => {
+  test('does not believe an empty answer that the headers do not prove', async () => {
     const blank = onBlocks(() => ({ logsBloom: `0x${'0'.repeat(512)}` }));
     const silent = onLogs(() => []);
     reading.node.spoil((call, answer) => blank(call, answer) ?? silent(call, answer));
@@ -68,7 +68,7 @@ describe('a poll near the head', () => {
     await expect(polling).rejects.toThrow(/invalid_answer: a receipt has an event that is missing/);
   });
 
-  test('believes no block that is older than the one before it', async () => {
+  test('does not believe a block that is older than the one before it', async () => {
     reading.node.spoil(null);
     const local = await reading.scannedTo(await headNumber());
     await reading.chain.mine(1);
@@ -77,7 +77,7 @@ describe('a poll near the head', () => {
     await expect(polling).rejects.toThrow(/invalid_answer: a block that is older/);
   });
 
-  test('shows how far behind we are when ranges are due, and reads block by block when no block is final', async () => {
+  test('asks for ranges when we are far behind, and reads block by block when no block is final', async () => {
     const local = await reading.scannedTo(5, 3);
     await reading.chain.mine(200);
     const head = await headNumber();
@@ -110,7 +110,7 @@ describe('a poll near the head', () => {
     ['that it has none', { result: undefined, error: { code: -39001, message: 'finalized block not found' } }],
     ['an error of no known words', { result: undefined, error: { code: -32603, message: 'boom' } }],
     ['a block without a number', { result: { hash: '0x1' } }],
-  ])('is not kept from new blocks by a node that answers %s for the final one', async (_, answer) => {
+  ])('reads new blocks from a node that answers %s for the final one', async (_, answer) => {
     reading.node.spoil((call) => (call.params[0] === 'finalized' ? answer : undefined));
     const seen = await pollAfter(() => reading.chain.mine(2));
     expect(seen.answer).toMatchObject({ kind: 'blocks', finalized: null, blocksToStore: [{}, {}] });
@@ -122,13 +122,13 @@ describe('many transfers in one block', () => {
   const receiptCalls = (calls: readonly { method: string }[]) =>
     calls.map(({ method }) => method).filter((method) => method.endsWith('Receipt') || method.endsWith('Receipts'));
 
-  test('need one question for all their receipts', async () => {
+  test('need one request for all their receipts', async () => {
     const { answer, calls } = await pollAfter(() => payAllInOneBlock(reading.chain, wallets, 3n), wallets);
     expect(transfersOf(answer)).toHaveLength(12);
     expect(receiptCalls(calls)).toEqual(['eth_getBlockReceipts']);
   });
 
-  test('are asked for one by one where the node cannot do that, which is found out once', async () => {
+  test('are requested one by one if the node does not offer that, which is detected once', async () => {
     reading.node.spoil((call) =>
       call.method === 'eth_getBlockReceipts'
         ? { result: undefined, error: { code: -32601, message: 'the method eth_getBlockReceipts does not exist' } }
@@ -156,7 +156,7 @@ describe('many transfers in one block', () => {
   test.each<[string, (receipts: RawReceipt[]) => unknown, number]>([
     ['leave one out', (receipts) => receipts.slice(1), 1],
     ['are none at all', () => [], 12],
-  ])('whose receipts together %s are asked for one by one where one is missing', async (_, change, singles) => {
+  ])('whose receipts together %s are requested one by one if one is missing', async (_, change, singles) => {
     reading.node.spoil(onBlockReceipts(change));
     const { answer, calls } = await pollAfter(() => payAllInOneBlock(reading.chain, wallets, 3n), wallets);
     expect(transfersOf(answer)).toHaveLength(12);
@@ -207,7 +207,7 @@ describe('a block whose events are refused', () => {
     expect(answer).toMatchObject({ blocksToStore: [{}, {}] });
   });
 
-  test('without a word, because the answer is cut off at a round number, is read from its receipts', async () => {
+  test('silently, because the answer is cut off at a round number, is read from its receipts', async () => {
     reading.node.spoil(
       onLogs((logs) => {
         const other = { ...logs[0]!, topics: (logs[0]!['topics'] as unknown[]).slice(0, 2) };
@@ -218,7 +218,7 @@ describe('a block whose events are refused', () => {
     expect(transfersOf(answer)).toMatchObject([{ amountUnits: 5n }]);
   });
 
-  test('together with its header, as an answer that is too large, is read from its receipts', async () => {
+  test('together with its header, because the answer is too large, is read from its receipts', async () => {
     reading.node.refuse((calls) =>
       calls.some(({ method }) => method === 'eth_getLogs')
         ? { status: 200, body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32003,"message":"response too large"}}' }
@@ -228,7 +228,7 @@ describe('a block whose events are refused', () => {
     expect(transfersOf(answer)).toHaveLength(1);
   });
 
-  test('is not believed when its receipts do not account for its header', async () => {
+  test('is not believed when its receipts do not explain its header', async () => {
     reading.node.spoil((call, answer) =>
       call.method.startsWith('eth_getTransactionReceipt')
         ? { result: { ...(answer.result as object), logs: [] } }
@@ -238,25 +238,25 @@ describe('a block whose events are refused', () => {
     await expect(polling).rejects.toThrow(/invalid_answer: a block's receipts lack some of its events/);
   });
 
-  test('is not read from receipts while the node only asks to be left alone', async () => {
+  test('is not read from receipts when the node only limits our rate', async () => {
     reading.node.spoil(refusing({ code: 429, message: 'Too Many Requests' }));
     const polling = pollAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
     await expect(polling).rejects.toThrow(/rate_limit/);
   });
 });
 
-describe('two nodes behind one address, of which one is late', () => {
+describe('two nodes behind one address, one of which is late', () => {
   const lacks = (method: string, from: number) => (call: Call, answer: Answer) =>
     call.method === method && Number((answer.result as { number?: string } | null)?.number) >= from
       ? { result: null }
       : undefined;
 
-  /** Six blocks with transfers, the first one ours, on top of `head`. */
+  /** Six blocks with transfers above `head`, the first of them to our wallet. */
   async function pay(wallet: string): Promise<void> {
     await reading.chain.transfer(wallet, 5n);
     for (let other = 0; other < 5; other += 1) await reading.chain.transfer(newWallet(), 5n);
   }
-  /** It answers an empty list for the events of a block that it lacks. */
+  /** It answers an empty list for the events of a block that it does not have. */
   const lacksEvents = (from: number) => {
     const lacking = lacks('eth_getBlockByHash', from);
     const isLate = (log: RawLog) => Number(log.blockNumber) >= from;
@@ -267,19 +267,22 @@ describe('two nodes behind one address, of which one is late', () => {
   test.each<[string, (from: number) => (call: Call, answer: Answer) => Partial<Answer> | undefined]>([
     ['whose headers', (from) => lacks('eth_getBlockByNumber', from)],
     ['whose events', lacksEvents],
-  ])('cost the last blocks of a batch, %s it lacks, and what comes before them is read', async (_, lateFrom) => {
-    const wallet = newWallet();
-    const head = await headNumber();
-    const local = await reading.scannedTo(head);
-    await pay(wallet);
-    const late = lateFrom(head + 4);
-    reading.node.spoil((call, answer) => (call.params[0] === 'latest' ? undefined : late(call, answer)));
-    const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet])));
-    expect(transfersOf(seen)).toHaveLength(1);
-    expect(seen).toMatchObject({ head: head + 6, blocksToStore: [1, 2, 3].map((next) => ({ number: head + next })) });
-  });
+  ])(
+    'lose the last blocks of a batch, %s it does not have, and the blocks before them are read',
+    async (_, lateFrom) => {
+      const wallet = newWallet();
+      const head = await headNumber();
+      const local = await reading.scannedTo(head);
+      await pay(wallet);
+      const late = lateFrom(head + 4);
+      reading.node.spoil((call, answer) => (call.params[0] === 'latest' ? undefined : late(call, answer)));
+      const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet])));
+      expect(transfersOf(seen)).toHaveLength(1);
+      expect(seen).toMatchObject({ head: head + 6, blocksToStore: [1, 2, 3].map((next) => ({ number: head + next })) });
+    },
+  );
 
-  test('are a node that lacks a block, when not even the first one is there', async () => {
+  test('count as a missing block when not even the first one is there', async () => {
     const local = await reading.scannedTo(await headNumber());
     await pay(newWallet());
     reading.node.spoil(lacksEvents(0));
@@ -302,7 +305,7 @@ describe('a fork', () => {
     expect(seen).toMatchObject({ kind: 'fork', fork: { kind: 'reorg', ancestor: { number: tip - 4 } } });
   });
 
-  test('is not seen in an older head of the same chain', async () => {
+  test('is not reported for an older head of the same chain', async () => {
     await reading.chain.mine(3);
     const local = await reading.scannedTo(await headNumber());
     reading.node.lag(2);
@@ -313,7 +316,7 @@ describe('a fork', () => {
     await reading.chain.mine(5);
     const local = await reading.scannedTo(await headNumber());
     await reading.chain.mine(1);
-    // The first answer comes from a node whose newest block we cannot follow, all others from one that is three blocks behind our tip.
+    // The first answer comes from a node with a newest block that does not follow ours, all others from one that is three blocks behind our tip.
     const alien = { hash: `0x${'2'.repeat(64)}`, parentHash: `0x${'1'.repeat(64)}` };
     reading.node.spoil((call, answer) => {
       if (call.params[0] === 'latest') return { result: { ...(answer.result as object), ...alien } };
@@ -323,7 +326,7 @@ describe('a fork', () => {
     await expect(polling).rejects.toThrow(/invalid_answer: block \d+ does not follow/);
   });
 
-  test('below the finalized block is only claimed of a block that the node shows', async () => {
+  test('below the finalized block is reported only with a block that the node shows', async () => {
     await reading.chain.transfer(newWallet(), 5n);
     await reading.chain.mine(4);
     const tip = await headNumber();
@@ -339,7 +342,7 @@ describe('a fork', () => {
   });
 });
 
-describe("a node like Tron's", () => {
+describe("a node that behaves like Tron's", () => {
   let tron: Reading;
   beforeAll(async () => {
     tron = await startReading({}, 'tron');

@@ -38,7 +38,7 @@ const compressed = (body: object): Reply => ({
   headers: { 'content-encoding': 'gzip' },
 });
 
-/** So many calls at once, numbered from 1. */
+/** This many calls at once, numbered from 1. */
 const askAll = (count: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => rpc.send('eth_number', [at + 1]) as Promise<string>));
 
@@ -54,7 +54,7 @@ const errorOf = async (asking: Promise<unknown>): Promise<RpcError> => {
 };
 
 describe('a batch', () => {
-  test('travels in one exchange, and is answered whatever the order of the answers', async () => {
+  test('is sent in one exchange, and its answers may have any order', async () => {
     await start((calls) => ({ body: calls.map(echo).reverse() }));
     expect(await askAll(100)).toEqual(numbered(100));
     expect(node.exchanges.length).toBe(1);
@@ -73,13 +73,13 @@ describe('a batch', () => {
     ['is null', () => null],
     ['is HTML', () => '<html>Just a moment…</html>'],
     ['is cut off', (answers) => JSON.stringify(answers).slice(0, -5)],
-  ])('whose answer %s fails as a whole, and no call waits for ever', async (_, spoil) => {
+  ])('whose answer %s fails as a whole, and no call waits forever', async (_, spoil) => {
     await start((calls) => ({ body: spoil(calls.map(echo)) }));
     const errors = await Promise.all([1, 2, 3].map((number) => errorOf(rpc.send('eth_number', [number]))));
     expect(errors.map(({ kind }) => kind)).toEqual(['invalid_answer', 'invalid_answer', 'invalid_answer']);
   });
 
-  test('may hold failures of single calls, which fail those alone', async () => {
+  test('may contain failures of single calls, which fail only those', async () => {
     await start((calls) => ({ body: [failed(calls[0]!, -32000, 'unknown block'), ...calls.slice(1).map(echo)] }));
     const [first, second] = await Promise.allSettled([rpc.send('eth_number', [1]), rpc.send('eth_number', [2])]);
     expect(first).toMatchObject({ status: 'rejected', reason: { kind: 'unknown_block' } });
@@ -95,14 +95,14 @@ describe('a single call', () => {
     ['fails with a text alone', (call) => ({ id: call.id, error: 'Too Many Requests' }), 'rate_limit'],
     ['fails the way of Tron', () => ({ Error: 'java.lang.Exception : lack of computing resources' }), 'rate_limit'],
     [
-      'fails with the reason beside the message',
+      'fails with the reason next to the message',
       (call) => ({
         id: call.id,
         error: { code: -32602, message: 'Invalid params', data: { range: 'range 5 exceeds limit of 2' } },
       }),
       'range',
     ],
-  ])('that %s is rejected for its text', async (_, answer, kind) => {
+  ])('that %s is rejected with its text', async (_, answer, kind) => {
     await start(([call]) => ({ body: answer(call!) }));
     expect((await errorOf(rpc.send('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x9' }]))).kind).toBe(kind);
   });
@@ -112,7 +112,7 @@ describe('a single call', () => {
     expect(await rpc.send('eth_number', [1])).toBe('eth_number 1');
   });
 
-  test('about the head reports what the node names its head', async () => {
+  test("for the head reports the node's head", async () => {
     const heads: unknown[] = [];
     await start(honest, { onHead: (head) => void heads.push(head) });
     await rpc.send('eth_getBlockByNumber', ['latest', false]);
@@ -138,7 +138,7 @@ describe('an HTTP failure', () => {
     expect(error.message).not.toContain('a-secret-key');
   });
 
-  test('never shows half of a key either, where its text is cut', async () => {
+  test('never shows a part of a key where its text is cut', async () => {
     const texts = Array.from({ length: 14 }, (_, more) => `${'x'.repeat(280 + more)} a-secret-key`);
     await start(([call]) => ({ body: failed(call!, 1, texts.pop() ?? '') }));
     while (texts.length > 0) {
@@ -147,7 +147,7 @@ describe('an HTTP failure', () => {
     }
   });
 
-  test('never shows a key that went out in a header', async () => {
+  test('never shows a key that was sent in a header', async () => {
     await start(([call]) => ({ body: failed(call!, 1, `no such key: ${node.headers[0]!['x-key']?.toString()}`) }), {
       headers: { 'x-key': 'Bearer another-secret-key' },
     });
@@ -156,7 +156,7 @@ describe('an HTTP failure', () => {
     expect(message).not.toContain('another-secret-key');
   });
 
-  test('keeps the time of Retry-After', async () => {
+  test('keeps the time from Retry-After', async () => {
     await start(() => ({ status: 429, body: '', headers: { 'retry-after': '7' } }));
     expect(await errorOf(rpc.send('eth_number', [1]))).toMatchObject({ kind: 'rate_limit', retryAfterMs: 7_000 });
   });
@@ -172,7 +172,7 @@ describe('an HTTP failure', () => {
   });
 });
 
-describe('a batch that the node finds too large', () => {
+describe('a batch that is too large for the node', () => {
   const refusals: [string, (calls: Call[]) => Reply][] = [
     ['as geth does, in a list of one', ([first]) => ({ body: [failed(first!, -32600, 'batch too large')] })],
     [
@@ -193,7 +193,7 @@ describe('a batch that the node finds too large', () => {
     ['as a proxy does, with HTTP 413', () => ({ status: 413, body: '<html>Request Entity Too Large</html>' })],
   ];
 
-  test.each(refusals)('%s is sent in parts, now and from then on', async (_, refuse) => {
+  test.each(refusals)('%s is sent in parts from then on', async (_, refuse) => {
     await start((calls, isList) => (calls.length > 3 ? refuse(calls) : honest(calls, isList)));
     expect(await askAll(50)).toEqual(numbered(50));
     const before = node.exchanges.length;
@@ -201,7 +201,7 @@ describe('a batch that the node finds too large', () => {
     expect(node.exchanges.slice(before).every((calls) => calls.length <= 3)).toBe(true);
   });
 
-  test('is sent call by call to a node that takes no batches', async () => {
+  test('is sent call by call to a node that accepts no batches', async () => {
     await start((calls, isList) =>
       isList
         ? { body: failed(calls[0]!, -32005, 'Batched requests are not supported by this server') }
@@ -210,23 +210,23 @@ describe('a batch that the node finds too large', () => {
     expect(await askAll(9)).toEqual(numbered(9));
   });
 
-  test('is a question that is too large, once it is a single call', async () => {
+  test('counts as a request that is too large once it is a single call', async () => {
     await start(() => ({ status: 413, body: '' }));
     expect((await errorOf(rpc.send('eth_number', [1]))).kind).toBe('range');
   });
 });
 
-describe('a range that the node finds too large', () => {
+describe('a range that is too large for the node', () => {
   const tooWide = ([call]: Call[]): Reply => ({ body: failed(call!, -32005, 'limit exceeded') });
 
-  test('is to be asked for in smaller pieces', async () => {
+  test('has to be requested in smaller parts', async () => {
     await start(tooWide);
     const error = await errorOf(rpc.send('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }]));
     expect(error.kind).toBe('range');
   });
 
   test.each([[{ blockHash: '0xab' }], [{ fromBlock: '0x1', toBlock: '0x1' }]])(
-    'of one block (%j) has no smaller pieces: this node does not answer it',
+    'of one block (%j) cannot be smaller: this node does not answer it',
     async (filter) => {
       await start(tooWide);
       expect((await errorOf(rpc.send('eth_getLogs', [filter]))).kind).toBe('unsupported');
@@ -235,19 +235,19 @@ describe('a range that the node finds too large', () => {
 });
 
 describe('an answer', () => {
-  test('is asked for compressed, and read as it comes', async () => {
+  test('is requested compressed, and may come uncompressed', async () => {
     await start(([call]) => compressed(echo(call!)));
     expect(await rpc.send('eth_number', [1])).toBe('eth_number 1');
     expect(node.headers[0]?.['accept-encoding']).toBe('gzip');
   });
 
-  test('that fails with a status is read as well', async () => {
+  test('that fails with a status is read, too', async () => {
     await start(([call]) => ({ ...compressed(failed(call!, -32000, 'daily request limit reached')), status: 429 }));
     expect(await errorOf(rpc.send('eth_number', [1]))).toMatchObject({ kind: 'rate_limit' });
   });
 
   test.each<[string, Reply]>([
-    ['that is no gzip', { body: 'plain', headers: { 'content-encoding': 'gzip' } }],
+    ['that is not gzip', { body: 'plain', headers: { 'content-encoding': 'gzip' } }],
     ['that is cut off', { body: gzipSync('"x"').subarray(0, -4), headers: { 'content-encoding': 'gzip' } }],
     ['in an encoding that nobody asked for', { body: '"x"', headers: { 'content-encoding': 'br' } }],
   ])('%s is not used', async (_, reply) => {
@@ -256,29 +256,29 @@ describe('an answer', () => {
   });
 });
 
-describe('the bounds', () => {
-  test('an answer larger than we read is refused while it comes', async () => {
+describe('the limits', () => {
+  test('an answer that is too large is refused while it is read', async () => {
     await start(([call]) => ({ body: { ...echo(call!), result: 'x'.repeat(100_000) } }), { maxResponseBytes: 50_000 });
     expect((await errorOf(rpc.send('eth_number', [1]))).kind).toBe('range');
   });
 
-  test('and so is one that is short as it comes, and larger than we read once it is decompressed', async () => {
+  test('an answer that is too large once it is decompressed is refused', async () => {
     await start(([call]) => compressed({ ...echo(call!), result: 'x'.repeat(100_000) }), { maxResponseBytes: 50_000 });
     expect((await errorOf(rpc.send('eth_number', [1]))).kind).toBe('range');
   });
 
-  test('a node that never answers is given up at the deadline', async () => {
+  test('a request to a node that never answers ends at the deadline', async () => {
     await start(() => null, { timeoutMs: 100 });
     expect((await errorOf(rpc.send('eth_number', [1]))).kind).toBe('timeout');
   });
 
-  test('a batch that is larger than a second of the budget leaves in parts', async () => {
+  test('a batch that is larger than a second of the budget is sent in parts', async () => {
     await start(honest, { requestsPerSecond: 50 });
     expect(await askAll(80)).toEqual(numbered(80));
     expect(node.exchanges.map((calls) => calls.length)).toEqual([50, 30]);
   });
 
-  test('closing fails what is under way and what comes later, with errors of ours', async () => {
+  test('closing fails requests in progress and later ones with our own errors', async () => {
     await start(() => null);
     const asking = errorOf(rpc.send('eth_number', [1]));
     await eventually(() => expect(node.exchanges.length).toBe(1));

@@ -17,7 +17,7 @@ afterEach(() => {
 const several: Expected = { several: true, maxBlocks: 32, wallets: null };
 const one: Expected = { several: false, maxBlocks: 1, wallets: null };
 
-/** A chain scanned up to the head, and one poll of what came since, which was expected. */
+/** A chain that is scanned up to the head, and one poll of the blocks since then, which were expected. */
 async function pollAfter(happens: () => Promise<unknown>, expected: Expected, wallets: string[] = []) {
   const { number } = await reading.head();
   const local = await reading.scannedTo(number);
@@ -31,8 +31,8 @@ async function pollAfter(happens: () => Promise<unknown>, expected: Expected, wa
 const mineFive = () => reading.chain.mine(5);
 const methods = { header: 'eth_getBlockByNumber', logs: 'eth_getLogs' };
 
-describe('of several blocks that were expected', () => {
-  test('three calls in one request read all, where none has a transfer to a watched wallet', async () => {
+describe('several expected blocks', () => {
+  test('are read by three calls in one request when none has a transfer to a watched wallet', async () => {
     const pay = async () => {
       await reading.chain.transfer(newWallet(), 5n);
       await mineFive();
@@ -42,7 +42,7 @@ describe('of several blocks that were expected', () => {
     expect([requests, calls, stored]).toEqual([1, [methods.header, methods.header, methods.logs], [6]]);
   });
 
-  test('those with a transfer to a watched wallet are read by their height, and stored with the last one', async () => {
+  test('with a transfer to a watched wallet are read by their height, and stored with the last one', async () => {
     const wallet = newWallet();
     const pay = async () => {
       for (const units of [1n, 2n]) {
@@ -56,7 +56,7 @@ describe('of several blocks that were expected', () => {
     expect(stored).toEqual([2, 4, 5]);
   });
 
-  test('none is read so when our own last block has been replaced: the fork is found', async () => {
+  test('are not read ahead when our own last block was replaced: the fork is found', async () => {
     const { answer } = await pollAfter(async () => {
       await reading.chain.reorg(3);
       await mineFive();
@@ -64,7 +64,7 @@ describe('of several blocks that were expected', () => {
     expect(answer).toMatchObject({ kind: 'fork', fork: { kind: 'reorg' } });
   });
 
-  test('a transfer whose block has been replaced meanwhile is not believed', async () => {
+  test('with a transfer are not believed if its block was replaced in the meantime', async () => {
     const wallet = newWallet();
     const elsewhere = onLogs((logs) => logs.map((log) => ({ ...log, blockHash: `0x${'ab'.repeat(32)}` })));
     reading.node.spoil((call, answer) =>
@@ -100,7 +100,7 @@ describe('of several blocks that were expected', () => {
           ),
         ),
     ],
-  ])('all are read one by one where %s', async (_, spoil) => {
+  ])('are read one by one when %s', async (_, spoil) => {
     const wallet = newWallet();
     const pay = async () => {
       await reading.chain.transfer(wallet, 5n);
@@ -111,12 +111,12 @@ describe('of several blocks that were expected', () => {
     expect([transfersOf(answer).length, stored]).toEqual([1, [1, 2, 3, 4, 5, 6]]);
   });
 
-  test('more than were expected are read otherwise', async () => {
+  test('are read in another way when there are more than expected', async () => {
     const { stored } = await pollAfter(mineFive, { ...several, maxBlocks: 4 });
     expect(stored).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('one from before the last one is an invalid answer', async () => {
+  test('that are older than the last one are an invalid answer', async () => {
     const back = pollAfter(async () => {
       await mineFive();
       reading.node.spoil(onBlocks(() => ({ timestamp: '0x1' })));
@@ -124,7 +124,7 @@ describe('of several blocks that were expected', () => {
     await expect(back).rejects.toThrow(/invalid_answer: a block that is older/);
   });
 
-  test('only transfers to the wallets are asked for while nobody waits, and nothing where there are none', async () => {
+  test('need only the transfers to the wallets while no payment waits, and none without wallets', async () => {
     const wallet = newWallet();
     const pay = () => reading.chain.transfer(wallet, 5n).then(mineFive);
     const found = await pollAfter(pay, { ...several, wallets: [wallet.toLowerCase()] }, [wallet]);
@@ -134,30 +134,30 @@ describe('of several blocks that were expected', () => {
   });
 });
 
-describe('of one block that was expected', () => {
-  test('head and events are read by one request', async () => {
+describe('one expected block', () => {
+  test('is read with the head by one request', async () => {
     const { requests, stored } = await pollAfter(() => reading.chain.transfer(newWallet(), 5n), one);
     expect([requests, stored]).toEqual([1, [1]]);
   });
 
-  test('a transfer is found', async () => {
+  test('shows its transfer', async () => {
     const wallet = newWallet();
     const { answer } = await pollAfter(() => reading.chain.transfer(wallet, 5n), one, [wallet]);
     expect(transfersOf(answer)).toHaveLength(1);
   });
 
-  test('no empty answer is believed that its header does not prove', async () => {
+  test('is not believed to be empty unless its header proves it', async () => {
     reading.node.spoil(onLogs(() => []));
     const hidden = pollAfter(() => reading.chain.transfer(newWallet(), 5n), one);
     await expect(hidden).rejects.toThrow(/invalid_answer/);
   });
 
-  test('which has not come yet nothing is said', async () => {
+  test('that has not come yet gives no result', async () => {
     const { answer } = await pollAfter(async () => undefined, one);
     expect(answer.kind).toBe('no_new_blocks');
   });
 
-  test('and a second one both are read', async () => {
+  test('and a second one are both read', async () => {
     expect((await pollAfter(() => reading.chain.mine(2), one)).stored).toEqual([1, 2]);
   });
 });

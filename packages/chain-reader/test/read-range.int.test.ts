@@ -10,10 +10,10 @@ const isRange = ({ fromBlock, toBlock }: RawFilter) => fromBlock !== undefined &
 const heightOf = (log: RawLog) => Number(log.blockNumber);
 
 let reading: Reading;
-/** The first block of the range, whose 40 blocks each hold one transfer to somebody, but for three empty ones at its end. */
+/** The first block of the range. Each of its 40 blocks has one transfer, except three empty ones at the end. */
 let from: number;
 let to: number;
-/** Paid in the fifth block of the range. */
+/** Is paid in the fifth block of the range. */
 let wallet: string;
 
 beforeAll(async () => {
@@ -60,14 +60,14 @@ describe('a whole range', () => {
     expect(requests).toBe(3);
   });
 
-  test('is asked for in one round trip alone when every block shows events and none is ours', async () => {
+  test('takes a single round trip when every block shows events and none is ours', async () => {
     const { requests, calls } = await reading.readWithCost((rpc) =>
       readRange(rpc, reading.network, from, from + 30, null),
     );
     expect([requests, calls.length]).toEqual([1, 3]);
   });
 
-  test('of a single block is read as well', async () => {
+  test('of a single block is read, too', async () => {
     const { answer, calls } = await readAll(null, from);
     expect(calls.length).toBe(2);
     expect(answer.range).toMatchObject({ first: { number: from }, last: { number: from }, entries: [{}] });
@@ -97,12 +97,12 @@ describe('a whole range', () => {
       (logs) => [...logs, { ...logs[0], blockHash: `0x${'1'.repeat(64)}` }],
       /invalid_answer: logs of two blocks/,
     ],
-  ])('of which a node shows %s is not believed', async (_, change, message) => {
+  ])('for which a node shows %s is not believed', async (_, change, message) => {
     reading.node.spoil(onLogs(change));
     expect(await failure()).toMatch(message);
   });
 
-  test('without events, of a node whose headers prove nothing either, is held against the receipts', async () => {
+  test('without events or headers that prove that is checked against the receipts', async () => {
     const blank = onBlocks(() => ({ logsBloom: `0x${'0'.repeat(512)}` }));
     const silent = onLogs(() => []);
     reading.node.spoil((call, answer) => blank(call, answer) ?? silent(call, answer));
@@ -115,7 +115,7 @@ describe('a whole range', () => {
     expect(await failure()).toMatch(/invalid_answer: a receipt has an event that is missing/);
   });
 
-  test('whose answer has as many events as limits have is asked for in smaller parts', async () => {
+  test('whose answer has as many events as a typical limit is requested in smaller parts', async () => {
     reading.node.spoil(
       onLogs((logs) =>
         Array.from({ length: 1_000 }, (_, position) => ({ ...logs[0], logIndex: `0x${position.toString(16)}` })),
@@ -135,12 +135,12 @@ describe('a whole range', () => {
     expect(await failure()).toMatch(/invalid_answer: a block that is older/);
   });
 
-  test('is not believed of a node that lacks its last block', async () => {
+  test('is not believed when the node does not have its last block', async () => {
     reading.node.lag(2);
     expect(await failure()).toMatch(/unknown_block/);
   });
 
-  test('whose matched block is not the one in the chain is not believed', async () => {
+  test('whose matched block is not in the chain is not believed', async () => {
     reading.node.spoil(
       onBlocks((block) => (Number(block['number']) === from + 4 ? { hash: `0x${'1'.repeat(64)}` } : {})),
     );
@@ -161,7 +161,7 @@ test('a block whose events are of another height is not believed', async () => {
 test.each([
   ['older than the range', -86_400],
   ['newer than the range', 3_600],
-])('a range of whose blocks one with a transfer is %s is not believed', async (_, seconds) => {
+])('a range in which a block with a transfer is %s is not believed', async (_, seconds) => {
   const moved = (time: unknown) => `0x${(Number(time) + seconds).toString(16)}`;
   reading.node.spoil(
     onBlocks((block) => (Number(block['number']) === from + 4 ? { timestamp: moved(block['timestamp']) } : {})),
@@ -169,7 +169,7 @@ test.each([
   expect(await failure()).toMatch(/invalid_answer: a block that is older than one before it/);
 });
 
-describe('a range that a node refuses, whatever its size,', () => {
+describe('a range that a node refuses at any size', () => {
   const refusing =
     (code: number, message: string) =>
     ({ method }: Call): Partial<Answer> | undefined =>
@@ -190,13 +190,13 @@ describe('a range that a node refuses, whatever its size,', () => {
   });
 });
 
-describe('a range of which only few wallets matter', () => {
+describe('a range for only a few wallets', () => {
   const wallets = () => [wallet.toLowerCase()];
 
-  test('is read by wallet, and what somebody else was paid proves that the answer is whole', async () => {
+  test("is read by wallet, and other wallets' transfers prove that the answer is complete", async () => {
     const { answer, requests, calls } = await readAll(wallets());
     expect(answer.transfers).toMatchObject([{ to: wallet.toLowerCase(), blockNumber: from + 4 }]);
-    // Eight blocks looked at closely, the question itself with the last block, and the match.
+    // Eight blocks that are read completely; the query with the last block; and the match.
     expect(calls.length).toBe(16 + 2 + 2);
     expect(requests).toBe(3);
     const asked = calls.filter(({ method }) => method === 'eth_getLogs').map(({ params }) => params[0] as RawFilter);
@@ -221,12 +221,12 @@ describe('a range of which only few wallets matter', () => {
       (logs, filter) => (isRange(filter) ? logs.filter((log) => Math.abs(heightOf(log) - from - 18) > 3) : logs),
       /invalid_answer: a transfer that the node has is missing/,
     ],
-  ])('is not believed of a node that %s', async (_, change, message) => {
+  ])('is not believed when the node %s', async (_, change, message) => {
     reading.node.spoil(onLogs(change));
     expect(await failure(wallets())).toMatch(message);
   });
 
-  test('and that holds no transfer at all is read whole, so that nothing is taken for granted', async () => {
+  test('without any transfer is read completely, so that nothing is assumed', async () => {
     const { chain } = reading;
     const start = (await reading.head()).number + 1;
     await chain.mine(40);
@@ -234,14 +234,14 @@ describe('a range of which only few wallets matter', () => {
     const { answer, calls } = await empty();
     expect(answer.entries).toEqual([]);
     expect(calls.filter(({ method }) => method === 'eth_getBlockByNumber').length).toBeGreaterThanOrEqual(40);
-    // A header between the blocks that are looked at closely says that the node keeps something to itself.
+    // A header between the completely read blocks shows that the node hides something.
     reading.node.spoil(
       onBlocks((block) => (Number(block['number']) === start + 3 ? { logsBloom: `0x${'f'.repeat(512)}` } : {})),
     );
     await expect(empty()).rejects.toThrow(/invalid_answer: events are missing/);
   });
 
-  test('needs no such proof when it is short: everything is read', async () => {
+  test('needs no such proof when it is short, because everything is read', async () => {
     const { answer, calls } = await readAll(wallets(), from + 9);
     expect(answer.transfers).toHaveLength(1);
     expect(calls.length).toBe(3 + 2);

@@ -18,16 +18,16 @@ import {
 } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { networksOf } from '@quittance/testkit/chain/samples.ts';
 
-/** A chain, and a node before it that a test may spoil, read by nothing but the functions under test. */
+/** A chain, and a node in front of it whose answers a test may change, read only by the functions under test. */
 export type Reading = {
   chain: TestChain;
   node: MisbehavingNode;
   network: ChainNetwork;
-  /** Runs a piece of reading against the node, as the scan would. Each time from a clean slate: no breaker remembers a failure. */
+  /** Runs a read on the node, as the scan would, each time without any memory of earlier failures. */
   read<T>(what: (rpc: RpcProvider) => Promise<T>): Promise<T>;
-  /** As read(), and tells what it cost: HTTP requests, and the calls in them. */
+  /** As read(), and also returns the HTTP requests and the calls in them. */
   readWithCost<T>(what: (rpc: RpcProvider) => Promise<T>): Promise<{ answer: T; requests: number; calls: Call[] }>;
-  /** Our chain's end as it would be had we scanned up to this height. */
+  /** The end of our chain as if we had scanned up to this height. */
   scannedTo(height: number, depth?: number): Promise<LocalChain>;
   pollContext(chain: LocalChain, wallets?: string[], changes?: Partial<PollContext>): PollContext;
   head(): Promise<Block>;
@@ -94,7 +94,7 @@ export async function startReading(
   };
 }
 
-/** Spoils the answers to eth_getLogs. */
+/** Changes the answers to eth_getLogs. */
 export const onLogs =
   (change: (logs: RawLog[], filter: RawFilter) => unknown) =>
   (call: Call, answer: Answer): Partial<Answer> | undefined =>
@@ -102,7 +102,7 @@ export const onLogs =
       ? { result: change(answer.result as RawLog[], call.params[0] as RawFilter) }
       : undefined;
 
-/** Spoils every block that is shown. */
+/** Changes every block in an answer. */
 export const onBlocks =
   (change: (block: Record<string, unknown>) => Record<string, unknown>) =>
   (call: Call, answer: Answer): Partial<Answer> | undefined =>
@@ -119,7 +119,7 @@ export type RawFilter = {
   blockHash?: string;
 };
 
-/** Mines one block with a transaction of its own for each of these wallets. */
+/** Mines one block with a separate transaction to each of these wallets. */
 export async function payAllInOneBlock(chain: TestChain, wallets: readonly string[], units: bigint): Promise<void> {
   await chain.rpc('evm_setAutomine', [false]);
   const payments = wallets.map((wallet) => chain.transfer(wallet, units));

@@ -12,7 +12,7 @@ afterAll(() => reading.close());
 afterEach(() => reading.node.spoil(null));
 
 const headNumber = async () => (await reading.head()).number;
-/** A chain scanned up to the head, and one poll of what came since. */
+/** A chain that is scanned up to the head, and one poll of the blocks since then. */
 async function pollAfter(happens: () => Promise<unknown>) {
   const local = await reading.scannedTo(await headNumber());
   await happens();
@@ -20,7 +20,7 @@ async function pollAfter(happens: () => Promise<unknown>) {
 }
 
 describe('a poll near the head', () => {
-  test('asks nothing about a block whose header rules out a transfer, unless there are events outside the filter', async () => {
+  test('asks nothing about a block whose header rules out a transfer, unless events may be outside the filter', async () => {
     const mine = () => reading.chain.mine(3);
     const askedForLogs = (calls: readonly Call[]) => calls.filter(({ method }) => method === 'eth_getLogs').length;
     const { answer, calls } = await pollAfter(mine);
@@ -33,7 +33,7 @@ describe('a poll near the head', () => {
     expect(askedForLogs(asked.calls)).toBe(3);
   });
 
-  test('asks for all events where the filter allows a transfer and none is shown, and for the block if there are none', async () => {
+  test('asks for all events if the filter allows a transfer and none is shown, and for the block if there are no events', async () => {
     const local = await reading.scannedTo(await headNumber());
     await reading.chain.mine(1);
     // As if other events had set the same bits.
@@ -48,11 +48,11 @@ describe('a poll near the head', () => {
     expect(asked).toEqual(['eth_getLogs', 'eth_getLogs', 'eth_getBlockByHash']);
   });
 
-  test('finds what lies outside the filter of its block, where the network has such events', async () => {
+  test('finds events outside the filter of their block, on a network that has such events', async () => {
     const wallet = newWallet();
     const local = await reading.scannedTo(await headNumber());
     await reading.chain.transfer(wallet, 5n);
-    // Not blank: what the filter holds is another event.
+    // Not empty: the filter has another event.
     reading.node.spoil(onBlocks(() => ({ logsBloom: `0x${'0'.repeat(511)}1` })));
     const network = { ...reading.network, hasEventsInBloom: false };
     const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet], { network })));

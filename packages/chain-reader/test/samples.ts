@@ -2,7 +2,7 @@ import type { Block, Log, Receipt } from '../src/rpc/answers.ts';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import { TRANSFER_TOPIC } from '../src/chain/transfers.ts';
 
-/** Shapes that the unit tests vary. Numbers become well-formed hashes and addresses, so that a test can say "block 7". */
+/** Samples for the unit tests. Numbers become well-formed hashes and addresses, so that a test can say "block 7". */
 export const TOKEN = `0x${'aa'.repeat(20)}`;
 
 export const topicOf = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2)}`;

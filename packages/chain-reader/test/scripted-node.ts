@@ -4,12 +4,12 @@ import type { Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 
 export type Reply = { status?: number; body: unknown; headers?: Record<string, string> };
 
-/** A server that answers each HTTP exchange as a test says, and keeps what it was asked. Null: it never answers. */
+/** A server that answers each HTTP exchange as a test says, and records the requests. Null: it never answers. */
 export type ScriptedNode = {
   url: string;
   /** The calls of each exchange so far. */
   exchanges: Call[][];
-  /** The headers of each. */
+  /** The headers of each exchange. */
   headers: IncomingHttpHeaders[];
   close(): Promise<void>;
 };
@@ -42,7 +42,7 @@ export async function scriptedNode(answer: (calls: Call[], isList: boolean) => R
   }
 }
 
-/** What an honest node answers: the method and the first parameter back. */
+/** The correct answer: the method and the first parameter. */
 export const echo = ({ id, method, params }: Call) => ({
   jsonrpc: '2.0',
   id,

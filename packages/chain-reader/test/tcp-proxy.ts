@@ -1,17 +1,17 @@
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands between a client and a node and passes bytes on, as long as a test wants it to. */
+/** A proxy between a client and a node that forwards bytes until a test stops it. */
 export type TcpProxy = {
   port: number;
-  /** Connections taken so far, and those that are open. */
+  /** Connections accepted so far, and those that are open. */
   connections(): { taken: number; open: number };
   /** Bytes that clients have sent so far. */
   received(): number;
-  /** From now on, connections that are open pass nothing on and stay open; `later` ones do so, or not. */
+  /** From now on, open connections forward nothing and stay open. `later`: whether new ones do the same. */
   freeze(later?: boolean): void;
-  /** Says this to every client, as one WebSocket message of a server. */
+  /** Sends this to every client as one WebSocket message. */
   inject(text: string): void;
-  /** Ends every connection, after what was said before. */
+  /** Ends every connection after what was sent before. */
   cut(): void;
   close(): Promise<void>;
 };
@@ -62,7 +62,7 @@ export async function tcpProxy(targetUrl: string): Promise<TcpProxy> {
   };
 }
 
-/** An unmasked text frame in one piece. Source: RFC 6455, 5.2. */
+/** An unmasked, unfragmented text frame. Source: RFC 6455, 5.2. */
 function frame(text: string): Buffer {
   const payload = Buffer.from(text);
   const head = Buffer.alloc(10);

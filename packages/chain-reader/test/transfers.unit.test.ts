@@ -25,7 +25,7 @@ describe('decoding', () => {
     expect(decoded?.amountUnits).toBe(2n ** 256n - 1n);
   });
 
-  test('recipientOf() finds the recipient of a transfer, and of nothing else', () => {
+  test('recipientOf() finds the recipient of a transfer, and of no other event', () => {
     expect(recipientOf(TOKEN, sampleLog())).toBe(addressOf(2));
     expect(recipientOf(TOKEN, sampleLog({ address: addressOf(99) }))).toBeNull();
     expect(
@@ -47,8 +47,8 @@ describe('decoding', () => {
     ['short data', { data: '0x01' }],
     ['long data', { data: `${hashOf(1)}00` }],
     ['no data', { data: '0x' }],
-    ['a recipient that is no address', { topics: [topic, from, `0x01${'0'.repeat(62)}`] }],
-  ])('%s is no transfer', (_, changes) => {
+    ['a recipient that is not an address', { topics: [topic, from, `0x01${'0'.repeat(62)}`] }],
+  ])('%s is not a transfer', (_, changes) => {
     expect(decodeTransfer(TOKEN, sampleLog(changes))).toBeNull();
   });
 });
@@ -72,7 +72,7 @@ describe('the position in the receipt', () => {
     });
   });
 
-  test('a failed transaction has moved nothing, whatever its logs show', () => {
+  test('a failed transaction moves nothing, even if it has logs', () => {
     expect(locateTransfer(decoded, sampleReceipt({ succeeded: false }), 1)).toBeNull();
   });
 
@@ -86,7 +86,7 @@ describe('the position in the receipt', () => {
       sampleReceipt({ logs: [sampleLog({ topics: [TRANSFER_TOPIC, topicOf(addressOf(1)), topicOf(addressOf(3))] })] }),
     ],
     ['of another contract', sampleReceipt({ logs: [sampleLog({ address: addressOf(9) })] })],
-  ])('a receipt %s exposes the node', (_, receipt) => {
+  ])('a receipt %s is refused', (_, receipt) => {
     expect(() => locateTransfer(decoded, receipt, 1)).toThrow(RpcError);
   });
 });

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { createWatchSet } from '../src/chain/watch-set.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
 
-test('a watch set behaves as a set of addresses, through any sequence of additions and removals', () => {
-  // Few different addresses, so that collisions, repetitions and re-use of deleted slots all happen.
+test('a watch set behaves like a set of addresses after any sequence of additions and removals', () => {
+  // Few different addresses, so that collisions, repetitions and reuse of deleted slots all happen.
   const step = fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 40 }));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -24,7 +24,7 @@ test('a watch set behaves as a set of addresses, through any sequence of additio
   );
 });
 
-test('grows without losing a wallet or confusing two', () => {
+test('grows without losing or confusing wallets', () => {
   const set = createWatchSet();
   for (let number = 0; number < 50_000; number += 1) set.add(addressOf(number));
   expect(set.size()).toBe(50_000);
@@ -32,7 +32,7 @@ test('grows without losing a wallet or confusing two', () => {
   for (let number = 50_000; number < 100_000; number += 997) expect(set.has(addressOf(number))).toBe(false);
 });
 
-test('adding and removing for ever needs no more room than the wallets that stay', () => {
+test('adding and removing forever needs no more space than the remaining wallets', () => {
   const set = createWatchSet();
   for (let number = 0; number < 20_000; number += 1) {
     set.add(addressOf(number));
@@ -42,7 +42,7 @@ test('adding and removing for ever needs no more room than the wallets that stay
   expect(set.has(addressOf(7))).toBe(false);
 });
 
-test('an address differs from one with another last digit', () => {
+test('addresses that differ only in the last digit are different', () => {
   const set = createWatchSet();
   set.add(`0x${'f'.repeat(40)}`);
   expect(set.has(`0x${'f'.repeat(39)}e`)).toBe(false);

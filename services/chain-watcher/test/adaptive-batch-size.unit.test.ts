@@ -17,7 +17,7 @@ test('a batch size grows by a twentieth, at least by one, up to its maximum', ()
   expect(large.size()).toBe(210);
 });
 
-test('an answer to fewer blocks than the batch size does not grow it', () => {
+test('a request for fewer blocks than the batch size does not grow it', () => {
   const batch = createBatchSize(200, 2_000);
   batch.grow(7);
   expect(batch.size()).toBe(200);
@@ -26,7 +26,7 @@ test('an answer to fewer blocks than the batch size does not grow it', () => {
 test.each([
   ['the number of blocks that the node suggests', 200, { blocks: 10 }, 10],
   ['that of the range that the node suggests', 200, { from: 100, to: 149 }, 50],
-  ['half, when the suggestion is no less than what was asked', 200, { blocks: 200 }, 100],
+  ['half, when the suggestion is not less than what was asked', 200, { blocks: 200 }, 100],
   ['half, when the suggestion is nonsense', 200, { blocks: 0 }, 100],
   ['half, when there is none', 200, null, 100],
   ['one, and never less', 2, null, 1],
@@ -46,7 +46,7 @@ test.each([
   expect(batch.size()).toBe(asked);
 });
 
-test('the batch size finds the limit of any node, and seldom exceeds it again', () => {
+test('the batch size finds the limit of any node, and rarely exceeds it again', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), (limit) => {
       const batch = createBatchSize(200, 2_000);

@@ -28,11 +28,11 @@ beforeAll(async () => {
       agreement_above_amount: '1000',
     },
   });
-  // Before anything has happened: nothing reorganised, no incident.
+  // Before anything has happened: no reorg, no incident.
   samples = await eventually(async () => {
     const found = await samplesOf(watcher.metrics);
     const isSaid = (metric: string) => found.some(({ name }) => name === metric);
-    // The first is said during a look, the second after it, and the third once a block was read at the head.
+    // The first is set during a look, the second after it, and the third once a block was read at the head.
     const late = ['chain_transfers_awaiting_cross_check', 'chain_audit_lag_blocks', 'chain_clock_difference_seconds'];
     if (!late.every(isSaid)) throw new Error('no look is over yet');
     return found;
@@ -48,7 +48,7 @@ test('there are rules', () => {
   expect(rules.length).toBeGreaterThan(5);
 });
 
-test.each(rules)('$alert asks for series that a watcher has from the start', (rule) => {
+test.each(rules)('$alert uses series that a watcher has from the start', (rule) => {
   expect(seriesOf(rule)).not.toEqual([]);
   expect(missingSeries(rule, samples)).toEqual([]);
 });
@@ -64,8 +64,8 @@ test('an incident of any kind is an increase', () => {
   expect(kinds.sort()).toEqual([...INCIDENT_KINDS].sort());
 });
 
-// The last test: the chain's clock stays where it is.
-test('a chain whose clock is ahead shows by how much, compared with the process and with the database', async () => {
+// The last test, because the chain's clock is not set back.
+test("the metrics show how far a chain's clock is ahead of the process and of the database", async () => {
   await world.chain.rpc('evm_increaseTime', [40]);
   await world.chain.rpc('evm_mine');
   // The watcher's own clock is two seconds ahead of the database's.

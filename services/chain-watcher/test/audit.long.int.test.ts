@@ -7,7 +7,7 @@ import { watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-// The audit is in no hurry: it rests between two ranges, and longer after a failure.
+// The audit is slow: it pauses between two ranges, and longer after a failure.
 const inItsTime = { timeoutMs: 30_000 };
 
 const untilAudited = (world: World, atLeast = 0) =>
@@ -17,7 +17,7 @@ const untilAudited = (world: World, atLeast = 0) =>
     expect(audited).toBeGreaterThanOrEqual(atLeast);
   }, inItsTime);
 
-/** Has the leader do something else in the background, and waits for it. */
+/** Makes the leader do other work in the background, and waits for it. */
 async function rescanGenesis(watcher: RunningWatcher): Promise<void> {
   const rescan = { actor: 'olga', reason: 'to pass the time', from_block: 0, to_block: 0 };
   await watcher.call('POST', '/internal/v1/chains/local/rescans', rescan);
@@ -55,7 +55,7 @@ describe('final blocks are read again through another endpoint', () => {
   const gaps = async () =>
     (await watcher.metrics.registry.getSingleMetric('chain_missed_transfers_total')?.get())?.values[0]?.value ?? 0;
 
-  test('and a transfer that the first one hides is published after all, once, with one incident', async () => {
+  test('and a transfer that the first one hides is published once, with one incident', async () => {
     const wallet = await watchedWallet(world);
     const before = await gaps();
     let hidden = '';
@@ -83,7 +83,7 @@ describe('final blocks are read again through another endpoint', () => {
     expect((await gaps()) - before).toBe(1);
   });
 
-  test('and again after a back-fill, from which the first one hid a transfer', async () => {
+  test('and again after a back-fill from which the first one hid a transfer', async () => {
     const wallet = newWallet();
     const createdAt = new Date().toISOString();
     const hidden = await world.chain.transfer(wallet, 5n);
@@ -99,7 +99,7 @@ describe('final blocks are read again through another endpoint', () => {
     ]);
   });
 
-  test('and one that the other does not show stays as it is, for a person to judge', async () => {
+  test('and a transfer that the other one does not show stays unchanged, for a person to decide', async () => {
     const wallet = await watchedWallet(world);
     let hidden = '';
     second.spoil(hiding((hash) => hidden === '' || hash === hidden));
@@ -110,7 +110,7 @@ describe('final blocks are read again through another endpoint', () => {
     expect(await incidentsOf(watcher)).toMatchObject([
       { kind: 'transfer_unseen_by_audit', detail: { transaction_id: hidden.slice(2) } },
     ]);
-    // Reading the same blocks again makes no second incident of it.
+    // Reading the same blocks again raises no second incident.
     const { final } = await heightsOf(world);
     const rescan = { actor: 'olga', reason: 'once more', from_block: final - 3, to_block: final };
     await watcher.call('POST', '/internal/v1/chains/local/rescans', rescan);
@@ -118,7 +118,7 @@ describe('final blocks are read again through another endpoint', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('and what lies before the time a wallet is watched from is none of its business', async () => {
+  test('and transfers from before a wallet was watched are ignored', async () => {
     await untilAudited(world);
     second.replaceAll('drop');
     const wallet = newWallet();
@@ -137,7 +137,7 @@ describe('final blocks are read again through another endpoint', () => {
     expect(await incidentsOf(watcher)).toEqual([]);
   });
 
-  test('while that one is away new blocks are scanned all the same, and it catches up afterwards', async () => {
+  test('and while that one is down, new blocks are still scanned, and the audit catches up later', async () => {
     const wallet = await watchedWallet(world);
     await untilAudited(world);
     const before = (await heightsOf(world)).audited;
@@ -153,7 +153,7 @@ describe('final blocks are read again through another endpoint', () => {
     expect(await incidentsOf(watcher)).toEqual([]);
   });
 
-  test('and where that one finds a range too large it is asked for less', async () => {
+  test('and if a range is too large for that one, it is asked for less', async () => {
     await untilAudited(world);
     const spans: number[] = [];
     second.spoil((call) => {
@@ -187,7 +187,7 @@ describe('final blocks are read again through another endpoint', () => {
 });
 
 test.each(['amount', 'sender'] as const)(
-  'an endpoint that told another %s is found out, and a person judges',
+  'an endpoint that showed another %s is detected, and a person decides',
   async (what) => {
     const world = await startWorld();
     const first = await misbehavingNode(world.chain);
@@ -208,10 +208,10 @@ test.each(['amount', 'sender'] as const)(
   },
 );
 
-test('an endpoint that does not answer the audit keeps no new block waiting', async () => {
+test('an endpoint that does not answer the audit delays no new block', async () => {
   const world = await startWorld();
   const node = await unansweringNode(world.chain.rpcUrl);
-  // A question that is given up at its deadline is no longer open when the payment is through, on a slow machine.
+  // On a slow machine, the request may have reached its deadline before the payment is done.
   world.watch({ rpcUrls: [world.chain.rpcUrl, node.url], rpcTimeoutMs: 60_000 });
   const wallet = await watchedWallet(world);
   const confirmed = () => world.received.filter(({ to, phase }) => to === wallet && phase === 'confirmed').length;
@@ -223,7 +223,7 @@ test('an endpoint that does not answer the audit keeps no new block waiting', as
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
     await eventually(() => expect(confirmed()).toBeGreaterThan(before));
-    // A whole payment has passed, and the same question is still open.
+    // A whole payment is done, and the same request is still open.
     expect(node.waiting()).toBe(waiting);
   }, inItsTime);
   await world.close();
@@ -231,7 +231,7 @@ test('an endpoint that does not answer the audit keeps no new block waiting', as
 });
 
 describe('with a single endpoint', () => {
-  test('blocks are read again from it, later, when it may have completed its index', async () => {
+  test('blocks are read from it again later, when it may have completed its index', async () => {
     const world = await startWorld();
     const node = await misbehavingNode(world.chain);
     const watcher = world.watch({ rpcUrls: [node.url] });
@@ -241,7 +241,7 @@ describe('with a single endpoint', () => {
     await world.chain.rpc('evm_increaseTime', [30]);
     await world.chain.mine(5);
     await untilScanned(world);
-    // If it were read again by now, the audit would be fooled as the scan was.
+    // If it were read again by now, the audit would miss the transfer as the scan did.
     for (let rescans = 0; rescans < 4; rescans += 1) await rescanGenesis(watcher);
     node.spoil(null);
     await untilReceived(world, wallet, []);
@@ -256,7 +256,7 @@ describe('with a single endpoint', () => {
   });
 });
 
-test('begins where the scan began, also after a kill before its first range', async () => {
+test('the audit begins where the scan began, even after a kill before its first range', async () => {
   const world = await startWorld();
   const first = await misbehavingNode(world.chain);
   const before = world.watch({ rpcUrls: [first.url] });

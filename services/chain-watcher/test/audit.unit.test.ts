@@ -5,7 +5,7 @@ import { wasWatched } from '../src/reread/second-reading.ts';
 import type { WatchSpan } from '../src/watches/watch.sql.ts';
 
 describe('the endpoint that a block was read from', () => {
-  test('is remembered by spans, and before this term it was the best endpoint', () => {
+  test('is stored by spans, and before this term it was the first endpoint', () => {
     const progress = createProgress(0, 10);
     progress.onRead(12, 0);
     progress.onRead(15, 1);
@@ -23,7 +23,7 @@ describe('the endpoint that a block was read from', () => {
     expect(progress.sourceOf(13)).toEqual({ through: 20, endpoint: 1 });
   });
 
-  test('is the one of the back-fill, for a block that was read again', () => {
+  test('is that of the back-fill, for a block that was read again', () => {
     const progress = createProgress(0, 10);
     progress.onRead(30, 1);
     progress.onReadAgain({ from: 15, through: 20 }, 2);
@@ -41,7 +41,7 @@ describe('the endpoint that a block was read from', () => {
     expect(progress.sourceOf(26)).toEqual({ through: 31, endpoint: 0 });
   });
 
-  test('is forgotten with the blocks that a reorg takes away', () => {
+  test('is dropped with the blocks that a reorg removes', () => {
     const progress = createProgress(0, 10);
     progress.onRead(20, 1);
     progress.onRewind(15);
@@ -50,14 +50,14 @@ describe('the endpoint that a block was read from', () => {
     expect(progress.sourceOf(16)).toEqual({ through: 18, endpoint: 0 });
   });
 
-  test('needs no more memory however often endpoints change', () => {
+  test('needs no more memory when endpoints change often', () => {
     const progress = createProgress(0, 0);
     for (let number = 1; number <= 5_000; number += 1) progress.onRead(number, number % 2);
     expect(progress.sourceOf(4_999)).toEqual({ through: 4_999, endpoint: 1 });
     expect(progress.sourceOf(1).through).toBeGreaterThan(3_000);
   });
 
-  test('and the audit goes back to blocks that were read again, or that a reorg took away', () => {
+  test('and the audit goes back to blocks that were read again, or that a reorg removed', () => {
     const progress = createProgress(50, 60);
     expect(progress.audited()).toBe(50);
     progress.moveTo(55);
@@ -70,7 +70,7 @@ describe('the endpoint that a block was read from', () => {
   });
 });
 
-test('blocks are audited in ranges: those of a minute together on Ethereum, those of half a minute on BNB Chain', () => {
+test('blocks are audited in ranges: those of a minute on Ethereum, those of half a minute on BNB Chain', () => {
   const pauses = [1_000, 500, 25, 600_000].map((poll_interval_ms) => auditPauseMs({ poll_interval_ms }));
   expect(pauses).toEqual([60_000, 30_000, 2_000, 60_000]);
 });
@@ -100,7 +100,7 @@ describe('a transfer counts as missed', () => {
   });
 });
 
-describe('what is read in the background', () => {
+describe('a second reading in the background', () => {
   const idle: SecondReadingJob = { next: () => Promise.resolve(null) };
   /** A job with one piece to read, and how often it was asked for one. */
   function jobOf(read: () => Promise<StoreResult>) {
@@ -110,7 +110,7 @@ describe('what is read in the background', () => {
   }
   const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('is stored when the loop asks, once', async () => {
+  test('is stored once, when the loop asks', async () => {
     const [wake, store] = [jest.fn(), jest.fn<StoreResult>(() => Promise.resolve())];
     const { promise, resolve } = Promise.withResolvers<StoreResult>();
     const job = jobOf(() => promise);
@@ -128,7 +128,7 @@ describe('what is read in the background', () => {
     expect(job.next).toHaveBeenCalledTimes(3);
   });
 
-  test('fails where the loop sees it, and the next piece is read', async () => {
+  test('throws its error in the loop, and the next piece is read', async () => {
     const job = jobOf(() => Promise.reject(new Error('the database is away')));
     const readings = takeTurns(job, idle, jest.fn());
     await readings.run(true);
@@ -138,7 +138,7 @@ describe('what is read in the background', () => {
     expect(job.next).toHaveBeenCalledTimes(2);
   });
 
-  test('is never stored once its blocks are gone', async () => {
+  test('is not stored once its blocks are gone', async () => {
     const store = jest.fn<StoreResult>(() => Promise.resolve());
     const job = jobOf(() => Promise.resolve(store));
     const readings = takeTurns(job, idle, jest.fn());
@@ -150,7 +150,7 @@ describe('what is read in the background', () => {
     expect(job.next).toHaveBeenCalledTimes(2);
   });
 
-  test('comes from the two jobs in turns', async () => {
+  test('alternates between the two jobs', async () => {
     const reader = (): SecondReadingJob => ({
       next: jest.fn(() => Promise.resolve(() => Promise.resolve(() => Promise.resolve()))),
     });

@@ -18,7 +18,7 @@ test('the oldest and the newest back-fill take turns', () => {
   expect(order).toEqual([false, true, false, true]);
 });
 
-test('one whose blocks no endpoint keeps pauses longer each time, and the others go on', () => {
+test('one whose blocks no endpoint keeps pauses longer each time, and the others continue', () => {
   const { turns, wait, next } = turnsAt();
   expect(next()).toBe(false);
   turns.missing();

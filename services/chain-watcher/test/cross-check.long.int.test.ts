@@ -13,10 +13,10 @@ import { startWorld, untilReceived, untilScanned, untilWatched, type World } fro
 
 type Receipt = { blockHash: string; logs: Record<string, unknown>[] };
 
-/** In base units; a transfer of more needs two endpoints. */
+/** In base units. A larger transfer needs two endpoints. */
 const LIMIT = 5n;
 
-describe('a transfer too large for the word of one endpoint', () => {
+describe("a transfer that is too large for one endpoint's answer", () => {
   let world: World;
   let second: MisbehavingNode;
 
@@ -34,7 +34,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     second.replaceAll(null);
   });
 
-  /** A transfer that is deep enough, and how often the second endpoint has been asked for its receipt since. */
+  /** A transfer that is deep enough, and how often the second endpoint was asked for its receipt since. */
   const deepTransfer = async (wallet: string, units: bigint) => {
     let questions = 0;
     const misbehave = (change: (receipt: Receipt) => unknown) =>
@@ -56,14 +56,14 @@ describe('a transfer too large for the word of one endpoint', () => {
   const disagreements = async () =>
     (await world.pool.query<{ detail: object }>(`select detail from incident where kind = 'endpoints_disagree'`)).rows;
 
-  test('is confirmed once a second one shows it too', async () => {
+  test('is confirmed once a second one shows it, too', async () => {
     const wallet = await watchedWallet(world);
     const { pay } = await deepTransfer(wallet, LIMIT + 1n);
     await pay();
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('waits while the second one is away, as smaller ones do not', async () => {
+  test('waits while the second one is down, unlike smaller ones', async () => {
     const [wallet, other] = [await watchedWallet(world), await watchedWallet(world)];
     second.replaceAll('drop');
     await world.chain.transfer(wallet, LIMIT + 1n);
@@ -103,7 +103,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('makes no incident of a second one that is only a little late', async () => {
+  test('raises no incident when a second one is only a little late', async () => {
     const wallet = await watchedWallet(world);
     const { pay, misbehave, questions } = await deepTransfer(wallet, LIMIT + 1n);
     const before = (await disagreements()).length;
@@ -115,7 +115,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     expect(await disagreements()).toHaveLength(before);
   });
 
-  test('does not wait for others that are never agreed about, however many', async () => {
+  test('does not wait for other transfers, however many, that never get an agreement', async () => {
     const [wallet, other] = [await watchedWallet(world), await watchedWallet(world)];
     const hidden = new Set<string>();
     second.spoil((call) =>
@@ -148,7 +148,7 @@ test("a transfer above the network's cap waits until the chain itself calls its 
   await world.close();
 });
 
-describe('what nodes say of a final block, or do not say,', () => {
+describe("a node's answer about the final block", () => {
   const DEPTH = 200;
   let world: World;
   let first: MisbehavingNode;
@@ -173,7 +173,7 @@ describe('what nodes say of a final block, or do not say,', () => {
   const failing = (code: number, message: string) => ({ result: undefined, error: { code, message } });
   const phasesOf = (wallet: string) => world.received.filter(({ to }) => to === wallet).map(({ phase }) => phase);
 
-  test('finalizes nothing when it is no block, or an older one: 160 blocks may still be reorganised away', async () => {
+  test('finalizes nothing when it names no block, or an older one: 160 blocks may still be reorganised', async () => {
     const answers: [string, Partial<Answer>][] = [
       ['null', { result: null }],
       ['an unknown block', failing(-39001, 'Unknown block')],
@@ -183,7 +183,7 @@ describe('what nodes say of a final block, or do not say,', () => {
     ];
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, LIMIT + 1n);
-    // Deeper than any depth that might stand in for a final block.
+    // Deeper than any depth that replaces a final block.
     first.spoil(onFinal(() => ({ result: null })));
     await world.chain.mine(130);
     for (const [name, answer] of answers) {
@@ -203,7 +203,7 @@ describe('what nodes say of a final block, or do not say,', () => {
   test.each([
     ['any transfer', { finality: 'finalized' as const }],
     ['a large transfer', { entry }],
-  ])('confirms %s although no block comes any more', async (_, policy) => {
+  ])('confirms %s even if no new block comes', async (_, policy) => {
     await watcher.close();
     first.spoil(onFinal(() => ({ result: null })));
     watcher = world.watch({ rpcUrls: [first.url], ...policy });
@@ -221,7 +221,7 @@ describe('what nodes say of a final block, or do not say,', () => {
   test.each([
     ['never names a block', null],
     ['names the same one for ever', '0x20'],
-  ])('is asked of another endpoint where the first one %s', async (_, named) => {
+  ])('is taken from another endpoint when the first one %s', async (_, named) => {
     await watcher.close();
     const result = named && (await world.chain.rpc('eth_getBlockByNumber', [named, false]));
     first.spoil(onFinal(() => ({ result })));
@@ -238,7 +238,7 @@ describe('what nodes say of a final block, or do not say,', () => {
     });
   });
 
-  test('wrongly, as one does that was just started, confirms no large transfer while the other one knows better', async () => {
+  test('that is wrong, as from one that has just started, confirms no large transfer while the other one contradicts it', async () => {
     await watcher.close();
     let named: unknown = null;
     first.spoil(onFinal(() => ({ result: named })));
@@ -251,7 +251,7 @@ describe('what nodes say of a final block, or do not say,', () => {
     const last = (await headOf(world)) - 64;
     named = await world.chain.rpc('eth_getBlockByNumber', [`0x${last.toString(16)}`, false]);
     await world.chain.mine(1);
-    // The scan takes the one word for final; the second endpoint is asked before anything is confirmed.
+    // The scan accepts the one answer as final. The second endpoint is asked before anything is confirmed.
     await eventually(async () => {
       const waiting = await watcher.metrics.registry.getSingleMetricAsString('chain_transfers_awaiting_cross_check');
       expect(waiting).toMatch(/network="local".*\} 1$/m);

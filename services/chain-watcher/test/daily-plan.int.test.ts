@@ -27,7 +27,7 @@ async function runsOf({ metrics }: RunningWatcher): Promise<number> {
 const untilRuns = (watcher: RunningWatcher, count: number) =>
   eventually(async () => expect(await runsOf(watcher)).toBeGreaterThan(count));
 
-test('a plan that is used up holds back what would go on asking, and the rest of the leader goes on', async () => {
+test("a plan that is used up holds back polling, and the leader's other work continues", async () => {
   const [node] = nodes;
   const watcher = world.watch({ entry: { rpc_urls: [used(node!)] } });
   await untilRuns(watcher, 5);

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const watch = () => world.watch({ rpcUrls: nodes.map(({ url }) => url) });
 
-/** Has this contract say that another one takes its place. */
+/** Makes this contract log that another one replaces it. */
 async function deprecate(contract: string): Promise<{ transactionId: string; successor: string }> {
   const successor = newWallet();
   const data = `0x${'0'.repeat(24)}${parseAddress(successor)!.hex.slice(2)}`;
@@ -33,7 +33,7 @@ async function deprecate(contract: string): Promise<{ transactionId: string; suc
   return { transactionId: hash.slice(2), successor };
 }
 
-test("a new block's deprecation of the contract raises one incident, and no question is asked for it", async () => {
+test('a deprecation in a new block raises one incident, and needs no extra request', async () => {
   const watcher = watch();
   const wallet = await watchedWallet(world);
   await untilScanned(world);
@@ -52,7 +52,7 @@ test("a new block's deprecation of the contract raises one incident, and no ques
     ({ labels }) => labels['kind'] === 'token_deprecated',
   );
   expect(counted?.value).toBe(1);
-  // Neither by itself, nor by reading a block's events of all contracts because those of the token did not account for its header.
+  // Neither for the deprecation itself, nor for all events of a block because the token's events did not explain its header.
   const searches = nodes.flatMap((node) => node.calls()).filter(({ method }) => method === 'eth_getLogs');
   const filterOf = ({ params: [filter] }: (typeof searches)[number]) =>
     filter as { address?: string; topics?: unknown[] };
@@ -60,7 +60,7 @@ test("a new block's deprecation of the contract raises one incident, and no ques
   expect(searches.map(filterOf).filter(({ topics = [] }) => topics[0] === DEPRECATE_TOPIC)).toEqual([]);
 });
 
-test('one among blocks that were read for a few wallets only is found by their second reading', async () => {
+test('a deprecation in blocks that were read only for a few wallets is found by their second reading', async () => {
   const before = watch();
   await watchedWallet(world);
   await untilScanned(world);

@@ -2,7 +2,7 @@ import type { TestChain } from '@quittance/testkit/chain.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 
-/** An event as a contract may log it. Hex; the topics of 32 bytes, at most four. */
+/** An event that a contract may log. Hex; at most four topics of 32 bytes. */
 export type Event = { topics: string[]; data: string };
 
 /** The first three topics of a transfer. */

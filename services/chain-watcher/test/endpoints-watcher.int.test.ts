@@ -24,7 +24,7 @@ test('a watcher whose first endpoint is stuck reads a transfer from the second',
   }
 });
 
-test('a watcher that polls every ten minutes reads an announced block at once', async () => {
+test('a watcher that polls every ten minutes reads an announced block immediately', async () => {
   const world = await startWorld();
   try {
     const wsUrl = world.chain.rpcUrl.replace('http:', 'ws:');

@@ -4,17 +4,17 @@ import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { readText, type Answer, type Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 
-/** A chain of any length that is made up where it is looked at, and its one node. */
+/** A chain of any length, whose blocks are made up when they are read, and its only node. */
 export type FarChain = {
   url: string;
   head(): number;
-  /** So many blocks more. */
+  /** Adds this many blocks. */
   grow(blocks: number): void;
-  /** Puts one transfer into a block, alone. @returns the transaction's id, without 0x. */
+  /** Puts a single transfer into a block. @returns the transaction's id, without 0x. */
   pay(height: number, wallet: string, units: bigint): string;
-  /** From this height on, other blocks than before, without transfers. */
+  /** From this height on, the blocks differ from before and have no transfers. */
   forkAt(height: number): void;
-  /** Keeps nothing of the blocks below this height. */
+  /** Drops everything below this height. */
   prune(height: number): void;
   /** In Unix seconds. */
   timeOf(height: number): number;
@@ -25,7 +25,7 @@ export type FarChain = {
 const EMPTY_BLOOM = `0x${'0'.repeat(512)}`;
 const FULL_BLOOM = `0x${'f'.repeat(512)}`;
 
-/** How far the final block lies behind the head. */
+/** How far the final block is behind the head. */
 export const FINAL_BEHIND = 2;
 
 /** @param options.genesis when block 0 was made, in Unix seconds. */

@@ -5,7 +5,7 @@ import { askWindows, watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-/** As a rollup's clock after a restart. */
+/** Like a rollup's clock after a restart. */
 const BEHIND_SECONDS = 48;
 
 let world: World;
@@ -17,12 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What of a message is about the first reading. */
+/** The fields of a message about the first reading. */
 const readingOf = ({ first_seen_at: seenAt, live }: TransferObserved) => ({ first_seen_at: seenAt, live });
 const isoOf = (time: number) => new Date(time).toISOString();
 
 describe('on a chain whose clock is 48 s behind', () => {
-  test('a transfer that is read as it comes is live, and read near the moment at which it was made', async () => {
+  test('a transfer that is read immediately is live, and read close to the time when it was made', async () => {
     const wallet = await watchedWallet(world);
     await untilScanned(world);
     const before = Date.now();
@@ -38,7 +38,7 @@ describe('on a chain whose clock is 48 s behind', () => {
     expect(messages.map(readingOf)).toEqual([readingOf(seen!), readingOf(seen!)]);
   });
 
-  test('payments finds it in the window of the payment that it was made for, and in no later one', async () => {
+  test('payments finds it only in the window of the payment that it was made for, not in a later one', async () => {
     const wallet = newWallet();
     const { created_at: from, expires_at: to } = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
@@ -62,7 +62,7 @@ describe('on a chain whose clock is 48 s behind', () => {
     expect(Date.parse(seen!.first_seen_at!)).toBeGreaterThanOrEqual(Date.parse(createdAt));
   });
 
-  test('a reorganisation keeps the earliest reading, whatever block comes then', async () => {
+  test('a reorg keeps the earliest reading, whatever block follows', async () => {
     const wallet = await watchedWallet(world);
     await untilScanned(world);
     const hash = await world.chain.transfer(wallet, 9n);
@@ -78,7 +78,7 @@ describe('on a chain whose clock is 48 s behind', () => {
     expect(readingOf(all[3]!)).toEqual(readingOf(first!));
   });
 
-  test('what a new leader finds at its first look is not live, and what comes after it is', async () => {
+  test("transfers of a new leader's first look are not live, and later ones are", async () => {
     const wallet = await watchedWallet(world);
     await untilScanned(world);
     await watcher.close();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createGap } from '../src/follow/looks.ts';
 
-/** A gap whose clock the test moves, after a look that began at 0 and has read everything up to block 100. */
+/** A gap whose clock the test moves, after a look that started at 0 and read everything up to block 100. */
 function gapAfterLook() {
   let time = 0;
   const gap = createGap(() => time);
@@ -9,7 +9,7 @@ function gapAfterLook() {
   return { gap, wait: (ms: number) => void (time += ms) };
 }
 
-test('a block above the head of a look from 15 seconds ago at most is live', () => {
+test('a block above the head of a look that started at most 15 seconds ago is live', () => {
   const { gap, wait } = gapAfterLook();
   expect(gap.isLive(101)).toBe(true);
   wait(15_000);

@@ -31,7 +31,7 @@ const list = async (query: string) => {
 };
 
 describe('incidents', () => {
-  test('are counted, for an alert, until somebody has resolved them', async () => {
+  test('are counted, for an alert, until someone resolves them', async () => {
     const open = async () => {
       const gauge = await watcher.metrics.registry.getSingleMetric('chain_open_incidents')!.get();
       return gauge.values.find(({ labels }) => labels['kind'] === 'endpoints_disagree')?.value;
@@ -43,7 +43,7 @@ describe('incidents', () => {
     await eventually(async () => expect(await open()).toBe(0));
   });
 
-  test('of one cause are one as long as it is open, and count how often it has shown itself', async () => {
+  test('with the same cause are one while it is open, which counts how often the cause occurred', async () => {
     expect(await raise()).toBe(true);
     expect(await raise({ detail: { ...transfer, answers: ['orphaned'] } })).toBe(false);
     const [only, ...others] = await incidentsOf(watcher);
@@ -67,7 +67,7 @@ describe('incidents', () => {
     expect(await incidentsOf(watcher, 'all')).toHaveLength(2);
   });
 
-  test('of another transfer, kind, cause or network are others', async () => {
+  test('with another transfer, kind, cause or network are separate', async () => {
     await raise();
     expect(await raise({ detail: { ...transfer, transaction_event_index: 4 } })).toBe(true);
     expect(await raise({ kind: 'transfer_missed' })).toBe(true);
@@ -76,13 +76,13 @@ describe('incidents', () => {
     expect(await incidentsOf(watcher)).toHaveLength(5);
   });
 
-  test('raised at once by several about one cause are one', async () => {
+  test('that several raise at once about one cause are one', async () => {
     const news = await Promise.all(Array.from({ length: 5 }, () => raise()));
     expect(news.filter((isNew) => isNew)).toHaveLength(1);
     expect(await incidentsOf(watcher)).toMatchObject([{ times: 5 }]);
   });
 
-  test('stay resolved by the first operator, who is in the audit', async () => {
+  test('stay resolved by the first operator, who is in the audit log', async () => {
     await raise();
     const [{ incident_id: id }] = (await incidentsOf(watcher)) as [ShownIncident];
     const first = await resolve(id);
@@ -103,7 +103,7 @@ describe('incidents', () => {
     expect(before.body).toEqual({ actions: [] });
   });
 
-  test('come newest first, a hundred at a time, none twice and none left out', async () => {
+  test('are listed newest first, a hundred at a time, none twice and none left out', async () => {
     await world.pool.query(
       `insert into incident (network, kind, cause, detail, opened_at, last_seen_at)
        select 'local', 'transfer_missed', n::text, '{}', now() + n / 10 * interval '1 second', now() from generate_series(1, 230) n`,

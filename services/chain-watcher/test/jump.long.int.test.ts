@@ -25,7 +25,7 @@ afterEach(async () => {
   await far.close();
 });
 
-/** A chain like BNB's, whose head at the given height is as old as given. */
+/** A chain like BNB's whose head has this height and this age. */
 async function startFar(head: number, ageSeconds: number, blockSeconds = 0.45): Promise<void> {
   const genesis = Math.floor(Date.now() / 1000) - ageSeconds - Math.ceil(head * blockSeconds);
   far = await farChain({ chain: world.chain, head, genesis, blockSeconds });
@@ -34,7 +34,7 @@ async function startFar(head: number, ageSeconds: number, blockSeconds = 0.45): 
 const policy = () => ({ rpcUrls: [far.url], confirmations: 3, finality: 'finalized' as const });
 const watch = () => world.watch(policy());
 
-/** A payment on a wallet of its own, created with this block. */
+/** A payment on its own wallet, created at the time of this block. */
 async function payment(height: number): ReturnType<World['publishPaymentCreated']> {
   const createdAt = far.timeOf(height) * 1000;
   return world.publishPaymentCreated({
@@ -68,7 +68,7 @@ const windowOf = ({
   ...{ recipient, from, to },
 });
 
-/** A watcher that has stopped after it was seen to watch for this payment, far.head() being its tip. */
+/** A watcher that was stopped after it had watched for this payment. Its tip is far.head(). */
 async function leaveAfter(closing: boolean): ReturnType<World['publishPaymentCreated']> {
   const before = watch();
   await untilScannedTo(far.head());
@@ -88,7 +88,7 @@ async function leaveAfter(closing: boolean): ReturnType<World['publishPaymentCre
 describe('after four weeks of BNB', () => {
   const BLOCKS = Math.floor((4 * WEEK_SECONDS) / 0.45);
 
-  test('a network on which nothing waits goes on by itself at the last final block, and new payments are seen', async () => {
+  test('a network on which no payment waits continues automatically at the last final block, and sees new payments', async () => {
     await startFar(10_000_000, 4 * WEEK_SECONDS);
     const left = await leaveAfter(true);
     const tip = far.head();
@@ -110,7 +110,7 @@ describe('after four weeks of BNB', () => {
     const { body } = await watcher.call('GET', '/internal/v1/operator-actions?network=local');
     expect(body).toMatchObject({ actions: [{ action: 'jump', actor: 'chain-watcher', detail: { state: 'done' } }] });
     await untilWatched(world, fresh.recipient);
-    // Its late money may lie in between.
+    // Its late money may be in between.
     expect((await askWindows(watcher, windowOf(left))).scanned_through).toBeNull();
     expect((await askWindows(watcher, windowOf(fresh))).scanned_through).not.toBeNull();
     expectNothingTwice(world);
@@ -120,7 +120,7 @@ describe('after four weeks of BNB', () => {
 describe('a gap that an unfinished payment needs', () => {
   const GAP = 5_000;
 
-  test('is no reason to go on by itself; pruned, the error says what can be done, and an operator does it', async () => {
+  test('is not skipped automatically; when it is pruned, the error says what an operator can do', async () => {
     await startFar(1_000_000, GAP * 3, 3);
     const left = await leaveAfter(false);
     const tip = far.head();
@@ -146,11 +146,11 @@ describe('a gap that an unfinished payment needs', () => {
     far.grow(5);
     await untilReceived(world, fresh.recipient, ['seen', 'confirmed'], patience);
     expect(await jumps(watcher)).toMatchObject([
-      // No node shows our tip any more, so what was not final is read again.
+      // No node shows our tip any more, so blocks that were not final are read again.
       { state: 'done', left_from: tip - 1, left_through: tip + GAP - FINAL_BEHIND, wallets: 1, ...author },
     ]);
 
-    // Not read yet, so nothing decides over it; with a node that keeps the blocks, its money is found.
+    // These blocks are not read yet, so nothing is decided. With a node that keeps them, the money is found.
     expect(await stateOfWatch(world, left.recipient)).toBe('backfilling');
     expect((await askWindows(watcher, windowOf(left))).scanned_through).toBeNull();
     expect(world.received.filter(({ to }) => to === left.recipient)).toEqual([]);
@@ -164,7 +164,7 @@ describe('a gap that an unfinished payment needs', () => {
     expectNothingTwice(world);
   });
 
-  test('a transfer seen in a block that no node shows any more is taken back, and found again where it is now', async () => {
+  test('a transfer in a block that no node shows any more is retracted, and found again in its present block', async () => {
     await startFar(1_000_000, GAP * 3, 3);
     const before = watch();
     await untilScannedTo(far.head());
@@ -192,7 +192,7 @@ describe('a gap that an unfinished payment needs', () => {
     expectNothingTwice(world);
   });
 
-  test('a power cut in the middle of it leaves the scan at one place or the other, with all that follows', async () => {
+  test('a power cut in the middle leaves the scan at one block or the other, with all consequences', async () => {
     await startFar(1_000_000, GAP * 3, 3);
     const left = await leaveAfter(false);
     const tip = far.head();
@@ -218,14 +218,14 @@ describe('a gap that an unfinished payment needs', () => {
   });
 });
 
-test('a block that another endpoint does not show is none to go on at', async () => {
+test('the scan does not continue at a block that another endpoint does not show', async () => {
   await startFar(1_000_000, 9_000, 3);
   await leaveAfter(false);
   const tip = far.head();
   const other = await farChain({ chain: world.chain, head: tip, genesis: far.timeOf(0), blockSeconds: 3 });
   try {
     for (const node of [far, other]) node.grow(3_000);
-    // They agree about everything that was scanned. Neither keeps what comes next, so that the scan itself gets nowhere.
+    // They agree about every scanned block. Neither keeps the next blocks, so the scan makes no progress.
     other.forkAt(tip + 1_000);
     for (const node of [far, other]) node.prune(tip + 2_500);
     const watcher = world.watch({ ...policy(), rpcUrls: [far.url, other.url] });
@@ -242,14 +242,14 @@ test('a block that another endpoint does not show is none to go on at', async ()
   }
 });
 
-test('a network begins at a block that has its confirmations, not only the word of a node', async () => {
+test('a network begins at a block that has its confirmations, not just at one that a node calls final', async () => {
   await startFar(1_000, 600, 3);
   const watcher = world.watch({ ...policy(), confirmations: 15 });
   await untilScannedTo(far.head());
   expect(await status(watcher)).toMatchObject({ finalized: far.head() - FINAL_BEHIND, final: far.head() - 14 });
 });
 
-describe('what is asked for', () => {
+describe('a requested jump', () => {
   test('ends at a final block above the last one scanned', async () => {
     await startFar(1_000_000, 600, 3);
     const watcher = watch();

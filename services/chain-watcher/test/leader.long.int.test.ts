@@ -7,7 +7,7 @@ import { expectNothingTwice, watchedWallet } from './support.ts';
 import { type RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-/** Generous: these wait for processes and leases on a machine that may be busy. */
+/** Generous, because these tests wait for processes and leases on a machine that may be busy. */
 const patience = { timeoutMs: 90_000 };
 
 /** Checks that transfers to a fresh wallet are still published, once each. */
@@ -21,10 +21,10 @@ async function expectService(world: World): Promise<void> {
 const isLeader = async ({ metrics }: RunningWatcher) =>
   (await metrics.registry.getSingleMetric('chain_leader')?.get())?.values[0]?.value === 1;
 
-/** A process that was killed right after it had claimed its messages leaves them to the others when its lease of 30 s is over. */
+/** When a process is killed right after claiming messages, the others get them after its lease of 30 s. */
 const pastTheLease = { timeoutMs: 120_000 };
 
-describe('replicas in processes of their own', () => {
+describe('replicas in separate processes', () => {
   let world: World;
   let replicas: Replicas;
   let first: Replica;
@@ -53,7 +53,7 @@ describe('replicas in processes of their own', () => {
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 
-  test('one leads; when it is killed with work under way, the other goes on and publishes nothing twice', async () => {
+  test('one leads; when it is killed in the middle of work, the other one continues and publishes nothing twice', async () => {
     second = await replicas.start();
     await expectService(world);
     expect(await second.leads('local')).toBe(false);
@@ -68,7 +68,7 @@ describe('replicas in processes of their own', () => {
     expectNothingTwice(world);
   });
 
-  test('a leader that is asked to stop hands over at once', async () => {
+  test('a leader that is asked to stop hands over immediately', async () => {
     const third = await replicas.start();
     second.process.kill('SIGTERM');
     expect(await second.exited).toBe(0);
@@ -97,7 +97,7 @@ describe('replicas in processes of their own', () => {
     },
   );
 
-  test('a power cut while a late watch is back-filled resumes it', async () => {
+  test('after a power cut, the back-fill of a late watch resumes', async () => {
     const wallet = newWallet();
     const running = await replicas.start();
     const createdAt = new Date().toISOString();
@@ -115,14 +115,14 @@ describe('replicas in processes of their own', () => {
   });
 });
 
-describe('a leader that loses its right', () => {
+describe('a leader that loses its lead', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld();
   });
   afterAll(() => world.close());
 
-  test('because its connection ends steps down, and scanning goes on', async () => {
+  test('because its connection ends steps down, and the scan continues', async () => {
     const watcher = world.watch();
     await expectService(world);
     await world.pool.query(
@@ -131,7 +131,7 @@ describe('a leader that loses its right', () => {
     );
     const expectSecondTerm = async () =>
       expect((await world.pool.query('select epoch from cursor')).rows).toEqual([{ epoch: 2n }]);
-    // The end of a connection is not felt at once.
+    // The end of a connection is not noticed immediately.
     await eventually(expectSecondTerm, patience);
     await expectService(world);
     await expectSecondTerm();

@@ -5,14 +5,14 @@ import { lookRegularly, mean, simulate, type SimulatedBlock } from './look-simul
 const SECOND = 1_000;
 const chance = () => chanceOf(7);
 
-/** Blocks `seconds` apart that are there so long after their timestamp. */
+/** Blocks every `seconds` that appear this long after their timestamps. */
 const regular = (count: number, seconds: number, lateMs: (number: number) => number): SimulatedBlock[] =>
   Array.from({ length: count }, (_, number) => ({
     timestamp: number * seconds,
     at: number * seconds * SECOND + lateMs(number),
   }));
 
-/** What happens once the schedule has learnt the chain's times. */
+/** What happens after the schedule has learnt the chain's times. */
 const settled = (values: readonly number[]): number[] => values.slice(20);
 
 describe('a chain whose blocks come at regular times', () => {
@@ -21,7 +21,7 @@ describe('a chain whose blocks come at regular times', () => {
     [3, 1_000],
     [2, 1_000],
   ])(
-    'every %d s is looked at hardly more than once a block, and each block is found at once',
+    'every %d s needs hardly more than one look for each block, and each block is found immediately',
     (seconds, intervalMs) => {
       const { looks, waitsMs } = simulate(
         regular(500, seconds, () => 730),
@@ -36,7 +36,7 @@ describe('a chain whose blocks come at regular times', () => {
     [12, 800],
     [3, 250],
     [2, 200],
-  ])('every %d s but up to %d ms early or late is found no later than by regular looks', (seconds, spreadMs) => {
+  ])('every %d s, but up to %d ms early or late, are found no later than by regular looks', (seconds, spreadMs) => {
     const random = chance();
     const blocks = regular(2_000, seconds, () => 2_000 + random.between(-spreadMs, spreadMs));
     const bySchedule = simulate(blocks, { intervalMs: SECOND, everySeconds: seconds });
@@ -45,7 +45,7 @@ describe('a chain whose blocks come at regular times', () => {
     expect(bySchedule.looks).toBeLessThan(byInterval.looks);
   });
 
-  test('is looked at in the usual interval while a block is late', () => {
+  test('is polled at the usual interval while a block is late', () => {
     const random = chance();
     let slot = 0;
     const blocks = Array.from({ length: 500 }, () => {
@@ -57,7 +57,7 @@ describe('a chain whose blocks come at regular times', () => {
     expect(looks).toBeLessThan(500 * 3);
   });
 
-  test('is followed when its blocks come later from one day on, and earlier again', () => {
+  test('is followed when its blocks start to come later, and earlier again', () => {
     const blocks = regular(900, 12, (number) => (number >= 300 && number < 600 ? 3_500 : 700));
     const { looks, waitsMs } = simulate(blocks, { intervalMs: SECOND, everySeconds: 12 });
     const afterEach = [300, 600].flatMap((change) => waitsMs.slice(change + 50, change + 300));
@@ -67,7 +67,7 @@ describe('a chain whose blocks come at regular times', () => {
   });
 });
 
-test('a chain whose blocks come at any time is looked at in the usual interval', () => {
+test('a chain whose blocks come at irregular times is polled at the usual interval', () => {
   const random = chance();
   let at = 0;
   const blocks = Array.from({ length: 1_000 }, () => {
@@ -81,7 +81,7 @@ test('a chain whose blocks come at any time is looked at in the usual interval',
   expect(Math.max(...waitsMs)).toBeLessThanOrEqual(100);
 });
 
-test('a chain whose blocks come faster than looks is looked at in that interval, announcements or not', () => {
+test('a chain whose blocks come faster than looks is polled at the usual interval, with or without announcements', () => {
   const blocks = Array.from({ length: 4_000 }, (_, number) => {
     const at = 450 * number;
     return { timestamp: Math.floor(at / SECOND), at, announcedAt: [at] };
@@ -100,14 +100,14 @@ describe('announcements', () => {
     }));
   };
 
-  test('by two endpoints take the place of all other looks, with one look a block', () => {
+  test('by two endpoints replace all other looks, with one look for each block', () => {
     const blocks = announced(300, () => true);
     const { looks, waitsMs } = simulate(blocks, { intervalMs: SECOND, everySeconds: 12 });
     expect(Math.max(...settled(waitsMs))).toBe(11);
     expect(looks).toBeLessThan(300 * 1.1);
   });
 
-  test('that stop without a word cost one block a wait of half a block time, and no other', () => {
+  test('that stop silently delay one block by half a block time, and no other', () => {
     const blocks = announced(300, (number) => number < 100 || number >= 200);
     const { waitsMs } = simulate(blocks, { intervalMs: SECOND, everySeconds: 12 });
     expect(waitsMs[100]).toBeLessThanOrEqual(8 * SECOND);
@@ -116,7 +116,7 @@ describe('announcements', () => {
     expect(Math.max(...waitsMs.slice(201))).toBe(11);
   });
 
-  test('of blocks that never come keep no block from being found', () => {
+  test('of blocks that never come do not hide other blocks', () => {
     const blocks = regular(300, 12, () => 900);
     const foreign = Array.from({ length: 700 }, (_, index) => index * 5_300);
     const { waitsMs } = simulate(blocks, { intervalMs: SECOND, everySeconds: 12, foreign });

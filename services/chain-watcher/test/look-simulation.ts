@@ -1,12 +1,12 @@
 import { createLookSchedule } from '../src/follow/look-schedule.ts';
 
-/** A block of the simulated chain. `at`: when the endpoints have it; `announcedAt`: when each of them says so. All in milliseconds. */
+/** A block of the simulated chain. `at`: when the endpoints have it. `announcedAt`: when each of them announces it. In milliseconds. */
 export type SimulatedBlock = { timestamp: number; at: number; announcedAt?: readonly number[] };
 
 export type Simulation = {
-  /** Looks so far. */
+  /** The number of looks so far. */
   looks: number;
-  /** From each block's being there to its being found, in milliseconds. */
+  /** For each block, the milliseconds from when it appears until it is found. */
   waitsMs: number[];
 };
 
@@ -63,7 +63,7 @@ export function simulate(
   return result;
 }
 
-/** What looking at nothing but an interval would find. */
+/** The result of looks at a fixed interval. */
 export function lookRegularly(blocks: readonly SimulatedBlock[], intervalMs: number): Simulation {
   const start = (blocks[0]?.at ?? 0) - 1;
   const waitsMs = blocks.map(({ at }) => start + Math.ceil((at - start) / intervalMs) * intervalMs - at);

@@ -27,7 +27,7 @@ const LIMIT = 4;
 let chain: TestChain;
 let database: TestDatabase;
 let pool: Pool;
-/** Two nodes of the chain, and one of another chain, which knows nothing of its transactions. */
+/** Two nodes of the chain, and one of another chain, which does not have its transactions. */
 let nodes: { first: MisbehavingNode; second: MisbehavingNode; other: MisbehavingNode };
 const opened: (() => void)[] = [];
 
@@ -96,7 +96,7 @@ const noAnswer: LookedUp = { outcome: 'not_read_yet', reason: 'no_answer' };
 const overBudget: LookedUp = { outcome: 'not_read_yet', reason: 'budget' };
 
 describe('a transaction that is looked up', () => {
-  test('shows its transfers of the token, and who else got something', async () => {
+  test('shows its transfers of the token, and other recipients', async () => {
     const [one, other] = [newWallet(), newWallet()];
     const hash = await chain.transferBatch([
       { to: one, units: 5n },
@@ -120,7 +120,7 @@ describe('a transaction that is looked up', () => {
     expect(questionsTo(nodes.other)).toBe(0);
   });
 
-  test('that brings the chain’s own coin, or another token, names who got it', async () => {
+  test('that moves the chain’s own coin, or another token, names the recipient', async () => {
     const wallet = newWallet();
     const coin = { from: chain.payer, to: wallet, value: '0x1' };
     const hash = await chain.rpc<string>('eth_sendTransaction', [coin]);
@@ -141,7 +141,7 @@ describe('a transaction that is looked up', () => {
     });
   });
 
-  test('is pending while it is in no block, failed when it moved nothing', async () => {
+  test('is pending while it is in no block, and failed when it moved nothing', async () => {
     const hash = await chain.transfer(newWallet(), 5n);
     nodes.first.spoil((call) => (call.method === 'eth_getTransactionReceipt' ? { result: null } : undefined));
     expect(await replica().lookUp(hash, { first: 'local' })).toEqual({ outcome: 'pending', network: 'local' });
@@ -173,15 +173,15 @@ describe('a transaction that is looked up', () => {
       () => nodes.other.spoil((call) => (about(call) ? { result: { hash: unknownHash(), value: '0x0' } } : undefined)),
     ],
     ['that refuses', () => nodes.other.replaceAll({ status: 429, body: 'slow down' })],
-  ])('is not unknown on the word of a node %s', async (_, misbehave) => {
+  ])('is not unknown because of a node %s', async (_, misbehave) => {
     const at = replica();
     misbehave();
     expect(await at.lookUp(unknownHash())).toEqual(noAnswer);
   });
 });
 
-describe('what look-ups may cost', () => {
-  test('the same question again, or by many at once, asks the nodes once, also about what is unknown', async () => {
+describe('the cost of look-ups', () => {
+  test('a question that is repeated, or asked by many at once, asks the nodes once, even about an unknown transaction', async () => {
     const at = replica();
     const [hash, missing] = [await chain.transfer(newWallet(), 5n), unknownHash()];
     await at.lookUp(missing);
@@ -192,7 +192,7 @@ describe('what look-ups may cost', () => {
     expect(questionsTo(nodes.first)).toBe(asked);
   });
 
-  test('a merchant has so many an hour on all replicas, its customers half of them, and operators none to heed', async () => {
+  test('a merchant has an hourly limit over all replicas, its customers half of it, and operators none', async () => {
     const [one, two] = [replica(), replica()];
     const merchantId = newId('mer');
     const customer: LookUpAccount = { merchant_id: merchantId, by: 'customer' };
@@ -213,7 +213,7 @@ describe('what look-ups may cost', () => {
     expect(await outcomes(customer, 1)).toEqual([false]);
   });
 
-  test('a link’s first questions are asked whatever a stranger used up on any number of links and addresses', async () => {
+  test('a link’s first questions are asked even if a stranger used up the budgets of many links and addresses', async () => {
     const at = replica();
     const merchantId = newId('mer');
     const hex = () => randomBytes(32).toString('hex');
@@ -227,15 +227,15 @@ describe('what look-ups may cost', () => {
       return held;
     };
     const strangers = Array.from({ length: 4 }, () => ({ link: hex(), client: hex() }));
-    // Three of each link's questions, and two that the merchant's customers share.
+    // Three questions of each link, and two that the merchant's customers share.
     const sums = await Promise.all(strangers.map(({ link, client }) => times(5, () => asked(link, client))));
     expect(sums.reduce((sum, count) => sum + count, 0)).toBe(4 * 3 + LIMIT / 2);
-    // One address has thirty an hour, by whatever links; that is less than what the merchant's orders could ask.
+    // One address has thirty an hour over all links, which is less than the merchant's orders could ask.
     expect(await times(40, () => asked(hex(), strangers[0]!.client))).toBe(25);
     // A customer of the same merchant, and of the same link three times.
     const customer = { link: hex(), client: hex() };
     expect(await times(4, () => asked(customer.link, customer.client))).toBe(3);
-    // An hour later the address may ask again; the link is not asking for the first time.
+    // An hour later the address may ask again, but this is not the link's first question.
     await pool.query(`update customer_look_up set ends_at = ends_at - interval '1 hour'`);
     expect(await asked(hex(), strangers[0]!.client)).toBe(true);
     expect(await asked(strangers[0]!.link, strangers[0]!.client)).toBe(false);
@@ -245,12 +245,12 @@ describe('what look-ups may cost', () => {
     expect(Number(rows[0]!.left)).toBeLessThan(4);
   });
 
-  test('look-ups that are turned off are off for first questions too', async () => {
+  test('when look-ups are turned off, first questions are, too', async () => {
     const account = { merchant_id: newId('mer'), by: 'customer' as const, link: 'a'.repeat(64) };
     expect(await replica({ limit: 0 }).lookUp(unknownHash(), { account })).toEqual(overBudget);
   });
 
-  test('of a provider’s day, what customers ask again leaves half for first questions', async () => {
+  test('customers’ repeated questions leave half of a provider’s day for first questions', async () => {
     const at = replica({ plan: { requests_per_day: 800 }, limit: 1_000 });
     nodes.second.replaceAll('drop');
     const account = { merchant_id: newId('mer'), by: 'customer' as const, link: 'b'.repeat(64) };
@@ -263,7 +263,7 @@ describe('what look-ups may cost', () => {
     expect(await at.lookUp(unknownHash(), { first: 'local', account: first })).toEqual({ outcome: 'unknown' });
   });
 
-  test('of a provider’s day they take a hundredth: then that provider is not asked', async () => {
+  test('look-ups use a hundredth of a provider’s day; after that, it is not asked', async () => {
     const at = replica({ plan: { requests_per_day: 400 }, limit: 1_000 });
     const before = questionsTo(nodes.first);
     forgets(nodes.second);
@@ -271,7 +271,7 @@ describe('what look-ups may cost', () => {
     for (let time = 0; time < 4; time += 1) await at.lookUp(unknownHash(), { first: 'local' });
     const asked = questionsTo(nodes.first);
     expect(asked - before).toBe(4);
-    // The other node has no plan and goes on answering.
+    // The other node has no plan, and still answers.
     expect(await at.lookUp(hash)).toEqual({ outcome: 'unknown' });
     expect(questionsTo(nodes.first)).toBe(asked);
     const [all, part] = at.endpoints.dailyBudgets();
@@ -280,7 +280,7 @@ describe('what look-ups may cost', () => {
     expect(all!.dailyBudget.usedShare()).toBeLessThan(0.05);
   });
 
-  test('a node that only fails at them stays in use for the scan', async () => {
+  test('a node that fails only look-ups stays in use for the scan', async () => {
     const at = replica({ limit: 1_000 });
     nodes.first.spoil((call) => (about(call) ? { result: 'nonsense' } : undefined));
     for (let time = 0; time < 8; time += 1) await at.lookUp(unknownHash(), { first: 'local' });
@@ -288,12 +288,12 @@ describe('what look-ups may cost', () => {
     expect(await at.endpoints.ask((rpc) => rpc.send('eth_blockNumber', []))).toMatch(/^0x/);
   });
 
-  test('a network that hangs keeps few of them waiting, and others are answered meanwhile', async () => {
+  test('a network that hangs makes only a few look-ups wait, and others are answered', async () => {
     const at = replica({ limit: 1_000 });
     nodes.other.replaceAll(null);
     nodes.other.refuse(() => 'stall');
     const waiting = Array.from({ length: 12 }, () => at.lookUp(unknownHash(), { first: 'other' }));
-    // Those that find the network busy are answered without it.
+    // The ones after that are answered without the busy network.
     await eventually(async () => expect(await Promise.race(waiting)).toEqual(noAnswer));
     await eventually(async () => {
       const hash = await chain.transfer(newWallet(), 5n);

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-/** Looks at a chain whose tip is 100, while the node shows this head. */
+/** Looks at a chain whose tip is 100 while the node shows this head. */
 function looksAt(head: number) {
   const writes: unknown[][] = [];
   const pool = { query: async (_: string, values: unknown[]) => void writes.push(values) };
@@ -18,7 +18,7 @@ function looksAt(head: number) {
   return { looks, writes };
 }
 
-test('a look that has read everything up to the head makes what comes next live, and is written down', async () => {
+test('a look that has read everything up to the head makes the next block live, and is stored', async () => {
   const { looks, writes } = looksAt(100);
   expect(looks.isLive(101)).toBe(false);
   await looks.ended(time);
@@ -26,14 +26,14 @@ test('a look that has read everything up to the head makes what comes next live,
   expect(writes).toEqual([['local', 7n]]);
 });
 
-test('a node that lags shows no head: nothing is live, and nobody is told that the network is read', async () => {
+test('with a node that lags, nothing is live, and the network does not count as read', async () => {
   const { looks, writes } = looksAt(99);
   await looks.ended(time);
   expect(looks.isLive(101)).toBe(false);
   expect(writes).toEqual([]);
 });
 
-test('it is written down every ten seconds at most', async () => {
+test('looks are stored at most every ten seconds', async () => {
   const { looks, writes } = looksAt(100);
   for (time = 1_000; time < 31_000; time += 500) await looks.ended(time);
   expect(writes).toHaveLength(3);

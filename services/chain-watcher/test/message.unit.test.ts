@@ -21,14 +21,14 @@ const row: TransferRow = {
 const ethereum = { id: 'ethereum', family: 'evm', decimals: 6, confirmations: 12 } as const;
 const tron = { id: 'tron', family: 'tron', decimals: 6, confirmations: 19 } as const;
 
-test('what is published fits the message, up to the largest amount', () => {
+test('a published transfer fits the message, up to the largest amount', () => {
   const message = toTransferObserved(ethereum, row, 105);
   expect(TransferObserved.parse(message)).toEqual(message);
   expect(message).toMatchObject({ first_seen_at: '2026-01-02T03:04:53.210Z', live: true });
   expect(message).toMatchObject({ amount_units: row.amount_units, confirmations: 6, confirmations_required: 12 });
 });
 
-test('addresses leave in the canonical form of their network', () => {
+test('addresses are published in the canonical form of their network', () => {
   expect(toTransferObserved(ethereum, row, 105).to).toBe('0xa614f803B6FD780986A42c78Ec9c7f77e6DeD13C');
   expect(toTransferObserved(tron, row, 105).to).toBe('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t');
 });
@@ -37,13 +37,13 @@ test('a retracted transfer has no confirmations', () => {
   expect(toTransferObserved(ethereum, { ...row, phase: 'retracted', version: 2 }, 105).confirmations).toBe(0);
 });
 
-test('a confirmed transfer has as many as it needs, however low the tip that is counted from now', () => {
+test('a confirmed transfer has as many confirmations as it needs, even if the current tip is lower', () => {
   const countOf = (tip: number) =>
     toTransferObserved(ethereum, { ...row, phase: 'confirmed', version: 2 }, tip).confirmations;
   expect([countOf(102), countOf(111), countOf(115)]).toEqual([12, 12, 16]);
 });
 
-test('the same saying has the same id, and every other one another', () => {
+test('the same observation has the same id, and each other one has a different id', () => {
   const id = messageIdOf('ethereum', row);
   expect(messageIdOf('ethereum', { ...row })).toBe(id);
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

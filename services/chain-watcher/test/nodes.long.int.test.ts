@@ -14,7 +14,7 @@ import { startWorld, untilReceived, untilScanned, untilWatched, type World } fro
 type RawLog = Record<string, unknown> & { transactionHash: string };
 const logsOf = (answer: Answer) => answer.result as RawLog[];
 
-describe('a node that is not to be trusted', () => {
+describe('a faulty node', () => {
   let world: World;
   let node: MisbehavingNode;
   let watcher: RunningWatcher;
@@ -105,7 +105,7 @@ describe('a node that is not to be trusted', () => {
     expect(rows).toEqual([]);
   });
 
-  test('that shows an old head of the same chain, as a lagging replica does, retracts nothing', async () => {
+  test('that shows an old head of the same chain, as a lagging one does, retracts nothing', async () => {
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
@@ -121,7 +121,7 @@ describe('a node that is not to be trusted', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('that calls its newest block final, for want of the tag, makes no halt of the next reorg', async () => {
+  test('that calls its newest block final, because it does not know the tag, does not make the next reorg a halt', async () => {
     const wallet = await watchedWallet(world);
     let newest: unknown = null;
     node.spoil((call, answer) => {
@@ -136,12 +136,12 @@ describe('a node that is not to be trusted', () => {
     await untilScanned(world);
   });
 
-  test('that is not asked for anything new costs one request a poll', async () => {
+  test('without new blocks takes one request for each poll', async () => {
     await watchedWallet(world);
     await untilScanned(world);
     const calls: string[] = [];
     node.spoil((call) => void calls.push(call.method));
-    // Looking back for the wallet's sake, or auditing, may still be under way.
+    // A back-fill for the wallet, or the audit, may still be running.
     await eventually(() => {
       const latest = calls.slice(-6);
       expect(latest).toHaveLength(6);
@@ -149,7 +149,7 @@ describe('a node that is not to be trusted', () => {
     });
   });
 
-  test('never has its URL shown, which holds a key', async () => {
+  test('never has its URL, which holds a key, shown', async () => {
     node.replaceAll({ status: 403, body: '{"error":{"code":-32000,"message":"key a-secret-key is over"},"id":null}' });
     const state = await eventually(async () => {
       const { body } = await watcher.call('GET', '/internal/v1/chains');
@@ -161,7 +161,7 @@ describe('a node that is not to be trusted', () => {
   });
 });
 
-describe('a node that wants to be asked for less', () => {
+describe('a node that wants smaller requests', () => {
   const isLong = ({ method, params }: Call) => {
     const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock?: string; toBlock?: string };
     return method === 'eth_getLogs' && fromBlock !== undefined && Number(toBlock) - Number(fromBlock) >= 10;
@@ -178,8 +178,8 @@ describe('a node that wants to be asked for less', () => {
         ),
     ],
     ['is too slow for more', (node) => node.refuse((calls) => (calls.some(isLong) ? 'stall' : undefined))],
-  ])('and %s is asked for less, far behind as well as in a back-fill', async (_, limit) => {
-    // Silence sets the only endpoint aside for a while each time.
+  ])('and %s is asked for less, both far behind and in a back-fill', async (_, limit) => {
+    // After each timeout, the only endpoint is not asked for a while.
     const patience = { timeoutMs: 90_000 };
     const world = await startWorld();
     const node = await misbehavingNode(world.chain);
@@ -218,7 +218,7 @@ describe('several endpoints', () => {
   });
   afterAll(() => world.close());
 
-  test('a liar that comes first only delays: the next one is asked', async () => {
+  test('a false answer of the first one only causes a delay: the next one is asked', async () => {
     first.spoil((call) => (call.method === 'eth_getLogs' ? { result: [] } : undefined));
     watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
     const wallet = await watchedWallet(world);
@@ -240,7 +240,7 @@ describe('several endpoints', () => {
     ]);
   });
 
-  test("a node like Tron's, without bloom, state root or safe tag, is understood", async () => {
+  test("a node like Tron's, without Bloom filter, state root or safe tag, is supported", async () => {
     first.spoil((call, answer) => {
       if (!call.method.startsWith('eth_getBlock') || !answer.result) return undefined;
       return { result: { ...answer.result, logsBloom: `0x${'0'.repeat(512)}`, stateRoot: '0x' } };
@@ -277,33 +277,36 @@ describe('a node that has pruned its history', () => {
   test.each([
     ['few', 1],
     ['many', 600],
-  ])('holds the cursor while we are far behind with %s wallets, until another endpoint has it', async (_, wallets) => {
-    const first = world.watch({ rpcUrls: [node.url] });
-    const wallet = await watchedWallet(world);
-    await world.pool.query(
-      `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
+  ])(
+    'holds the cursor while we are far behind with %s wallets, until another endpoint has the history',
+    async (_, wallets) => {
+      const first = world.watch({ rpcUrls: [node.url] });
+      const wallet = await watchedWallet(world);
+      await world.pool.query(
+        `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
        select 'local', decode(lpad(to_hex(n), 40, '0'), 'hex'), 'mer_x', now(), now() + interval '1 day', 'watching'
        from generate_series(1, $1) n`,
-      [wallets],
-    );
-    await untilScanned(world);
-    await first.close();
-    await world.chain.transfer(wallet, 5n);
-    await world.chain.mine(20);
-    for (let block = 0; block < 30; block += 1) await world.chain.transfer(newWallet(), 1n);
-    await world.chain.mine(100);
-    const before = await cursorOf(world);
-    node.spoil(prunedBelow(await headOf(world)));
-    const behind = world.watch({ rpcUrls: [node.url] });
-    const requests = node.requests();
-    await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 6));
-    expect(await cursorOf(world)).toBe(before);
-    await behind.close();
-    world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
-    await untilReceived(world, wallet, ['seen', 'confirmed']);
-  });
+        [wallets],
+      );
+      await untilScanned(world);
+      await first.close();
+      await world.chain.transfer(wallet, 5n);
+      await world.chain.mine(20);
+      for (let block = 0; block < 30; block += 1) await world.chain.transfer(newWallet(), 1n);
+      await world.chain.mine(100);
+      const before = await cursorOf(world);
+      node.spoil(prunedBelow(await headOf(world)));
+      const behind = world.watch({ rpcUrls: [node.url] });
+      const requests = node.requests();
+      await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 6));
+      expect(await cursorOf(world)).toBe(before);
+      await behind.close();
+      world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
+      await untilReceived(world, wallet, ['seen', 'confirmed']);
+    },
+  );
 
-  test('holds the back-fill, and never calls a wallet complete, until another endpoint has it', async () => {
+  test('holds the back-fill, and never makes a wallet complete, until another endpoint has the history', async () => {
     const lone = world.watch({ rpcUrls: [node.url] });
     const createdAt = new Date().toISOString();
     const wallet = newWallet();
@@ -322,7 +325,7 @@ describe('a node that has pruned its history', () => {
           .some(({ method }) => method === 'eth_getLogs'),
       ).toBe(true),
     );
-    // New blocks are scanned all the while.
+    // New blocks are scanned in the meantime.
     await world.chain.mine(2);
     await untilScanned(world);
     const { rows } = await world.pool.query<{ state: string }>('select state from watch');
@@ -346,7 +349,7 @@ describe('a node that is stuck on a dead branch', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilScanned(world);
     const forkedAt = Number(await world.chain.rpc<string>('eth_blockNumber')) - 3;
-    // From there on it has other blocks, as many as everybody else.
+    // From there on it has other blocks, as many as all other nodes.
     stuck.spoil((call, answer) => {
       const block = answer.result as { number: string; hash: string; parentHash: string } | null;
       if (!/^eth_getBlockBy/.test(call.method) || !block || Number(block.number) < forkedAt) return undefined;

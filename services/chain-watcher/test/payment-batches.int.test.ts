@@ -95,7 +95,7 @@ async function rowsOf(network: string) {
   };
 }
 
-test('payments that are handled together come to what they come to one after the other', async () => {
+test('payments that are handled together have the same result as one after the other', async () => {
   const first = seedOf(20_261_123);
   for (let seed = first; seed < first + amountOf({ short: 8, long: 1_000 }); seed += 1) {
     const chance = chanceOf(seed);
@@ -149,7 +149,7 @@ const locksInOrder: [
 ];
 
 test.each(locksInOrder)(
-  '%s locks the lowest wallet first, whatever the order, so that nobody deadlocks',
+  '%s locks the lowest wallet first, in any order of messages, so that there is no deadlock',
   async (name, lock) => {
     const network = `in order: ${name}`;
     const wallets = [3, 2, 1];
@@ -183,7 +183,7 @@ test.each(locksInOrder)(
   },
 );
 
-test('a batch with a recipient that is no address keeps nothing, so that it is handled apart', async () => {
+test('a batch with a recipient that is not an address stores nothing, so that the message is handled alone', async () => {
   const { on } = plannedBatch(chanceOf('no address'));
   const [good, bad] = on('apart');
   for (const handler of [paymentCreated(settings), paymentClosed(settings)]) {

@@ -37,9 +37,9 @@ test.each([
   [114, { finalized: 112, finalHeight: 112, final: 112 }],
   // One more confirmation is needed.
   [115, { finalized: 115, finalHeight: 114, final: 112 }],
-  // A node that is late.
+  // A node that lags.
   [99, { finalized: 100, finalHeight: 100, final: 100 }],
-])('where block %d is called final and not every block is stored, a stored one counts', (called, expected) => {
+])('when block %d is called final and not every block is stored, a stored one counts', (called, expected) => {
   const { finalized, finalHeight, final } = after(called);
   expect({ finalized, finalHeight, final: final?.number }).toEqual(expected);
 });

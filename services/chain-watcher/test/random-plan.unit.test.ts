@@ -13,7 +13,7 @@ describe('the plan of a random run', () => {
     expect(plan(7).weather).not.toEqual(plan(8).weather);
   });
 
-  test('does everything that can be done', () => {
+  test('uses every kind of step', () => {
     const { chain, replicas, weather, messages } = plan(7);
     const depths = chain.flatMap((step) => (step.kind === 'reorg' ? [step.depth] : []));
     expect(new Set(depths)).toEqual(new Set(Array.from({ length: MAX_REORG }, (_, depth) => depth + 1)));
@@ -23,13 +23,13 @@ describe('the plan of a random run', () => {
     expect(new Set(weather.map(({ fault }) => fault))).toEqual(new Set(honestFaults));
   });
 
-  test('lets only one endpoint hide what no other could show', () => {
+  test('lets only one endpoint hide what other answers of it cannot reveal', () => {
     const hidden = plan(7, true).weather.filter(({ fault }) => hidingFaults.some((kind) => kind === fault));
     expect(new Set(hidden.map(({ fault }) => fault))).toEqual(new Set(hidingFaults));
     expect(new Set(hidden.map(({ endpoint }) => endpoint)).size).toBe(1);
   });
 
-  test('keeps what goes on beside each other apart: more choices of one change nothing of another', () => {
+  test('keeps parallel activities independent: more choices of one do not change another', () => {
     const one = chanceOf(7);
     const before = one.apart('messages').below(1_000_000);
     one.apart('chain').below(10);

@@ -2,11 +2,11 @@ import { expect, jest, test } from '@jest/globals';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { randomRun } from './random-run/random-run.ts';
 
-// Processes that were killed with work under way are waited for; nothing here passes or fails by time.
+// The test waits for processes that were killed in the middle of work. It does not pass or fail by time.
 jest.setTimeout(3_600_000);
 
 const DURATION_MS = amountOf({ short: 25_000, long: 120_000 });
-/** The same plan for everybody, so that what fails is due to the change at hand. `npm run faults -- chain` tries others, for longer. */
+/** The same plan for everyone, so that a failure comes from the current change. `npm run faults -- chain` runs others, for longer. */
 const SEED = 20_261_121;
 
 const severalAtOnce = ['several blocks are read at once', true] as const;
@@ -19,7 +19,7 @@ test.each(amountOf<(readonly [string, boolean])[]>({ short: [severalAtOnce], lon
     const closers: (() => Promise<void>)[] = [];
     try {
       const onEnd = (close: () => Promise<void>) => void closers.unshift(close);
-      // That a block which shows nothing has nothing is proved late where several are read at once.
+      // When several blocks are read at once, it is proved only later that a block without events has none.
       const amount = { seed, durationMs: DURATION_MS, hides: isFast, isFast };
       const { broken, missing } = await randomRun({ ...amount, say: () => undefined, onEnd });
       expect({ seed, broken, missing }).toEqual({ seed, broken: [], missing: [] });

@@ -20,7 +20,7 @@ function rangesAhead(read: () => Promise<FinalRange>, mayBegin = true) {
   return { ahead: createRangesAhead(term, () => 'payments'), asked: () => asked };
 }
 
-test('the next range is asked for before it is its turn, once', async () => {
+test('the next range is requested once, before it is needed', async () => {
   const { ahead, asked } = rangesAhead(() => Promise.resolve(range));
   expect(ahead.take(11)).toBeNull();
   ahead.begin(11, 20);
@@ -32,7 +32,7 @@ test('the next range is asked for before it is its turn, once', async () => {
   expect(asked()).toBe(1);
 });
 
-test('nothing is read ahead at the end, nor where the plan of the day has nothing left', () => {
+test('nothing is read ahead at the end, nor when the daily plan is used up', () => {
   const atEnd = rangesAhead(() => Promise.resolve(range));
   atEnd.ahead.begin(21, 20);
   const spent = rangesAhead(() => Promise.resolve(range), false);
@@ -40,14 +40,14 @@ test('nothing is read ahead at the end, nor where the plan of the day has nothin
   expect([atEnd.asked(), spent.asked()]).toEqual([0, 0]);
 });
 
-test('what does not follow where the scan is now is forgotten', () => {
+test('a range that does not follow the present tip is dropped', () => {
   const { ahead } = rangesAhead(() => Promise.resolve(range));
   ahead.begin(11, 20);
   expect(ahead.take(10)).toBeNull();
   expect(ahead.take(11)).toBeNull();
 });
 
-test('a range that was too large is said to be, and any other failure is left to its turn', async () => {
+test('a range that was too large is reported, and after any other failure the range is read again', async () => {
   const refusing = rangesAhead(() => Promise.reject(new RpcError('range', 'too many results')));
   refusing.ahead.begin(11, 20);
   await expect(refusing.ahead.take(11)!.reading()).rejects.toThrow('too many results');

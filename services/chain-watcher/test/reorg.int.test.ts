@@ -6,11 +6,11 @@ import { incidentsOf, onAnotherChain } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-// A leader looks only now and then whether its halted network may go on.
+// A leader checks only now and then whether its halted network was resumed.
 const openIncidents = async ({ pool }: World) =>
   (await pool.query<{ kind: string; detail: object }>('select kind, detail from incident order by opened_at')).rows;
 
-/** Rows that count, of transfers to this wallet. */
+/** Stored transfers to this wallet that are not retracted. */
 const counted = async ({ pool }: World, wallet: string) =>
   (
     await pool.query<{ amount_units: string; phase: string }>(
@@ -39,7 +39,7 @@ describe('a reorg above the finalized block', () => {
     world.chain.rpc('anvil_reorg', [depth, [[raw, position]]]);
   const rawOf = (hash: string) => world.chain.rpc<string>('eth_getRawTransactionByHash', [hash]);
 
-  test('that drops a transfer retracts it, and leaves nothing that counts', async () => {
+  test('that drops a transfer retracts it, and no row of it counts', async () => {
     await world.chain.transfer(wallet, 5n);
     const [seen] = await untilReceived(world, wallet, ['seen']);
     await world.chain.reorg(1);
@@ -62,7 +62,7 @@ describe('a reorg above the finalized block', () => {
     expect(await counted(world, wallet)).toEqual([{ amount_units: '5', phase: 'confirmed' }]);
   });
 
-  test('that replaces a transfer by another amount leaves only the other', async () => {
+  test('that replaces a transfer with one of another amount leaves only the new one', async () => {
     await world.chain.transfer(wallet, 5n);
     await untilReceived(world, wallet, ['seen']);
     await world.chain.reorg(1);
@@ -81,7 +81,7 @@ describe('a reorg above the finalized block', () => {
     await untilScanned(world);
   });
 
-  test('that is deeper than the confirmations takes the confirmed transfer back and raises an incident', async () => {
+  test('that is deeper than the confirmations retracts the confirmed transfer and raises an incident', async () => {
     const hash = await world.chain.transfer(wallet, 5n);
     await world.chain.mine(6);
     await untilReceived(world, wallet, ['seen', 'confirmed']);
@@ -113,13 +113,13 @@ describe('a fork below the finalized block', () => {
   let wallet: string;
 
   beforeAll(async () => {
-    // Here the chain calls every block final that has two blocks on top of it.
+    // Here the chain calls a block final when two blocks are on top of it.
     world = await startWorld({ slotsInAnEpoch: 1 });
     watcher = world.watch();
   });
   afterAll(() => world.close());
 
-  test('halts the network with an incident, takes nothing back, and claims nothing any more', async () => {
+  test('halts the network with an incident, retracts nothing, and claims nothing any more', async () => {
     wallet = newWallet();
     const { created_at: from } = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
@@ -154,7 +154,7 @@ describe('a fork below the finalized block', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('stays halted for the next leader too, and halts again when it may go on but the nodes have not changed', async () => {
+  test('stays halted for the next leader, and halts again after a resume if the nodes have not changed', async () => {
     const other = world.watch();
     await watcher.close();
     watcher = other;
@@ -181,10 +181,10 @@ describe('a fork below the finalized block', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('is followed once an operator has accepted it: what is gone is retracted, and the scan goes on', async () => {
+  test('is followed once an operator has accepted it: missing transfers are retracted, and the scan continues', async () => {
     expect(await resume(watcher, { accept_fork: true })).toMatchObject({ status: 200, body: { accept_fork: true } });
     await eventually(() => {
-      // They may overtake each other on the way, which is what versions are for.
+      // Messages may overtake each other. That is what versions are for.
       const received = world.received
         .filter(({ to }) => to === wallet)
         .map((m) => [m.amount_units, m.version, m.phase].join(' '));
@@ -224,7 +224,7 @@ describe('a fork below the finalized block', () => {
   });
 });
 
-test('an accepted fork to a shorter chain makes nothing final before its time', async () => {
+test('an accepted fork to a shorter chain makes nothing final too early', async () => {
   const world = await startWorld({ slotsInAnEpoch: 2 });
   const watcher = world.watch({ finality: 'finalized' });
   const wallet = newWallet();
@@ -232,7 +232,7 @@ test('an accepted fork to a shorter chain makes nothing final before its time', 
   await untilWatched(world, wallet);
   await world.chain.mine(12);
   await untilScanned(world);
-  // The block that was final, four below the head, becomes another one, and only one comes after it.
+  // The final block, four below the head, is replaced, and only one block follows it.
   await world.chain.rpc('anvil_rollback', [5]);
   await world.chain.transfer(wallet, 7n);
   await world.chain.mine(1);
@@ -247,7 +247,7 @@ test('an accepted fork to a shorter chain makes nothing final before its time', 
   await world.close();
 });
 
-describe('an endpoint that shows another chain altogether', () => {
+describe('an endpoint that shows a completely different chain', () => {
   let world: World;
   let node: MisbehavingNode;
   let watcher: RunningWatcher;
@@ -283,7 +283,7 @@ describe('an endpoint that shows another chain altogether', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('is forgotten once it has been taken away: the network goes on, and needs no permission', async () => {
+  test('has no effect once it is removed: the network continues, and needs no permission', async () => {
     node.spoil(null);
     await resume(watcher, { accept_fork: true });
     await world.chain.transfer(wallet, 6n);
@@ -302,7 +302,7 @@ describe('an endpoint that shows another chain altogether', () => {
         ]),
       }),
     );
-    // It went unused, and is not kept for another fork.
+    // It was not used, and is not kept for another fork.
     await world.chain.reorg(5);
     await untilHalted(watcher, 'the nodes have another block');
   });

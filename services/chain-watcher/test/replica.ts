@@ -8,7 +8,7 @@ import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { INTERNAL_TOKEN } from './watcher.ts';
 import type { World } from './world.ts';
 
-/** The service as a process of its own, started from its main.ts. */
+/** The service as a separate process, started from its main.ts. */
 export type Replica = {
   process: ChildProcess;
   url: string;
@@ -20,14 +20,14 @@ export type Replica = {
 
 export type Replicas = {
   start(settings?: Record<string, string>): Promise<Replica>;
-  /** Stops every replica in the orderly way. */
+  /** Stops every replica gracefully. */
   stopAll(): Promise<void>;
   close(): Promise<void>;
 };
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** What a process has to be told to find everything else. */
+/** What a process needs to find everything else. */
 type ReplicaSurroundings = { database: Pick<World['database'], 'url'>; broker: Pick<World['broker'], 'url'> };
 
 /** @param networks content of the networks file. */
@@ -66,7 +66,7 @@ export async function replicasOf(world: ReplicaSurroundings, networks: unknown):
   };
 }
 
-/** Read from the log, since port 0 was asked for. A process that ends first, at a fault point, has port 0. */
+/** Read from the log, because port 0 was requested. A process that ends earlier, at a fault point, has port 0. */
 function listeningPort(child: ChildProcess, exited: Promise<unknown>): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   createInterface({ input: child.stdout! }).on('line', (line) => {

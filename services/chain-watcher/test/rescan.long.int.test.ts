@@ -6,9 +6,9 @@ import { heightsOf, hiding, incidentsOf } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-// What the nodes lack is tried several times, with pauses.
+// Blocks that the nodes do not have are tried several times, with pauses.
 const inItsTime = { timeoutMs: 40_000 };
-/** So that a rescan takes several ranges. */
+/** Makes a rescan take several ranges. */
 const entry = { max_block_range: 50 };
 
 type Rescan = {
@@ -31,7 +31,7 @@ let watcher: RunningWatcher;
 beforeAll(async () => {
   world = await startWorld();
   node = await misbehavingNode(world.chain);
-  // With a single endpoint the audit comes much later, so that whatever is found here the rescan has found.
+  // With a single endpoint the audit comes much later, so everything that is found here was found by the rescan.
   watcher = world.watch({ rpcUrls: [node.url], entry });
 });
 afterAll(async () => {
@@ -48,7 +48,7 @@ const newest = async (): Promise<Rescan> => {
   return (body as { rescans: Rescan[] }).rescans[0]!;
 };
 
-/** Asks for a rescan and waits until it has ended. */
+/** Requests a rescan and waits until it has ended. */
 async function rescan(range: object): Promise<Rescan> {
   const { status, body } = await post(range);
   expect(status).toBe(201);
@@ -93,7 +93,7 @@ describe('a rescan', () => {
     expect(await incidentsOf(watcher)).toHaveLength(1);
   });
 
-  test('begins at the first block of a moment in chain time', async () => {
+  test('begins at the first block since a time, in chain time', async () => {
     const { wallet, block, timestamp } = await hiddenTransfer();
     const since = new Date(timestamp * 1000).toISOString();
     expect(await rescan({ since })).toMatchObject({ state: 'done', found: 1, from_block: block });
@@ -106,7 +106,7 @@ describe('a rescan', () => {
     expect(await rescan({ since: later })).toMatchObject({ state: 'done', found: 0, from_block: tip - 2 });
   });
 
-  test('ends at the last final block, whatever was asked for', async () => {
+  test('ends at the last final block at the latest', async () => {
     const { tip, final } = await heightsOf(world);
     const row = await rescan({ from_block: 1, to_block: tip + 1_000 });
     expect(row).toMatchObject({ state: 'done', from_block: 1, to_block: final, next_block: final + 1 });
@@ -131,14 +131,14 @@ describe('a rescan', () => {
     const row = await rescan({ from_block: 2 });
     expect(row).toMatchObject({ state: 'failed', next_block: 2, found: 0 });
     expect(row.error).toMatch(/^no endpoint could read block 2 and those after it; .*pruned history unavailable/);
-    // What they do keep can be read all the same.
+    // The blocks that they do keep can still be read.
     expect(await rescan({ from_block: 10 })).toMatchObject({ state: 'done' });
   });
 
-  test('goes on where it stood under the next leader', async () => {
+  test('continues at the same block under the next leader', async () => {
     await world.chain.mine(150);
     await untilScanned(world);
-    // The first range can be read, what comes after it cannot for now.
+    // The first range can be read, the next one cannot yet.
     node.spoil((call) =>
       call.method === 'eth_getBlockByNumber' && Number(call.params[0]) > entry.max_block_range
         ? { result: undefined, error: { code: -32000, message: 'too busy' } }
@@ -160,7 +160,7 @@ describe('a rescan', () => {
     watcher = world.watch({ rpcUrls: [node.url], entry });
   });
 
-  test('finds nothing for a wallet whose watching had ended before the block', async () => {
+  test('finds nothing for a wallet whose watch had ended before the block', async () => {
     const { wallet, block } = await hiddenTransfer();
     await world.pool.query(
       `update watch set state = 'ended', ended_through = watched_from - interval '1 minute' where address = $1`,
@@ -171,7 +171,7 @@ describe('a rescan', () => {
   });
 });
 
-describe('asking for one', () => {
+describe('a request for a rescan', () => {
   test.each([
     [{}, 'from_block'],
     [{ from_block: 1, since: '2026-01-31T12:00:00.000Z' }, 'from_block'],

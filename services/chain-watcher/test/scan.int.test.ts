@@ -50,7 +50,7 @@ describe('a transfer to a watched wallet', () => {
     expect(confirmed).toEqual({ ...seen, phase: 'confirmed', version: 2, confirmations: 3 });
   });
 
-  test('in the middle of a transaction has the position that counts every log of the receipt', async () => {
+  test('in the middle of a transaction has a position that counts every log of the receipt', async () => {
     const [other, wallet] = [newWallet(), newWallet()];
     await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
@@ -109,12 +109,12 @@ describe('a watch that comes late', () => {
   });
 });
 
-describe('what payments asks', () => {
+describe('questions from payments', () => {
   type Answer = { scanned_through: string | null; transfers: { amount_units: string; phase: string }[] };
   const ask = async (windows: unknown) =>
     (await watcher.call('POST', '/internal/v1/transfers/in-windows', { network: 'local', windows })).body as Answer;
 
-  test('transfers inside a window are returned, and how far the chain is final', async () => {
+  test('transfers inside a window are returned, with the time up to which the chain is final', async () => {
     const wallet = newWallet();
     const { created_at: from } = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
@@ -141,7 +141,7 @@ describe('what payments asks', () => {
     expect(later.transfers).toMatchObject([{ amount_units: '42', phase: 'confirmed' }]);
   });
 
-  test('nothing is claimed of a wallet that is not watched, nor of an unknown network', async () => {
+  test('nothing is claimed about a wallet that is not watched, or an unknown network', async () => {
     const window = { recipient: newWallet(), from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T00:30:00.000Z' };
     expect(await ask([window])).toEqual({ scanned_through: null, transfers: [] });
     const unknown = await watcher.call('POST', '/internal/v1/transfers/in-windows', {
@@ -166,7 +166,7 @@ describe('what payments asks', () => {
     expect(body).toMatchObject({ detail: fields.map((field) => ({ field })) });
   });
 
-  test('where each scan stands can be read', async () => {
+  test('the state of each scan can be read', async () => {
     await untilScanned(world);
     const head = Number(await world.chain.rpc<string>('eth_blockNumber'));
     const { body } = await watcher.call('GET', '/internal/v1/chains');
@@ -183,7 +183,7 @@ describe('what payments asks', () => {
     expect(JSON.stringify(body)).not.toContain(world.chain.rpcUrl);
   });
 
-  test('the last scanned block is returned by itself, and moves with every block', async () => {
+  test('the last scanned block is returned separately, and moves with every block', async () => {
     const tips = async () => (await watcher.call('GET', '/internal/v1/tips')).body;
     await untilScanned(world);
     const head = Number(await world.chain.rpc<string>('eth_blockNumber'));
@@ -197,7 +197,7 @@ describe('what payments asks', () => {
   });
 });
 
-describe('the end of watching', () => {
+describe('the end of a watch', () => {
   test('comes only when the chain has passed the grace period, and a new payment watches again', async () => {
     const wallet = newWallet();
     const expired = { created_at: '2020-01-01T00:00:00.000Z', expires_at: '2020-01-01T00:30:00.000Z' };
@@ -214,7 +214,7 @@ describe('the end of watching', () => {
     await untilReceived(world, wallet, ['seen']);
   });
 
-  test('is put off by a payment that closed later', async () => {
+  test('is delayed by a payment that closed later', async () => {
     const wallet = newWallet();
     const payment = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 type RawLog = { transactionHash: string; topics: string[]; data: string };
 
-/** Makes a node hide transactions so well that nothing in a block gives them away. */
+/** Makes a node hide transactions so well that nothing in a block reveals them. */
 export const hiding =
   (isHidden: (transactionHash: string) => boolean) =>
   (call: Call, answer: Answer): Partial<Answer> | undefined => {
@@ -17,7 +17,7 @@ export const hiding =
     return { result: { ...answer.result, transactions, logsBloom: `0x${'0'.repeat(512)}` } };
   };
 
-/** Makes a node tell another amount or sender of every transfer, in events and receipts alike. */
+/** Makes a node show another amount or sender of every transfer, both in events and in receipts. */
 export const misstating =
   (what: 'amount' | 'sender') =>
   (call: Call, answer: Answer): Partial<Answer> | undefined => {
@@ -31,7 +31,7 @@ export const misstating =
     return { result: { ...receipt, logs: receipt.logs.map(misstate) } };
   };
 
-/** Makes a node show another chain than the real one: every hash is another, and the blocks are linked all the same. */
+/** Makes a node show a chain other than the real one: every hash differs, and the blocks are linked. */
 export const onAnotherChain = (call: Call, answer: Answer): Partial<Answer> | undefined => {
   if (!call.method.startsWith('eth_getBlockByNumber') || !answer.result) return undefined;
   const block = answer.result as { hash: string; parentHash: string };
@@ -66,7 +66,7 @@ export async function heightsOf({ pool }: World): Promise<{ audited: number; fin
   return { audited: Number(row?.audited ?? -1), final: Number(row?.final ?? -1), tip: Number(row?.tip ?? -1) };
 }
 
-/** A node that answers everything but questions for the events of a range, which it lets wait for ever. */
+/** A node that answers everything except requests for the events of a range, which wait forever. */
 export async function unansweringNode(rpcUrl: string) {
   let waiting: ServerResponse | null = null;
   const server = createServer((request, response) => {
@@ -84,7 +84,7 @@ export async function unansweringNode(rpcUrl: string) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The question that waits at the moment. */
+    /** The request that waits now. */
     waiting: () => waiting,
     close: () => {
       server.closeAllConnections();

@@ -24,7 +24,7 @@ afterEach(async () => {
   await node.close();
 });
 
-/** A replica for which a minute between two looks at a network that sleeps is a minute. */
+/** A replica that waits a full minute between two looks at a network that is asleep. */
 function watch(): RunningWatcher {
   const watcher = world.watch({ rpcUrls: [node.url], entry: { asleep_poll_interval_ms: 60_000 } });
   watchers.push(watcher);
@@ -36,7 +36,7 @@ const shownBy = async (watcher: RunningWatcher): Promise<Shown> =>
   ((await watcher.call('GET', '/internal/v1/chains')).body as [Shown])[0];
 const looks = () => node.calls().filter(({ params }) => params[0] === 'latest').length;
 
-/** Waits until the present head is scanned, and the chain has not been looked at for many times the pause between two looks. */
+/** Waits until the present head is scanned, and there was no look for many times the pause between two looks. */
 async function untilAsleep(watcher: RunningWatcher): Promise<void> {
   await eventually(async () => expect((await shownBy(watcher)).asleep).toBe(true));
   await untilScanned(world);
@@ -48,7 +48,7 @@ async function untilAsleep(watcher: RunningWatcher): Promise<void> {
   });
 }
 
-/** The payment ended so long ago. */
+/** Makes the payment's end this long ago. */
 const closedAgo = ({ payment_id }: PaymentCreated, minutes: number) =>
   eventually(async () => {
     const { rowCount } = await world.pool.query(
@@ -58,8 +58,8 @@ const closedAgo = ({ payment_id }: PaymentCreated, minutes: number) =>
     expect(rowCount).toBe(1);
   });
 
-describe('a network on which nobody waits', () => {
-  test('is hardly looked at, says so, and is awake at once for a payment', async () => {
+describe('a network on which no payment waits', () => {
+  test('is rarely polled, reports that, and wakes up immediately for a payment', async () => {
     const watcher = watch();
     await untilAsleep(watcher);
     await world.chain.mine(3);
@@ -71,7 +71,7 @@ describe('a network on which nobody waits', () => {
     await world.chain.transfer(wallet, 5n);
     await untilReceived(world, wallet, ['seen']);
 
-    // As long as its transfer is not confirmed, and for a while after its end, it stays awake.
+    // It stays awake while its transfer is not confirmed, and for a while after its end.
     await world.publishPaymentClosed(payment, new Date());
     await closedAgo(payment, 20);
     expect((await shownBy(watcher)).asleep).toBe(false);
@@ -83,7 +83,7 @@ describe('a network on which nobody waits', () => {
     await untilAsleep(watcher);
   });
 
-  test('is awake at once for a payment that another replica hears of, on a wallet that is watched already', async () => {
+  test('wakes up immediately for a payment whose message another replica receives, on a wallet that is already watched', async () => {
     const wallet = newWallet();
     const earlier = await world.publishPaymentCreated({ recipient: wallet });
     const watcher = watch();
@@ -91,7 +91,7 @@ describe('a network on which nobody waits', () => {
     await world.publishPaymentClosed(earlier, new Date());
     await closedAgo(earlier, 16);
     await untilAsleep(watcher);
-    // What the handler of the other replica does.
+    // What the other replica's handler does.
     await world.pool.query(
       `insert into unfinished_payment (payment_id, network, created_at) values ('pay_of_another', 'local', now())`,
     );
@@ -101,7 +101,7 @@ describe('a network on which nobody waits', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('has read nothing live when it wakes: money that came while it slept may have come any time before', async () => {
+  test('reads nothing live when it wakes up: money that came while it was asleep may have come at any time', async () => {
     const wallet = newWallet();
     const earlier = await world.publishPaymentCreated({ recipient: wallet });
     const watcher = watch();
@@ -131,7 +131,7 @@ describe('a network on which nobody waits', () => {
     }
   });
 
-  test('shows late transfers: a new leader reads everything there is before it sleeps', async () => {
+  test('shows late transfers: a new leader reads every block before it sleeps', async () => {
     const wallet = newWallet();
     const payment = await world.publishPaymentCreated({ recipient: wallet });
     const first = watch();
@@ -147,7 +147,7 @@ describe('a network on which nobody waits', () => {
   });
 });
 
-test('a payment whose end is heard of before its creation keeps no network awake', async () => {
+test('a payment whose end message comes before its creation message keeps no network awake', async () => {
   const watcher = watch();
   const wallet = newWallet();
   const payment = await world.publishPaymentCreated({ recipient: wallet });

@@ -35,8 +35,8 @@ async function gauge(name: string): Promise<number | undefined> {
   return (await samplesOf(watcher.metrics)).find((sample) => sample.name === name)?.value;
 }
 
-test("a scan that stands still shows its nodes' head beside its own, and why", async () => {
-  // Headers are answered, and nothing that is in the blocks.
+test("a scan that makes no progress shows its nodes' head, its own, and the reason", async () => {
+  // The node answers about headers, but not about the contents of blocks.
   node.spoil(({ method }) =>
     ['eth_getLogs', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'].includes(method)
       ? { result: undefined, error: { code: -32000, message: 'the disk is full' } }

@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('blocks that are left out', () => {
+describe('skipped blocks', () => {
   const stateOf = async (address: string) => {
     const { rows } = await pool.query<{ state: string; next: number | null; to: number | null; through: Date | null }>(
       `select state, backfill_next::float8 as next, backfill_to::float8 as to, ended_through as through from watch where address = $1`,
@@ -30,7 +30,7 @@ describe('blocks that are left out', () => {
     );
     return rows[0];
   };
-  /** Watched in this state, from and until these seconds. */
+  /** A watch in this state, from and until these seconds. */
   const watched = (address: string, [from, until]: [number, number], next: number | null = null) =>
     pool.query(
       `insert into watch (network, address, merchant_id, watched_from, watched_until, state, backfill_next, backfill_to)
@@ -38,12 +38,12 @@ describe('blocks that are left out', () => {
       [network, Buffer.from(address.slice(2), 'hex'), at(from), at(until), next],
     );
 
-  test('are read for the wallets that need them, planned anew for younger ones, and nothing to those that have ended', async () => {
+  test('are read for the wallets that need them, planned again for later watches, and ignored for ended ones', async () => {
     const [needs, behind, younger, ended] = [addressOf(1), addressOf(2), addressOf(3), addressOf(4)];
     const ahead = addressOf(5);
     await watched(needs, [0, 100]);
     await watched(behind, [0, 20], 5);
-    // Read beyond what is in the chain for certain.
+    // Read beyond the blocks that are certainly in the chain.
     await watched(ahead, [0, 20], 60);
     await watched(younger, [66, 9_000]);
     await watched(ended, [0, 49]);
@@ -68,7 +68,7 @@ describe('an unfinished payment', () => {
     transaction(pool, (tx) => rememberClosed(tx, [{ payment_id: paymentId, network }]));
   const isAny = (before: Date, of = network) => hasUnfinishedCreatedBefore(pool, of, before);
 
-  test('is one from its creation to its end, whichever message comes first', async () => {
+  test('counts from its creation to its end, whichever message comes first', async () => {
     expect(await isAny(at(11))).toBe(false);
     await created('pay_1');
     expect([await isAny(at(11)), await isAny(at(10)), await isAny(at(11), 'tron')]).toEqual([true, false, false]);
@@ -78,7 +78,7 @@ describe('an unfinished payment', () => {
     expect(await isAny(at(11))).toBe(false);
   });
 
-  test('leaves nothing behind for ever', async () => {
+  test('leaves no row forever', async () => {
     for (const paymentId of ['pay_3', 'pay_4']) await closed(paymentId);
     await created('pay_5');
     await pool.query(`update unfinished_payment set closed_at = closed_at - interval '2 days'`);

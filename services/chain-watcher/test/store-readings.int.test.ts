@@ -38,7 +38,7 @@ const watch = () =>
 describe('the first reading of a transfer', () => {
   beforeEach(watch);
 
-  test('is the earliest, in whatever block it is read again, and however', async () => {
+  test('is the earliest, in whatever block and way it is read again', async () => {
     const [first] = await read([transferIn(7)], true);
     const reading = { first_seen_at: first!.first_seen_at, live: true };
     expect(await retract()).toMatchObject([{ ...reading, phase: 'retracted' }]);
@@ -48,7 +48,7 @@ describe('the first reading of a transfer', () => {
     expect((await pool.query('select first_seen_at, live from transfer')).rows).toEqual([reading, reading]);
   });
 
-  test('does not become live, and an earlier release may have left one for each block', async () => {
+  test('does not become live later, even if an earlier release stored one for each block', async () => {
     const fromEarlierRelease = async (block: number, seenAt: Date) => {
       await read([transferIn(block)], false);
       await pool.query('update transfer set first_seen_at = $2 where block_number = $1', [block, seenAt]);
@@ -75,7 +75,7 @@ describe('transfers in windows', () => {
       ...(after && { after: { ...after, block_number: Number(after.block_number) } }),
     });
 
-  test('are found page by page, each once, and only those of the amount where one is given', async () => {
+  test('are found page by page, each once, and only with the amount if one is given', async () => {
     const all = Array.from({ length: 25 }, (_, index) =>
       transferIn(7 + (index % 5), {
         transactionId: String(index).padStart(64, '0'),
@@ -101,7 +101,7 @@ describe('transfers in windows', () => {
     expect(await find([window(0, 8)])).toEqual([]);
   });
 
-  /** Whether a transfer in block 200, first read at `seenAt` if that was live, is found. */
+  /** Whether a transfer in block 200 is found that was first read at `seenAt`, if that was live. */
   async function isFound(seenAt: number | null, from: number, to: number): Promise<boolean[]> {
     await read([transferIn(200)], seenAt !== null);
     if (seenAt !== null) await pool.query('update transfer set first_seen_at = $1', [at(seenAt)]);
@@ -175,7 +175,7 @@ describe('tips', () => {
     return epoch;
   }
 
-  test('are returned for networks that were asked about, and for none that was never scanned', async () => {
+  test('are returned for the requested networks, except those that were never scanned', async () => {
     await scanned('one', 7);
     await scanned('another', 70);
     await takeOver(pool, 'not begun');
@@ -212,7 +212,7 @@ describe('tips', () => {
     expect(await tips(network)).toMatchObject([{ unreadable }]);
   });
 
-  test('say that a halted network is not read, and believe no leader that was replaced', async () => {
+  test('say that a halted network is not read, and ignore a leader that was replaced', async () => {
     const epoch = await scanned(network, 7);
     await pool.query(`update cursor set read_at = now() - interval '1 hour'`);
     await takeOver(pool, network);
@@ -224,7 +224,7 @@ describe('tips', () => {
     expect(await tips(network)).toMatchObject([{ unreadable: true }]);
   });
 
-  test('take the last commit for a look where no look has ended yet', async () => {
+  test('count the last commit as a look until a look has ended', async () => {
     await scanned(network, 7);
     expect(await tips(network)).toMatchObject([{ unreadable: false }]);
     await pool.query(`update cursor set updated_at = now() - interval '1 hour'`);

@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A process whose second endpoint, or whichever has the URL, has a plan. */
+/** A process whose second endpoint, or the one with this URL, has a plan. */
 function replica(urls = ['https://other.example', URL_WITH_KEY], db: Pick<Pool, 'query'> = pool) {
   const dailyBudget = createDailyBudget(plan);
   const node = { headers: {}, wsUrl: null, requestsPerSecond: null, dailyPlan: null };
@@ -37,12 +37,12 @@ function replica(urls = ['https://other.example', URL_WITH_KEY], db: Pick<Pool, 
 }
 const usedBy = ({ dailyBudget }: ReturnType<typeof replica>) => dailyBudget.used().requests;
 
-test('replicas and later processes know what was asked, whatever place the endpoint has, and no row shows its URL', async () => {
+test('replicas and later processes know the usage, at any position of the endpoint, and no row shows its URL', async () => {
   const [one, other] = [replica(), replica()];
   one.dailyBudget.count(['eth_getLogs', 'eth_chainId']);
   other.dailyBudget.count(['eth_getLogs']);
   await eventually(() => expect([usedBy(one), usedBy(other)]).toEqual([3, 3]));
-  // What was asked last is stored at the end.
+  // The last usage is stored at the end.
   one.dailyBudget.count(['eth_getLogs']);
   await Promise.all([one.close(), other.close()]);
   const later = replica([URL_WITH_KEY, 'https://other.example']);
@@ -53,7 +53,7 @@ test('replicas and later processes know what was asked, whatever place the endpo
   expect(rows[0]!.endpoint.toString('latin1')).not.toContain('secret');
 });
 
-test('what a database that was away could not store is stored later, and old days are forgotten', async () => {
+test('usage that could not be stored while the database was down is stored later, and old days are deleted', async () => {
   await pool.query(`update endpoint_usage set day = day - 60`);
   let isAway = true;
   const db = {

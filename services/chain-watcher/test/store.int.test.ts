@@ -85,7 +85,7 @@ describe('transfers', () => {
     expect(await confirm({ agreementAbove: 100n })).toEqual([]);
   });
 
-  test('an orphaned block that comes back revives its transfer under a higher version', async () => {
+  test('an orphaned block that comes back restores its transfer with a higher version', async () => {
     await insert(transferIn(7));
     await retract(6);
     expect(await insert(transferIn(7))).toMatchObject([
@@ -100,7 +100,7 @@ describe('transfers', () => {
     expect(await retract(6)).toMatchObject([{ version: 4, previous_phase: 'seen', block_number: 8n }]);
   });
 
-  test('that are final when they are stored are confirmed at once, their version counting both observations', async () => {
+  test('that are final when they are stored are confirmed immediately, and their version counts both observations', async () => {
     const late = transferIn(8, { transactionId: 'cd'.repeat(32) });
     const rows = await transaction(pool, (tx) =>
       insertTransfers(tx, network, [late, transferIn(7)], { isConfirmed: ({ blockNumber }) => blockNumber === 7 }),
@@ -117,7 +117,7 @@ describe('transfers', () => {
     expect(again).toMatchObject([{ phase: 'confirmed', version: 5 }]);
   });
 
-  test('more than one statement takes are stored together', async () => {
+  test('of more than one statement are stored together', async () => {
     const many = Array.from({ length: 2_500 }, (_, index) => transferIn(7, { transactionEventIndex: index }));
     expect(await insert(...many)).toHaveLength(2_500);
   });
@@ -148,7 +148,7 @@ describe('the fence', () => {
     tip: sampleBlock(9),
   };
 
-  test('an earlier leader can neither move the cursor nor store anything beside it', async () => {
+  test('an earlier leader can neither move the cursor nor store anything with it', async () => {
     const { epoch } = await takeOver(pool, network);
     await transaction(pool, (tx) => moveCursor(tx, { ...position, epoch }));
     await takeOver(pool, network);
@@ -156,7 +156,7 @@ describe('the fence', () => {
     await expect(transaction(pool, (tx) => fence(tx, network, epoch))).rejects.toThrow(Fenced);
   });
 
-  test('what a poll has found is stored as a whole by the leader, and not at all by an earlier one', async () => {
+  test('the result of a poll is stored completely by the leader, and not at all by an earlier one', async () => {
     await watch(at(0));
     await insert(transferIn(7), transferIn(9, { transactionId: 'cd'.repeat(32) }));
     const store = (epoch: bigint, blocks: ReturnType<typeof sampleBlock>[]) =>
@@ -177,7 +177,7 @@ describe('the fence', () => {
     expect((await pool.query(`select from transfer where phase = 'confirmed'`)).rows).toEqual([]);
   });
 
-  test('the next leader finds what the last one stored', async () => {
+  test('the next leader finds the state that the last one stored', async () => {
     const { epoch, tip } = await takeOver(pool, network);
     expect(tip).toBeNull();
     const final = { final: { number: 5, timestamp: start }, largeFinal: { number: 3, timestamp: start - 2 } };
@@ -191,7 +191,7 @@ describe('the fence', () => {
 });
 
 describe('blocks', () => {
-  test('of two branches at one height only one is canonical, and it may change', async () => {
+  test('of two branches at one height, only one is canonical, and that may change', async () => {
     const store = (...blocks: ReturnType<typeof sampleBlock>[]) =>
       transaction(pool, (tx) => insertBlocks(tx, network, blocks));
     const canonical = async () => (await loadCanonicalBlocks(pool, network)).map(({ hash }) => hash);
@@ -218,7 +218,7 @@ describe('watches', () => {
     expect(await readBackFills(pool, network, { newestFirst: false, limit: 10 })).toEqual([
       { address: wallet, next: 20, to: 30 },
     ]);
-    // Blocks beyond those that are to be read next prove nothing about them.
+    // Later blocks say nothing about those that are to be read next.
     await advance(21, 40, 100);
     await advance(20, 29, 100);
     expect(await readBackFills(pool, network, { newestFirst: false, limit: 10 })).toEqual([
@@ -263,7 +263,7 @@ describe('watches', () => {
 });
 
 describe('when blocks are gone', () => {
-  test('those that replace them are audited again, and what was audited below them is not', async () => {
+  test('their replacements are audited again, and audited blocks below them are not', async () => {
     await takeOver(pool, network);
     await transaction(pool, (tx) => moveAudited(tx, network, 20));
     await transaction(pool, (tx) => lowerAudited(tx, network, 25));

@@ -10,7 +10,7 @@ import { untilWatched, type World } from './world.ts';
 
 type Patience = { timeoutMs: number };
 
-/** A wallet that a payment waits on and that misses nothing of its past. */
+/** A wallet that a payment waits on and whose back-fill is complete. */
 export async function watchedWallet(world: World, payment: Partial<PaymentCreated> = {}): Promise<string> {
   const wallet = newWallet();
   await world.publishPaymentCreated({ ...payment, recipient: wallet });
@@ -26,13 +26,13 @@ export async function cursorOf({ pool }: World, network = 'local'): Promise<numb
   return Number(rows[0]?.number ?? -1);
 }
 
-/** Waits until the whole chain is scanned, however long it is. */
+/** Waits until the whole chain is scanned. */
 export async function untilCaughtUp(world: World, patience: Patience = { timeoutMs: 60_000 }): Promise<void> {
   const { number } = await world.chain.rpc<{ number: string }>('eth_getBlockByNumber', ['latest', false]);
   await eventually(async () => expect(await cursorOf(world)).toBe(Number(number)), patience);
 }
 
-/** Waits until the node was asked so many times more. */
+/** Waits until the node got this many more requests. */
 export async function untilAsked(node: MisbehavingNode, times: number): Promise<void> {
   const before = node.requests();
   await eventually(() => expect(node.requests()).toBeGreaterThanOrEqual(before + times), { timeoutMs: 30_000 });
@@ -46,13 +46,13 @@ export async function stateOfWatch({ pool }: World, wallet: string): Promise<str
 
 export type WindowsAnswer = { scanned_through: string | null; transfers: TransferObserved[] };
 
-/** Asks what payments asks before it lets a payment expire. */
+/** Asks the question that payments asks before a payment expires. */
 export async function askWindows(watcher: RunningWatcher, ...windows: object[]): Promise<WindowsAnswer> {
   const { body } = await watcher.call('POST', '/internal/v1/transfers/in-windows', { network: 'local', windows });
   return body as WindowsAnswer;
 }
 
-/** Checks that nobody was told the same thing twice. */
+/** Checks that no message was published twice. */
 export function expectNothingTwice({ received }: Pick<World, 'received'>): void {
   const keys = received.map(({ transaction_id: id, transaction_event_index: at, version }) => `${id} ${at} ${version}`);
   expect(new Set(keys).size).toBe(keys.length);

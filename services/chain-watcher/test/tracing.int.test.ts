@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => spans.stop());
 
-/** Has a payment announced in a trace of its own. @returns the span in which it was said. */
+/** Announces a payment in its own trace. @returns the span of the announcement. */
 async function announce(recipient: string, amount: string, origin: string | null = null): Promise<Span> {
   const span = tracer()!.start(`payment of ${amount}`, 'internal', { origin: { parent: origin } });
   await inSpan(span, () => world.publishPaymentCreated({ recipient, amount }));
@@ -29,7 +29,7 @@ const rowsOf = async (wallet: string): Promise<number> =>
   (await world.pool.query('select from traced_payment where address = decode($1, $2)', [wallet.slice(2), 'hex']))
     .rowCount!;
 
-test('a transfer that is seen later, by another process, goes on with the trace of the payment that it pays', async () => {
+test('a transfer that another process sees later continues the trace of the payment that it pays', async () => {
   const [wallet, first] = [newWallet(), world.watch()];
   const [ten, eleven] = [await announce(wallet, '10.5'), await announce(wallet, '11')];
   await untilWatched(world, wallet);
@@ -56,7 +56,7 @@ test('a transfer that is seen later, by another process, goes on with the trace 
   expect(other!.traceId).toBe(traceOf(ten));
 });
 
-test('what is not sampled is not kept, and its transfer is in no trace of ours', async () => {
+test('a trace that is not sampled is not kept, and its transfer is in no trace of ours', async () => {
   world.watch();
   const wallet = newWallet();
   await announce(wallet, '12', `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`);
@@ -68,7 +68,7 @@ test('what is not sampled is not kept, and its transfer is in no trace of ours',
   expect(traced).not.toContain(hash.slice(2));
 });
 
-test('the next payment in a slot has it for itself, and what is over is forgotten', async () => {
+test('the next payment with the same wallet and amount replaces the trace, and expired traces are deleted', async () => {
   world.watch();
   const wallet = newWallet();
   await announce(wallet, '13');
@@ -87,7 +87,7 @@ test('the next payment in a slot has it for itself, and what is over is forgotte
   expect(await rowsOf(wallet)).toBe(0);
 });
 
-test('a transfer that comes more than an hour later begins a trace that is linked to the payment', async () => {
+test('a transfer more than an hour later begins a trace that is linked to the payment', async () => {
   world.watch();
   const wallet = newWallet();
   const payment = await announce(wallet, '15');

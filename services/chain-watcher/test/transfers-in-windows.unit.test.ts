@@ -11,7 +11,7 @@ const capped = { finalizedAbove: 1_000n };
 const window = { recipient: addressOf(1), amountUnits: 5n, from: at(0).toISOString(), to: at(300).toISOString() };
 const watch = { address: addressOf(1), state: 'watching' as const, watchedFrom: at(0), endedThrough: null };
 
-test('a wallet watched since before the window is known as far as the chain was scanned final', () => {
+test('a wallet watched since before the window is covered as far as the chain is final', () => {
   expect(scannedThrough(policy, cursor, [window], [watch])).toBe(at(600).toISOString());
 });
 
@@ -30,18 +30,18 @@ test('a window of an earlier release, which begins 15 s before its payment, is c
   expect(scannedThrough(policy, cursor, [window], [{ ...watch, watchedFrom: at(15) }])).not.toBeNull();
 });
 
-test('a watch that has ended still answers for the time it lasted', () => {
+test('a watch that has ended still covers the time it lasted', () => {
   expect(scannedThrough(policy, cursor, [window], [{ ...watch, state: 'ended', endedThrough: at(400) }])).toBe(
     at(400).toISOString(),
   );
 });
 
-test('one uncovered wallet among several leaves nothing to claim', () => {
+test('one uncovered wallet among several means that nothing is claimed', () => {
   const other = { ...window, recipient: addressOf(2) };
   expect(scannedThrough(policy, cursor, [window, other], [watch])).toBeNull();
 });
 
-test('an amount above the cap is known as far as the chain itself calls its blocks final', () => {
+test('an amount above the cap is covered as far as the chain itself calls its blocks final', () => {
   const known = (...amounts: (bigint | null)[]) =>
     scannedThrough(
       capped,

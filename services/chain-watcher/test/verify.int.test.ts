@@ -13,7 +13,7 @@ import { startWorld, untilScanned, type World } from './world.ts';
 type Block = { number: string; hash: string; timestamp: string };
 type Receipt = { status: string; logs: Record<string, unknown>[] };
 
-/** As many as the replica under test asks for. */
+/** As many as the replica under test requires. */
 const CONFIRMATIONS = 3;
 
 let world: World;
@@ -36,7 +36,7 @@ afterEach(() => {
   node.lag(0);
 });
 
-/** Asks about the first transfer of a transaction unless `position` says otherwise. The hash comes as nodes write it. */
+/** Asks about a transaction's transfer at `position`, by default the first one. The hash is as nodes write it. */
 const verify = (hash: string, { position = 0, network = 'local', at = watcher } = {}) =>
   at.call('POST', '/internal/v1/transfers/verify', {
     network,
@@ -44,7 +44,7 @@ const verify = (hash: string, { position = 0, network = 'local', at = watcher } 
     transaction_event_index: position,
   });
 
-/** A transfer to a wallet that nobody watches: nothing about it is ever stored here. */
+/** A transfer to a wallet that is not watched, so nothing about it is ever stored. */
 async function finalTransfer(units = 5n): Promise<string> {
   const hash = await world.chain.transfer(newWallet(), units);
   await world.chain.mine(CONFIRMATIONS - 1);
@@ -59,8 +59,8 @@ const onReceipt = (change: (receipt: Receipt) => unknown) => (call: Call, answer
 const unavailable = { status: 503, body: { detail: 'Service temporarily unavailable', code: 'unavailable' } };
 const absent = (reason: string) => ({ status: 200, body: { finding: 'absent', reason } });
 
-describe('a transfer that is asked about', () => {
-  test('is described as the chain has it, although its wallet is not watched', async () => {
+describe('a verified transfer', () => {
+  test('is described as in the chain, even if its wallet is not watched', async () => {
     const [wallet, other] = [newWallet(), newWallet()];
     const hash = await world.chain.transferBatch([
       { to: other, units: 1n },
@@ -84,14 +84,14 @@ describe('a transfer that is asked about', () => {
         confirmations_required: CONFIRMATIONS,
       },
     });
-    // The other position is the other transfer, and there is no third.
+    // The other position has the other transfer, and there is no third one.
     expect((await verify(hash)).body).toMatchObject({ to: other, amount_units: '1' });
     expect(await verify(hash, { position: 2 })).toEqual(absent('no_event'));
     const { rows } = await world.pool.query('select from transfer');
     expect(rows).toEqual([]);
   });
 
-  test('is final only once it is as deep as the network asks for', async () => {
+  test('is final only once it is as deep as the network requires', async () => {
     const hash = await world.chain.transfer(newWallet(), 5n);
     for (let confirmations = 1; confirmations < CONFIRMATIONS; confirmations += 1) {
       expect((await verify(hash)).body).toMatchObject({ finding: 'present', is_final: false, confirmations });
@@ -100,7 +100,7 @@ describe('a transfer that is asked about', () => {
     expect((await verify(hash)).body).toMatchObject({ is_final: true, confirmations: CONFIRMATIONS });
   });
 
-  test('waits for the chain itself to call its block final where the network asks for that', async () => {
+  test('waits for the chain itself to call its block final if the network requires that', async () => {
     const strict = await startWorld();
     try {
       const at = strict.watch({ finality: 'finalized', confirmations: 2 });
@@ -114,14 +114,14 @@ describe('a transfer that is asked about', () => {
     }
   });
 
-  test('is absent once a reorganisation has taken it away', async () => {
+  test('is absent once a reorg has removed it', async () => {
     const hash = await finalTransfer();
     expect((await verify(hash)).body).toMatchObject({ finding: 'present' });
     await world.chain.reorg(CONFIRMATIONS);
     expect(await verify(hash)).toEqual(absent('no_receipt'));
   });
 
-  test('is not taken for final on the word of one node when another has its block no more', async () => {
+  test("is not final by one node's answer when another node no longer has its block", async () => {
     const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     const fork = { blockHash: `0x${'ab'.repeat(32)}` };
@@ -131,7 +131,7 @@ describe('a transfer that is asked about', () => {
     await at.close();
   });
 
-  test('is absent when no such transaction was ever made', async () => {
+  test('is absent when there never was such a transaction', async () => {
     expect(await verify(`0x${'ab'.repeat(32)}`)).toEqual(absent('no_receipt'));
   });
 
@@ -203,7 +203,7 @@ describe('a node', () => {
     await eventually(async () => expect((await verify(hash)).body).toMatchObject({ is_final: true }));
   });
 
-  test('that claims a higher head proves nothing by it: the blocks up to there must be linked', async () => {
+  test('that claims a higher head proves nothing by that: the blocks up to it must be linked', async () => {
     const hash = await world.chain.transfer(newWallet(), 5n);
     const head = Number(await world.chain.rpc<string>('eth_blockNumber'));
     const inventHead = (call: Call) => {
@@ -224,7 +224,7 @@ describe('a node', () => {
     ['is unreachable', () => node.replaceAll('drop')],
     ['is overloaded', () => node.replaceAll({ status: 429, body: 'slow down' })],
     ['answers HTML', () => node.replaceAll({ status: 200, body: '<html>maintenance</html>' })],
-  ])('that %s gives no answer, and nothing is concluded from that', async (_, misbehave) => {
+  ])('that %s gives no answer, from which nothing is concluded', async (_, misbehave) => {
     const hash = await finalTransfer();
     misbehave();
     expect(await verify(hash)).toEqual(unavailable);
@@ -233,18 +233,18 @@ describe('a node', () => {
   });
 });
 
-describe('ten transfers that are asked about at once', () => {
+describe('ten transfers that are verified at once', () => {
   const finalTransfers = async (confirmations: number): Promise<string[]> => {
     const hashes: string[] = [];
     while (hashes.length < 10) hashes.push(await world.chain.transfer(newWallet(), 5n));
     await world.chain.mine(confirmations);
     return hashes;
   };
-  test('are all found by a plan of 15 requests a second, although the proof of each reads twenty blocks', async () => {
+  test('are all found with a plan of 15 requests a second, although the proof of each reads twenty blocks', async () => {
     const confirmations = 20;
     const at = world.watch({
       confirmations,
-      // The scan's own requests would make it a matter of chance.
+      // With the scan's own requests, the result would depend on chance.
       entry: { rpc_urls: [{ url: node.url, requests_per_second: 15 }], poll_interval_ms: 60_000 },
     });
     const hashes = await finalTransfers(confirmations);
@@ -254,11 +254,11 @@ describe('ten transfers that are asked about at once', () => {
     await at.close();
   });
 
-  test('are found without the one about which the node contradicts itself', async () => {
+  test('are found, except the one about which the node contradicts itself', async () => {
     const [strange, ...hashes] = await finalTransfers(CONFIRMATIONS);
     const other = (receipt: Receipt) => ({ ...receipt, transactionHash: `0x${'ab'.repeat(32)}` });
     node.spoil((call, answer) => (call.params[0] === strange ? onReceipt(other)(call, answer) : undefined));
-    // One under way, so that the others wait for the next reading and share it.
+    // One is in progress, so that the others wait for the next reading and share it.
     const first = verify(hashes[0] ?? '');
     const [answer, ...answers] = await Promise.all([strange ?? '', ...hashes].map((hash) => verify(hash)));
     expect(await first).toMatchObject({ status: 200 });
@@ -267,7 +267,7 @@ describe('ten transfers that are asked about at once', () => {
   });
 });
 
-describe('where a network has several nodes', () => {
+describe('with several nodes', () => {
   test.each<[string, () => void]>([
     [
       'lags so far that it does not know the transaction',
@@ -278,7 +278,7 @@ describe('where a network has several nodes', () => {
     ],
     ['is unreachable', () => node.replaceAll('drop')],
     ['lags and calls the block not final yet', () => node.lag(CONFIRMATIONS - 1)],
-  ])('one that %s leaves the word to the next', async (_, misbehave) => {
+  ])('one that %s is followed by the next one', async (_, misbehave) => {
     const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     misbehave();
@@ -286,7 +286,7 @@ describe('where a network has several nodes', () => {
     await at.close();
   });
 
-  test('one that has the height and yet lacks the transaction follows another chain: the finding is undecided', async () => {
+  test('one that has the height but not the transaction follows another chain: the finding is undecided', async () => {
     const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     node.spoil(onReceipt(() => null));
@@ -294,7 +294,7 @@ describe('where a network has several nodes', () => {
     await at.close();
   });
 
-  test('a transfer of more than the network lets one node vouch for is not final on the word of one', async () => {
+  test('a transfer above the amount for which one node is enough is not final by the answer of one', async () => {
     const at = world.watch({
       ...{ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS },
       entry: { agreement_above_amount: '0.000004' },
@@ -307,7 +307,7 @@ describe('where a network has several nodes', () => {
     await at.close();
   });
 
-  test('one that shows the transaction as failed decides, whatever the next would show', async () => {
+  test('one that shows the transaction as failed decides, regardless of the next one', async () => {
     const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     node.spoil(onReceipt((receipt) => ({ ...receipt, status: '0x0' })));
@@ -317,7 +317,7 @@ describe('where a network has several nodes', () => {
 });
 
 describe('no finding is given', () => {
-  test('of a network that is not watched here', async () => {
+  test('for a network that is not enabled here', async () => {
     const hash = await finalTransfer();
     expect(await verify(hash, { network: 'nowhere' })).toEqual({
       status: 200,
@@ -325,7 +325,7 @@ describe('no finding is given', () => {
     });
   });
 
-  test('of a network that waits for an operator, because its nodes contradicted what had been final', async () => {
+  test('for a network that waits for an operator because its nodes contradicted what was final', async () => {
     const hash = await finalTransfer();
     await world.pool.query('update cursor set halted_at = now()');
     expect(await verify(hash)).toEqual({ status: 200, body: { finding: 'undecided', reason: 'network_halted' } });

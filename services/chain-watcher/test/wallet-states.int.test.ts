@@ -47,7 +47,7 @@ function statesOn(url: string) {
   let time = 0;
   const states = createWalletStates({ networks: [{ network: network!, endpoints }], logger: testLogger }, () => time);
   return {
-    /** Those of these that are known to be frozen. */
+    /** Which of these are known to be frozen. */
     of: (...wallets: string[]) =>
       states.blacklisted(
         'local',
@@ -66,7 +66,7 @@ async function frozenWallet(): Promise<string> {
 }
 
 describe('a wallet that the issuer has frozen', () => {
-  test('is listed once the token was asked, which nobody waits for, and others are not', async () => {
+  test('is listed once the token has answered, without any caller waiting, and others are not', async () => {
     const [frozen, free] = [await frozenWallet(), newWallet()];
     const states = statesOn(node.url);
     expect(states.of(frozen, free)).toEqual([]);
@@ -74,7 +74,7 @@ describe('a wallet that the issuer has frozen', () => {
     expect(states.elsewhere(frozen)).toEqual([]);
   });
 
-  test('is asked about once in ten minutes, and no longer listed when it has been cleared', async () => {
+  test('is looked up once in ten minutes, and no longer listed when it is unfrozen', async () => {
     const wallet = await frozenWallet();
     const states = statesOn(node.url);
     await eventually(() => expect(states.of(wallet)).toHaveLength(1));
@@ -83,13 +83,13 @@ describe('a wallet that the issuer has frozen', () => {
     for (let time = 0; time < 20; time += 1) expect(states.of(wallet)).toHaveLength(1);
     expect(asked(wallet)).toEqual([IS_BLACK_LISTED]);
     states.wait(1);
-    // What was known holds until there is an answer.
+    // The old state is used until there is an answer.
     expect(states.of(wallet)).toHaveLength(1);
     await eventually(() => expect(states.of(wallet)).toEqual([]));
     expect(asked(wallet)).toEqual([IS_BLACK_LISTED, IS_BLACK_LISTED]);
   });
 
-  test('is found in newer contracts, which call it blocked, and these are asked nothing else from then on', async () => {
+  test('is found in newer contracts, which call it blocked, and these are then asked only that', async () => {
     const wallet = newWallet();
     node.spoil(({ method, params }) => {
       if (method !== 'eth_call') return undefined;
@@ -109,12 +109,12 @@ describe('a wallet that the issuer has frozen', () => {
   });
 });
 
-describe('what is not known is not listed', () => {
+describe('a wallet whose state is unknown is not listed', () => {
   test.each([
     ['reverts', { result: undefined, error: { code: -32000, message: 'REVERT opcode executed' } }],
     ['answers nothing', { result: '0x' }],
     ['answers something else', { result: `0x${'f'.repeat(64)}` }],
-  ])('a token that %s freezes nobody, and is asked again in ten minutes', async (_, answer) => {
+  ])('a token that %s has no frozen wallets, and is asked again in ten minutes', async (_, answer) => {
     node.spoil(({ method }) => (method === 'eth_call' ? answer : undefined));
     const states = statesOn(node.url);
     expect(states.of(newWallet())).toEqual([]);
@@ -131,7 +131,7 @@ describe('what is not known is not listed', () => {
     await eventually(() => expect(states.of(wallet)).toHaveLength(1));
   });
 
-  test('a node that fails is asked again about that wallet in ten minutes, and what was known stays', async () => {
+  test('a node that fails is asked again about that wallet in ten minutes, and the known state stays', async () => {
     const [known, unknown] = [await frozenWallet(), await frozenWallet()];
     const states = statesOn(node.url);
     await eventually(() => expect(states.of(known)).toHaveLength(1));
@@ -146,7 +146,7 @@ describe('what is not known is not listed', () => {
     await eventually(() => expect(states.of(known, unknown)).toHaveLength(2));
   });
 
-  test('a crowd of wallets makes a few questions at a time', async () => {
+  test('many wallets cause only a few questions at a time', async () => {
     const states = statesOn(node.url);
     let questions = 0;
     node.refuse((calls) => {
@@ -163,7 +163,7 @@ describe('what is not known is not listed', () => {
   });
 });
 
-test('the call answers with the addresses as they were asked for, and refuses what is none', async () => {
+test('the call answers with the addresses as they were given, and refuses invalid ones', async () => {
   const world = await startWorld();
   try {
     const watcher = world.watch();

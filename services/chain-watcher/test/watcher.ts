@@ -30,7 +30,7 @@ export type WatcherOptions = NetworksFileOptions & {
   watchGraceSeconds?: number;
   leaseMs?: number;
   rpcTimeoutMs?: number;
-  /** Instead of the database's own URL, for the connection that holds the lead. */
+  /** The URL for the connection that holds the lead, instead of the database's own. */
   leaderDatabaseUrl?: string;
 };
 
@@ -44,7 +44,7 @@ export type RunningWatcher = {
 export const INTERNAL_TOKEN = 'test-internal-token-of-at-least-32-characters';
 const trust = sharedTrust(INTERNAL_TOKEN);
 
-/** What main.ts composes, inside this process. */
+/** Composes the service inside this process, as main.ts does. */
 export function startWatcher(options: WatcherOptions): RunningWatcher {
   const metrics = createMetrics({ service: 'chain-watcher', processMetrics: false });
   const common = { logger: testLogger, metrics };

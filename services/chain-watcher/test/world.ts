@@ -22,12 +22,12 @@ export type World = {
   pool: Pool;
   /** Every TransferObserved, in the order of arrival. */
   received: TransferObserved[];
-  /** Starts one replica of the service in this process; closed with the world. */
+  /** Starts one replica of the service in this process. It is closed with the world. */
   watch(options?: Partial<WatcherOptions>): RunningWatcher;
   /** Publishes PaymentCreated, as payments would. */
   publishPaymentCreated(payment: Partial<PaymentCreated> & { recipient: string }): Promise<PaymentCreated>;
   publishPaymentClosed(payment: PaymentCreated, closedAt: Date): Promise<void>;
-  /** Publishes any message as the service that owns it would. */
+  /** Publishes any message as its owning service would. */
   publish: Neighbours['publish'];
   close(): Promise<void>;
 };
@@ -43,7 +43,7 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
   ]);
   const pool = testPool({ url: database.url, schema, max: 5 });
   const received: TransferObserved[] = [];
-  // After the commit: until then the message may come once more.
+  // After the commit. Until then, the message may come again.
   const receiveTransfer = on(TransferObserved, 'transfer-observed', async (message, { tx }) =>
     tx.afterCommit(() => void received.push(message)),
   );

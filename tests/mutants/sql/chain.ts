@@ -12,7 +12,7 @@ export const chain: SqlMutants[] = [
         breaks: 'a former leader stores something',
         before: `select 1 from cursor where network = $1 and epoch = $2 and`,
         after: `select 1 from cursor where network = $1 and epoch >= $2 and`,
-        noticedBy: 'an earlier leader can neither move the cursor nor store anything beside it',
+        noticedBy: 'an earlier leader can neither move the cursor nor store anything with it',
       },
       {
         breaks: 'a former leader moves the cursor',
@@ -92,13 +92,13 @@ export const chain: SqlMutants[] = [
         breaks: 'a transfer that is read again counts as read first then',
         before: 'coalesce(before.first_seen_at, now())',
         after: 'coalesce(now(), before.first_seen_at)',
-        noticedBy: 'is the earliest, in whatever block it is read again, and however',
+        noticedBy: 'is the earliest, in whatever block and way it is read again',
       },
       {
         breaks: 'a first reading that was not live becomes so',
         before: 'coalesce(before.live, is_live)',
         after: 'coalesce(before.live, false) or is_live',
-        noticedBy: 'does not become live, and an earlier release may have left one for each block',
+        noticedBy: 'does not become live later, even if an earlier release stored one for each block',
       },
       {
         breaks: 'the end of a window belongs to it',

@@ -50,9 +50,9 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
     const endpoints = entries.map((node, position) => {
       const endpoint = readEndpoint(node, fill);
       const place = `${network.id}: rpc_urls[${String(position)}]`;
-      if (!hasProtocol(endpoint.url, 'http:', 'https:')) problems.push(`${place} is no http(s) URL`);
+      if (!hasProtocol(endpoint.url, 'http:', 'https:')) problems.push(`${place} is not an http(s) URL`);
       if (endpoint.wsUrl !== null && !hasProtocol(endpoint.wsUrl, 'ws:', 'wss:'))
-        problems.push(`${place}.ws_url is no ws(s) URL`);
+        problems.push(`${place}.ws_url is not a ws(s) URL`);
       for (const [name, value] of Object.entries(endpoint.headers)) {
         if (!HEADER_VALUE.test(value))
           problems.push(

@@ -35,7 +35,7 @@ export type PollContext = {
   network: ChainNetwork;
   chain: LocalChain;
   watches: Pick<WatchSet, 'has' | 'size' | 'addresses'>;
-  /** Height below which nothing may change any more. */
+  /** Below this height, nothing may change any more. */
   finalized: number;
   /** Whether any endpoint of the network has ever named a final block. */
   hasNamedFinal: boolean;
@@ -43,7 +43,7 @@ export type PollContext = {
   maxBlocks: number;
   /** Whether to ask for the final block even when reading the blocks does not need it. */
   asksFinality: boolean;
-  /** Whether to ask that even when no block is new. */
+  /** Whether to ask for the final block even when there is no new block. */
   asksFinalityAtTip: boolean;
   /** Null when nothing is expected above our tip. */
   expected: Expected | null;

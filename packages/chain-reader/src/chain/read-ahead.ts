@@ -1,5 +1,5 @@
 import type { Block, Log } from '../rpc/answers.ts';
-import { RpcError } from '../rpc/errors.ts';
+import { nullIfFailed, RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead, readLogsAbove } from '../rpc/reads.ts';
 import { looksCutOff, requireComplete } from './block-events.ts';
@@ -44,12 +44,14 @@ type AheadReading = { blocksToStore: Block[]; transfers: Transfer[]; deprecation
  */
 export async function readAhead(rpc: RpcProvider, context: AheadContext, expected: Expected): Promise<Ahead> {
   const { network, asksFinality } = context;
+  const { wallets } = expected;
   const tip = context.chain.tip();
   const [ours, head, tagged, logs] = await Promise.all([
     expected.several ? readBlockAt(rpc, tip.number) : null,
     readHead(rpc),
     asksFinality ? readFinalized(rpc) : null,
-    readEventsAbove(rpc, network, tip.number, expected.wallets),
+    // Null when the node refuses, or has not got that far.
+    wallets?.length === 0 ? [] : nullIfFailed(readLogsAbove(rpc, tip.number, transferFilter(network, wallets))),
   ]);
   const count = head.number - tip.number;
   const isLinked = count === 1 ? head.parentHash === tip.hash : ours?.hash === tip.hash;
@@ -63,22 +65,6 @@ export async function readAhead(rpc: RpcProvider, context: AheadContext, expecte
     ? readOne(rpc, context, head, shown.get(head.number)?.logs ?? [])
     : readSeveral(rpc, context, head, [...shown.values()]));
   return { head, tagged, reading };
-}
-
-/** @returns null when the node refuses, or has not got that far. */
-async function readEventsAbove(
-  rpc: RpcProvider,
-  network: ChainNetwork,
-  tip: number,
-  wallets: readonly string[] | null,
-): Promise<Log[] | null> {
-  if (wallets?.length === 0) return [];
-  try {
-    return await readLogsAbove(rpc, tip, transferFilter(network, wallets));
-  } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
-  }
 }
 
 async function readOne(
@@ -109,7 +95,7 @@ async function readSeveral(
   return { blocksToStore: headers, transfers, deprecation: findDeprecation(network.token, entries) };
 }
 
-/** The headers of these blocks and of the head, ascending; null when one of them is not in the node's chain, or no longer. */
+/** The headers of these blocks and of the head, ascending; null when one of them is not (or no longer) in the node's chain. */
 async function readMatched(rpc: RpcProvider, matched: readonly BlockLogs[], head: Block): Promise<Block[] | null> {
   if (matched.length === 0) return [head];
   const wanted = new Map([...matched.map(({ block }) => block), head].map(({ number, hash }) => [number, hash]));

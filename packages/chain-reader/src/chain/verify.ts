@@ -29,13 +29,13 @@ export type EventId = { transactionId: string; transactionEventIndex: number };
 type Absence =
   /** It has no receipt of the transaction: it was never mined, is no longer mined, or this node lags. */
   | 'no_receipt'
-  /** The receipt's block is not in the node's chain, or no longer. */
+  /** The receipt's block is not (or no longer) in the node's chain. */
   | 'orphaned'
   /** The transaction failed, so nothing was moved, even if it has events. */
   | 'failed'
   /** The receipt has no event at this position. */
   | 'no_event'
-  /** The event at this position is no transfer of the token, such as one of a look-alike contract. */
+  /** The event at this position is not a transfer of the token, for example one of a look-alike contract. */
   | 'no_transfer';
 
 /** A transfer as one node shows it now. */

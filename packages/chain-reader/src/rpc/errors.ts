@@ -30,7 +30,7 @@ export type SuggestedRange = { from: number; to: number } | { blocks: number };
 
 /** What a provider says in addition to the error. */
 type Hints = {
-  /** How long we should not ask again, in milliseconds; null when it names no time. */
+  /** How long to wait before asking again, in milliseconds; null when it names no time. */
   retryAfterMs?: number | null;
   /** With kind `range`: what it would answer. Only a hint, which may not be smaller than the request. */
   suggested?: SuggestedRange | null;
@@ -60,6 +60,13 @@ export class RpcError extends Error {
     this.isAnswer = isAnswer;
   }
 }
+
+/** @returns null instead of an RpcError. */
+export const nullIfFailed = <T>(answer: Promise<T>): Promise<T | null> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof RpcError) return null;
+    throw error;
+  });
 
 /** A node that is too slow for a range times out. One that refuses every range may answer about single blocks. */
 const TOO_MUCH: readonly RpcErrorKind[] = ['range', 'timeout', 'unsupported'];

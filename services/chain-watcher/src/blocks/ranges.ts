@@ -4,7 +4,7 @@ import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ChainView } from '../leadership/term.ts';
 
 /**
- * How many blocks to ask for at once. The limit is found by trying: nodes limit the blocks in a range, the events in an answer and the time
+ * How many blocks to request at once. The limit is found by trying: nodes limit the blocks in a range, the events in an answer and the time
  * it takes, and not every error names the limit.
  */
 export type AdaptiveBatchSize = ReturnType<typeof createBatchSize>;
@@ -59,8 +59,9 @@ export const BLOCK_TIME_MARGIN_SECONDS = 150;
 const FIRST_STEP_BLOCKS = 64;
 
 /**
- * The height of the first block at or after this time (Unix seconds). It is looked up in the end of our own chain, or else by bisection after
- * steps back of growing size. So no request is for a block that is far older than the result: many nodes do not keep such blocks.
+ * The height of the first block at or after this time (Unix seconds). It is looked up in the stored end of our chain. For an older block, the
+ * search steps back in growing steps and then bisects. It never requests a block that is far older than the result, because many nodes do
+ * not keep such blocks.
  */
 export async function firstBlockSince(endpoints: Endpoints, chain: ChainView, timestamp: number): Promise<number> {
   const before = chain.before(timestamp);

@@ -3,6 +3,7 @@ import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { DailyBudget, Usage } from '@quittance/chain-reader/rpc/daily-budget.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { firstRow } from '@quittance/postgres/rows.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
@@ -91,8 +92,7 @@ async function addUsage(
      returning requests::float8, units::float8`,
     [network, endpoint, day, requests, units],
   );
-  if (rows[0] === undefined) throw new Error('the statement returned no row');
-  return rows[0];
+  return firstRow(rows);
 }
 
 const KEPT_DAYS = 40;

@@ -3,7 +3,7 @@ import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { nullIfFailed } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ChainView, Position, Term } from '../leadership/term.ts';
@@ -79,8 +79,8 @@ export function createFinalityCheck(
 }
 
 /**
- * The final block of the other endpoints, for when the current endpoint names no new one: it may just have started, or be cut off from the
- * others, or be a node that never names one. An answer counts only up to a block of our chain that the other endpoint has, too.
+ * Asks the other endpoints for the final block, because the current one names no new one. That one may just have started, or be cut off from
+ * the others, or never name one. An answer counts only up to a block of our chain that the other endpoint has, too.
  * @returns null when none of them names one, or none of them answers.
  */
 async function finalityOfOthers(
@@ -104,11 +104,6 @@ async function finalityOfOthers(
     return theirs?.hash === ours.hash ? { ...claim, height: ours.number } : null;
   }
 
-  try {
-    const answers = await endpoints.askUntil(read, (claims) => claims.at(-1) !== null, endpoint);
-    return answers.at(-1) ?? null;
-  } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
-  }
+  const answers = await nullIfFailed(endpoints.askUntil(read, (claims) => claims.at(-1) !== null, endpoint));
+  return answers?.at(-1) ?? null;
 }

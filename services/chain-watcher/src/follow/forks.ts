@@ -3,6 +3,7 @@ import { transaction, type Transaction } from '@quittance/postgres/transaction.t
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { orphanBlocksAbove } from '../blocks/block.sql.ts';
 import { raiseIncident } from '../incidents/incident.sql.ts';
+import { reportIncident } from '../incidents/report.ts';
 import { haltNetwork, lowerAudited, moveCursor } from '../leadership/cursor.sql.ts';
 import { fencedTransaction, heightsAtAncestor, type Term, type WritablePosition } from '../leadership/term.ts';
 import { settleResumption } from '../operators/resumption.sql.ts';
@@ -135,19 +136,15 @@ async function reportConfirmed(
 }
 
 /** The nodes contradict what was final. Only an operator can decide which of the two to believe. */
-async function halt(
-  { network, pool, epoch, metrics, logger }: Term,
-  fork: DeepFork,
-  reason: string,
-): Promise<FollowResult> {
+async function halt(term: Term, fork: DeepFork, reason: string): Promise<FollowResult> {
+  const { network, pool, epoch } = term;
   const detail = { block_number: fork.number, ours: fork.ours, theirs: fork.theirs, reason };
+  const incident = { kind: 'fork_below_finalized', cause: 'network', detail } as const;
   await transaction(pool, async (tx) => {
     await haltNetwork(tx, network.id, epoch, reason);
     await settleResumption(tx, network.id, 'no_shared_block', null);
-    await raiseIncident(tx, { network: network.id, kind: 'fork_below_finalized', cause: 'network', detail });
+    await reportIncident(tx, term, incident, 'halted: a fork below the finalized block');
   });
-  metrics.incidents.inc({ network: network.id, kind: 'fork_below_finalized' });
-  logger.error({ network: network.id, ...detail }, 'halted: a fork below the finalized block');
   return 'halted';
 }
 

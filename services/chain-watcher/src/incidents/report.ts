@@ -4,19 +4,20 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { NetworkContext } from '../leadership/term.ts';
 import { raiseIncident, type IncidentKind } from './incident.sql.ts';
 
-/** Raises an incident. After the commit, a new one is counted and logged. */
+/** Raises an incident. After the commit, a new one is counted and logged. @returns whether it is new. */
 export async function reportIncident(
   tx: Transaction,
   { network, metrics, logger }: NetworkContext,
   incident: { kind: IncidentKind; cause?: string; detail: Record<string, unknown> },
   message: string,
-): Promise<void> {
+): Promise<boolean> {
   const isNew = await raiseIncident(tx, { network: network.id, ...incident });
-  if (!isNew) return;
-  tx.afterCommit(() => {
-    metrics.incidents.inc({ network: network.id, kind: incident.kind });
-    logger.error({ network: network.id, ...incident.detail }, message);
-  });
+  if (isNew)
+    tx.afterCommit(() => {
+      metrics.incidents.inc({ network: network.id, kind: incident.kind });
+      logger.error({ network: network.id, ...incident.detail }, message);
+    });
+  return isNew;
 }
 
 /**
@@ -27,7 +28,7 @@ export function reportDeprecation(
   tx: Transaction,
   context: NetworkContext,
   { transactionId, blockNumber, successor }: Deprecation,
-): Promise<void> {
+): Promise<boolean> {
   const { family, token } = context.network;
   const detail = {
     contract: addressFromHex(family, token),

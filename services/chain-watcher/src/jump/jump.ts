@@ -1,7 +1,7 @@
 import { finalityClaim } from '@quittance/chain-reader/chain/finality.ts';
 import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { nullIfFailed, RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
@@ -145,7 +145,7 @@ type Target = {
   isNamed: boolean;
   /** The last scanned block that is certainly in the chain. */
   scanned: FinalBlock;
-  /** Whether `scanned` is our tip. Otherwise the blocks above it may be gone by a reorg, and no node shows them any more. */
+  /** Whether `scanned` is our tip. Otherwise a reorg may have removed the blocks above it, and no node shows them any more. */
   isTip: boolean;
 };
 
@@ -172,12 +172,8 @@ async function findTarget(
   });
   if (network.endpoints.length < 2) return target;
   const { number, hash } = target.block;
-  const shown = await endpoints
-    .askAnother(async (rpc) => ({ hash: (await readBlockAt(rpc, number))?.hash }), endpoint)
-    .catch((error: unknown) => {
-      if (error instanceof RpcError && !mustAgree) return null;
-      throw error;
-    });
+  const asking = endpoints.askAnother(async (rpc) => ({ hash: (await readBlockAt(rpc, number))?.hash }), endpoint);
+  const shown = await (mustAgree ? asking : nullIfFailed(asking));
   if (shown !== null && shown.hash !== hash)
     throw new RpcError(
       'invalid_answer',
@@ -197,8 +193,9 @@ async function readTarget(
   const [head, tagged, tipNow, finalNow] = await Promise.all([
     readHead(rpc),
     readFinalized(rpc),
-    findBlockAt(rpc, tip.number),
-    largeFinal === null ? null : findBlockAt(rpc, largeFinal.number),
+    // Nodes drop old blocks first, headers included, and report that in too many ways to list.
+    nullIfFailed(readBlockAt(rpc, tip.number)),
+    largeFinal === null ? null : nullIfFailed(readBlockAt(rpc, largeFinal.number)),
   ]);
   const claim = finalityClaim(network, head.number, tagged, hasNamedFinal);
   if (claim === null) throw new RpcError('unknown_block', 'the node names no final block');
@@ -218,16 +215,6 @@ async function readTarget(
   if (block === null) throw new RpcError('unknown_block', 'the node does not have a block that it calls final');
   const scanned = scannedForCertain(tip, tipNow, largeFinal);
   return { block, head: head.number, isNamed: claim.isNamed, scanned, isTip: scanned.number === tip.number };
-}
-
-/** @returns null after any error. Nodes drop old blocks first, headers included, and report that in too many ways to list. */
-async function findBlockAt(rpc: RpcProvider, number: number): Promise<Block | null> {
-  try {
-    return await readBlockAt(rpc, number);
-  } catch (error) {
-    if (error instanceof RpcError) return null;
-    throw error;
-  }
 }
 
 function scannedForCertain(tip: BlockHead, tipNow: Block | null, largeFinal: FinalBlock | null): FinalBlock {

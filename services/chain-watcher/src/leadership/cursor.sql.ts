@@ -2,6 +2,7 @@ import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
+import { firstRow } from '@quittance/postgres/rows.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 export type FinalBlock = Pick<BlockHead, 'number' | 'timestamp'>;
@@ -60,8 +61,7 @@ export async function takeOver(pool: Pool, network: string): Promise<Cursor> {
      returning ${CURSOR}`,
     [network],
   );
-  if (rows[0] === undefined) throw new Error('the statement returned no row');
-  return rows[0];
+  return firstRow(rows);
 }
 
 /** @returns null before the first term of a leader. */
@@ -103,11 +103,10 @@ export async function readTips(
       networks.map((network) => UNREAD_AFTER_MS + network.asleep_poll_interval_ms),
     ],
   );
-  const [first] = rows;
-  if (first === undefined) throw new Error('the statement returned no row');
+  const { clock } = firstRow(rows);
   // Without any network, there is one row with none.
   const tips = rows.flatMap(({ clock: _, ...tip }) => (tip.network === null ? [] : [tip]));
-  return { tips, clock: first.clock };
+  return { tips, clock };
 }
 
 /** Stores that a look was complete. From a leader that has been replaced, it changes nothing. */

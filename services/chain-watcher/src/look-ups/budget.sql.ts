@@ -7,7 +7,7 @@ const ofClient = { limit: 30, windowSeconds: 3600 };
 /** For one checkout link. Its window is a day, so that an hour later a used-up link's look-ups do not count as its first ones. */
 const ofLink = { limit: 20, windowSeconds: 86_400 };
 
-/** The first look-ups of each link, which do not depend on others' use: a customer who has just paid may retry, or mistype. */
+/** Each link's first look-ups are allowed even if others have used up the budget: a customer who has just paid may retry, or mistype. */
 const KEPT_FOR_A_LINK = 3;
 
 /** Up to which share of a provider's daily look-ups this one may run. Customers' repeated look-ups leave half for first ones. */

@@ -1,6 +1,7 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import type { Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { firstRow } from '@quittance/postgres/rows.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 
@@ -22,8 +23,7 @@ export async function createRescan(
      returning ${COLUMNS}`,
     [rescan.network, rescan.fromBlock, rescan.since, rescan.toBlock, rescan.author.actor, rescan.author.reason],
   );
-  if (rows[0] === undefined) throw new Error('the statement returned no row');
-  return rows[0];
+  return firstRow(rows);
 }
 
 const LIST_MAX = 100;

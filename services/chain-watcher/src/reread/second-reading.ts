@@ -11,11 +11,10 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../blocks/ranges.ts';
-import { raiseIncident, type IncidentKind } from '../incidents/incident.sql.ts';
-import { reportDeprecation } from '../incidents/report.ts';
+import { reportDeprecation, reportIncident } from '../incidents/report.ts';
 import { fencedTransaction, type ChainView, type Heights, type Term } from '../leadership/term.ts';
 import { recordTransfers, storeTransfers } from '../transfers/publish.ts';
-import { readCountedTransfers, readTransfersOfBlocks, type TransferRow } from '../transfers/transfer.sql.ts';
+import { readCountedTransfers, readTransfersOfBlocks, toTransfer } from '../transfers/transfer.sql.ts';
 import { readWatchSpans, type WatchSpan } from '../watches/watch.sql.ts';
 
 export type BlockSpan = { from: number; to: number };
@@ -126,30 +125,21 @@ export async function storeDifferences(
     store: (tx: Transaction, found: number) => Promise<void>;
   },
 ): Promise<void> {
-  const { network, metrics, logger } = term;
-  const { published, raised } = await fencedTransaction(term, async (tx) => {
-    const { missed, unseen, lacking } = await compare(tx, network.id, reading);
+  const published = await fencedTransaction(term, async (tx) => {
+    const { missed, unseen, lacking } = await compare(tx, term.network.id, reading);
     const unknown = progress.onlyMissed ? missed : lacking;
     const stored = unknown.length > 0 ? await storeTransfers(tx, term, unknown, heights) : NOTHING_STORED;
     // A scan that asked only for transfers to some wallets has not seen a deprecation.
     if (reading.deprecation !== null) await reportDeprecation(tx, term, reading.deprecation);
-    const kinds = await raiseIncidents(tx, network.id, reading, { missed, unseen }, stored.inserted);
+    const inserted = new Set(stored.inserted.map(toTransfer).map(eventKey));
+    for (const transfer of missed)
+      if (inserted.has(eventKey(transfer))) await reportDifference(tx, term, reading, 'transfer_missed', transfer);
+    for (const transfer of unseen) await reportDifference(tx, term, reading, 'transfer_unseen_by_audit', transfer);
     await progress.store(tx, stored.inserted.length);
     faultPoint('audit-written');
-    return { published: stored.published, raised: kinds };
+    return stored.published;
   });
   recordTransfers(term, published);
-  for (const kind of raised) {
-    metrics.incidents.inc({ network: network.id, kind });
-    if (kind === 'transfer_missed') metrics.missedTransfers.inc({ network: network.id });
-  }
-  if (raised.length > 0) {
-    const { from, to, endpoint } = reading;
-    logger.error(
-      { network: network.id, from_block: from, to_block: to, endpoint, incidents: raised },
-      'a second reading of final blocks differs from the first',
-    );
-  }
 }
 
 const NOTHING_STORED = { inserted: [], published: [] };
@@ -178,39 +168,24 @@ async function compare(tx: Transaction, network: string, { expected, transfers }
   };
 }
 
-/** @returns the kind of each incident that is new. */
-async function raiseIncidents(
+async function reportDifference(
   tx: Transaction,
-  network: string,
+  term: Term,
   { from, to, endpoint }: SecondReading,
-  { missed, unseen }: Pick<Differences, 'missed' | 'unseen'>,
-  found: readonly TransferRow[],
-): Promise<IncidentKind[]> {
-  const stored = new Set(found.map((row) => `${row.transaction_id}:${String(row.transaction_event_index)}`));
-  const all = [
-    ...missed
-      .filter((transfer) => stored.has(eventKey(transfer)))
-      .map((transfer) => ['transfer_missed', transfer] as const),
-    ...unseen.map((transfer) => ['transfer_unseen_by_audit', transfer] as const),
-  ];
-  const raised: IncidentKind[] = [];
-  for (const [kind, transfer] of all) {
-    const { transactionId, transactionEventIndex, blockNumber, blockHash } = transfer;
-    const isNew = await raiseIncident(tx, {
-      network,
-      kind,
-      cause: placeKey(transfer),
-      detail: {
-        transaction_id: transactionId,
-        transaction_event_index: transactionEventIndex,
-        block_number: blockNumber,
-        block_hash: blockHash,
-        read_again: { from_block: from, to_block: to, endpoint },
-      },
-    });
-    if (isNew) raised.push(kind);
-  }
-  return raised;
+  kind: 'transfer_missed' | 'transfer_unseen_by_audit',
+  transfer: Transfer,
+): Promise<void> {
+  const detail = {
+    transaction_id: transfer.transactionId,
+    transaction_event_index: transfer.transactionEventIndex,
+    block_number: transfer.blockNumber,
+    block_hash: transfer.blockHash,
+    read_again: { from_block: from, to_block: to, endpoint },
+  };
+  const incident = { kind, cause: placeKey(transfer), detail };
+  const isNew = await reportIncident(tx, term, incident, 'a second reading of final blocks differs from the first');
+  if (isNew && kind === 'transfer_missed')
+    tx.afterCommit(() => term.metrics.missedTransfers.inc({ network: term.network.id }));
 }
 
 type Event = Pick<Transfer, 'transactionId' | 'transactionEventIndex'>;

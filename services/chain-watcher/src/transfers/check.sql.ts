@@ -1,8 +1,8 @@
 import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { CHECK_GRACE_SECONDS, CHECKED_AT_ONCE, type Violation } from '@quittance/contracts/http/check.ts';
 import type { ToldTransfer, TransferKey } from '@quittance/contracts/http/payments/check.ts';
-import { columns } from '@quittance/postgres/columns.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { columns } from '@quittance/postgres/rows.ts';
 
 type PageRow = Omit<ToldTransfer, 'network'> & { block_number: bigint; block_timestamp: Date; told: boolean };
 

@@ -79,7 +79,7 @@ function parseWindow({ recipient, amount: text, from, to }: TransferWindow, posi
   const address = parseAddress(recipient);
   if (address === null) throw invalid({ field: `${field}.recipient`, reason: 'must be a canonical address' });
   const amount = text === undefined ? null : parseAmount(text);
-  if (text !== undefined && amount === null) throw invalid({ field: `${field}.amount`, reason: 'is no amount' });
+  if (text !== undefined && amount === null) throw invalid({ field: `${field}.amount`, reason: 'is not an amount' });
   for (const [name, time] of Object.entries({ from, to })) {
     if (parseRfc3339(time) === null)
       throw invalid({ field: `${field}.${name}`, reason: 'must be an RFC 3339 time in UTC' });

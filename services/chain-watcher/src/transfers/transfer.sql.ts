@@ -2,8 +2,8 @@ import type { FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
-import { columns } from '@quittance/postgres/columns.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { columns } from '@quittance/postgres/rows.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 type TransferPhase = 'seen' | 'confirmed' | 'retracted';

@@ -34,7 +34,7 @@ export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: numbe
 
 function addressOf({ recipient }: { recipient: string }): string {
   const address = parseAddress(recipient);
-  if (address === null) throw new PermanentError('the recipient is no address');
+  if (address === null) throw new PermanentError('the recipient is not an address');
   return address.hex;
 }
 

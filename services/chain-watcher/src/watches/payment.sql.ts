@@ -1,7 +1,7 @@
 import type { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { columns } from '@quittance/postgres/columns.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { columns } from '@quittance/postgres/rows.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 /** Longer than a payment's second message can arrive before its first. */

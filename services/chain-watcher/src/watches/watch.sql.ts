@@ -1,6 +1,6 @@
-import { columns } from '@quittance/postgres/columns.ts';
 import { longStatement } from '@quittance/postgres/long-statement.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
+import { columns } from '@quittance/postgres/rows.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 
 /** In TypeScript, addresses are 0x and 40 lowercase hex characters. */

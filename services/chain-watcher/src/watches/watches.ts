@@ -63,7 +63,7 @@ const earliestSecond = ({ watchedFrom }: NewWatch): number =>
 const EVERY_MS = 10_000;
 const MAX_AT_ONCE = 1_000;
 
-/** Ends the watching of wallets that no payment needs any more. */
+/** Ends the watches that no payment needs any more. */
 export function createEndWatchesJob(term: Term, { heights }: Position): { run(): Promise<void> } {
   let notBefore = 0;
   return {

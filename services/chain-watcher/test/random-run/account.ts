@@ -8,7 +8,7 @@ import { CONFIRMATIONS, confirmationsFor, type RandomWorld } from './world.ts';
 /** How often each thing happened, by its name. */
 export type Counts = Map<string, number>;
 
-/** What a run must have done each minute at least, or it says less than it seems to. */
+/** What a run must have done at least each minute to be meaningful. */
 const wantedPerMinute: Record<string, number> = {
   'blocks made': 60,
   'transfers that must be known': 40,
@@ -24,7 +24,7 @@ const wantedPerMinute: Record<string, number> = {
   'answers spoilt': 10,
 };
 
-/** What any run must have done, and what a long one must. */
+/** What every run must have done, and what a long one must. */
 const wantedOnce = ['replicas killed', 'replicas paused', 'reorganisations deeper than the confirmations'];
 const wantedInLongRuns = [
   ...['replicas terminated', 'nested reorganisations', 'messages repeated', 'wallets no longer watched'],

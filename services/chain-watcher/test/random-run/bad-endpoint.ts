@@ -7,17 +7,17 @@ import { distort } from './distort.ts';
 import type { FaultKind } from './plan-faults.ts';
 import { answerFrom, type Answer, type Call } from './stale-node.ts';
 
-/** What an endpoint does wrong at present, and in which share of its answers. */
+/** What an endpoint does wrong now, and in which share of its answers. */
 type Trouble = { fault: FaultKind; share: number; steps: number };
 
-/** A node's address in front of the real node, which behaves as badly as it is told to. */
+/** A proxy in front of the real node that misbehaves as it is told to. */
 export type BadEndpoint = {
   url: string;
   begin(trouble: Trouble): void;
   end(trouble: Trouble): void;
-  /** Ends all trouble. */
+  /** Ends all faults. */
   calm(): void;
-  /** How many answers each kind of trouble has spoilt. */
+  /** How many answers each kind of fault has changed. */
   spoilt: Map<FaultKind, number>;
   /** HTTP requests so far, and those of them that asked for all events above a block. */
   requests(): number;
@@ -29,7 +29,7 @@ export type EndpointSurroundings = {
   rpcUrl: string;
   token: string;
   chronicle: ChainHistory;
-  /** Final is what so many blocks lie upon. */
+  /** A block is final when this many blocks are above it. */
   finalDepth: number;
   chance: Chance;
 };
@@ -141,7 +141,7 @@ async function answer(
   return answers.filter(() => chance.happens(0.5));
 }
 
-/** One lie an answer: an empty one to which something is added would hide what a reader can only miss. */
+/** One false statement for each answer: an event that is added to an emptied answer would hide that it was emptied. */
 function firstLie(
   present: readonly Trouble[],
   told: Parameters<typeof distort>[1],

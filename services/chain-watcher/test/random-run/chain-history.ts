@@ -1,4 +1,4 @@
-/** A block as the node told it, with the receipts of its transactions. */
+/** A block as the node showed it, with the receipts of its transactions. */
 export type Block = { number: string; hash: string; parentHash: string; timestamp: string } & Record<string, unknown>;
 export type Receipt = {
   transactionHash: string;
@@ -19,7 +19,7 @@ export type Log = {
 type Recorded = {
   block: Block;
   receipts: Receipt[];
-  /** Height of the highest head that this block was ever below, or at. */
+  /** Height of the highest head of a chain that contained this block. */
   tallest: number;
   isOrphaned: boolean;
   everOrphaned: boolean;
@@ -28,19 +28,19 @@ type Recorded = {
 /** Hashes of a chain by height. */
 export type View = readonly string[];
 
-/** Every block that there ever was, on whatever fork, and what the chain was at each of the latest steps. Made by whoever makes the blocks. */
+/** Every block that ever existed, on any fork, and the chain at each of the latest steps. The block maker records it. */
 export type ChainHistory = {
-  /** Notes that the chain now has these blocks above `ancestor`, and none beyond. */
+  /** Records that the chain now has exactly these blocks above `ancestor`. */
   record(ancestor: number, blocks: { block: Block; receipts: Receipt[] }[]): void;
   find(hash: string): Recorded | undefined;
-  /** The chain as it was so many steps ago. */
+  /** The chain as it was this many steps ago. */
   view(stepsAgo: number): View;
   head(): Block;
   all(): Iterable<Recorded>;
 };
 
 const KEPT_VIEWS = 40;
-/** Far deeper than any reorganisation of the run: what lies below no longer changes. */
+/** Far deeper than any reorg of the run: blocks below no longer change. */
 const RECENT_BLOCKS = 200;
 
 export function createChainHistory(): ChainHistory {
@@ -60,7 +60,7 @@ export function createChainHistory(): ChainHistory {
         Object.assign(find(hash)!, { isOrphaned: true, everOrphaned: true });
       const next = current().slice(0, ancestor + 1);
       for (const { block, receipts } of added) {
-        // A block that had been orphaned may be back.
+        // An orphaned block may be back.
         const before = find(block.hash);
         const { everOrphaned = false, tallest = 0 } = before ?? {};
         blocks.set(block.hash, { block, receipts, isOrphaned: false, everOrphaned, tallest });

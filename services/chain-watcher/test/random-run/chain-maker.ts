@@ -8,7 +8,7 @@ import { createSenders, encode, type Senders, type Signed } from './senders.ts';
 
 export type ChainMaker = {
   carryOut(step: ChainStep): Promise<void>;
-  /** Adds so many empty blocks. */
+  /** Adds this many empty blocks. */
   mine(count: number): Promise<void>;
   counts: {
     blocks: number;
@@ -23,11 +23,11 @@ export type ChainMaker = {
 /** anvil's first account, which owns the token. */
 const OWNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 
-/** The wallet of this number, as hex in lower case. */
+/** The wallet with this number, in lowercase hex. */
 export const walletOf = (seed: number, wallet: number): string =>
   `0x${createHash('sha256').update(`${seed} wallet ${wallet}`).digest('hex').slice(0, 40)}`;
 
-/** Makes the blocks of a plan, and notes in the chronicle each one that there ever was. */
+/** Makes the blocks of a plan, and records each of them in the chronicle. */
 export async function createChainMaker(
   chain: TestChain,
   chronicle: ChainHistory,
@@ -46,7 +46,7 @@ export async function createChainMaker(
   let head = -1;
   await note(-1);
 
-  /** What lies above this height is new. */
+  /** Blocks above this height are new. */
   async function note(ancestor: number): Promise<void> {
     head = Number(await askNode<string>(chain.rpcUrl, 'eth_blockNumber'));
     chronicle.record(ancestor, await readBlocks(chain.rpcUrl, ancestor + 1, head));
@@ -87,7 +87,7 @@ export async function createChainMaker(
     const { placed, moved, replaced } = await replant(removed, chanceOf(choice), senders);
     for (const { transaction } of placed) signed.set(transaction.hash, transaction);
     await chain.rpc('anvil_reorg', [depth, placed.map(({ transaction, position }) => [transaction.raw, position])]);
-    // A reorganisation sets anvil's clock back to the ancestor's time.
+    // A reorg sets anvil's clock back to the ancestor's time.
     await chain.rpc('evm_setTime', [Math.floor(Date.now() / 1000)]);
     counts.reorgsByDepth.set(depth, (counts.reorgsByDepth.get(depth) ?? 0) + 1);
     counts.moved += moved;
@@ -131,7 +131,7 @@ function callOf(
       };
     }
     case 'refused':
-      // More than anybody has.
+      // More than any account has.
       return { to: token, data: encode('transfer', wallet(planned.to), 10n ** 30n) };
     case 'transfer': {
       const contract = planned.token === 'usdt' ? token : lookalike;
@@ -176,7 +176,7 @@ async function replant(removed: Signed[][], chance: ReturnType<typeof chanceOf>,
 
 const LOOKALIKE = '0x00000000000000000000000000000000000a11ce';
 
-/** A second contract of the same code: its events look like the token's. */
+/** A second contract with the same code: its events look like the token's. */
 async function deployLookalike(chain: TestChain): Promise<string> {
   await chain.rpc('anvil_setCode', [LOOKALIKE, await chain.rpc<string>('eth_getCode', [chain.token, 'latest'])]);
   return LOOKALIKE;

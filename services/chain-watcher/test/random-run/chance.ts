@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 
-/** Choices that a seed repeats exactly. */
+/** Random choices that a seed repeats exactly. */
 export type Chance = {
-  /** A whole number from 0 up to, and without, `end`. */
+  /** A whole number from 0 to `end`, excluding `end`. */
   below(end: number): number;
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
-  /** True in that share of the cases, 0 to 1. */
+  /** True in this share of cases, from 0 to 1. */
   happens(share: number): boolean;
   pick<T>(values: readonly T[]): T;
-  /** One of the values, each as often as its weight says. */
+  /** One of the values, each in proportion to its weight. */
   weighted<T>(values: readonly (readonly [weight: number, value: T])[]): T;
-  /** Choices of their own for something that goes on beside this, so that neither changes the other's. */
+  /** Independent choices for a parallel activity, so that neither changes the other's. */
   apart(name: string): Chance;
 };
 
 export function chanceOf(seed: number | string): Chance {
   let state = createHash('sha256').update(String(seed)).digest().readUInt32LE();
-  // Mulberry32: plenty for choosing what happens, and the same on every machine.
+  // Mulberry32: good enough for these choices, and the same on every machine.
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);

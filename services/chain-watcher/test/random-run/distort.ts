@@ -7,7 +7,7 @@ import { hexOf, type Answer, type Call } from './stale-node.ts';
 type Told = { call: Call; answer: Answer; token: string; chronicle: ChainHistory; chance: Chance };
 type Distortion = (told: Told) => Answer | null;
 
-/** @returns what the endpoint says instead, or null when this fault has nothing to say about such an answer. */
+/** @returns the changed answer, or null when this fault does not change such an answer. */
 export function distort(fault: FaultKind, told: Told): Answer | null {
   if ('error' in told.answer) return null;
   return distortions[fault]?.(told) ?? null;
@@ -69,7 +69,7 @@ const distortions: Partial<Record<FaultKind, Distortion>> = {
     chance.happens(0.3)
       ? { error: { code: -32000, message: chance.pick(['header not found', 'execution timeout']) } }
       : null,
-  // What follows is a lie that nothing at this endpoint betrays.
+  // The following faults cannot be detected at this endpoint.
   'hidden log': onLogs((logs, { chance }) => (logs.length > 1 ? logs.toSpliced(chance.below(logs.length), 1) : null)),
   'redirected log': onLogs((logs, { chance }) => {
     if (logs.length === 0) return null;
@@ -115,7 +115,7 @@ function onReceipt(change: (receipt: Receipt) => Receipt): Distortion {
   });
 }
 
-/** Where an invented log claims to be: in the block, or one of the blocks, that was asked about. */
+/** The place that an invented log claims: in the requested block, or one of the requested blocks. */
 function placeFor(logs: readonly Log[], { call, chronicle }: Told): Pick<Log, 'blockHash' | 'blockNumber'> | null {
   const beside = logs[0];
   if (beside !== undefined) return { blockHash: beside.blockHash, blockNumber: beside.blockNumber };
@@ -125,7 +125,7 @@ function placeFor(logs: readonly Log[], { call, chronicle }: Told): Pick<Log, 'b
   return block === undefined ? null : { blockHash: block.hash, blockNumber: block.number };
 }
 
-/** A transfer of a lot of money to a wallet that somebody waits for, as far as the question tells. */
+/** A transfer of a lot of money to a wallet that a payment waits for, if the request names one. */
 function inventLog({ call, token, chronicle }: Told, place: Pick<Log, 'blockHash' | 'blockNumber'>): Log {
   const [{ topics }] = call.params as [{ topics?: (string | string[] | null)[] }];
   const wanted = [topics?.[2] ?? []].flat()[0];

@@ -4,7 +4,7 @@ import type { ReceivedMessage, Observed } from './transfer-queue.ts';
 import { eventOf, transfersIn, type ToldTransfer } from './replay.ts';
 import type { Stored, StoredTransfer } from './stored.ts';
 
-/** All that there is to compare when the run is over. */
+/** Everything that is compared when the run has ended. */
 export type Evidence = {
   /** Every transfer of the canonical chain. */
   told: readonly ToldTransfer[];
@@ -13,15 +13,15 @@ export type Evidence = {
   chronicle: ChainHistory;
   token: string;
   spans: readonly Span[];
-  /** How many confirmations a transfer of so many base units needs. */
+  /** How many confirmations a transfer of this many base units needs. */
   confirmationsFor: (units: string) => number;
-  /** Whether an endpoint told lies that only another one's word uncovers. */
+  /** Whether an endpoint gave false answers that only another endpoint reveals. */
   hides: boolean;
 };
 
 const FIELDS = ['blockNumber', 'blockHash', 'timestamp', 'from', 'to', 'units'] as const;
 
-/** @returns every promise that was broken, with the rows that show it. */
+/** @returns every broken guarantee, with the rows that show it. */
 export function judge(evidence: Evidence): string[] {
   const history = historyOf(evidence);
   return [
@@ -32,7 +32,7 @@ export function judge(evidence: Evidence): string[] {
   ];
 }
 
-/** The transfers that must be known, in the blocks where they are now. */
+/** The transfers that must be known, in their present blocks. */
 export function required({ told, spans }: Pick<Evidence, 'told' | 'spans'>): ToldTransfer[] {
   const byWallet = Map.groupBy(spans, ({ wallet }) => wallet);
   return told.filter(({ to, timestamp }) =>
@@ -104,7 +104,7 @@ function judgeMessages(evidence: Evidence, history: Map<string, ToldTransfer>): 
 
 const nextPhases = { seen: ['confirmed', 'retracted'], confirmed: ['retracted'], retracted: ['seen'] };
 
-/** Everything said of one event: each version once, in an order that makes sense, ending with what the table says. */
+/** All messages about one event: each version once, in a valid order, ending with the table's state. */
 function judgeEvent(received: readonly ReceivedMessage[], rows: readonly StoredTransfer[]): string | null {
   const messages = [...new Map(received.map((one) => [one.messageId, one.message])).values()];
   messages.sort((a, b) => a.version - b.version);
@@ -128,7 +128,7 @@ function judgeEvent(received: readonly ReceivedMessage[], rows: readonly StoredT
   return strange ? 'an order of phases that makes no sense' : null;
 }
 
-/** One message, held against everything that ever was. */
+/** One message, compared with everything that ever was in the chain. */
 function judgeMessage(evidence: Evidence, message: Observed, history: Map<string, ToldTransfer>): string | null {
   const told = transferOf(message);
   const real = history.get(`${eventOf(told)} ${told.blockHash}`);
@@ -146,7 +146,7 @@ function judgeMessage(evidence: Evidence, message: Observed, history: Map<string
   return null;
 }
 
-/** Whether a node that is behind could have shown a fork that goes at least that high: its word is as good as any other's. */
+/** Whether a node that lags could have shown a fork that goes at least this high: its answer is as good as any other's. */
 function wasContradicted(chronicle: ChainHistory, height: number): boolean {
   return [...chronicle.all()].some(
     ({ block, everOrphaned, tallest }) => everOrphaned && Number(block.number) <= height && tallest >= height,
@@ -193,7 +193,7 @@ function parseEvent(event: string): Pick<ToldTransfer, 'transaction' | 'position
   return { transaction, position: Number(position) };
 }
 
-/** Everything known of an event: where it is now, where it ever was, what is stored and what was said. */
+/** Everything known about an event: where it is now, where it ever was, the stored row and the messages. */
 function tellStory(evidence: Evidence, event: Pick<ToldTransfer, 'transaction' | 'position'>): string {
   const isIt = (other: Pick<ToldTransfer, 'transaction' | 'position'>): boolean => eventOf(other) === eventOf(event);
   const now = evidence.told.find(isIt);

@@ -1,12 +1,12 @@
 import type { Block, Receipt } from './chain-history.ts';
 
-/** Asks the real node itself, with nothing of the service in between. */
+/** Asks the real node directly, without the service's code. */
 export async function askNode<T>(url: string, method: string, params: unknown[] = []): Promise<T> {
   const [answer] = await askNodeAll<T>(url, [[method, params]]);
   return answer as T;
 }
 
-/** @returns the results, in the order of the questions. @throws Error with what the node complains of. */
+/** @returns the results, in the order of the questions. @throws Error with the node's message. */
 export async function askNodeAll<T>(url: string, calls: readonly (readonly [string, unknown[]])[]): Promise<T[]> {
   if (calls.length === 0) return [];
   const body = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }));

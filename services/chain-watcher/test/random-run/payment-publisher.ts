@@ -8,7 +8,7 @@ import { walletOf } from './chain-maker.ts';
 import type { ChainHistory } from './chain-history.ts';
 import type { MessageStep } from './plan.ts';
 
-/** From when until when transfers to a wallet have to be known, in Unix seconds of their blocks, both included. */
+/** The time in which transfers to a wallet have to be known, in Unix seconds of their blocks, both ends included. */
 export type Span = { wallet: string; from: number; until: number };
 
 export type PaymentPublisher = {
@@ -17,14 +17,14 @@ export type PaymentPublisher = {
   counts: Record<MessageStep['kind'], number> & { late: number; shortLived: number };
 };
 
-/** What the replicas are told to keep watching for after a payment's end; the least that they take. */
+/** How long replicas watch a wallet after a payment's end: the shortest setting that they accept. */
 export const GRACE_SECONDS = 3_600;
-/** A block's timestamp may lie this much before the payment that it pays. */
+/** A block's timestamp may be this much earlier than the payment that it pays. */
 const MARGIN_SECONDS = 150;
 /** Longer than any run. */
 const LONG_MS = 86_400_000;
 
-/** Says of payments what payments would say, in the chain's own time. */
+/** Publishes messages about payments as payments would, in chain time. */
 export function createPaymentPublisher(
   { publish }: Pick<Neighbours, 'publish'>,
   chronicle: ChainHistory,

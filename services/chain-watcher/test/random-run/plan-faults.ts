@@ -1,10 +1,10 @@
 import type { Chance } from './chance.ts';
 
-/** What an endpoint can do wrong. All of these a careful reader sees through, or loses nothing but time by. */
+/** What an endpoint can do wrong. A careful reader detects each of these, or only loses time. */
 export const honestFaults = [
-  /** Behind by some steps of the chain, forks included, as a replica that is late. */
+  /** Behind by some steps of the chain, including forks, like a node that lags. */
   'behind',
-  /** The same, so far that it may not know what is final by now. */
+  /** The same, so far that it may not know the final block. */
   'far behind',
   'empty logs',
   'foreign logs',
@@ -14,11 +14,11 @@ export const honestFaults = [
   'foreign receipts',
   'null blocks',
   'range error',
-  /** Refuses the events of even one block for their number. */
+  /** Refuses the events of even one block because there are too many. */
   'capped logs',
-  /** Refuses all events: for want of an address, of the method, or in words that nobody knows. */
+  /** Refuses all events: without an address, without the method, or with an unknown text. */
   'refused logs',
-  /** Has no blocks and events but the latest. */
+  /** Has only the latest blocks and events. */
   'pruned history',
   /** Names none, fails, or names an older one than before. */
   'no finalized block',
@@ -33,18 +33,18 @@ export const honestFaults = [
   'HTTP 200 with an error',
 ] as const;
 
-/** What nobody can see who asks this endpoint alone: only another one's word repairs it. */
+/** Faults that cannot be detected at this endpoint alone, and that only another one repairs. */
 export const hidingFaults = ['hidden log', 'redirected log', 'hidden block', 'failed receipts'] as const;
 
 export type FaultKind = (typeof honestFaults)[number] | (typeof hidingFaults)[number];
 
-/** Wrong answers that look right: the reader has to find out, so these come more often than failures that nobody can overlook. */
+/** Wrong answers that look right. The reader has to detect them, so they are more frequent than obvious failures. */
 const lies: readonly FaultKind[] = [
   ...(['empty logs', 'foreign logs', 'invented log', 'altered log', 'null receipts', 'foreign receipts'] as const),
   ...hidingFaults,
 ];
 
-/** What a provider does all the time and not for a moment; so these last as long as lies. */
+/** What a provider does all the time, not just for a moment. So these last as long as wrong answers. */
 const habits: readonly FaultKind[] = [
   'range error',
   'capped logs',
@@ -60,7 +60,7 @@ export type WeatherStep = {
   fault: FaultKind;
   forMs: number;
   share: number;
-  /** For those that are behind: by so many steps of the chain. */
+  /** For endpoints that lag: by this many steps of the chain. */
   steps: number;
 };
 
@@ -73,7 +73,7 @@ export function planWeather(
 ): WeatherStep[] {
   const steps: WeatherStep[] = [];
   for (let endpoint = 0; endpoint < endpoints; endpoint += 1) {
-    // The last endpoint may hide; the others are what repairs it.
+    // The last endpoint may hide transfers, and the others repair that.
     const kinds = hides && endpoint === endpoints - 1 ? [...honestFaults, ...hidingFaults] : honestFaults;
     steps.push(...planEndpoint(chance.apart(`endpoint ${endpoint}`), { durationMs, endpoint, kinds }));
   }
@@ -87,7 +87,7 @@ export function planWeather(
   return steps.sort((a, b) => a.at - b.at);
 }
 
-/** Each kind in turn, lies three times, in an order of its own at each endpoint, with calm in between. */
+/** Each kind in turn, wrong answers three times, in a different order at each endpoint, with pauses in between. */
 function planEndpoint(
   chance: Chance,
   { durationMs, endpoint, kinds }: { durationMs: number; endpoint: number; kinds: readonly FaultKind[] },

@@ -1,7 +1,7 @@
 import { chanceOf, type Chance } from './chance.ts';
 import { planWeather, type WeatherStep } from './plan-faults.ts';
 
-/** Everything that chance decides of a run. The same seed makes the same plan; how far each process is by then, the machine decides. */
+/** All random choices of a run. The same seed makes the same plan, but the machine decides how far each process is at each step. */
 export type Plan = {
   seed: number;
   durationMs: number;
@@ -15,17 +15,17 @@ export type Plan = {
   messages: MessageStep[];
 };
 
-/** `at`: milliseconds since the start. A step that is late is carried out at once. */
+/** `at`: milliseconds since the start. A step that is late is carried out immediately. */
 export type ChainStep = { at: number } & (
   | { kind: 'blocks'; blocks: PlannedTransaction[][] }
-  /** Replaces the newest `depth` blocks; `choice` decides what becomes of each of their transactions. */
+  /** Replaces the newest `depth` blocks. `choice` decides what happens to each of their transactions. */
   | { kind: 'reorg'; depth: number; choice: number; then: { depth: number; choice: number } | null }
 );
 
 export type PlannedTransaction =
   | { kind: 'transfer'; sender: number; token: 'usdt' | 'lookalike'; to: number; units: number }
   | { kind: 'batch'; sender: number; transfers: { to: number; units: number }[] }
-  /** Is mined, and fails. */
+  /** Is mined and fails. */
   | { kind: 'refused'; sender: number; to: number }
   | { kind: 'fee'; basisPoints: number };
 
@@ -37,20 +37,20 @@ export type ReplicaStep = { at: number } & (
 export type MessageStep = { at: number; wallet: number } & (
   | {
       kind: 'created';
-      /** The payment was created that much before its message is sent: late ones overtake each other. */
+      /** The payment was created this long before its message is sent, so late messages overtake each other. */
       createdMsAgo: number;
-      /** Its watching ends so long after the message; null for long after the run. */
+      /** Its watch ends this long after the message; null for long after the run. */
       endsAfterMs: number | null;
     }
-  /** One of the messages so far is sent again. */
+  /** One of the earlier messages is sent again. */
   | { kind: 'again'; choice: number }
-  /** Says of the wallet's latest payment that it is closed. */
+  /** Closes the wallet's latest payment. */
   | { kind: 'closed' }
 );
 
 export const ENDPOINTS = 3;
 export const REPLICAS = 3;
-/** Deepest reorganisation; the chain calls nothing final that is not far deeper. */
+/** The deepest reorg. The chain calls only much deeper blocks final. */
 export const MAX_REORG = 8;
 const SENDERS = 24;
 const OFF = { kind: 'fee', basisPoints: 0 } as const;
@@ -79,7 +79,7 @@ function planChain(chance: Chance, durationMs: number, wallets: number): ChainSt
       steps.push({ at, kind: 'reorg', ...planReorg(chance), then: again });
       continue;
     }
-    // A chain that has been busy while nobody could look: further back than blocks are read one by one.
+    // A chain that was busy while no endpoint was up: too far back for reading block by block.
     const count = chance.weighted([
       [95, 1],
       [3, chance.between(2, 6)],
@@ -131,7 +131,7 @@ function planBlock(chance: Chance, wallets: number): PlannedTransaction[] {
   });
 }
 
-/** To different wallets, several times to the same one, and now and then of nothing. */
+/** To different wallets, several times to the same one, and sometimes with a zero amount. */
 function planBatch(chance: Chance, to: () => number, units: () => number) {
   const often = to();
   return Array.from({ length: chance.between(2, 6) }, () => ({
@@ -140,7 +140,7 @@ function planBatch(chance: Chance, to: () => number, units: () => number) {
   }));
 }
 
-/** A kill and a pause at least. A pause is longer than a leader's lease of 15 s; in a long run two are far longer. */
+/** At least one kill and one pause. A pause is longer than a leader's lease of 15 s. In a long run, two are much longer. */
 function planReplicas(chance: Chance, durationMs: number): ReplicaStep[] {
   const steps: ReplicaStep[] = [];
   let longPauses = durationMs >= 300_000 ? 2 : 0;

@@ -11,29 +11,29 @@ import { CONFIRMATIONS, FINAL_DEPTH, confirmationsFor, openWorld, type RandomWor
 export type RandomRun = {
   seed: number;
   durationMs: number;
-  /** Whether an endpoint also tells lies that only the comparison with another one uncovers. */
+  /** Whether an endpoint also gives false answers that only a comparison with another one reveals. */
   hides: boolean;
-  /** Whether blocks come faster than they are looked for, so that several are read at once. */
+  /** Whether blocks come faster than looks, so that several are read at once. */
   isFast: boolean;
   say: (line: string) => void;
   onEnd: (close: () => Promise<void>) => void;
 };
 
 export type RandomRunResult = {
-  /** Broken promises, each with what shows it. */
+  /** Broken guarantees, each with the evidence. */
   broken: string[];
-  /** What should have happened in a run of this length and did not. */
+  /** What should have happened in a run of this length, but did not. */
   missing: string[];
-  /** What was done, and how often. */
+  /** What happened, and how often. */
   lines: string[];
 };
 
-/** Longer than all that may still be under way: a dead relay's messages wait 30 s for another. */
+/** Longer than anything can still be in progress: a dead relay's messages wait 30 s for another one. */
 const SETTLING_MS = 120_000;
 const LISTEN_EVERY_MS = 1_000;
-/** When nothing is under way and what is broken has stayed the same for so long, nothing will mend it. */
+/** When nothing is in progress and the broken guarantees have not changed for this long, they stay broken. */
 const HOPELESS_MS = 20_000;
-/** So many broken promises are told; they mostly have one cause. */
+/** Most broken guarantees to report. They usually have one cause. */
 const MAX_TOLD = 15;
 
 /**
@@ -70,7 +70,7 @@ export async function randomRun({ seed, durationMs, hides, isFast, say, onEnd }:
 
 const andMore = (count: number): string[] => (count > 0 ? [`and ${count} more`] : []);
 
-/** Carries out the plan: what belongs together in its order, everything else beside each other. */
+/** Carries out the plan: related steps in their order, everything else in parallel. */
 async function act({ maker, keeper, announcer, endpoints }: RandomWorld, plan: Plan, say: (line: string) => void) {
   for (const wallet of plan.early)
     await announcer.carryOut({ at: 0, wallet, kind: 'created', createdMsAgo: 0, endsAfterMs: null });
@@ -99,7 +99,7 @@ function trouble(endpoint: BadEndpoint, { fault, share, steps, forMs }: WeatherS
   setTimeout(() => endpoint.end(present), forMs);
 }
 
-/** Every trouble ends, every replica comes back, and the chain grows past its last transfer's finality. */
+/** Ends all faults, brings every replica back, and grows the chain until its last transfer is final. */
 async function calmDown({ maker, keeper, endpoints }: RandomWorld): Promise<void> {
   for (const endpoint of endpoints) endpoint.calm();
   await keeper.allBack();
@@ -107,7 +107,7 @@ async function calmDown({ maker, keeper, endpoints }: RandomWorld): Promise<void
   await maker.mine(FINAL_DEPTH + CONFIRMATIONS);
 }
 
-/** What is still broken once nothing moves any more, or when patience ends. */
+/** What is still broken when nothing changes any more, or at the deadline. */
 async function verdict({ chronicle, ear }: RandomWorld, gather: () => Promise<Evidence>): Promise<string[]> {
   const end = performance.now() + SETTLING_MS;
   let last = '';
@@ -126,7 +126,7 @@ async function verdict({ chronicle, ear }: RandomWorld, gather: () => Promise<Ev
   }
 }
 
-/** A leader gives up when its process or its connection ends, and not because of what a node said: each time, everything is read anew. */
+/** A leader gives up only when its process or connection ends, not because of a node's answer: each time, everything is read again. */
 function judgeTerms({ keeper: { counts } }: RandomWorld, { stored }: Evidence): string[] {
   const terms = stored.cursor?.epoch ?? 0;
   // A leader that was frozen may take the lead back once.
@@ -134,7 +134,7 @@ function judgeTerms({ keeper: { counts } }: RandomWorld, { stored }: Evidence): 
   return terms > explained ? [`leaders changed ${terms} times, of which ${explained} can be explained`] : [];
 }
 
-/** What has to be over before anything can be said. */
+/** What has to end before the result can be judged. */
 function unfinished({ stored: { cursor, outbox, watches } }: Evidence, head: string): string[] {
   const waiting = watches.filter(({ state }) => state !== 'watching' && state !== 'ended');
   return [

@@ -1,7 +1,7 @@
 import { readBlocks, askNode } from './node-rpc.ts';
 import type { Block, Receipt } from './chain-history.ts';
 
-/** A transfer of the token, as its receipt tells it. Hex in lower case; `transaction` and `blockHash` without 0x. */
+/** A transfer of the token, as in its receipt. Lowercase hex; `transaction` and `blockHash` without 0x. */
 export type ToldTransfer = {
   transaction: string;
   /** Position of the event in its receipt, from 0. */
@@ -15,7 +15,7 @@ export type ToldTransfer = {
   units: string;
 };
 
-/** keccak256 of "Transfer(address,address,uint256)", as the token's standard has it. */
+/** keccak256 of "Transfer(address,address,uint256)", from the token standard. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /**
@@ -27,7 +27,7 @@ export async function replay(rpcUrl: string, token: string): Promise<ToldTransfe
   return (await readBlocks(rpcUrl, 0, head)).flatMap(({ block, receipts }) => transfersIn(block, receipts, token));
 }
 
-/** The transfers of the token, zero amounts left out, that a block's receipts hold. */
+/** The transfers of the token in a block's receipts, without zero amounts. */
 export function transfersIn(block: Block, receipts: readonly Receipt[], token: string): ToldTransfer[] {
   return receipts.flatMap(({ status, transactionHash, logs }) =>
     logs.flatMap(({ address, topics, data }, position): ToldTransfer[] => {

@@ -6,14 +6,14 @@ import type { ReplicaStep } from './plan.ts';
 
 export type ReplicaKeeper = {
   carryOut(step: ReplicaStep): Promise<void>;
-  /** Waits until every replica that was to come back is there, and none is paused. */
+  /** Waits until every replica that should come back is running, and none is paused. */
   allBack(): Promise<void>;
   counts: Record<ReplicaStep['kind'], number> & { ofLeader: number };
-  /** Replicas that ended without having been told to. */
+  /** Replicas that ended without being told to. */
   deaths: string[];
 };
 
-/** Keeps so many replicas running, and treats them as the plan says. */
+/** Keeps this many replicas running, and kills or pauses them as the plan says. */
 export async function keepReplicas(replicas: Replicas, count: number, chance: Chance): Promise<ReplicaKeeper> {
   const awake = new Set<Replica>();
   const pending = new Set<Promise<void>>();

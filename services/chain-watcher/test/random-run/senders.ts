@@ -3,14 +3,14 @@ import { Interface, Wallet, keccak256 } from 'ethers';
 import type { TestChain } from '@quittance/testkit/chain.ts';
 import { askNodeAll } from './node-rpc.ts';
 
-/** A transaction that was signed, with what is needed to put it elsewhere or to sign another in its place. */
+/** A signed transaction, with everything needed to move it or to sign another one instead. */
 export type Signed = { raw: string; hash: string; sender: number; nonce: number; to: string; data: string };
 
-/** Accounts with keys of ours, so that the same transaction can be mined a second time. */
+/** Accounts with our own keys, so that the same transaction can be mined a second time. */
 export type Senders = {
   address(sender: number): string;
   sign(sender: number, nonce: number, to: string, data: string): Promise<Signed>;
-  /** Next nonces of all senders, as the chain has them now. */
+  /** The next nonces of all senders on the present chain. */
   nonces(): Promise<number[]>;
 };
 
@@ -27,7 +27,7 @@ const contract = new Interface([
 export const encode = (name: 'transfer' | 'batchTransfer' | 'setFee' | 'mint', ...args: unknown[]): string =>
   contract.encodeFunctionData(name, args);
 
-/** @param tokens contracts of which each sender gets plenty. */
+/** @param tokens contracts of which each sender gets a large balance. */
 export async function createSenders(
   chain: TestChain,
   { seed, count, tokens, owner }: { seed: number; count: number; tokens: string[]; owner: string },

@@ -12,14 +12,14 @@ export type StoredTransfer = ToldTransfer & {
 export type Stored = {
   transfers: StoredTransfer[];
   incidents: { kind: string; detail: string }[];
-  /** States of the watched wallets, and how many are in each. */
+  /** How many watched wallets are in each state. */
   watches: { state: string; count: number }[];
   outbox: number;
-  /** `isAudited`: every final block has been read once more. */
+  /** `isAudited`: every final block has been read a second time. */
   cursor: { number: number; hash: string; halted: boolean; epoch: number; isAudited: boolean } | null;
 };
 
-/** What the service has written down. */
+/** What the service has stored. */
 export async function readStored(pool: Pool): Promise<Stored> {
   const { rows: transfers } = await pool.query<StoredTransfer>(
     `select transaction_id as transaction, transaction_event_index as position, block_number::int as "blockNumber",

@@ -1,9 +1,9 @@
 import type { TestBroker } from '@quittance/testkit/broker.ts';
 
-/** One delivery, as it came off the wire. */
+/** One delivery, as received. */
 export type ReceivedMessage = { messageId: string; body: string; message: Observed };
 
-/** The fields of TransferObserved that are looked at. */
+/** The fields of TransferObserved that are used. */
 export type Observed = {
   network: string;
   transaction_id: string;
@@ -23,9 +23,9 @@ export type Observed = {
 };
 
 export type TransferQueue = {
-  /** Everything received so far, repetitions included, in the order of the queue. */
+  /** Everything received so far, including repetitions, in the order of the queue. */
   received: readonly ReceivedMessage[];
-  /** Receives what waits. @returns how many messages. */
+  /** Receives the waiting messages. @returns how many. */
   drain(): Promise<number>;
 };
 
@@ -33,7 +33,7 @@ const QUEUE = 'random-run.transfers';
 const EXCHANGE = 'quittance';
 const AT_ONCE = 5_000;
 
-/** A queue of its own beside the services' ones, read with no inbox in between, so that repetitions are received too. */
+/** A separate queue that is read without an inbox, so that repetitions are received, too. */
 export async function createTransferQueue({ vhost, manage }: TestBroker): Promise<TransferQueue> {
   const received: ReceivedMessage[] = [];
   await manage('PUT', `/api/exchanges/${vhost}/${EXCHANGE}`, { type: 'topic', durable: true });

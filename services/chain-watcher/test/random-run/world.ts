@@ -16,7 +16,7 @@ import { createTransferQueue, type TransferQueue } from './transfer-queue.ts';
 import { MAX_REORG, REPLICAS, ENDPOINTS, type Plan } from './plan.ts';
 import { keepReplicas, type ReplicaKeeper } from './replica-keeper.ts';
 
-/** Everything a run needs, with the replicas already at work. */
+/** Everything a run needs, with the replicas already running. */
 export type RandomWorld = {
   chain: TestChain;
   chronicle: ChainHistory;
@@ -28,22 +28,22 @@ export type RandomWorld = {
   pool: Pool;
 };
 
-/** Some reorganisations are deeper than this, so that confirmed transfers are taken back as well. */
+/** Some reorgs are deeper than this, so that confirmed transfers are retracted, too. */
 export const CONFIRMATIONS = 4;
-/** In millionths: larger transfers wait until the chain calls their block final; still larger ones for a second endpoint's word as well. */
+/** In millionths. Larger transfers wait until the chain calls their block final. Still larger ones also wait for a second endpoint. */
 const FINALIZED_ABOVE = 60_000_000;
 const THRESHOLDS = { finalized_above_amount: '60', agreement_above_amount: '80' };
-/** anvil calls final what so many blocks lie upon, twice the slots of an epoch: more than any reorganisation replaces. */
+/** anvil calls a block final when this many blocks are above it, twice the slots of an epoch. No reorg is deeper. */
 export const FINAL_DEPTH = 2 * MAX_REORG;
 
 /** Several blocks come in this time. */
 const FAST_LOOK_MS = 1_500;
 
-/** How many confirmations a transfer of so many base units needs before it may be called confirmed. */
+/** How many confirmations a transfer of this many base units needs to be confirmed. */
 export const confirmationsFor = (units: string): number =>
   Number(units) > FINALIZED_ABOVE ? FINAL_DEPTH + 1 : CONFIRMATIONS;
 
-/** @param options.onEnd is told what to call at the end, whether the run succeeded or not; the newest first. */
+/** @param options.onEnd registers what to call at the end, whether the run succeeded or not; the newest first. */
 export async function openWorld(
   plan: Plan,
   { isFast, onEnd }: { isFast: boolean; onEnd: (close: () => Promise<void>) => void },
@@ -60,7 +60,7 @@ export async function openWorld(
   const chronicle = createChainHistory();
   const { seed, senders } = plan;
   const maker = await createChainMaker(chain, chronicle, { seed, senders });
-  // Something final to begin at.
+  // A final block to begin at.
   await maker.mine(2 * FINAL_DEPTH);
   const chance = chanceOf(seed).apart('answers');
   const endpoints: BadEndpoint[] = [];

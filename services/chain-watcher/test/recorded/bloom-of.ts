@@ -1,6 +1,6 @@
 import { keccak256 } from 'ethers';
 
-/** The filter of a header over these events. Source: Ethereum Yellow Paper, section 4.4.3. */
+/** A header's Bloom filter over these events. Source: Ethereum Yellow Paper, section 4.4.3. */
 export function bloomOf(logs: readonly { address: string; topics: readonly string[] }[]): string {
   const bloom = Buffer.alloc(256);
   for (const item of new Set(logs.flatMap(({ address, topics }) => [address, ...topics]))) {

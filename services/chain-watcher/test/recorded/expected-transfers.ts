@@ -2,7 +2,7 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 import type { RawReceipt, RecordedChain } from './recorded-blocks.ts';
 
-/** What is to be told of one transfer, apart from how far it is confirmed. Addresses as 20-byte hex. */
+/** What must be published about one transfer, except its confirmations. Addresses are 20-byte hex. */
 export type ExpectedTransfer = {
   transaction_id: string;
   transaction_event_index: number;
@@ -14,7 +14,7 @@ export type ExpectedTransfer = {
   amount_units: string;
 };
 
-/** What the receipts say, read without any code of the service. */
+/** The transfers in the receipts, read without any code of the service. */
 export function expectedTransfers({ blocks }: RecordedChain, token: string): ExpectedTransfer[] {
   return [...blocks.entries()].flatMap(([number, { header, receipts }]) =>
     receipts.filter(hasSucceeded).flatMap(({ transactionHash, logs }) =>
@@ -40,7 +40,7 @@ const hasSucceeded = ({ status, root }: RawReceipt): boolean =>
   status === '0x1' || (status === undefined && root !== undefined);
 const addressIn = (topic: string): string => `0x${topic.slice(26).toLowerCase()}`;
 
-/** The same of a message. @param hexOfAddress of an address in the network's own form. */
+/** The same from a message. @param hexOfAddress converts an address from the network's own form. */
 export const toldIn = (message: TransferObserved, hexOfAddress: (address: string) => string): ExpectedTransfer => ({
   transaction_id: message.transaction_id,
   transaction_event_index: message.transaction_event_index,

@@ -15,9 +15,9 @@ type Told = { call: Call; outcome: Outcome; chain: RecordedChain; head: number }
 export type Lie = {
   name: string;
   kind: 'seen_through' | 'hides' | 'consistent';
-  /** @returns null to tell the truth. */
+  /** @returns null to leave the answer unchanged. */
   change?: (told: Told) => Outcome | null;
-  /** Spoils the body as a whole. */
+  /** Changes the whole body. */
   spoil?: (body: string) => string;
 };
 
@@ -36,7 +36,7 @@ const wrongTopic = (log: RawLog, position: number, value: string): RawLog => ({
   ...log,
   topics: log.topics.with(position, value),
 });
-/** The sender receives what it has sent: whoever it is, somebody may wait for it. */
+/** The sender receives what it has sent, in case a payment waits on that wallet. */
 const sentBack: ChangeLog = (log) => ({ ...log, topics: [log.topics[0]!, log.topics[2]!, log.topics[1]!] });
 
 const logLies = (isOwn: IsOwn, token: string): Lie[] => {
@@ -98,7 +98,7 @@ const receiptLies = (isOwn: IsOwn): Lie[] => {
     own('receipt: null', () => null),
     own('receipt: of another block', (receipt) => ({ ...receipt, blockHash: anyHash(5) })),
     own('receipt: of another transaction', (receipt) => ({ ...receipt, transactionHash: anyHash(6) })),
-    own('receipt: a status that is no number', (receipt) => ({ ...receipt, status: 1, root: undefined })),
+    own('receipt: a status that is not a number', (receipt) => ({ ...receipt, status: 1, root: undefined })),
     own('receipt: failed', (receipt) => ({ ...receipt, status: '0x0', root: undefined }), 'hides'),
     ownLogs('receipt: no events', () => []),
     ownLogs('receipt: another amount', (logs, at) => logs.with(at, wrongAmount(logs[at]!))),
@@ -179,7 +179,7 @@ const formLies: Lie[] = [
   },
 ];
 
-/** Told by logs and receipts, or headers, alike. */
+/** The same in logs and receipts, or headers. */
 const consistentLies = (isOwn: IsOwn): Lie[] => {
   const everywhere = (name: string, change: ChangeLog): Lie => {
     const changeAll = (logs: RawLog[]) => logs.map((log) => (isOwn(log) ? change(log) : log));
@@ -223,7 +223,7 @@ function on(
   };
 }
 
-/** @param change gets the events of an answer; null to tell the truth. */
+/** @param change gets the events of an answer, and returns null to leave it unchanged. */
 function inLogs(name: string, change: (logs: RawLog[]) => RawLog[] | null, kind?: Lie['kind']): Lie {
   return on(
     name,
@@ -236,7 +236,7 @@ function inLogs(name: string, change: (logs: RawLog[]) => RawLog[] | null, kind?
   );
 }
 
-/** Of single receipts and of those of a block alike. */
+/** For both single receipts and those of a block. */
 function inReceipts(
   name: string,
   change: (receipt: RawReceipt) => RawReceipt | null,
@@ -253,7 +253,7 @@ function inReceipts(
   };
 }
 
-/** Of the recorded blocks alone, so that what lies between them is as it should be. */
+/** Only for the recorded blocks, so that the blocks in between stay correct. */
 function inHeaders(name: string, change: (header: RawHeader) => RawHeader | null): Lie {
   return {
     name,

@@ -26,11 +26,11 @@ export type RawHeader = Record<string, unknown> & {
 export type RecordedBlock = {
   number: number;
   hash: string;
-  /** Null where it is not known. */
+  /** Null when it is not known. */
   parentHash: string | null;
   header: Record<string, unknown> | null;
   transactions: { hash: string }[];
-  /** Of all or some of the transactions; the others logged nothing. */
+  /** For all or some of the transactions. The others have no events. */
   receipts: RawReceipt[];
 };
 
@@ -40,7 +40,7 @@ export async function loadRecordedBlocks(directory: string): Promise<Record<stri
   return JSON.parse(file.toString()) as Record<string, RecordedBlock[]>;
 }
 
-/** A block at its place in the chain that is served. */
+/** A block at its place in the served chain. */
 export type ServedBlock = { header: RawHeader; receipts: RawReceipt[]; isRecorded: boolean };
 
 export type RecordedChain = {
@@ -51,7 +51,7 @@ export type RecordedChain = {
   last: number;
 };
 
-/** Made-up blocks between two recorded ones, and below and above all of them: enough for every network to begin with, and to confirm. */
+/** Made-up blocks between two recorded ones, and below and above all of them: enough for every network to start and to confirm. */
 const [BETWEEN, BELOW, ABOVE] = [2, 70, 48];
 
 /**

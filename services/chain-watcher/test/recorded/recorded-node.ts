@@ -12,14 +12,14 @@ type Filter = {
   topics?: (string | string[] | null)[];
 };
 
-/** Endpoints of many networks, each of which shows the same chain, or a lie about it. */
+/** Endpoints of many networks. Each shows the same chain, or a false version of it. */
 export type RecordedNode = {
-  /** The endpoint tells this lie, if any, until `tellTruth`. */
+  /** The endpoint gives this false answer, if any, until `tellTruth`. */
   urlOf(network: string, endpoint: number, lie: Lie | null): string;
-  /** Shows the blocks up to this height, of which those up to the other one are final. */
+  /** Shows the blocks up to this height. Those up to the second height are final. */
   show(heights: { head: number; finalized: number }): void;
   tellTruth(): void;
-  /** Answers of this endpoint in which it has lied so far. */
+  /** The number of false answers of this endpoint so far. */
   liesOf(network: string, endpoint: number): number;
   close(): Promise<void>;
 };

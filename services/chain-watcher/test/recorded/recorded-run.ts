@@ -13,27 +13,27 @@ import type { Lie } from './lies.ts';
 import type { RecordedChain } from './recorded-blocks.ts';
 import { recordedNode, type RecordedNode } from './recorded-node.ts';
 
-/** A network as the networks file has it, without its endpoints. */
+/** A network's entry in the networks file, without its endpoints. */
 export type RecordedNetwork = Record<string, unknown> & { chain_id: number; family: string; usdt_contract: string };
 
-/** What one network, whose first endpoint told this lie, has said in the end. */
+/** The result for a network whose first endpoint gave this false answer. */
 export type Verdict = {
   lie: Lie | null;
-  /** Messages that state what is not so. */
+  /** Messages that are false. */
   wrong: ExpectedTransfer[];
-  /** Transfers that no message was about, and those that were never confirmed. */
+  /** Transfers without any message, and those that were never confirmed. */
   missing: ExpectedTransfer[];
   unconfirmed: ExpectedTransfer[];
   incidents: string[];
-  /** Answers in which the endpoint has lied. */
+  /** The number of the endpoint's false answers. */
   lies: number;
 };
 
-/** `at_head`: block by block, and final only later. `behind`: in ranges, as after a while off. */
+/** `at_head`: block by block, and final only later. `behind`: in ranges, as after a pause. */
 export type Reading = 'at_head' | 'behind';
 
 const PATIENCE = { timeoutMs: 120_000, intervalMs: 100 };
-/** Heights above the chain's first one at which the scan begins, and above which nothing is final yet. */
+/** How far above the chain's first block the scan begins, and up to where blocks are final. */
 const [HEAD_AT_START, FINAL_AT_START] = [60, 58];
 
 /**
@@ -105,7 +105,7 @@ async function readChain({ chain: { first, top, last }, node, pool, ids }: Run, 
   }
   node.show({ head: last, finalized: top + 2 });
   await untilCursors(pool, ids, ({ number }) => Number(number) >= last);
-  // What was read at the second endpoint is audited at the first, which still lies.
+  // Blocks that were read from the second endpoint are audited at the first, which still gives false answers.
   const before = new Map(ids.map((id) => [id, node.liesOf(id, 0)]));
   const isAudited = ({ audited_number: audited }: CursorRow) => Number(audited) >= top;
   await untilCursors(pool, ids, (row) => isAudited(row) || node.liesOf(row.network, 0) > before.get(row.network)!);
@@ -115,7 +115,7 @@ async function readChain({ chain: { first, top, last }, node, pool, ids }: Run, 
 
 type CursorRow = { network: string; number: bigint | null; audited_number: bigint | null; state: string };
 
-/** A network that is halted gets nowhere. */
+/** A halted network makes no progress. */
 const untilCursors = (pool: Pool, ids: readonly string[], isThere: (row: CursorRow) => boolean): Promise<void> =>
   eventually(async () => {
     const { rows } = await pool.query<CursorRow>('select network, number, audited_number, state from cursor');
@@ -124,7 +124,7 @@ const untilCursors = (pool: Pool, ids: readonly string[], isThere: (row: CursorR
     if (late.length > 0) throw new Error(`still reading: ${late.join(', ')}`);
   }, PATIENCE);
 
-/** Large transfers wait for both endpoints, of which one is believed again only after a while. */
+/** Large transfers wait for both endpoints, one of which is trusted again only after a while. */
 const untilConfirmed = (pool: Pool, ids: readonly string[]): Promise<void> =>
   eventually(async () => {
     const { rows } = await pool.query<{ network: string }>(
@@ -141,7 +141,7 @@ async function watchRecipients(pool: Pool, networks: readonly string[], wallets:
        from unnest($1::text[]) network, unnest($2::text[]) wallet`,
     [networks, wallets],
   );
-  // One waits on each network, so that none sleeps.
+  // A payment waits on each network, so that none is asleep.
   await pool.query(
     `insert into unfinished_payment (payment_id, network, created_at) select 'pay_on_' || id, id, now() from unnest($1::text[]) id`,
     [networks],
@@ -161,7 +161,7 @@ async function receiveMessages(url: string, closers: (() => Promise<unknown>)[])
   return received;
 }
 
-/** Waits until everything that is stored has been told. */
+/** Waits until everything that is stored has been published. */
 const untilDelivered = (pool: Pool, received: readonly TransferObserved[]): Promise<TransferObserved[]> =>
   eventually(async () => {
     const { rows } = await pool.query<{ versions: string }>(

@@ -15,7 +15,7 @@ const directory = process.env['RECORDED_BLOCKS'];
 const shippedFile = new URL('../../../../infra/networks.json', import.meta.url);
 const shipped = JSON.parse(await readFile(shippedFile, 'utf8')) as (RecordedNetwork & { id: string })[];
 const networks = new Map<string, RecordedNetwork>(shipped.map((entry) => [entry.id, entry]));
-/** Where blocks were recorded of another token than the one that is shipped. */
+/** For recorded blocks of a token other than the shipped one. */
 const others: Record<string, Partial<RecordedNetwork>> = {
   optimism: { usdt_contract: '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58' },
 };
@@ -38,14 +38,14 @@ function samples(...names: string[]): Record<string, RecordedBlock[]> {
 const readings: readonly Reading[] = ['at_head', 'behind'];
 const rows = Object.entries(recorded)
   .flatMap(([name, blocks]) => readings.map((reading): [string, Reading, RecordedBlock[]] => [name, reading, blocks]))
-  // Of made-up blocks each network's and each reading once.
+  // For made-up blocks: each network and each way of reading once.
   .filter((_, at) => directory !== undefined || at % 3 === 0);
 
 describe.each(rows)('recorded blocks of %s, read %s', (name, reading, blocks) => {
   const network = networkOf(name);
   const chain = chainOf(blocks, { blockSeconds: 3, hasBloom: network.family === 'evm' });
 
-  test('every transfer is told exactly as its receipt has it, whatever lie one of two endpoints tells', async () => {
+  test('every transfer is published exactly as in its receipt, whatever false answer one of two endpoints gives', async () => {
     expect(expectedTransfers(chain, tokenOf(network)).length).toBeGreaterThan(0);
     const lies = liesAbout(tokenOf(network));
     const verdicts = await readThroughLies(chain, network, reading, [null, ...lies]);
@@ -54,7 +54,7 @@ describe.each(rows)('recorded blocks of %s, read %s', (name, reading, blocks) =>
   }, 600_000);
 });
 
-/** A lie that fits together may be told on, but never without a word. */
+/** A consistent false answer may be published, but never without an incident. */
 function isRight({ lie, wrong, missing, unconfirmed, incidents }: Verdict): boolean {
   const isExact = wrong.length === 0 && missing.length === 0 && unconfirmed.length === 0;
   return isExact || (lie?.kind === 'consistent' && incidents.length > 0);

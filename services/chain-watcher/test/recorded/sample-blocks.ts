@@ -7,7 +7,7 @@ const OTHER_TOKEN = addressOf(0x77);
 
 type Event = { address: string; topics: string[]; data: string };
 
-/** Made-up blocks of the shape in which real ones were recorded: what a token's events lie between, and what is none of them. */
+/** Made-up blocks with the shape of recorded ones: the token's events among others, and events that only look like them. */
 export function sampleBlocks(token: string): RecordedBlock[] {
   const transfer = (from: number, to: number, units: bigint, address = token): Event => ({
     ...{
@@ -22,10 +22,10 @@ export function sampleBlocks(token: string): RecordedBlock[] {
     transfer(at + 1, at + 2, 1_000_000n + BigInt(at)),
     { ...transfer(at, at + 2, 3n, OTHER_TOKEN), topics: [hashOf(0x5a), topicOf(at)], data: '0x' },
   ];
-  // First in its block, so that no event of ours has the place 0.
+  // The first one in its block, so that no event of ours has position 0.
   const other = [transfer(1, 2, 5n, OTHER_TOKEN)];
   const contents: Event[][][] = [
-    // A whole block: coins alone, a swap, two transfers in one transaction, and a plain one.
+    // A whole block: only coins, a swap, two transfers in one transaction, and a plain one.
     [other, [], swap(10), [transfer(20, 21, 500n), transfer(20, 22, 600n)], [transfer(30, 31, 123_456_789n)]],
     // Nothing that counts: no amount, an approval, a look-alike, four topics.
     [

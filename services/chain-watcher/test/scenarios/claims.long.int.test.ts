@@ -11,7 +11,7 @@ import { onAnotherChain } from '../second-reading.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 const patience = { timeoutMs: 30_000 };
 let world: World;
 let first: MisbehavingNode;
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 type ShownBlock = { number: string; timestamp: string };
-/** Spoils every block that is shown in answer to these questions. */
+/** Changes every block in the answers to these questions. */
 const onBlocks =
   (isAsked: (call: Call) => boolean, change: (block: ShownBlock) => object) =>
   (call: Call, answer: Answer): Partial<Answer> | undefined =>
@@ -36,14 +36,14 @@ const onBlocks =
       : undefined;
 const hexOf = (number: number) => `0x${number.toString(16)}`;
 
-describe('a head and a final block a million blocks ahead, which are nowhere,', () => {
+describe('a head and a final block a million blocks ahead, which do not exist,', () => {
   const isTag = ({ params }: Call) => params[0] === 'latest' || params[0] === 'finalized';
   const farAhead = onBlocks(isTag, ({ number }) => ({
     hash: `0x${'ab'.repeat(32)}`,
     number: hexOf(Number(number) + 1_000_000),
   }));
 
-  test('named once by the only endpoint hold nothing up for longer than that', async () => {
+  test('named once by the only endpoint delay nothing for longer than that', async () => {
     world.watch({ rpcUrls: [first.url] });
     const wallet = await watchedWallet(world);
     await untilScanned(world);
@@ -59,7 +59,7 @@ describe('a head and a final block a million blocks ahead, which are nowhere,', 
     await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
   });
 
-  test('have the next endpoint asked, as long as the first one names them', async () => {
+  test('make the scan ask the next endpoint while the first one names them', async () => {
     world.watch({ rpcUrls: [first.url, second.url] });
     const wallet = await watchedWallet(world);
     await untilScanned(world);
@@ -74,7 +74,7 @@ test.each([
   ['that lies more than an hour ahead', (seconds: number) => seconds + 7_200],
   ['in milliseconds', (seconds: number) => seconds * 1000],
   ['that no database holds', () => 2 ** 52],
-])('a time of a block %s has the next endpoint asked, and is never published', async (_, distorted) => {
+])('a block time %s makes the scan ask the next endpoint, and is never published', async (_, distorted) => {
   const watcher = world.watch({ rpcUrls: [first.url, second.url] });
   const wallet = await watchedWallet(world);
   await untilScanned(world);
@@ -92,7 +92,7 @@ test.each([
   expect(Date.parse(answer.scanned_through ?? '')).toBeLessThan(Date.parse(to));
 });
 
-test('a fork below what is final, which only one of two endpoints shows, halts nothing', async () => {
+test('a fork below the final block that only one of two endpoints shows halts nothing', async () => {
   world.watch({ rpcUrls: [first.url, second.url] });
   const wallet = await watchedWallet(world);
   await world.chain.mine(100);
@@ -103,13 +103,13 @@ test('a fork below what is final, which only one of two endpoints shows, halts n
   await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
 });
 
-describe('nodes that keep no very old blocks', () => {
+describe('nodes that do not keep very old blocks', () => {
   const timeOfHead = async () => {
     const { timestamp } = await world.chain.rpc<ShownBlock>('eth_getBlockByNumber', ['latest', false]);
     return new Date(Number(timestamp) * 1000).toISOString();
   };
 
-  /** Blocks of three spans of time: very old ones, a payment's, and those up to the head. All but the first are kept. */
+  /** Blocks of three time spans: very old ones, a payment's, and those up to the head. The nodes keep all but the first. */
   async function startPruned(): Promise<{ late: string; createdAt: string; veryOld: string }> {
     await world.chain.mine(500);
     const veryOld = await timeOfHead();
@@ -131,13 +131,13 @@ describe('nodes that keep no very old blocks', () => {
     return { late, createdAt, veryOld };
   }
 
-  test('are enough for a watch that comes late, but not as late as that', async () => {
+  test('are enough for a late watch that does not need very old blocks', async () => {
     const { late, createdAt } = await startPruned();
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
     await untilReceived(world, late, ['seen', 'confirmed'], patience);
   });
 
-  test('keep a watch waiting that needs them, and none of the others', async () => {
+  test('delay a watch that needs those blocks, and no others', async () => {
     const { veryOld } = await startPruned();
     const hopeless = newWallet();
     await world.publishPaymentCreated({ recipient: hopeless, created_at: veryOld });

@@ -12,12 +12,12 @@ import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, type World } from '../world.ts';
 import { expectNothingTwice, stateOfWatch, untilCaughtUp } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 const WALLETS = amountOf({ short: 20_000, long: 1_000_000 });
-/** Few enough at a time that no statement takes the five seconds it may, on however busy a machine. */
+/** Few enough at once that no statement reaches its limit of five seconds, even on a busy machine. */
 const PAGE = 10_000;
 const BLOCKS = amountOf({ short: 2, long: 4 });
-/** Transfers of one transaction, and transactions of one transfer, in each block: 500 transfers to wallets that are watched. */
+/** In each block: transfers in one transaction, and transactions with one transfer. Together 500 transfers to watched wallets. */
 const BATCHES = 3;
 const PER_BATCH = 140;
 const SINGLES = 80;
@@ -42,13 +42,13 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => world.close());
 
-/** The n-th of the crowd, as the statement above makes it. */
+/** The n-th wallet of the crowd, as the statement above makes it. */
 const walletOf = (number: number) =>
   addressFromHex('evm', `0x${createHash('md5').update(String(number)).digest('hex')}00000000`);
 
 type Sent = { to: string; units: bigint };
 
-/** One block of these transfers: many in a few transactions, the others in one each. */
+/** One block with these transfers: many in a few transactions, and the others in one each. */
 async function mineBlock(transfers: readonly Sent[]): Promise<void> {
   const { chain } = world;
   const send = (gas: number, data: string) =>
@@ -63,18 +63,18 @@ async function mineBlock(transfers: readonly Sent[]): Promise<void> {
   await chain.mine(1);
 }
 
-/** What payments publishes about one payment, as it may arrive: the end before the beginning, and the beginning twice. */
+/** The messages about one payment in a possible order: the end before the beginning, and the beginning twice. */
 async function publishInDisorder(recipient: string, createdAt: string): Promise<void> {
   const payment = { payment_id: newId('pay'), merchant_id: newId('mer'), network: 'local', recipient };
   const expiresAt = new Date(Date.parse(createdAt) + 1_800_000).toISOString();
   const created = { ...payment, amount: '10.5', created_at: createdAt, expires_at: expiresAt };
   const closed = { ...payment, status: 'CANCELLED' as const, closed_at: new Date().toISOString() };
-  // A busy machine may be too slow to give a connection; a message that is written twice is one more that arrives twice.
+  // A busy machine may be too slow to give a connection. A message that is written twice is just another repetition.
   await eventually(() => world.publish(PaymentClosed, closed), patience);
   for (let copy = 0; copy < 2; copy += 1) await eventually(() => world.publish(PaymentCreated, created), patience);
 }
 
-test(`of ${WALLETS} wallets no transfer is missed and none is published twice, at 500 transfers a block and with messages in disorder`, async () => {
+test(`for ${WALLETS} wallets, no transfer is missed or published twice, at 500 transfers a block and with unordered messages`, async () => {
   await eventually(async () => {
     const metric = await watcher.metrics.registry.getSingleMetric('chain_watched_wallets')!.get();
     expect(metric.values[0]?.value).toBe(WALLETS);
@@ -91,7 +91,7 @@ test(`of ${WALLETS} wallets no transfer is missed and none is published twice, a
     const unknown = Array.from({ length: LATE / BLOCKS }, () => to(newWallet()));
     expected.push(...own, ...unknown);
     late.push(...unknown.map((transfer) => transfer.to));
-    // Strangers' transfers stand between those that count.
+    // Transfers of strangers are among those that count.
     const strangers = Array.from({ length: 20 }, () => to(newWallet()));
     const [, ...messages] = await Promise.all([
       mineBlock([...own, ...unknown, ...strangers]),

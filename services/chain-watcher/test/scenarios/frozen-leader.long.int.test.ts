@@ -6,7 +6,7 @@ import { replicasOf, type Replicas } from '../replica.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { cursorOf, expectNothingTwice, headOf, watchedWallet } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 const patience = { timeoutMs: 90_000 };
 
 let world: World;
@@ -26,8 +26,8 @@ afterAll(async () => {
 
 const epoch = async () => (await world.pool.query<{ epoch: bigint }>('select epoch from cursor')).rows[0]!.epoch;
 
-test('a leader whose process is frozen for longer than its lease, with blocks in its hands, neither stores nor publishes anything of them when it wakes', async () => {
-  // Its deadline for questions must not end before it wakes, or there would be nothing in its hands.
+test('a leader that is frozen for longer than its lease while it has unstored blocks neither stores nor publishes them when it wakes', async () => {
+  // Its request deadline must not pass before it wakes, or it would have no blocks to store.
   const settings = { RPC_TIMEOUT_MS: '60000' };
   const frozen = await replicas.start(settings);
   await eventually(async () => expect(await frozen.leads('local')).toBe(true), patience);
@@ -35,7 +35,7 @@ test('a leader whose process is frozen for longer than its lease, with blocks in
   const [wallet, later] = [await watchedWallet(world), await watchedWallet(world)];
   await untilScanned(world);
 
-  // Frozen between its question about a block and the answer, which waits for it in the connection.
+  // It is frozen between a request and its answer, which waits in the connection.
   let isFrozen = false;
   node.spoil(({ method }) => {
     if (method === 'eth_getLogs' && !isFrozen) isFrozen = frozen.process.kill('SIGSTOP');
@@ -59,7 +59,7 @@ test('a leader whose process is frozen for longer than its lease, with blocks in
   const { rows } = await world.pool.query('select from transfer');
   expect(rows).toHaveLength(2);
 
-  // It is a replica like any other again, and leads when it has to.
+  // It is a normal replica again, and leads when needed.
   other.process.kill('SIGTERM');
   await other.exited;
   await eventually(async () => expect(await frozen.leads('local')).toBe(true), patience);
@@ -69,7 +69,7 @@ test('a leader whose process is frozen for longer than its lease, with blocks in
   expectNothingTwice(world);
 }, 300_000);
 
-test('a power cut in the middle of a reorganisation retracts what was dropped, once', async () => {
+test('after a power cut in the middle of a reorg, dropped transfers are retracted once', async () => {
   const wallet = await watchedWallet(world);
   await world.chain.transfer(wallet, 5n);
   await untilReceived(world, wallet, ['seen']);

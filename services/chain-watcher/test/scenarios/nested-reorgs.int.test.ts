@@ -4,8 +4,8 @@ import { misbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { startWorld, untilReceived, untilScanned } from '../world.ts';
 import { expectNothingTwice, watchedWallet } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
-test('of two reorganisations, the second inside the first and both between two polls, only what stands in the end is published', async () => {
+// Real parts are slow on a busy machine. No test here passes or fails by time.
+test('of two reorgs between two polls, the second inside the first, only the final state is published', async () => {
   const world = await startWorld();
   const node = await misbehavingNode(world.chain);
   try {
@@ -18,13 +18,13 @@ test('of two reorganisations, the second inside the first and both between two p
     const [seen] = await untilReceived(world, returning, ['seen']);
     await untilScanned(world);
 
-    // Until further notice the head stands still for whoever looks.
+    // From now on, every client sees the same head.
     const head = await world.chain.rpc<object>('eth_getBlockByNumber', ['latest', false]);
     node.spoil(({ params }) => (params[0] === 'latest' ? { result: head } : undefined));
     await world.chain.reorg(3);
     await world.chain.transfer(between, 6n);
     await world.chain.mine(1);
-    // The first branch's first block stays; what it held above that gives way to a third branch.
+    // The first branch keeps its first block. A third branch replaces the blocks above it.
     await world.chain.rpc('anvil_reorg', [4, [[raw, 1]]]);
     await world.chain.transfer(last, 7n);
     await world.chain.mine(1);
@@ -39,7 +39,7 @@ test('of two reorganisations, the second inside the first and both between two p
     await untilScanned(world);
     expect(world.received.some(({ to }) => to === between)).toBe(false);
     expectNothingTwice(world);
-    // And the wallet is served as before.
+    // The wallet works as before.
     await world.chain.transfer(between, 8n);
     await eventually(() => expect(world.received.some(({ to }) => to === between)).toBe(true));
   } finally {

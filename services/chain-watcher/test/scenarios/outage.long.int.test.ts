@@ -15,7 +15,7 @@ import {
   watchedWallet,
 } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 let world: World;
 let nodes: MisbehavingNode[] = [];
 let replicas: Replicas | null = null;
@@ -29,7 +29,7 @@ afterEach(async () => {
 /** Far longer than any pause: 5 s of a scan, 2 s of an endpoint that is down, 30 s of one that refuses us. */
 const patience = { timeoutMs: 120_000 };
 
-test('while every endpoint of a network is down the others go on, and afterwards nothing is missing', async () => {
+test('while every endpoint of a network is down, the other networks continue, and afterwards nothing is missing', async () => {
   world = await startWorld();
   nodes = await Promise.all([misbehavingNode(world.chain), misbehavingNode(world.chain)]);
   const [local] = networksOf({ chain: world.chain, rpcUrls: nodes.map(({ url }) => url) });
@@ -50,7 +50,7 @@ test('while every endpoint of a network is down the others go on, and afterwards
   await world.chain.transfer(elsewhere, 9n);
   await world.chain.mine(2);
   await untilReceived(world, elsewhere, ['seen', 'confirmed'], patience);
-  // Both are tried again and again, and it is seen that they are down; the service itself is well.
+  // Both are tried repeatedly, and the metrics show that they are down. The service itself is healthy.
   const asked = nodes.map((node) => node.requests());
   await eventually(
     () => nodes.forEach((node, index) => expect(node.requests()).toBeGreaterThanOrEqual(asked[index]! + 4)),
@@ -78,14 +78,14 @@ test('while every endpoint of a network is down the others go on, and afterwards
 const DAY_SECONDS = 86_400;
 const BLOCK_SECONDS = 10;
 
-test('after three days down every transfer is found, in order, and no window claims to be known before it is', async () => {
+test('after three days down, every transfer is found, in order, and no window counts as covered too early', async () => {
   world = await startWorld({ keepsStates: false });
   nodes = [await misbehavingNode(world.chain)];
   const [node] = nodes;
   const options = { rpcUrls: [node!.url], watchGraceSeconds: 7 * DAY_SECONDS };
   const before = world.watch(options);
   const createdAt = new Date().toISOString();
-  // One waits for money that comes at once, the others for money that comes too late for their payments.
+  // One waits for money that comes immediately, the others for money that comes too late for their payments.
   const expiresAt = new Date(Date.parse(createdAt) + 1_800_000).toISOString();
   const payment = { created_at: createdAt, expires_at: expiresAt };
   const wallets = await Promise.all(Array.from({ length: 5 }, () => watchedWallet(world, payment)));
@@ -105,7 +105,7 @@ test('after three days down every transfer is found, in order, and no window cla
   sent.push(await world.chain.transfer(wallets[0]!, 99n));
   expect(await headOf(world)).toBeGreaterThanOrEqual(cursor + blocks);
 
-  // The scan gets no further than its first questions.
+  // The scan does not get beyond its first requests.
   node!.spoil(({ method }) =>
     method === 'eth_getLogs' ? { result: undefined, error: { code: 1, message: 'later' } } : undefined,
   );

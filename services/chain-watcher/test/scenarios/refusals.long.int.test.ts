@@ -6,7 +6,7 @@ import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { untilCaughtUp, watchedWallet } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 const patience = { timeoutMs: 60_000 };
 
 describe('a provider that allows ten blocks at a time', () => {
@@ -16,7 +16,7 @@ describe('a provider that allows ten blocks at a time', () => {
   let running: RunningWatcher;
 
   beforeAll(async () => {
-    // Nearly all of the chain is final, and so is read in ranges.
+    // Nearly all of the chain is final, and is therefore read in ranges.
     world = await startWorld({ slotsInAnEpoch: 1 });
     node = await misbehavingNode(world.chain);
     running = world.watch({ rpcUrls: [node.url] });
@@ -31,7 +31,7 @@ describe('a provider that allows ten blocks at a time', () => {
     node.refuse(null);
   });
 
-  /** A scan that was far behind gets to the head past every transfer, and so does a watch that comes late. */
+  /** A scan that was far behind gets to the head and finds every transfer, and so does a late watch. */
   async function expectEverythingFound(refuse: () => void): Promise<void> {
     const [first, last, late] = [await watchedWallet(world), await watchedWallet(world), newWallet()];
     await untilScanned(world);
@@ -179,14 +179,14 @@ describe('an endpoint that refuses', () => {
       { status: 200, body: '{"Error":"class java.lang.Exception : lack of computing resources"}' },
     ],
     ['by nothing at all and 200', { status: 200, body: '' }],
-  ])('%s loses nothing, alone or beside another', async (_, refusal) => {
+  ])('%s loses nothing, alone or with another one', async (_, refusal) => {
     const wallet = await watchedWallet(world);
     await untilScanned(world);
     refusing.replaceAll(refusal);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
     await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-    // Without the other one nothing is published, and nothing is lost either.
+    // Without the other one, nothing is published, but nothing is lost.
     honest.replaceAll(refusal);
     await world.chain.transfer(wallet, 6n);
     await world.chain.mine(2);
@@ -206,8 +206,8 @@ describe('an endpoint that refuses', () => {
   });
 });
 
-describe('an endpoint that names the moment from which it may be asked again', () => {
-  test('is not asked before, while the other one is', async () => {
+describe('an endpoint that names the time when it may be asked again', () => {
+  test('is not asked earlier, while the other one is', async () => {
     const world = await startWorld();
     const [busy, other] = await Promise.all([misbehavingNode(world.chain), misbehavingNode(world.chain)]);
     try {
@@ -222,7 +222,7 @@ describe('an endpoint that names the moment from which it may be asked again', (
       await world.chain.transfer(wallet, 5n);
       await world.chain.mine(1);
       await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-      // What had been sent before the refusal came was refused as well, and is over by now.
+      // Requests that were sent before the refusal were refused, too, and have ended by now.
       const refused = askedAt.length;
       await eventually(() => expect(askedAt.length).toBeGreaterThan(refused), patience);
       const [first, again] = [askedAt[0]!, askedAt[refused]!];

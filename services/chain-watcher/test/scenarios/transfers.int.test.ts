@@ -8,7 +8,7 @@ import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, stateOfWatch, watchedWallet } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 const secondsAfter = (moment: string, seconds: number) => new Date(Date.parse(moment) + seconds * 1000).toISOString();
 
 describe('transfers of one transaction', () => {
@@ -19,7 +19,7 @@ describe('transfers of one transaction', () => {
   });
   afterAll(() => world.close());
 
-  test('to two wallets of one merchant and one of another are published one by one, each to its merchant', async () => {
+  test('to two wallets of one merchant and one of another are published separately, each to its merchant', async () => {
     const [shop, other] = [newId('mer'), newId('mer')];
     const first = await watchedWallet(world, { merchant_id: shop });
     const second = await watchedWallet(world, { merchant_id: shop });
@@ -42,7 +42,7 @@ describe('transfers of one transaction', () => {
   });
 });
 
-describe('what only looks like a transfer of the token', () => {
+describe('an event that only looks like a transfer of the token', () => {
   let world: World;
   let wallet: string;
   beforeAll(async () => {
@@ -52,14 +52,14 @@ describe('what only looks like a transfer of the token', () => {
   });
   afterAll(() => world.close());
 
-  /** What is received beside these messages, in the order in which it was said. */
+  /** The messages received except these, in the order in which they were published. */
   const receivedBeside = (before: ReadonlySet<TransferObserved>) =>
     world.received
       .filter((message) => !before.has(message))
       .sort((a, b) => a.version - b.version)
       .map((message) => [message.to, message.phase, message.amount_units, message.transaction_event_index]);
 
-  /** A true transfer afterwards shows that the blocks before it were read. */
+  /** A real transfer afterwards shows that the blocks before it were read. */
   async function expectOnlyTheNext(): Promise<void> {
     const before = new Set(world.received);
     await world.chain.transfer(wallet, 5n);
@@ -73,7 +73,7 @@ describe('what only looks like a transfer of the token', () => {
     });
   }
 
-  test('a transfer of nothing, as address poisoning sends them, is not published', async () => {
+  test('a transfer with a zero amount, as used for address poisoning, is not published', async () => {
     await world.chain.transfer(wallet, 0n);
     await expectOnlyTheNext();
   });
@@ -90,13 +90,13 @@ describe('what only looks like a transfer of the token', () => {
     ['with two topics', (topics) => ({ topics: topics.slice(0, 2), data: wordOf(5n) })],
     ['with short data', (topics) => ({ topics, data: '0x05' })],
     ['without data', (topics) => ({ topics, data: '0x' })],
-  ])("an event of the token's own contract %s is not told", async (_, eventOf) => {
+  ])("an event of the token's own contract %s is not published", async (_, eventOf) => {
     const event = eventOf(transferTopicsOf(world.chain.payer, wallet));
     await emitAt(world.chain, world.chain.token, [event]);
     await expectOnlyTheNext();
   });
 
-  test('beside a true transfer in one transaction moves only its position', async () => {
+  test('in the same transaction as a real transfer changes only its position', async () => {
     const topics = transferTopicsOf(world.chain.payer, wallet);
     const before = new Set(world.received);
     await emitAt(world.chain, world.chain.token, [
@@ -116,7 +116,7 @@ describe('what only looks like a transfer of the token', () => {
 });
 
 describe('a token of 18 decimals', () => {
-  test('is published and returned to the last base unit', async () => {
+  test('is published and returned exactly, to the last base unit', async () => {
     const world = await startWorld({ decimals: 18 });
     try {
       const watcher = world.watch();
@@ -152,14 +152,14 @@ describe('a payment whose message comes after its transfer', () => {
   });
   afterAll(() => world.close());
 
-  /** @returns when the block was made that now holds a transfer to this wallet. */
+  /** @returns the time of the block that now holds a transfer to this wallet. */
   async function transferTo(wallet: string): Promise<string> {
     await world.chain.transfer(wallet, 5n);
     const { timestamp } = await world.chain.rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false]);
     return new Date(Number(timestamp) * 1000).toISOString();
   }
 
-  test('and was created up to 150 s after it gets it, but none that is older', async () => {
+  test('and was created up to 150 s after it gets it, but no older transfer', async () => {
     const [inTime, tooLate] = [newWallet(), newWallet()];
     await transferTo(tooLate);
     await world.chain.rpc('evm_increaseTime', [1]);
@@ -172,12 +172,12 @@ describe('a payment whose message comes after its transfer', () => {
     await untilWatched(world, tooLate);
     const [seen] = await untilReceived(world, inTime, ['seen', 'confirmed']);
     expect(world.received.some(({ to }) => to === tooLate)).toBe(false);
-    // That is what payments gets when it asks, as well.
+    // Payments gets the same answer to its question.
     const window = { recipient: inTime, from: blockTime, to: secondsAfter(createdAt, 30) };
     expect((await askWindows(watcher, window)).transfers).toMatchObject([{ transaction_id: seen!.transaction_id }]);
   });
 
-  test('because its message took 30 s gets it, while the wallet claims to be known at no moment before', async () => {
+  test('because its message took 30 s gets it, and the wallet never counts as covered before', async () => {
     const wallet = newWallet();
     await world.chain.rpc('evm_increaseTime', [1]);
     const blockTime = await transferTo(wallet);
@@ -192,7 +192,7 @@ describe('a payment whose message comes after its transfer', () => {
     const [answer] = await Promise.all([
       eventually(async () => {
         const claimed = await askWindows(watcher, window);
-        // Whoever asks meanwhile is told nothing, or everything.
+        // A question in the meantime is answered with nothing, or with everything.
         if (claimed.scanned_through !== null) return claimed;
         throw new Error(`nothing is claimed yet, the wallet is ${await stateOfWatch(world, wallet)}`);
       }),

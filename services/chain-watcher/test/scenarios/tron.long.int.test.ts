@@ -10,12 +10,12 @@ import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 const toTron = (hex: string) => addressFromHex('tron', hex);
 const hexOf = (address: string) => parseAddress(address)!.hex;
 const tronWallet = () => toTron(newWallet());
 
-/** A wallet of Tron's spelling that a payment waits on. */
+/** A wallet in Tron's form that a payment waits on. */
 async function watchedWallet(world: World): Promise<string> {
   const wallet = tronWallet();
   await world.publishPaymentCreated({ recipient: wallet });
@@ -23,7 +23,7 @@ async function watchedWallet(world: World): Promise<string> {
   return wallet;
 }
 
-/** The test chain as the networks file would have Tron, under the test network's name. */
+/** The test chain with the settings of Tron, under the test network's name. */
 const entryOf = (world: World, changes: Partial<Network> = {}): Partial<Network> => ({
   ...{ family: 'tron', usdt_contract: toTron(world.chain.token), default_evm: false, confirmations: 19 },
   ...{ finality: 'finalized', ...changes },
@@ -31,7 +31,7 @@ const entryOf = (world: World, changes: Partial<Network> = {}): Partial<Network>
 
 const pay = (world: World, wallet: string, units: bigint) => world.chain.transfer(hexOf(wallet), units);
 
-describe("a network of Tron's kind", () => {
+describe('a network like Tron', () => {
   let world: World;
   let node: TronNode;
   let watcher: RunningWatcher;
@@ -39,7 +39,7 @@ describe("a network of Tron's kind", () => {
   beforeAll(async () => {
     world = await startWorld();
     node = await startTronNode(world.chain);
-    // So that there is a final block to begin at, as on any chain that has run for a minute.
+    // So that there is a final block to begin at, as on any chain after a minute.
     await world.chain.mine(2 * SOLIDIFIED_BEHIND);
     watcher = world.watch({ rpcUrls: [node.url], entry: entryOf(world, { confirmations_without_finalized: 27 }) });
   });
@@ -54,7 +54,7 @@ describe("a network of Tron's kind", () => {
     node.limitResults(10_000);
   });
 
-  test('publishes a transfer in its own spelling of addresses, and confirms it when its block is final', async () => {
+  test('publishes a transfer with addresses in its own form, and confirms it when its block is final', async () => {
     const wallet = await watchedWallet(world);
     const hash = await pay(world, wallet, 12_340_000n);
     const [seen] = await untilReceived(world, wallet, ['seen']);
@@ -67,11 +67,11 @@ describe("a network of Tron's kind", () => {
     await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(1);
     const [, confirmed] = await untilReceived(world, wallet, ['seen', 'confirmed']);
-    // The node may have had one block more when it was asked what is final than when it was asked for its newest.
+    // Between the requests for the newest and for the final block, the node may have got another block.
     expect([SOLIDIFIED_BEHIND, SOLIDIFIED_BEHIND + 1]).toContain(confirmed!.confirmations);
   });
 
-  test('answers payments about a window in its own spelling', async () => {
+  test('answers payments about a window with addresses in its own form', async () => {
     const wallet = tronWallet();
     const { created_at: from } = await world.publishPaymentCreated({ recipient: wallet });
     await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'));
@@ -80,11 +80,11 @@ describe("a network of Tron's kind", () => {
     const window = { recipient: wallet, from, to: new Date(Date.now() + 3_600_000).toISOString(), amount: '0.000042' };
     const { scanned_through, transfers } = await askWindows(watcher, window);
     expect(transfers).toMatchObject([{ to: wallet, from: toTron(world.chain.payer), amount_units: '42' }]);
-    // Known is only what lies before the final block's moment, and blocks of one second have the same.
+    // Only the time before the final block's time is covered, and blocks of the same second share it.
     expect(Date.parse(scanned_through!)).toBeLessThanOrEqual(Date.parse(transfers[0]!.block_timestamp));
   });
 
-  test('retracts what a reorganisation above its final block has dropped', async () => {
+  test('retracts the transfers that a reorg above its final block has dropped', async () => {
     const wallet = await watchedWallet(world);
     await pay(world, wallet, 5n);
     await world.chain.mine(SOLIDIFIED_BEHIND - 2);
@@ -97,11 +97,11 @@ describe("a network of Tron's kind", () => {
     await untilReceived(world, wallet, ['seen', 'retracted']);
   });
 
-  test('believes no event of a transaction that failed, although searches show it', async () => {
+  test('does not believe an event of a failed transaction, although queries show it', async () => {
     const wallet = await watchedWallet(world);
     await world.chain.rpc('evm_setAutomine', [false]);
     const paying = pay(world, wallet, 5n);
-    // The node has to know of the failure before it shows the block.
+    // The node has to know about the failure before it shows the block.
     const pending = await eventually(async () => {
       const { transactions } = await world.chain.rpc<{ transactions: string[] }>('eth_getBlockByNumber', [
         'pending',
@@ -134,7 +134,7 @@ describe("a network of Tron's kind", () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('goes on when its node refuses now and then for want of resources', async () => {
+  test('continues when its node sometimes refuses because it lacks resources', async () => {
     const wallet = await watchedWallet(world);
     node.refuseEvery(8);
     await pay(world, wallet, 5n);
@@ -143,8 +143,8 @@ describe("a network of Tron's kind", () => {
   });
 });
 
-describe('blocks with more events than any node returns', () => {
-  test('cost a pause, at the head and far behind alike, and hide no transfer', async () => {
+describe('blocks with more events than a node returns', () => {
+  test('cause only a pause, at the head and far behind, and hide no transfer', async () => {
     const world = await startWorld();
     const nodes = await Promise.all([startTronNode(world.chain), startTronNode(world.chain)]);
     try {
@@ -175,7 +175,7 @@ describe('blocks with more events than any node returns', () => {
   });
 });
 
-describe('a Tron node whose index over events is incomplete', () => {
+describe('a Tron node whose event index is incomplete', () => {
   let world: World;
   let node: TronNode;
 
@@ -189,10 +189,10 @@ describe('a Tron node whose index over events is incomplete', () => {
     await node.close();
   });
 
-  /** Heard of this wallet, in the order in which it was said. */
+  /** The messages about this wallet, in the order in which they were published. */
   const receivedFor = (wallet: string): TransferObserved[] => world.received.filter(({ to }) => to === wallet);
 
-  test('hides no transfer: not at the head, not from a scan that is far behind, not from a watch that comes late', async () => {
+  test('hides no transfer: not at the head, not from a scan that is far behind, and not from a late watch', async () => {
     const first = world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
     const [near, far, late] = [await watchedWallet(world), await watchedWallet(world), tronWallet()];
     const createdAt = new Date().toISOString();
@@ -216,8 +216,8 @@ describe('a Tron node whose index over events is incomplete', () => {
   });
 });
 
-describe('a Tron node that knows no final block', () => {
-  test('has 27 confirmations stand in for it', async () => {
+describe('a Tron node that names no final block', () => {
+  test('makes 27 confirmations count instead', async () => {
     const world = await startWorld();
     const node = await startTronNode({ ...world.chain, hasFinalized: false });
     try {
@@ -232,7 +232,7 @@ describe('a Tron node that knows no final block', () => {
       await world.chain.mine(1);
       const [, confirmed] = await untilReceived(world, wallet, ['seen', 'confirmed']);
       expect(confirmed!.confirmations).toBe(27);
-      // What lies above that depth may still change.
+      // Blocks above that depth may still change.
       const other = await watchedWallet(world);
       await pay(world, other, 6n);
       await world.chain.mine(24);

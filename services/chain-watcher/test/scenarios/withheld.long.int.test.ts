@@ -13,18 +13,18 @@ import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from '../support.ts';
 
-// Real parts on a busy machine take their time; nothing here passes or fails by it.
+// Real parts are slow on a busy machine. No test here passes or fails by time.
 const patience = { timeoutMs: 60_000 };
 const noBloom = `0x${'0'.repeat(512)}`;
 
-/** The node under suspicion, and one that can be made to answer where nothing else would. */
+/** The faulty node, and one that can be made to answer correctly when nothing else does. */
 let world: World;
 let liar: MisbehavingNode;
 let honest: MisbehavingNode;
 let watchers: RunningWatcher[] = [];
 let receivedBefore = 0;
 
-/** One world for the tests of a group, each with watchers of its own. */
+/** One world for the tests of a group, each with its own watchers. */
 function shareWorld(): void {
   beforeAll(async () => {
     world = await startWorld();
@@ -65,7 +65,7 @@ async function watchedWallet(family: Family): Promise<string> {
 
 const pay = (wallet: string, units: bigint) => world.chain.transfer(parseAddress(wallet)!.hex, units);
 
-/** The other node is out of reach, the first is asked again and again, and the scan stays below this block all the while. */
+/** The other node is unreachable, the first one is asked repeatedly, and the scan stays below this block. */
 async function expectHeldBelow(block: number): Promise<void> {
   await untilAsked(liar, 8);
   expect(await cursorOf(world)).toBeLessThan(block);
@@ -85,7 +85,7 @@ describe.each<Family>(['evm', 'tron'])(
     test.each([
       ['at the head', 2],
       ['far behind it', 300],
-    ])('holds the scan up %s, and another node carries it on', async (_, blocksAfter) => {
+    ])('holds up the scan %s, and another node lets it continue', async (_, blocksAfter) => {
       const first = watchAs(family);
       const wallet = await watchedWallet(family);
       await untilScanned(world);
@@ -102,7 +102,7 @@ describe.each<Family>(['evm', 'tron'])(
       await untilCaughtUp(world);
     });
 
-    test('lets no watch that comes late be called complete', async () => {
+    test('keeps a late watch from being complete', async () => {
       const createdAt = new Date().toISOString();
       const watcher = watchAs(family);
       await watchedWallet(family);
@@ -131,7 +131,7 @@ describe('a node without old blocks', () => {
   type Spoil = (call: Call, answer: Answer) => Partial<Answer> | undefined;
   type WithHeight = { blockNumber?: string; number?: string } | null;
 
-  /** The height an answer is about; for a search its lowest. Infinity where it is about none. */
+  /** The height that a request is about; for a query, the lowest one. Infinity if it is about none. */
   function heightOf({ params }: Call, { result }: Answer): number {
     const { fromBlock } = (params[0] ?? {}) as { fromBlock?: string };
     if (fromBlock !== undefined) return Number(fromBlock);
@@ -165,7 +165,7 @@ describe('a node without old blocks', () => {
         return { result: call.method === 'eth_getLogs' ? [] : null };
       },
     ],
-  ])('%s holds scan and back-fill, and another node carries both on', async (_, prunedBelow) => {
+  ])('%s holds up scan and back-fill, and another node lets both continue', async (_, prunedBelow) => {
     const first = watchAs('evm');
     const wallet = await watchedWallet('evm');
     await untilScanned(world);
@@ -193,7 +193,7 @@ describe('a node without old blocks', () => {
     expect(['new', 'backfilling']).toContain(await stateOfWatch(world, late));
     const to = new Date(Date.now() + 60_000).toISOString();
     expect((await askWindows(watcher, { recipient: late, from: createdAt, to })).scanned_through).toBeNull();
-    // What is new is scanned meanwhile.
+    // New blocks are scanned in the meantime.
     await world.chain.mine(1);
     await untilCaughtUp(world);
     honest.replaceAll(null);
@@ -204,7 +204,7 @@ describe('a node without old blocks', () => {
 describe('a node that invents a transfer', () => {
   shareWorld();
 
-  /** A real event of this transaction, with this wallet as its recipient. */
+  /** A real event of this transaction, but with this wallet as the recipient. */
   async function inventedFor(wallet: string, hash: string): Promise<Record<string, unknown>> {
     const { logs } = await world.chain.rpc<{ logs: { topics: string[] }[] }>('eth_getTransactionReceipt', [hash]);
     const [topic, from] = logs[0]!.topics;
@@ -218,12 +218,12 @@ describe('a node that invents a transfer', () => {
   test.each([
     ['in the name of a transaction that has none', (log: object) => log],
     ['with a transaction that does not exist', (log: object) => ({ ...log, transactionHash: `0x${'ab'.repeat(32)}` })],
-  ])('%s is not believed, and another node carries the scan on', async (_, dressed) => {
+  ])('%s is not believed, and the scan continues with another node', async (_, dressed) => {
     watchAs('evm');
     const wallet = await watchedWallet('evm');
     await untilScanned(world);
     honest.replaceAll('drop');
-    // The block must not be looked at before the lie is ready.
+    // The block must not be read before the false answer is ready.
     liar.replaceAll('drop');
     const invented = dressed(await inventedFor(wallet, await world.chain.transfer(newWallet(), 7n)));
     const block = await headOf(world);
