@@ -16,7 +16,7 @@ function shopNames() {
 }
 
 describe('the name of a shop', () => {
-  test('is read once for many pages, and anew after five seconds', async () => {
+  test('is read once for many pages, and again after five seconds', async () => {
     const { world, shopNameOf } = shopNames();
     expect(await Promise.all([shopNameOf('mer_1'), shopNameOf('mer_1'), shopNameOf('mer_2')])).toEqual([
       'Corner Shop',
@@ -30,7 +30,7 @@ describe('the name of a shop', () => {
     expect(await shopNameOf('mer_1')).toBe('Café');
   });
 
-  test('is the last one known, or none, while the database is gone', async () => {
+  test('is the last known one, or none, while the database is unavailable', async () => {
     const { world, shopNameOf } = shopNames();
     await shopNameOf('mer_1');
     Object.assign(world, { isDown: true, now: 5_000 });

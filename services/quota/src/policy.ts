@@ -75,7 +75,7 @@ export const setAccountActive =
 export const moveToBeta =
   (conditions: BetaConditions): Rule =>
   (policy) => {
-    if (policy.access_type === 'beta') return refused('The account is a beta already');
+    if (policy.access_type === 'beta') return refused('The account already has a beta');
     return changed(policy, {
       access_type: 'beta',
       ...standardBeta,
