@@ -46,7 +46,7 @@ test.each(rules)('$alert uses labels that its series have', (rule) => {
   expect(missingLabels(rule, samples)).toEqual([]);
 });
 
-test('an attempt that fails in any way is an increase, and falls under one of the two alerts on failing attempts', () => {
+test('every kind of failed attempt is an increase, and is covered by one of the two alerts on failing attempts', () => {
   const results = samples
     .filter(({ name, value }) => name === 'webhook_attempts_total' && value === 0)
     .map(({ labels }) => labels['result']);
@@ -60,7 +60,7 @@ test('an attempt that fails in any way is an increase, and falls under one of th
   expect(named.sort()).toEqual([...attemptErrors].sort());
 });
 
-test('every loop that must succeed is watched, and no rule waits for more than is counted', () => {
+test('every loop that must succeed has an alert, and no rule waits for more than is counted', () => {
   const loops = samples
     .filter(({ name }) => name === 'loop_last_success_timestamp_seconds')
     .map(({ labels }) => labels['loop']);

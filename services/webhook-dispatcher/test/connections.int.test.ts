@@ -38,7 +38,7 @@ const limits = { timeoutMs: 15_000, bodyTimeoutMs: 2_000 };
 const post = (connections: Connections, host: string) =>
   exchange(connections, { origin: `https://${host}.raw.io`, path: '/', method: 'POST', body: '{}' }, limits);
 
-test('a connection is used again, by the very next request too', async () => {
+test('a connection is used again, even by the very next request', async () => {
   const connections = createConnections({ connector, perHost: 4 });
   const before = receiver.connections();
   for (let n = 0; n < 5; n += 1) {
@@ -48,7 +48,7 @@ test('a connection is used again, by the very next request too', async () => {
   await connections.close();
 });
 
-test('idle connections to all hosts together are bounded, those idle longest go first, and no request suffers from it', async () => {
+test('idle connections to all hosts are limited, the longest idle ones close first, and no request fails because of it', async () => {
   const connections = createConnections({ connector, perHost: 4, maxIdle: 5 });
   const before = receiver.connections();
   for (let round = 0; round < 3; round += 1) {
@@ -95,7 +95,7 @@ test.each<[string, Dial]>([
   await connections.close();
 });
 
-test('a connection that has got old is not used again', async () => {
+test('an old connection is not used again', async () => {
   const connections = createConnections({ connector, perHost: 4, maxAgeMs: 20 });
   const before = receiver.connections();
   await post(connections, 'old');
@@ -105,7 +105,7 @@ test('a connection that has got old is not used again', async () => {
   await connections.close();
 });
 
-test('as many requests as a host may have under way fail at once, and leave nothing behind', async () => {
+test('requests at the limit of a host can all fail together, and leave nothing behind', async () => {
   const connections = createConnections({ connector, perHost: 8 });
   for (let host = 0; host < 10; host += 1) {
     const results = await Promise.all(Array.from({ length: 8 }, () => post(connections, `down${host}`)));
@@ -115,7 +115,7 @@ test('as many requests as a host may have under way fail at once, and leave noth
   await connections.close();
 });
 
-test("the address of a request is its own, whatever this process's other clients send meanwhile", async () => {
+test('a request reports its own address, even if other clients of this process send meanwhile', async () => {
   const connections = createConnections({ connector, perHost: 1 });
   let answer = (): void => undefined;
   const requested = new Promise<void>((resolve) => {

@@ -69,7 +69,7 @@ describe('a paid payment', () => {
     });
   });
 
-  test('whose message comes twice becomes one event', async () => {
+  test('whose message arrives twice becomes one event', async () => {
     const merchant = await world.merchant();
     const payment = await world.pay(merchant);
     await world.pay(merchant, payment);
@@ -81,7 +81,7 @@ describe('a paid payment', () => {
     expect(ids.toSorted()).toEqual([payment.payment_id, next.payment_id].toSorted());
   });
 
-  test('of a merchant whose endpoint comes later waits for it', async () => {
+  test('of a merchant without an endpoint waits for it', async () => {
     const merchant_id = newId('mer');
     const payment = await world.pay({ merchantId: merchant_id });
     await ends(payment, { status: 'pending', attempts: 0 });
@@ -168,7 +168,7 @@ describe('a failing receiver', () => {
     expect(foreign).toEqual(unknown);
   });
 
-  test('that redirects has failed, and the redirect is not followed', async () => {
+  test('that redirects fails, and the redirect is not followed', async () => {
     const [merchant, elsewhere] = [await world.merchant(), await world.merchant()];
     world.receiver.answer(merchant.host, status(302, { location: `https://${elsewhere.host}/` }));
     await ends(await world.pay(merchant), { status: 'failed', error_category: 'redirect' });
@@ -212,7 +212,7 @@ describe('a change of the endpoint', () => {
     expect(request.path).toBe('/v2');
   });
 
-  test('does not make a stored URL that the policy forbids be dialled', async () => {
+  test('does not dial a stored URL that the policy forbids', async () => {
     const merchant = await world.merchant();
     await world.pool.query(
       `update endpoint set url = 'https://127.0.0.1/', host = '127.0.0.1' where merchant_id = $1`,
@@ -277,7 +277,7 @@ describe('a blocked account', () => {
 });
 
 describe('operators', () => {
-  test('see failed events and recover them, with their name in the audit', async () => {
+  test('see failed events and recover them, with their name in the audit log', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(500), status(500), status(500), status(200));
     const payment = await world.pay(merchant);
@@ -306,7 +306,7 @@ describe('operators', () => {
     expect(await world.call('GET', '/events?status=pending')).toMatchObject({ status: 422 });
   });
 
-  test('page through failed events, of one merchant or of all, with their number', async () => {
+  test('page through failed events, of one merchant or of all, with their total', async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
     const ids = Array.from({ length: 103 }, () => newId('evt')).sort();
     // As if they had used up their attempts, all in one moment; to have them do so would take a thousand deliveries.
@@ -347,7 +347,7 @@ describe('operators', () => {
     await world.pool.query(`delete from delivery where event_id = any($1)`, [ids]);
   });
 
-  test('read who did what to an endpoint, its key and its events, when and why', async () => {
+  test('read the audit log of an endpoint, its key and its events, with actor, time and reason', async () => {
     const merchant = await world.merchant();
     const path = `/merchants/${merchant.merchantId}`;
     await world.call('PUT', `${path}/webhook`, { url: `${merchant.url}&moved=1` });
@@ -386,7 +386,7 @@ describe('operators', () => {
   });
 });
 
-test('no signing key appears in the log or, in clear, in the database', async () => {
+test('no signing key appears in the log or, in plain text, in the database', async () => {
   const merchant = await world.merchant();
   world.receiver.answer(merchant.host, status(500), status(200));
   await ends(await world.pay(merchant), { status: 'delivered' });

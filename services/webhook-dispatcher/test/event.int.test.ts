@@ -38,7 +38,7 @@ async function storedEvents() {
 }
 
 describe('a batch of events', () => {
-  test('is stored with its bytes, due at once, and its lanes are due', async () => {
+  test('is stored with its bytes and due immediately, and its lanes are due', async () => {
     const merchantId = newId('mer');
     const events = [newEvent({ merchantId }), newEvent(), newEvent({ merchantId })];
     expect(await insert(events)).toBe(true);
@@ -53,7 +53,7 @@ describe('a batch of events', () => {
 
   const byPayment = (a: { payment_id: string }, b: { payment_id: string }) => (a.payment_id < b.payment_id ? -1 : 1);
 
-  test('stores one event for each payment: the first one, or the one that was there before', async () => {
+  test('stores one event for each payment: the first one, or the one already stored', async () => {
     const old = newEvent();
     await insert([old]);
     const first = newEvent();

@@ -162,7 +162,7 @@ test.each([
   }
 });
 
-test('a receiver to which no connection comes about is slow, although that takes less than what makes others slow', async () => {
+test('a receiver without a connection is slow, although that takes less time than makes others slow', async () => {
   await world.empty();
   const merchantId = await world.addMerchant('one.silent.io', 'quick');
   await world.addEvent(merchantId);

@@ -47,7 +47,7 @@ const put = (url: string, merchantId = newId('mer')) => world.call('PUT', `/merc
 const putUntilKnown = (url: string, merchantId = newId('mer')) =>
   world.callUntilServed('PUT', `/merchants/${merchantId}/webhook`, { url });
 
-describe('PUT asks where a name leads', () => {
+describe('PUT resolves the host name', () => {
   test.each(['hooks.io', 'alias.io', 'cut.io', 'half-silent.io'])('200 for %s', async (name) => {
     expect(await putUntilKnown(`https://${name}/`)).toMatchObject({ status: 200 });
   });
@@ -65,7 +65,7 @@ describe('PUT asks where a name leads', () => {
     },
   );
 
-  test.each(['failing.io', 'refused.io', 'silent.io'])('503 for %s, of which nothing is known', async (name) => {
+  test.each(['failing.io', 'refused.io', 'silent.io'])('503 for %s, which cannot be resolved', async (name) => {
     const merchantId = newId('mer');
     expect(await put(`https://${name}/`, merchantId)).toEqual({
       status: 503,
@@ -74,12 +74,12 @@ describe('PUT asks where a name leads', () => {
     expect(await world.call('GET', `/merchants/${merchantId}/webhook`)).toMatchObject({ status: 404 });
   });
 
-  test('422 for a private address, without asking anybody', async () => {
+  test('422 for a private address, without a query', async () => {
     expect(await put('https://127.0.0.1/')).toMatchObject({ status: 422 });
   });
 });
 
-describe('an attempt asks again', () => {
+describe('an attempt resolves the name again', () => {
   const read = async <T>(method: string, path: string): Promise<T> => (await world.call(method, path)).body as T;
 
   /** Everything that a merchant reads says that the name could not be resolved; what operators read says why. */
@@ -124,7 +124,7 @@ describe('an attempt asks again', () => {
     expect(nameServer.questions(name)).toBeGreaterThan(asked);
   });
 
-  test('and nothing on this machine was ever connected to', () => {
+  test('and nothing on this machine was connected to', () => {
     expect(trap.hits()).toBe(0);
   });
 });

@@ -89,7 +89,7 @@ const endTcpOnly = (socket: TLSSocket): void => {
   (socket as unknown as { _parent: { end(): void } })._parent.end();
 };
 
-describe('no byte of an answer is in what is known of the attempt, which is logged', () => {
+describe('the logged result of an attempt contains no byte of the answer', () => {
   const canary = 'canary-'.repeat(20);
   test.each<[string, Behaviour]>([
     ['its status line', say(`HTTP/1.1 200${canary}`, '', '')],
@@ -157,7 +157,7 @@ describe('the status line of an answer decides', () => {
     expect(await send({ by: hasty })).toMatchObject({ httpStatus: 201, posts: 1, isComplete: true });
   });
 
-  test('even when it comes before the request was read', async () => {
+  test('even if it comes before the request was read', async () => {
     receiver.behave(
       () => undefined,
       (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
@@ -165,7 +165,7 @@ describe('the status line of an answer decides', () => {
     expect(await send()).toMatchObject({ errorCategory: null, httpStatus: 200 });
   });
 
-  test('while its body trickles, and the attempt ends with the time limit for bodies', async () => {
+  test('while its body arrives slowly, and the attempt ends at the time limit for bodies', async () => {
     receiver.behave(flood('HTTP/1.1 200 OK\r\n\r\n', 'x', 20));
     // Without its own limit for the body this attempt would not end.
     const patient = senderTo({ timeoutMs: 3_600_000, bodyTimeoutMs: 300 });
@@ -174,7 +174,7 @@ describe('the status line of an answer decides', () => {
     expect(result).toMatchObject({ errorCategory: null, httpStatus: 200, posts: 1, isComplete: false });
   });
 
-  test('and a failure whose body trickles keeps its category and Retry-After', async () => {
+  test('and a failure with a slow body keeps its category and Retry-After', async () => {
     receiver.behave(flood('HTTP/1.1 503 No\r\nretry-after: 7\r\n\r\n', 'x', 20));
     expect(await send({ by: hasty })).toMatchObject({ errorCategory: 'http_5xx', retryAfterSeconds: 7, posts: 1 });
   });
@@ -284,7 +284,7 @@ describe('an attempt makes one POST', () => {
     'body without end': say('HTTP/1.1 200 OK', 'content-length: 9', '', 'x'),
   };
 
-  test('whenever the receiver closes idle connections, so that no event comes twice', async () => {
+  test('at any time at which the receiver closes idle connections, so that no event comes twice', async () => {
     const names = Object.keys(endings);
     const plan = fc.array(
       fc.record({
@@ -327,7 +327,7 @@ describe('an attempt makes one POST', () => {
     expect(receiver.connections()).toBeLessThan(all.length);
   }, 300_000);
 
-  test('or none, then or later, when it times out before it has a connection', async () => {
+  test('or none, now or later, if it times out before it has a connection', async () => {
     let connect = (): void => undefined;
     let closed = false;
     const gate = new Promise<void>((resolve) => (connect = resolve));

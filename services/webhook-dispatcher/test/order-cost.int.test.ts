@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('claiming, settling and taking back notices, and storing PAID, read no more for the payments of the past', async () => {
+test('claiming, settling and withdrawing notices, and storing PAID, read no more rows with more past payments', async () => {
   const { payments, notices } = await addOvertaken();
   const paces = JSON.stringify([{ pace: 'quick', lanes: 16, limit: 8, most: 8 }]);
   const outcomes = notices.map((event_id) => ({

@@ -103,7 +103,7 @@ test.each([
   expect((await records(merchant, paymentId))[1]).toMatchObject({ ...expected, attempts: 1 });
 });
 
-test('notices that have not begun are taken back when PAID is stored, and what is told of transfers is sent', async () => {
+test('notices that are not in flight are withdrawn when PAID is stored, and notices about transfers are sent', async () => {
   const merchant = await merchantWithAll();
   const paymentId = newId('pay');
   // As long as the account is blocked, nothing begins.

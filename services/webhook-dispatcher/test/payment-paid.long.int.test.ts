@@ -50,7 +50,7 @@ async function delivered(
   expect((mayRepeat ? [...new Set(sent)] : sent).toSorted()).toEqual(idsOf(payments));
 }
 
-test('paid payments that wait in the queue become events in one batch, one each', async () => {
+test('waiting paid payments become events in one batch, one each', async () => {
   const merchants = await twoMerchants();
   const payments = await payMeanwhile(merchants, 60);
   await Promise.all(payments.slice(0, 20).map((again) => world.pay({ merchantId: again.merchant_id }, again)));

@@ -75,13 +75,13 @@ async function sendOnce(
 const reached = () => hosts.map((host) => shop.received(host).length);
 
 describe('the merchant of a private target', () => {
-  test.each(hosts)('reaches %s at its address and port, and no name is asked for', async (host) => {
+  test.each(hosts)('reaches %s at its address and port, without a name query', async (host) => {
     expect(await send(owner, `https://${host}/pay`)).toMatchObject({ errorCategory: null, remoteAddress: inside });
     expect(shop.received(host)).toMatchObject([{ host, path: '/pay' }]);
     expect(nameServer.questions(host)).toBe(0);
   });
 
-  test('reaches it there whatever the name leads to, at every attempt over a new connection', async () => {
+  test('reaches it there for any address of the name, at every attempt over a new connection', async () => {
     const host = 'pay.shop.io';
     const before = shop.connections(host);
     shop.answer(host, ...Array.from({ length: 4 }, () => status(200, { connection: 'close' })), status(200));
@@ -109,7 +109,7 @@ describe('the merchant of a private target', () => {
     expect([reached(), trap.hits()]).toEqual([before, hits]);
   });
 
-  test('is led to no other address by a redirect', async () => {
+  test('is not led to another address by a redirect', async () => {
     const [from, to] = hosts;
     shop.answer(from!, status(307, { location: `https://${to}/` }), status(302, { location: 'https://127.0.0.1/' }));
     const [before, hits] = [reached(), trap.hits()];
@@ -121,7 +121,7 @@ describe('the merchant of a private target', () => {
 });
 
 describe('another merchant', () => {
-  test('does not reach it by a name that only means something inside', async () => {
+  test('does not reach it by a name of the private network', async () => {
     await send(owner, 'https://shop.internal/');
     const before = reached();
     for (const whose of [stranger, '', `${owner}:notices`, owner.toUpperCase()]) {
@@ -130,7 +130,7 @@ describe('another merchant', () => {
     expect([reached(), nameServer.questions('shop.internal')]).toEqual([before, 0]);
   });
 
-  test('reaches by the same public name what it leads to for everybody, over connections of its own', async () => {
+  test('reaches the public address of the same name, over its own connections', async () => {
     const host = 'pay.shop.io';
     shop.answer(host, status(200));
     zones[host] = { a: ['8.8.8.8'] };
@@ -159,16 +159,16 @@ describe('another merchant', () => {
   });
 });
 
-describe('who answers there', () => {
+describe('the receiver there', () => {
   test.each(['wrong.shop.internal', 'expired.shop.internal', 'self-signed.shop.internal'])(
-    'must have a certificate that is good for the name: %s',
+    'must have a valid certificate for the name: %s',
     async (host) => {
       expect(await sendOnce({ host })).toMatchObject({ errorCategory: 'tls_error', httpStatus: null });
       expect(shop.received(host)).toEqual([]);
     },
   );
 
-  test('must have it from the authority that the operator named, and from no other', async () => {
+  test("must have it from the operator's authority, and from no other", async () => {
     const ofOther = { host: 'other-ca.internal', address: '127.0.0.1', port: elsewhere.port };
     const ofOwn = { host: 'own-ca.internal' };
     expect(await sendOnce(ofOther)).toMatchObject({ errorCategory: 'tls_error' });
@@ -180,7 +180,7 @@ describe('who answers there', () => {
     expect(shop.received(ofOwn.host)).toHaveLength(1);
   });
 
-  test('must be at the address that was dialled: a connection that ended at another one is dropped without a word', async () => {
+  test('must be at the dialled address: a connection to a different one is dropped without sending anything', async () => {
     const host = 'moved.internal';
     // As a route or a rewriting firewall could bring about; here the system's own rule that this is the loopback address.
     const moved = { host, address: '0.0.0.0', port: elsewhere.port };

@@ -82,14 +82,14 @@ describe('a private target', () => {
     expect(() => parse(entry)).toThrow(/^entry 1 must /);
   });
 
-  test('is the only one of its merchant and host, and every wrong entry is named', () => {
+  test('is unique for its merchant and host, and every invalid entry is reported', () => {
     const entry = `${merchant}@shop.internal=10.0.0.1:8443`;
     const twice = `${entry},${other}@shop.internal=10.0.0.1:8443,${merchant}@shop.internal=10.0.0.2:8443,`;
     expect(() => parse(twice)).toThrow(/^entry 3 repeats .*; entry 4 must /);
     expect(() => parse(Array.from({ length: 101 }, () => entry).join(','))).toThrow('at most 100');
   });
 
-  test('is not at an address of this machine, and these are those of its interfaces', () => {
+  test('is not at an address of this machine, which are those of its interfaces', () => {
     expect(ownAddresses()).toContain('127.0.0.1');
     expect(() => parsePrivateTargets(`${merchant}@shop.internal=10.1.2.3:1`, ['10.1.2.3'])).toThrow('this machine');
   });
@@ -110,7 +110,7 @@ describe('at the start', () => {
     await expect(refused).rejects.not.toThrow('secret');
   });
 
-  test("one elsewhere is not, and names that do not exist stand in nobody's way", async () => {
+  test('one elsewhere is not refused, and unknown names are no problem', async () => {
     await refuseOwnServers(targets, ['postgres://localhost/quittance', 'amqp://nobody.invalid/']);
     await refuseOwnServers([], ['postgres://10.1.2.3/quittance']);
   });

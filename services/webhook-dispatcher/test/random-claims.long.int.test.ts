@@ -11,7 +11,7 @@ const durationMs = amountOf({ short: 3_000, long: 300_000 });
 /** The same choices for everybody, though not the same moments: what meets what is up to the machine. */
 const SEED = 20_261_208;
 
-test('no pending event is forgotten while claims, settlements and changes of lanes run at once, in random order', async () => {
+test('no pending event is forgotten while claims, settlements and changes of lanes run concurrently, in random order', async () => {
   const seed = seedOf(SEED);
   const world = await startStoreWorld({ connections: 24 });
   try {

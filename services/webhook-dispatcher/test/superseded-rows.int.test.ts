@@ -24,7 +24,7 @@ async function addPaid(merchantId: string, paymentId: string): Promise<void> {
   );
 }
 
-test('what PAID had overtaken before the upgrade is taken back by it, and nothing else', async () => {
+test('the upgrade withdraws pending notices that must not follow a stored PAID event, and nothing else', async () => {
   const merchantId = await world.addMerchant();
   const paymentId = newId('pay');
   const add = (of: string, type: 'payment.checking' | 'payment.expired' | 'transfer.unmatched' = 'payment.expired') =>

@@ -73,7 +73,7 @@ const settled = (eventId: string, state: string) =>
 
 const paid = () => tracer()!.start('paid', 'consumer', { origin: { parent: null } }).traceparent;
 
-test('each attempt is in the trace of its event, and no header of it goes to the receiver', async () => {
+test('each attempt is in the trace of its event, and no trace header goes to the receiver', async () => {
   const host = 'traced.io';
   receiver.answer(host, status(500));
   const traceparent = paid();
@@ -127,7 +127,7 @@ test('an attempt more than an hour later is linked to the trace of its event', a
 test.each([
   ['that is not sampled', `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`],
   ['that nobody traced', null],
-])('an event %s is delivered without a span, and keeps no traceparent', async (_text, traceparent) => {
+])('an event %s is delivered without a span, and has no traceparent', async (_text, traceparent) => {
   const { eventId } = await addEvent('untraced.io', traceparent);
   await settled(eventId, 'delivered');
   expect(spans.ended()).toEqual([]);

@@ -98,7 +98,7 @@ test('answers of receivers are stored once, and no event is sent again, while da
   expect([...site.book.acceptances().values()].filter((times) => times > 1)).toEqual([]);
 });
 
-test('answers of receivers that come while the database is away are stored once it is back', async () => {
+test('answers of receivers that arrive while the database is unavailable are stored when it is back', async () => {
   const gate = createGate();
   const merchants = await site.knownMerchants(10, () => gate.hold);
   await site.pay(merchants, 60);
@@ -118,7 +118,7 @@ test('answers of receivers that come while the database is away are stored once 
   expect(gate.held()).toBe(0);
 });
 
-test('deliveries and manual retries continue without the broker, and what the broker lost arrives once payments replays it', async () => {
+test('deliveries and manual retries continue without the broker, and messages that the broker lost arrive when payments replays them', async () => {
   const gate = createGate();
   const merchants = await site.merchants(5, () => gate.hold);
   const [failing] = await site.merchants(1, ({ nth }) => status(nth <= 9 ? 500 : 200));

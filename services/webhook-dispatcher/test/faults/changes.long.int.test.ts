@@ -29,7 +29,7 @@ const changes: [string, (tx: Transaction, merchantId: string) => Promise<unknown
   ['rotation', (tx, merchantId) => replaceKey(tx, merchantId, newKey())],
 ];
 
-test.each(changes)('a %s is not answered while a claim that has not seen it is under way', async (_what, change) => {
+test.each(changes)('a %s is not answered during a claim that has not seen it', async (_what, change) => {
   const merchantId = await store.addMerchant();
   await store.addEvent(merchantId);
   const claimer = await store.pool.connect();

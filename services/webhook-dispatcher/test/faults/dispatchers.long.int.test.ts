@@ -32,7 +32,7 @@ const attemptsOf = async (merchants: readonly Merchant[]): Promise<number> => {
   return rows[0]!.made;
 };
 
-test('late failures of a dispatcher that was frozen are ignored, and its late successes count', async () => {
+test('late failures of a frozen dispatcher are ignored, and its late successes count', async () => {
   const [first, second] = [createGate(), createGate()];
   const byAnother = await site.knownMerchants(4, ({ nth }) => (nth === 1 ? first.hold : status(200)));
   const givenUp = await site.knownMerchants(2, ({ nth }) => (nth === 1 ? first.hold : status(500)));
@@ -116,7 +116,7 @@ async function changeEndpoint(merchant: Merchant, path: string): Promise<Change>
   return { merchant, keyId, path, leased: new Set(rows.map((row) => row.event_id)), from: site.book.all.length };
 }
 
-test('dispatchers that are stopped one after the other under load lose no event and send none twice', async () => {
+test('dispatchers that are stopped one by one under load lose no event and send none twice', async () => {
   await startSecond();
   // Long enough that something is always under way.
   const merchants = await site.merchants(
@@ -174,7 +174,7 @@ test(`of ${RETRIES} retries at once, to two dispatchers, exactly one starts a cy
   await site.delivered([merchant], 1);
 });
 
-test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; with a right clock it sends everything', async () => {
+test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; with a correct clock it sends everything', async () => {
   for (const dispatcher of dispatchers.splice(0)) expect(await dispatcher.stop()).toBe(0);
   const merchants = await startWith(FAST_CLOCK, () => site.merchants(5));
   await site.pay(merchants, 20);

@@ -22,7 +22,7 @@ const { payments: PAYMENTS, kills: KILLS } = amountOf({
   long: { payments: 1_500, kills: 8 },
 });
 
-test('however dispatchers are killed, no notice of a payment comes to a receiver after its PAID event', async () => {
+test('no receiver gets a notice of a payment after its PAID event, even if dispatchers are killed at any time', async () => {
   const seed = seedOf(SEED);
   const site = await openSite({ retryDelaysSeconds: '0,0,1,1,1,1,1,1' });
   const dispatchers = [site.world.dispatcher(), await site.world.start()];

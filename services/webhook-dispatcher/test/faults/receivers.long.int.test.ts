@@ -72,7 +72,7 @@ test('while a tenth of the receivers hang, all events of the others arrive', asy
   await site.delivered(hanging, 40);
 });
 
-test('an event for a receiver whose certificate has ended waits, and arrives once the certificate is renewed', async () => {
+test('an event for a receiver whose certificate has expired waits, and arrives when the certificate is renewed', async () => {
   const [merchant] = (await site.merchants(1)) as [Merchant];
   const host = `expired.${merchant.host}`;
   site.book.treat(host, () => status(200));
@@ -93,7 +93,7 @@ test('an event for a receiver whose certificate has ended waits, and arrives onc
   expect(site.book.of(host)).toHaveLength(1);
 });
 
-test('a status line of 200 is a success, even when the body after it never ends', async () => {
+test('a status line of 200 is a success, even if the body never ends', async () => {
   await site.delivered(endless, 4);
   expect(await site.count(endless, 'attempts = 1 and interruptions = 0')).toBe(4);
   expect(visitsOf(endless)).toHaveLength(4);
