@@ -55,7 +55,7 @@ test('two replicas that take the same rows in any order do not deadlock, and cou
   const limits = [rateLimits.sharedReads, rateLimits.cancellation, rateLimits.webhookSettings];
   const each = 12;
   const seen = new Map<string, number[]>();
-  // Not all at once: each has a time limit, and a busy machine would answer the last too late.
+  // Not all at the same time: each has a time limit, and a busy machine would answer the last one too late.
   const groups = [0, 10, 20, 30].map((first) => merchants.slice(first, first + 10));
   const rounds = Array.from({ length: each / 4 }, () => groups).flat();
   for (const group of rounds) {

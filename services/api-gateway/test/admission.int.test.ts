@@ -57,7 +57,7 @@ const rotationsCounted = async (secret: string) =>
       [Buffer.from(secret)],
     )
   ).rows;
-/** One after the other: of many at once a busy machine answers some too late, which is a 503. */
+/** One by one: of many concurrent requests a busy machine answers some too late, with 503. */
 const repeatedly = async (times: number, send: (nth: number) => Promise<Response>): Promise<Response[]> => {
   const responses: Response[] = [];
   for (let nth = 0; nth < times; nth += 1) responses.push(await send(nth));
@@ -79,7 +79,7 @@ describe('creations a minute', () => {
     expect(await createdOf(31)).toBe(30);
     const raised = await rate(40);
     expect([raised.status, raised.json()]).toMatchObject([200, { creations_per_minute: 40 }]);
-    // In the same window, at any replica.
+    // In the same window, on any replica.
     expect(await createdOf(10)).toBe(9);
     expect((await create(await gateway.replica())).status).toBe(429);
     expect((await rate(null)).json()).toMatchObject({ creations_per_minute: null });
@@ -137,7 +137,7 @@ describe('the order of answers', () => {
     });
     expect(await rotationsCounted(secret)).toEqual([{ count: 1 }]);
     expect(await rotationsCounted(wrong.headers['secret-key'])).toEqual([{ count: 1 }]);
-    // Over the limit for its size still, and counted still; a wrong one is refused for the limit.
+    // Still 413 for its size, and still counted; a wrong secret gets 429.
     const statusesOf = async (call: Call) =>
       (await repeatedly(5, () => gateway.call('POST', '/api/v1/merchant/rotate-key', call))).map((one) => one.status);
     expect(await statusesOf(rotate)).toEqual([413, 413, 413, 413, 413]);
@@ -213,7 +213,7 @@ describe('a counter', () => {
     const replicas = [gateway, await gateway.replica()];
     const burst = () => Promise.all(Array.from({ length: 200 }, (_, n) => create(replicas[n % 2])));
     let responses: Response[];
-    // One that a busy machine answers too late has counted and is 503 all the same: then once more, as another merchant.
+    // On a busy machine a counted request may be answered 503 too late: then again, with a new merchant.
     do {
       await fresh();
       responses = await burst();
@@ -307,7 +307,7 @@ describe('a counter', () => {
     for (const event of [delivered, failed, 'evt_unknown', delivered, newId('evt'), failed, delivered])
       answers.push(await retry(event));
     expect(answers.map(({ status }) => status)).toEqual([409, 202, 404, 409, 404, 429, 429]);
-    // A refusal for the limit sends no request.
+    // A request over the limit sends no call.
     const asked = gateway.webhooks.received.filter((call) => call.path === path(failed));
     expect(asked).toHaveLength(1);
     for (const { headers, text } of answers.slice(-2)) {

@@ -96,7 +96,7 @@ describe('an additional API key', () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => insist(() => keys('POST', '', { name: `key ${n}`, scope: 'all' }))),
     );
-    // The first, three from above, and as many more as make twenty.
+    // The first key, three from above, and enough for twenty.
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(16);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(4);
   });

@@ -10,7 +10,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await testGateway();
 });
-/** As the migration leaves it. */
+/** As after the migration. */
 beforeEach(async () => {
   await gateway.pool.query('delete from check_report');
   await gateway.pool.query('insert into check_report default values');
@@ -25,7 +25,7 @@ const outcome = { began_at: ago(3), ended_at: ago(2), whole: true, violations: [
 const report = (body: object, headers: Record<string, string> = internal) =>
   gateway.call('POST', '/internal/v1/check/report', { headers, body: { ...outcome, ...body } });
 
-/** What a process of its own shows: runs by outcome, broken rules by name. */
+/** The metrics of a process: runs by outcome, broken rules by name. */
 async function shown(): Promise<{ runs: Record<string, number>; broken: Record<string, number> }> {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
   const loop = startShowCheckLoop({ db: gateway.pool, logger: testLogger, metrics });
@@ -91,7 +91,7 @@ describe('the outcome of a check', () => {
     await report({ began_at: ago(1), ended_at: ago(1), violations: [] });
     expect((await report({})).json()).toEqual({ kept: false });
     expect((await shown()).broken).toEqual({});
-    // The answer was lost, and the client asks again.
+    // The answer was lost, and the client retries.
     const again = { began_at: ago(0.5), ended_at: ago(0.5) };
     expect((await report(again)).json()).toEqual({ kept: true });
     expect((await report(again)).json()).toEqual({ kept: true });

@@ -25,7 +25,7 @@ const created: Decide = (creation) => ({
 
 const refusal: ServiceResponse = { status: 409, headers: {}, body: Buffer.from('{}') };
 
-/** payments: decides groups by `decide`, and single calls by `answer`. */
+/** A payments service: decides batches with `decide`, and single calls with `answer`. */
 function payments(
   decide: Decide | 'unknown call',
   answer: (request: ServiceRequest) => Promise<ServiceResponse> = () => Promise.resolve(refusal),
@@ -36,7 +36,7 @@ function payments(
     call: (_call: typeof CreatePayments, { body }: { body: { creations: CreationOfMerchant[] } }) => {
       if (decide === 'unknown call') return Promise.reject(new Error('it answered 404'));
       groups.push(body.creations);
-      // The order of an answer means nothing.
+      // The order of an answer has no meaning.
       const found = body.creations.toReversed().map(decide);
       return Promise.resolve({ created: found.filter((one) => one !== null) });
     },
@@ -124,7 +124,7 @@ test('lone creations that payments does not answer delay no others', async () =>
   const slow: Promise<ServiceResponse>[] = [];
   for (const merchant of ['mer_4', 'mer_5', 'mer_6']) {
     slow.push(create(merchant, creation('key')));
-    // Each in a turn of its own, so that they form no group.
+    // Each in its own turn of the event loop, so that they form no batch.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
   }

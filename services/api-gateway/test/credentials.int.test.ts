@@ -44,7 +44,7 @@ describe('API-key rotation', () => {
     const far = await gateway.replica(proxy.url);
     expect(await statusWith(merchant.api_key, far.call)).toBe(200);
     try {
-      // Round trips for the begin, the statement and the commit: the last one is allowed, and ends after the time of a request.
+      // Round trips for begin, the statement and commit: the last one starts in time, and ends after the request's time limit.
       for (const delayMs of [300, 310, 320]) {
         proxy.delay(delayMs);
         const { status, ...answer } = await rotate(merchant.rotation_secret, far.call);
@@ -128,7 +128,7 @@ describe('replaced credentials', () => {
         const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
         expect((await gateway.pool.query(waiting)).rowCount).toBe(1);
       });
-      // Handed out unawaited inside an object: it can only end after this transaction has.
+      // Returned unawaited in an object: it can only end after this transaction.
       return { underWay };
     });
     expect((await rotation.underWay).status).toBe(401);

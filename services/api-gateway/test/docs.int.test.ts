@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 type Answer = Reply & { body: Buffer; headers: Record<string, string> };
 
-/** Asks as the server would have it routed: by the first route that fits. */
+/** Routes as the server does: to the first route that matches. */
 async function get(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   const { pathname, searchParams } = new URL(url, 'http://gateway');
   const fits = (path: string) => new RegExp(`^${path.replace(':name', '([^/]+)')}$`).exec(pathname);

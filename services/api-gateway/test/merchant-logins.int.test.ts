@@ -33,7 +33,7 @@ const resume = (session: string) => post('/operator-sessions/resume', { session 
 const linkOf = (name: string, merchant = shop) => post(`${loginsOf(merchant)}/${name}/sign-in-link`, note);
 const use = (link: string) => post('/operator-sessions/by-link', { link, client: '192.0.2.9' }, {});
 const setStatus = (action: 'block' | 'unblock') => post(`/merchants/${shop.merchant_id}/${action}`, note);
-/** As if so many had been asked for in a window that goes on for long, so that no slow machine begins another one. */
+/** Sets a counter in a long window, so that a slow machine does not start a new one. */
 const setCount = (scope: string, count: number) =>
   gateway.pool.query(
     `update rate_limit_window set count = $2, ends_at = clock_timestamp() + interval '1 hour' where scope = $1 and subject = $3`,
@@ -97,7 +97,7 @@ describe("a merchant's person", () => {
     await setStatus('block');
     const refused = [await resume(session), await signIn(credential), await use(link), await linkOf('nora')];
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401, 404]);
-    // As one that nobody has.
+    // The same as for an unknown credential.
     expect((await signIn(credential)).text).toBe((await signIn(`qm_${'a'.repeat(43)}`)).text);
     await setStatus('unblock');
     const statuses = [await resume(session), await signIn(credential), await use(link)].map(({ status }) => status);

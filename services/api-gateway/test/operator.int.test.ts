@@ -72,7 +72,7 @@ describe('the audit of an account', () => {
         after: { name: 'Shop', status: 'active', status_version: 1 },
       },
     ]);
-    // Each change of the key begins where the one before ended.
+    // Each change of the key starts from the result of the one before.
     const [replacement, rotation] = entries as { before: Record<string, string>; after: Record<string, string> }[];
     expect(replacement!.before['api_key_created_at']).toBe(rotation!.after['api_key_created_at']);
     expect(rotation!.before['api_key_created_at']! < rotation!.after['api_key_created_at']!).toBe(true);

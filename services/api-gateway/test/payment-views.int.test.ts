@@ -37,7 +37,7 @@ const payment: PublicPayment = {
   expires_at: '2026-01-31T09:00:00.000Z',
 };
 const checking = checkoutOf(payment, { confirmations: { seen: 3, required: 12 }, reference: '0123456J' });
-/** Has payments know these tokens, and no others. */
+/** Makes payments know only these tokens. */
 const know = (...tokens: string[]) => {
   const found = tokens.map((token) => ({ token_sha256: publicTokenHash(token), ...checking }));
   payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });

@@ -35,7 +35,7 @@ const ask = (method: string, path: string, body?: object, headers: Record<string
     headers: { 'X-API-Key': merchant.api_key, ...headers },
     ...(body !== undefined && { body }),
   });
-/** Has payments answer about single payments with these, and no others. */
+/** Makes payments answer reads of single payments with only these. */
 const found = (what: 'payment-details' | 'public-payments', ...payments: object[]) =>
   gateway.payments.answers.set(`POST /internal/v1/${what}`, { status: 200, body: { found: payments } });
 const create = (body: object = creation) => ask('POST', '/payments', body, { 'Idempotency-Key': 'order-1' });
@@ -140,7 +140,7 @@ describe('reading payments', () => {
 
   test("an unknown id, another merchant's and a malformed one get the same 404, for details and for webhooks", async () => {
     const foreign = newId('pay');
-    // An answer about another merchant's payment, which was not asked for, is never shown.
+    // A payment of another merchant that was not asked for is never shown.
     found('payment-details', { merchant_id: newId('mer'), payment: { payment_id: foreign } });
     gateway.webhooks.answers.set(`GET ${own(`/payments/${foreign}/deliveries`)}`, {
       status: 200,
@@ -324,7 +324,7 @@ describe('a public token', () => {
     const token = known();
     const view = () => gateway.call('GET', `/api/v1/payments/${token}`);
     const answers = [];
-    // One after the other: of so many at once a busy machine answers some too late, which is a 503.
+    // One by one: of so many concurrent requests a busy machine answers some too late, with 503.
     for (let views = 0; views < 125; views += 1) answers.push(await view());
     const [answer] = answers.filter(({ status }) => status === 200);
     expect(answer?.json()).toEqual(body);

@@ -3,7 +3,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createShopNames } from '../src/merchants/display-name.ts';
 
-/** A database with one shop, whose name may change and which may go away. */
+/** A database with one shop, whose name can change, and which can become unavailable. */
 function shopNames() {
   const world = { name: 'Corner Shop' as string | null, isDown: false, reads: 0, now: 0 };
   const query = ({ values: [ids] }: { values: [string[]] }) => {

@@ -92,14 +92,14 @@ test('a stranger with any number of addresses does not fill the table, and hides
     await exchange('qo_wrong');
   }
   expect(await rows()).toBe(before + 60 + 60);
-  // The door of the merchants has its own.
+  // The merchants' console has its own limit.
   await signIn('qo_wrong', { audience: 'merchants', client: '203.0.113.1' });
   expect(await rows()).toBe(before + 121);
   expect((await entriesAt('/operators/audit?only=changes')).slice(0, 2)).toMatchObject([
     { action: 'make_sign_in_link', operator: 'olga' },
     { action: 'disable', operator: 'gone' },
   ]);
-  // They are forgotten after 90 days, ten for each new one; what is about somebody is kept.
+  // They are deleted after 90 days, ten for each new one; rows about known people are kept.
   await gateway.pool.query(`update operator_audit set at = at - interval '91 days'`);
   await endWindows(gateway.pool, 'sign_in_refusals');
   await signIn('qo_wrong', { client: '203.0.113.2' });

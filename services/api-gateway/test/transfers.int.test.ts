@@ -101,7 +101,7 @@ describe('the checkout page', () => {
     ...{ status: 'PENDING', amount: '10', currency: 'USDT', network: evmNetwork.id, merchant_wallet: WALLET },
     ...{ description: 'Order 7', expires_at: '2126-01-31T09:00:00.000Z' },
   };
-  /** @returns the token of a payment that payments shows. */
+  /** @returns the token of a payment that payments knows. */
   function shown(change: Partial<PublicPayment> = {}, help: object | null = { arrived: null, lookup: null }): string {
     const token = newPublicToken();
     const found = [{ token_sha256: sha256(token).toString('hex'), ...checkoutOf({ ...payment, ...change }) }];
@@ -123,7 +123,7 @@ describe('the checkout page', () => {
     for (const status of ['EXPIRED', 'CANCELLED'] as const) await open(shown({ status }));
     expect(questions()).toHaveLength(3);
     for (const status of ['CHECKING', 'PAID'] as const) await open(shown({ status }));
-    // Polling the status asks for nothing.
+    // Polling the status makes no call.
     await gateway.call('GET', `/api/v1/payments/${token}`);
     expect(questions()).toHaveLength(3);
   });
@@ -180,7 +180,7 @@ describe('the checkout page', () => {
     expect(answers[6]!.headers['retry-after']).toMatch(/^[1-9]\d?$/);
     expect(answers[6]!.text).toContain('Order 7');
     expect(questions()).toHaveLength(6);
-    // Without a question the page is not limited, and another payment has a count of its own.
+    // Without a look-up the page has no limit, and another payment has its own counter.
     expect((await open(token)).status).toBe(200);
     expect((await open(shown(), ID)).status).toBe(200);
   });

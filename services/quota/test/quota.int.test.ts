@@ -98,7 +98,7 @@ describe('a change of policy', () => {
       limits.map((limit) =>
         eventually(async () => {
           const answer = await world.change(merchantId, 'limits', { total_limit: limit });
-          // With this many at once some may wait too long for the database; one that was made all the same makes no other version.
+          // With so many at the same time, some may wait too long for the database. Repeating one that was applied creates no version.
           expect(answer.status).not.toBe(503);
           return answer;
         }),
@@ -115,14 +115,14 @@ describe('a change of policy', () => {
   test('that arrives while another one is being written is applied after it, to its result', async () => {
     const pool = testPool({ url: world.databaseUrl, schema, max: 2 });
     try {
-      // On a busy machine the operator may have given up waiting, which changes nothing: then once more.
+      // On a busy machine the operator's call may time out, which changes nothing: then again.
       await eventually(() => changeBesideAnother(pool));
     } finally {
       await pool.end();
     }
   });
 
-  /** Writes a version of its own, and commits it once an operator's change of the same merchant waits for it. */
+  /** Writes its own version, and commits when an operator's change of the same merchant waits for it. */
   async function changeBesideAnother(pool: Pool): Promise<void> {
     const merchantId = await world.register();
     const holder = await pool.connect();
@@ -260,11 +260,11 @@ describe('account status', () => {
   test('has the version of the policy that includes it, so that an old block is not taken for a new one', async () => {
     const merchantId = await world.register();
     const status = async () => (await world.call('GET', `/merchants/${merchantId}/account-status`)).body;
-    // The version a merchant is registered with is in no message.
+    // The version at registration is in no message.
     expect(await status()).toEqual({ status: 'active', status_version: 1, policy_version: 1 });
     await sayStatus(merchantId, 'blocked', 2);
     expect(await status()).toEqual({ status: 'blocked', status_version: 2, policy_version: 2 });
-    // Blocked, unblocked and blocked again, of which the second message never arrives: it holds with the version of the first.
+    // Blocked, unblocked and blocked again, but the second message never arrives: the merchant stays blocked with the first version.
     await sayStatus(merchantId, 'blocked', 4);
     expect(await status()).toEqual({ status: 'blocked', status_version: 4, policy_version: 2 });
     await world.change(merchantId, 'pause');
