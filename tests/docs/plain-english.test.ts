@@ -46,7 +46,7 @@ const notYet = [
     (name) => `packages/${name}/`,
   ),
   ...['messaging', 'postgres', 'runtime', 'sdk', 'testkit'].map((name) => `packages/${name}/`),
-  ...['api-gateway', 'chain-watcher', 'payments', 'webhook-dispatcher'].map((name) => `services/${name}/`),
+  ...['chain-watcher', 'payments'].map((name) => `services/${name}/`),
   ...['attacks', 'benchmarks', 'browser', 'conformance', 'deployment', 'docs', 'engine'].map(
     (name) => `tests/${name}/`,
   ),

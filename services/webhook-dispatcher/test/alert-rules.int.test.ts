@@ -20,7 +20,7 @@ let samples: Sample[];
 
 beforeAll(async () => {
   world = await startWorld();
-  // Before anything has happened: nothing sent, nothing failed, nothing waits.
+  // At the start: nothing sent, nothing failed, nothing waiting.
   samples = await eventually(async () => {
     const found = samplesIn(await world.metrics());
     const ended = found.filter(({ name }) => name === 'loop_last_success_timestamp_seconds');
@@ -53,7 +53,7 @@ test('every kind of failed attempt is an increase, and is covered by one of the 
   expect(results.sort()).toEqual(['delivered', ...attemptErrors].sort());
   const named = ['WebhookEgressBroken', 'WebhookReceiversFailing'].flatMap((alert) => {
     const lists = [...exprOf(alert).matchAll(/(?:result|error_category)=~"([^"]*)"/g)].map(([, list = '']) => list);
-    // Asked for three times in each: how many attempts, their share, and whether several merchants' receivers fail so.
+    // Each rule queries it three times: attempts, their share, and the number of failing merchants.
     expect(lists).toEqual([lists[0], lists[0], lists[0]]);
     return lists[0]!.split('|');
   });

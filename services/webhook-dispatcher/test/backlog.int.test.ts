@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => world.empty());
 afterAll(() => world.stop());
 
-/** A merchant with events that have been due for so long. */
+/** A merchant with events that have been due for this time. */
 async function merchantWaiting(seconds: number, events = 1): Promise<string> {
   const merchantId = await world.addMerchant();
   for (let n = 0; n < events; n += 1) await world.addEvent(merchantId);
@@ -67,11 +67,11 @@ describe('the backlog', () => {
     await changeLane(blocked, 'held = true');
     await openCircuit(failing);
     await pauseHost(unreachable);
-    // Its pause is over, and it is not probed yet.
+    // Its pause has ended, but it has not been probed yet.
     const unprobed = await merchantWaiting(600);
     await openCircuit(unprobed);
     await changeLane(unprobed, `open_until = now(), next_due_at = now()`);
-    // Without an endpoint there is nowhere to send to.
+    // Without an endpoint there is nowhere to send.
     await world.addEvent(newId('mer'));
     expect(await backlog()).toEqual({
       ...nothing,
@@ -128,7 +128,7 @@ describe('the backlog', () => {
     ];
     for (const merchantId of [refused, alsoRefused]) await openCircuit(merchantId);
     await changeLane(late, `failures = 1, failing_since = now(), error_category = 'response_timeout'`);
-    // Works again, and remembers what it was.
+    // It works again, but still has its last error category.
     await changeLane(await merchantWaiting(5), `error_category = 'tls_error'`);
     for (const change of ['held = true', 'next_due_at = null']) {
       const silent = await merchantWaiting(5);
@@ -165,7 +165,7 @@ describe('the backlog', () => {
     expect(await countMisplacedAttempts(world.pool)).toBe(2);
     const page = await readFile(new URL('../../../docs/operator-tasks.md', import.meta.url), 'utf8');
     const recipe = /```sql\n(begin;[^`]*attempt_default[^`]*)```/.exec(page)![1]!;
-    // The tests' role has another name, and is the owner all the same.
+    // The tests' role has a different name, but is the owner too.
     await world.pool.query(recipe.replace('set local role quittance_webhooks;', ''));
     expect((await world.pool.query(`select event_id from ${month}`)).rows).toEqual([{ event_id: 'evt_1' }]);
     expect((await world.pool.query('select event_id from attempt_default')).rows).toEqual([{ event_id: 'evt_5' }]);

@@ -37,7 +37,7 @@ describe('a claim', () => {
     });
     expect(await claim()).toEqual([]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'pending', leased: true, due_in: left(45) });
-    // Whoever claimed it may die, and nobody else says when the lane is due.
+    // The claimer may die, and then only this makes the lane due.
     const { rows } = await pool.query(
       'select ceil(extract(epoch from next_due_at - now()))::int as due_in from lane where merchant_id = $1',
       [merchantId],
@@ -69,7 +69,7 @@ describe('a claim', () => {
   });
 
   test('finds the one lane with due deliveries among many without', async () => {
-    // A new endpoint's lane is due once, to see whether an event came before it.
+    // A new endpoint's lane is due once, to find events that are older than the endpoint.
     for (let n = 0; n < 17; n += 1) await addMerchant();
     const eventId = await addEvent(await addMerchant());
     const first = await tryClaim({ room: 5 });
@@ -91,8 +91,8 @@ describe('a claim', () => {
     const claimed: string[] = [];
     let adding = true;
     const claimer = async (): Promise<void> => {
-      // A claim finds nothing while the other has locked the lanes, and misses what is added after it began: only what the claims find
-      // that began after the last event was added says whether any is left.
+      // A claim finds nothing while another one has locked the lanes, and misses events that are added after it began. Only claims
+      // that began after the last event was added show whether any event is left.
       for (let empty = 0; empty < 3;) {
         const allAdded = !adding;
         const batch = await claim({ room: 7 });
@@ -161,7 +161,7 @@ describe('the pace of a lane', () => {
     expect((await allow({ quick: 9, new: 9 })).map((c) => c.event_id)).toEqual([eventId]);
     const { rows: after } = await pool.query('select * from lane where pace = $1 order by merchant_id', ['slow']);
     expect(after).toEqual(before);
-    // One by each claim, however much room there is.
+    // One per claim, with any amount of room.
     expect(await allow({ quick: 9, slow: 9 })).toHaveLength(1);
     expect(await allow({ quick: 9, slow: 9 })).toHaveLength(1);
   });

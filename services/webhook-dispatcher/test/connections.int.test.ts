@@ -13,14 +13,14 @@ import { createAuthority } from './certificates.ts';
 import { say, startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 
 let receiver: RawReceiver;
-/** Connections of ours that stand, of all tests. */
+/** Our open connections, of all tests. */
 const open = new Set<TLSSocket>();
 
 beforeAll(async () => {
   const authority = await createAuthority();
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
   receiver = await startRawReceiver(authority);
-  // As a receiver asks for that wants its connections kept as long as possible.
+  // As a receiver announces that keeps connections as long as possible.
   receiver.behave(say('HTTP/1.1 200 OK', 'keep-alive: timeout=600', 'content-length: 0', '', ''));
 });
 afterAll(() => receiver.close());
@@ -59,7 +59,7 @@ test('idle connections to all hosts are limited, the longest idle ones close fir
   }
   expect(receiver.connections()).toBeGreaterThan(before + 40);
 
-  // One that is in use at every step stays, whatever comes and goes beside it.
+  // A connection that is used at every step stays open while others come and go.
   await post(connections, 'busy');
   const steps = receiver.connections();
   for (let n = 0; n < 20; n += 1) {
@@ -90,7 +90,7 @@ test.each<[string, Dial]>([
   });
   const connections = createConnections({ connector: dual, perHost: 4 });
   expect(await post(connections, 'dual')).toMatchObject({ answer: { status: 200 } });
-  // Where connecting takes a busy machine a while, others are tried beside it.
+  // If connecting takes a busy machine a while, other addresses are tried meanwhile.
   expect(dialled.slice(0, 2)).toEqual([six[0], '8.8.8.8']);
   await connections.close();
 });

@@ -143,7 +143,7 @@ describe('a failing receiver', () => {
     world.receiver.answer(merchant.host, status(500));
     const { event_id } = await ends(await world.pay(merchant), { status: 'failed' });
     const retry = `/merchants/${merchant.merchantId}/events/${event_id}/retry`;
-    // Held, so that the cycle cannot end and be started again while the calls come in.
+    // Held, so that the cycle cannot end and start again during the calls.
     await world.setStatus(merchant.merchantId, 'blocked', 1);
     await eventually(async () => {
       const { rows } = await world.pool.query(`select held from lane where merchant_id = $1`, [merchant.merchantId]);
@@ -239,7 +239,7 @@ test('a signing key that cannot be opened uses no attempt, and delays no other m
   await eventually(() => expect(world.dispatcher().log()).toContain('a signing key cannot be opened'));
   await ends(await world.pay(other), { status: 'delivered' });
   const released = await ends(payment, { status: 'pending', attempts: 0, error_category: null });
-  // It is released, and its lane put off, after the line in the log.
+  // It is released, and its lane put off, after the log line.
   await eventually(async () => {
     const { rows } = await world.pool.query(`select circuit_state from lane where merchant_id = $1`, [
       merchant.merchantId,
@@ -265,7 +265,7 @@ describe('a blocked account', () => {
     });
     const payment = await world.pay(merchant);
     await ends(payment, { status: 'pending' });
-    // A whole delivery of another merchant later, nothing has moved; nor does old news move it.
+    // A delivery of another merchant later, nothing has been sent; an old message does not change that.
     await world.setStatus(merchant.merchantId, 'active', 4);
     await ends(await world.pay(other), { status: 'delivered' });
     expect(await world.delivery(payment)).toMatchObject({ status: 'pending', attempts: 0, error_category: null });
@@ -309,7 +309,7 @@ describe('operators', () => {
   test('page through failed events, of one merchant or of all, with their total', async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
     const ids = Array.from({ length: 103 }, () => newId('evt')).sort();
-    // As if they had used up their attempts, all in one moment; to have them do so would take a thousand deliveries.
+    // As if their attempts were used up; really failing them would take a thousand deliveries.
     await world.pool.query(
       `with stored as (
          insert into event (event_id, payment_id, merchant_id, body, created_at)
@@ -335,7 +335,7 @@ describe('operators', () => {
     const own = [...(await page(mine)).events, ...(await page(`${mine}&after=${ids[99]!}`)).events];
     expect(own.every(({ merchant_id }) => merchant_id === merchant.merchantId)).toBe(true);
     expect((await page(mine)).total).toBe(ids.filter((id) => id.slice(-2) !== ids[7]!.slice(-2)).length);
-    // One that was recovered meanwhile is still a place in the list.
+    // An event that was recovered meanwhile still marks a position in the list.
     await world.pool.query(
       `update delivery set status = 'delivered', delivered_at = now(), error_category = null where event_id = $1`,
       [ids[50]],

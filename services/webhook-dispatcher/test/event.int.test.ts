@@ -96,7 +96,7 @@ describe('a batch of events', () => {
       );
       const seconds: [string, number][] = [];
       for (const [merchantId, , , expected] of lanes) {
-        // In one transaction, so that now() stands still; the milliseconds are those of a JavaScript Date.
+        // In one transaction, so that now() does not change; with milliseconds, like a JavaScript Date.
         const { rows } = await tx.query<{ off_ms: number }>(
           `select round(extract(epoch from next_due_at - (${expected})) * 1000)::float8 as off_ms from lane where merchant_id = $1`,
           [merchantId],
@@ -126,7 +126,7 @@ describe('a batch of events', () => {
   });
 });
 
-/** Runs transactions at once. @returns how often they were begun: a deadlock's victim is run again. */
+/** Runs transactions concurrently. @returns how often they were started: a deadlock's victim runs again. */
 async function triesOf(runs: readonly ((tx: Transaction) => Promise<unknown>)[]): Promise<number> {
   let tries = 0;
   const once = (run: (tx: Transaction) => Promise<unknown>) =>
@@ -134,7 +134,7 @@ async function triesOf(runs: readonly ((tx: Transaction) => Promise<unknown>)[])
       pool,
       async (tx) => {
         tries += 1;
-        // Longer than a busy machine takes for one of them, for which the other waits.
+        // Longer than a busy machine takes for one transaction, which the other one waits for.
         await tx.query(`set local statement_timeout = '30s'`);
         await run(tx);
       },

@@ -6,7 +6,7 @@ import type { Pace } from '../src/state.ts';
 
 const target = (merchant_id: string, pace: Pace = 'quick', host = `${merchant_id}.io`) => ({ merchant_id, host, pace });
 
-/** Limits that are not tested are wide. */
+/** Limits that are not tested are high. */
 function limitsOf(some: Partial<Limits>) {
   let nowMs = 0;
   const most = {
@@ -25,7 +25,7 @@ function limitsOf(some: Partial<Limits>) {
     inFlight,
     hostCircuits,
     pass: (ms: number) => void (nowMs += ms),
-    /** Starts attempts at as many lanes, one each. @returns the places they got. */
+    /** Starts an attempt at each of several lanes. @returns their places. */
     startEach: (count: number, pace: Pace, label: string = pace): Place[] =>
       Array.from({ length: count }, (_, n) => inFlight.acquire(target(`${label}${n}`, pace))).filter(
         (place) => place !== null,

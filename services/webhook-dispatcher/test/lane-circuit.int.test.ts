@@ -54,10 +54,10 @@ const endPause = (merchantId: string) =>
     [merchantId],
   );
 
-/** A lane whose circuit is open, from a moment in this test on, for so many seconds. */
+/** A lane whose circuit is open for this many seconds from now. */
 const openFor = (seconds: number) => ({ circuit_state: 'open', open_for: left(seconds), due_in: left(seconds) });
 
-/** Makes the pause of an open circuit last: however long the rest of a test takes, it is not over by itself. */
+/** Extends the pause of an open circuit, so that it does not end during the rest of a slow test. */
 const keepOpen = (merchantId: string) =>
   world.pool.query(
     `update lane set open_until = open_until + interval '1 hour', next_due_at = next_due_at + interval '1 hour'
@@ -130,7 +130,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
       await endPause(merchantId);
       const probe = await world.claim();
       expect(probe).toHaveLength(1);
-      // Another process, which does not know of the probe.
+      // Another process, which does not know the probe.
       expect(await world.claim()).toEqual([]);
       await fail(probe);
       expect(await laneOf(merchantId)).toMatchObject({ ...openFor(rest), recovery_limit: null });
@@ -313,7 +313,7 @@ describe('a host that gets fewer attempts', () => {
     const eventIds = await Promise.all(merchants.map((merchantId) => world.addEvent(merchantId)));
     const resting = { hosts: { 'dead.io': { room: 1, pause_seconds: 4 } } };
     await transaction(world.pool, async (tx) => {
-      // In one transaction, so that now() stands still: they are due, and have not been for long.
+      // In one transaction, so that now() does not change: they have just become due.
       await tx.query(`update lane set next_due_at = now()`);
       expect(await world.claim(resting, tx as unknown as Pool)).toEqual([]);
       expect((await tx.query(`select from lane where next_due_at = now()`)).rowCount).toBe(2);

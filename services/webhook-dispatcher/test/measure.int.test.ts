@@ -41,7 +41,7 @@ test('the metrics name the twenty merchants whose events wait longest, and drop 
       value,
     };
   };
-  /** Looks again, so that nobody waits for the next look. */
+  /** Measures again, so that no test waits for the interval. */
   const becomes = (check: (now: Awaited<ReturnType<typeof shown>>) => void) =>
     eventually(async () => {
       loop.wake();

@@ -29,7 +29,7 @@ const zones: Record<string, Zone> = {
 let world: World;
 let nameServer: NameServer;
 let trap: Trap;
-/** The service as it runs anywhere, with the real resolver and the real way out; only its name server is ours. */
+/** The real service, with the real resolver and connector; only its name server is ours. */
 beforeAll(async () => {
   [world, nameServer, trap] = await Promise.all([startWorld(), startNameServer(zones), startTrap()]);
   await world.dispatcher().stop();
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const put = (url: string, merchantId = newId('mer')) => world.call('PUT', `/merchants/${merchantId}/webhook`, { url });
 
-/** A busy machine may take longer for the look-up than a PUT waits for it. */
+/** On a busy machine a look-up may take longer than a PUT waits for it. */
 const putUntilKnown = (url: string, merchantId = newId('mer')) =>
   world.callUntilServed('PUT', `/merchants/${merchantId}/webhook`, { url });
 
@@ -82,7 +82,7 @@ describe('PUT resolves the host name', () => {
 describe('an attempt resolves the name again', () => {
   const read = async <T>(method: string, path: string): Promise<T> => (await world.call(method, path)).body as T;
 
-  /** Everything that a merchant reads says that the name could not be resolved; what operators read says why. */
+  /** Everything that a merchant reads says that the name could not be resolved; operators also read the reason. */
   async function untilTold(merchantId: string, paymentId: string, toOperators: string): Promise<void> {
     const ofMerchant = `/merchants/${merchantId}`;
     const { event, attempts, lane } = await read<DescribedEvent>('GET', `/payments/${paymentId}/event`);

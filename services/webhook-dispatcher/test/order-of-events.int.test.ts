@@ -32,7 +32,7 @@ const addNotice = (over: Partial<NewNotice> = {}) => world.addNotice(merchantId,
 const pay = () => world.addEvent(merchantId, paymentId);
 const claimedIds = async () => (await world.claim()).map((claimed) => claimed.event_id);
 const claimOne = async (): Promise<Claimed> => (await world.claim())[0]!;
-/** As if the 45 seconds of all leases, and of what waits for them, had passed. */
+/** As if the 45 seconds of all leases, and of deliveries that wait for them, had passed. */
 const passLease = async (): Promise<void> => {
   await world.pool.query(`update delivery set next_attempt_at = now() where status = 'pending'`);
   await world.pool.query(
@@ -152,7 +152,7 @@ describe('a PAID event', () => {
       notice,
     ]);
     expect(await claimedIds()).toEqual([paid]);
-    // At once, because the claim says that there is more.
+    // Immediately, because the claim says that there is more.
     const claim = await world.tryClaim();
     expect(claim).toMatchObject({ claimed: [], more: true });
     expect(await claimedIds()).toEqual([next]);

@@ -9,20 +9,20 @@ import { startNameServer, type NameServer, type Zone } from './name-server.ts';
 import { startReceiver, status, type Receiver } from './receiver.ts';
 import { startTrap, type Trap } from './trap.ts';
 
-/** Where the shop is. The settings refuse it; to a connection it is an address like any other. */
+/** The shop's address. The settings would refuse it; to a connection it is like any other address. */
 const inside = '127.0.0.2';
 const owner = 'mer_owner';
 const stranger = 'mer_stranger';
-/** One that only means something inside, and one that others may have in their URLs too. */
+/** A name of the private network, and one that others may have in their URLs too. */
 const hosts = ['shop.internal', 'pay.shop.io'];
 
-/** Everybody trusts the first, and only the operator of these targets the second. */
+/** Everybody trusts the first authority, and only the operator of these targets the second. */
 let authority: Authority;
 let ownAuthority: Authority;
 let zones: Record<string, Zone>;
 let nameServer: NameServer;
 let shop: Receiver;
-/** Of whoever the public names belong to. */
+/** The owner of the public names. */
 let elsewhere: Receiver;
 let trap: Trap;
 let sender: Sender;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all([sender.close(), shop.close(), elsewhere.close(), trap.close()]);
 });
 
-/** The real resolver and the real way to private targets; the public address is `elsewhere`. */
+/** The real resolver and the real connector to private targets; the public address is `elsewhere`. */
 function senderTo(targets: readonly PrivateTarget[], ca: string | null = ownAuthority.certificate): Sender {
   const dial: Dial = (target) => openTls({ ...target, address: '127.0.0.1', port: elsewhere.port });
   const toPrivate = dialPrivate(ca);
@@ -59,7 +59,7 @@ function senderTo(targets: readonly PrivateTarget[], ca: string | null = ownAuth
 const send = (merchantId: string, url: string, by = sender): Promise<AttemptResult> =>
   by.send({ eventId: 'evt_1', merchantId, url, keyId: 'whk_1', secret: 'whsec_1', body: Buffer.from('{}') });
 
-/** Sends the owner's event to a target of that name with a sender of its own. */
+/** Sends the owner's event to a target of this name with a new sender. */
 async function sendOnce(
   target: { host: string; address?: string; port?: number },
   ca?: string | null,
@@ -98,7 +98,7 @@ describe('the merchant of a private target', () => {
 
   test.each([
     ...['https://www.shop.internal/', 'https://internal/', 'https://shop.internal./', 'https://shop.local/'],
-    // Another port, also the one that is dialled; another scheme; the address itself.
+    // Another port, also the dialled one; another scheme; the address itself.
     ...['https://shop.internal:8443/', 'https://shop.internal:{port}/', 'http://shop.internal/', 'https://{address}/'],
     ...['https://{address}:{port}/', 'https://shop.internal@{address}/', 'https://shop.internal@evil.internal/'],
     ...['https://shop.internal%2eevil/', 'https://shop.internal#@evil.internal/', 'https://shop.internal\\.evil/'],
@@ -136,7 +136,7 @@ describe('another merchant', () => {
     zones[host] = { a: ['8.8.8.8'] };
     await send(owner, `https://${host}/`);
     const before = [shop.connections(host), reached()[1]];
-    // Both connections are open from the second round on, and each merchant keeps to its own.
+    // Both connections are open from the second round on, and each merchant only uses its own.
     for (let round = 1; round <= 3; round += 1) {
       expect(await send(stranger, `https://${host}/`)).toMatchObject({
         errorCategory: null,
@@ -173,7 +173,7 @@ describe('the receiver there', () => {
     const ofOwn = { host: 'own-ca.internal' };
     expect(await sendOnce(ofOther)).toMatchObject({ errorCategory: 'tls_error' });
     expect(await sendOnce(ofOwn)).toMatchObject({ errorCategory: null });
-    // Without a name, from those that everybody trusts.
+    // Without a name, from an authority that everybody trusts.
     expect(await sendOnce(ofOwn, null)).toMatchObject({ errorCategory: 'tls_error' });
     expect(await sendOnce(ofOther, null)).toMatchObject({ errorCategory: null });
     expect(elsewhere.received(ofOther.host)).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('the receiver there', () => {
 
   test('must be at the dialled address: a connection to a different one is dropped without sending anything', async () => {
     const host = 'moved.internal';
-    // As a route or a rewriting firewall could bring about; here the system's own rule that this is the loopback address.
+    // As a route or a rewriting firewall could cause; here the system's own rule that this is the loopback address.
     const moved = { host, address: '0.0.0.0', port: elsewhere.port };
     expect(await sendOnce(moved, authority.certificate)).toMatchObject({ errorCategory: 'blocked_address' });
     expect(elsewhere.received(host)).toEqual([]);

@@ -17,7 +17,7 @@ const address = '10.255.255.1:8443';
 const targets = { WEBHOOK_PRIVATE_TARGETS: `${owner}@${host}=${address},${owner}@pay.shop.io=${address}` };
 
 let world: World;
-/** A failed attempt is repeated when a test says so. The local receiver is every private target's address, too. */
+/** A failed attempt is repeated when a test wants it. The local receiver is also every private target's address. */
 beforeAll(async () => {
   world = await startWorld({ retryDelaysSeconds: '600,600' });
   await restart(targets);

@@ -3,7 +3,7 @@ import { interleave, race } from '../src/sending/race.ts';
 
 type Result = 'wins' | 'fails' | 'never' | Promise<string>;
 
-/** Races addresses with given results. `log`: what began, was given up and was thrown away, in order. */
+/** Races addresses with given results. `log`: what was started, given up and discarded, in order. */
 async function raceOf(results: Record<string, Result>, isConnected = false) {
   const log: string[] = [];
   const won = race(Object.keys(results), {

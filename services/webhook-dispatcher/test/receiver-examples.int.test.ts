@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Begins to run the receiver from the page. @returns what it says. */
+/** Starts the receiver from the page. @returns its output. */
 async function begin(signingKeys: Record<string, string | null>): Promise<() => string> {
   const file = 'receiver.mjs';
   const path = join(directory, file);
@@ -50,7 +50,7 @@ async function begin(signingKeys: Record<string, string | null>): Promise<() => 
   return () => output;
 }
 
-/** The receiver from the page as a process of its own. */
+/** The receiver from the page as a separate process. */
 async function run(signingKeys: Record<string, string>) {
   const said = await begin(signingKeys);
   const port = await eventually(() => {
@@ -60,7 +60,7 @@ async function run(signingKeys: Record<string, string>) {
   });
   return {
     url: `http://127.0.0.1:${port}/`,
-    /** Hands a request on, as the server that ends TLS would. @returns the status it is answered with. */
+    /** Forwards a request, as the server that terminates TLS would. @returns the status of the answer. */
     async post(headers: Record<string, string>, body: Buffer): Promise<number> {
       const response = await fetch(`http://127.0.0.1:${port}/`, {
         method: 'POST',
@@ -77,7 +77,7 @@ async function run(signingKeys: Record<string, string>) {
   };
 }
 
-/** The headers that a dispatcher sent, all that are ours. */
+/** All our headers that a dispatcher sent. */
 const sentHeaders = ({ headers }: Received): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
@@ -85,7 +85,7 @@ const sentHeaders = ({ headers }: Received): Record<string, string> =>
     ),
   );
 
-/** Has the dispatcher tell of a payment, until so many of its requests have come. */
+/** Makes the dispatcher send a payment's event, until this many of its requests have arrived. */
 async function requestsFor(merchant: Merchant, host: string, many: number): Promise<Received[]> {
   const before = world.receiver.received(host).length;
   await world.pay(merchant);
@@ -153,7 +153,7 @@ describe('the receiver of the page', () => {
     for (const [headers, bytes] of refused) answers.push(await receiver.post(headers, bytes));
     expect(answers).toEqual(refused.map(() => 400));
     expect(receiver.paid()).toEqual([]);
-    // The same receiver takes the request as it was sent, and as it might be sent a while from now.
+    // The same receiver accepts the request as it was sent, and one that is 200 seconds old.
     expect(await receiver.post(signedFor(-200), body)).toBe(204);
     expect(await receiver.post(sent, body)).toBe(204);
   });

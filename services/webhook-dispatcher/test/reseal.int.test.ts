@@ -38,7 +38,7 @@ async function addMerchant(vault: KeyVault = before): Promise<{ merchantId: stri
   return { merchantId, keyId };
 }
 
-/** One after the other, so that none has to wait for a connection of the pool. */
+/** One by one, so that none has to wait for a connection of the pool. */
 async function addMerchants(count: number) {
   const added = [];
   for (let n = 0; n < count; n += 1) added.push(await addMerchant());

@@ -9,14 +9,14 @@ import { createSender, type AttemptResult, type Sender } from '../src/sending/se
 import { createAuthority, type Authority } from './certificates.ts';
 import { startReceiver, status, type Answer, type Receiver } from './receiver.ts';
 
-/** The whole attempt of the hasty sender; the real one is longer. */
+/** For a whole attempt of the sender with short limits; the real one is longer. */
 const HASTY_MS = 1_500;
 const body = Buffer.from('{"event_id":"evt_1","description":"café"}');
 
 let authority: Authority;
 let receiver: Receiver;
 let sender: Sender;
-/** For receivers that let us wait. */
+/** For receivers that do not answer. */
 let hasty: Sender;
 /** Where the next connections really go, and how many went. */
 let port: number;
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 let hosts = 0;
-/** Sends one event, to a host of its own unless told otherwise. */
+/** Sends one event, by default to a new host. */
 async function attempt(to: { answers?: Answer[]; host?: string; url?: string; by?: Sender } = {}) {
   const host = to.host ?? `host${(hosts += 1)}.io`;
   receiver.answer(host, ...(to.answers ?? []));
@@ -122,7 +122,7 @@ describe('the answer of a receiver', () => {
       response.on('drain', write).on('close', () => (closedEarly = !response.writableFinished));
       write();
     };
-    // With time enough, so that only the length can end it.
+    // With enough time that only the length can end it.
     const connector = createConnector({ resolve: async () => addresses, dial });
     const patient = createSender({
       connector,
@@ -145,7 +145,7 @@ describe('the answer of a receiver', () => {
 
 describe('a receiver that does not answer', () => {
   test('in time causes a response timeout', async () => {
-    // Connecting, which may take a busy machine longer than the attempt has, is over before it begins.
+    // Connects first, because that may take a busy machine longer than the attempt's time limit.
     const { host } = await eventually(async () => {
       const connected = await attempt({ by: hasty });
       expect(connected.result).toMatchObject({ httpStatus: 200 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** As 0.2.0 stores it: nothing is done about notices of the payment. */
+/** As 0.2.0 stores it: without effect on notices of the payment. */
 async function addPaid(merchantId: string, paymentId: string): Promise<void> {
   const eventId = newId('evt');
   await world.pool.query(`insert into event (event_id, payment_id, merchant_id, body) values ($1, $2, $3, '')`, [

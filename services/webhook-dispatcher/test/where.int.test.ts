@@ -50,7 +50,7 @@ describe('a name is only dialled if all its addresses are public', () => {
       await eventually(() => expect(trap.hits()).toBe(before + 1));
       socket.destroy();
     }
-    // So would the real dialler be, without the rules before it.
+    // The real dialler would connect too, without the rules before it.
     const before = trap.hits();
     await expect(dialPublic(trap.port)({ address: ownAddress, host: 'a.io', timeoutMs: 30_000 })).rejects.toThrow();
     expect(trap.hits()).toBe(before + 1);
@@ -76,7 +76,7 @@ describe('a name is only dialled if all its addresses are public', () => {
     zones['no-six.io'] = { ...outside, silentFor: 'aaaa' };
     zones['no-four.io'] = { aaaa: ['0:0:0:0:0:0:0:1'], silentFor: 'a' };
     expect(await send('https://no-six.io/')).toMatchObject({ errorCategory: null });
-    // The missing kind is waited for until there is a second left, which a busy machine may need for the rest.
+    // It waits for the missing family until a second is left, which a busy machine may need for the rest.
     await eventually(async () =>
       expect(await send('https://no-four.io/')).toMatchObject({ errorCategory: 'blocked_address' }),
     );
@@ -117,7 +117,7 @@ describe('a name that changes', () => {
     zones[name] = { ...outside, ttl: 0 };
     const before = nameServer.questions(name);
     expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: null });
-    // Once for each kind of address, and never by the connection itself.
+    // Once per address family, and never by the connection itself.
     expect(nameServer.questions(name) - before).toBe(2);
     expect(dialled.at(-1)).toMatchObject({ host: name, address: publicAddress });
   });
@@ -128,7 +128,7 @@ describe('the address of a connection is checked again', () => {
     const local = await startReceiver(authority);
     try {
       const dial = dialPublic(local.port);
-      // As a route or a rewriting firewall could bring about.
+      // As a route or a rewriting firewall could cause.
       await expect(dial({ address: ownAddress, host: 'a.io', timeoutMs: 5_000 })).rejects.toMatchObject({
         category: 'blocked_address',
       });

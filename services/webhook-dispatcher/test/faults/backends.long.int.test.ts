@@ -36,13 +36,13 @@ const startBoth = () => {
 
 const stopBoth = () => Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
 
-/** Waits for a moment at which something is under way, unless there is none for a while. */
+/** Waits until a request is running, unless there is none for a while. */
 const somethingLeased = (merchants: readonly Merchant[]): Promise<void> =>
   eventually(async () => expect(await site.count(merchants, 'lease_id is not null')).toBeGreaterThan(0), {
     timeoutMs: 500,
   }).catch(() => undefined);
 
-/** The database takes outcomes, and nobody hears that it did. @returns the merchants of their 12 events. */
+/** The database stores outcomes, but its confirmation is lost. @returns the merchants of their 12 events. */
 async function loseAnswers(): Promise<Merchant[]> {
   const gate = createGate();
   const merchants = await site.knownMerchants(4, () => gate.hold);
@@ -58,7 +58,7 @@ async function loseAnswers(): Promise<Merchant[]> {
   return merchants;
 }
 
-/** Ends every session of the dispatchers, whatever it is at. @returns how many there were. */
+/** Ends every session of the dispatchers. @returns how many there were. */
 async function endSessions(): Promise<number> {
   const { rows } = await site.world.pool.query<{ ended: boolean }>(
     `select pg_terminate_backend(pid) as ended from pg_stat_activity
@@ -85,7 +85,7 @@ test('answers of receivers are stored once, and no event is sent again, while da
   expect(ended).toBeGreaterThan(8);
   const unanswered = await loseAnswers();
 
-  // A claim that took effect, and whose answer was lost, left leases that nobody knows of.
+  // A claim that took effect but whose answer was lost left leases that no process has.
   await eventually(
     async () => expect(await site.count(merchants, `status <> 'pending' or lease_id is not null`)).toBe(events),
     { timeoutMs: 60_000 },

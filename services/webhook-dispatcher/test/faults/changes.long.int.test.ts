@@ -36,7 +36,7 @@ test.each(changes)('a %s is not answered during a claim that has not seen it', a
   await claimer.query('begin');
   expect(await store.claim({}, claimer as unknown as Pool)).toHaveLength(1);
 
-  /** However long this test takes to see that it waits. */
+  /** For as long as this test needs to see it wait. */
   const changePatiently = async (...[tx, id]: Parameters<typeof change>) => {
     await tx.query(`set local statement_timeout = '30s'`);
     return change(tx, id);

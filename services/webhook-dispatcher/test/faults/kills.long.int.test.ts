@@ -2,10 +2,10 @@ import { expect, jest, test } from '@jest/globals';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { emptiness, killRun } from './kill-run.ts';
 
-// What hangs is waited for; nothing here passes or fails by time.
+// The test waits for requests that hang; nothing here passes or fails by time.
 jest.setTimeout(300_000);
 
-/** The same run for everybody, so that what fails is due to the change at hand. `npm run faults -- webhooks` makes others, longer ones. */
+/** A fixed seed, so that a failure is caused by the change at hand. `npm run faults -- webhooks` makes other, longer runs. */
 const SEED = 20_261_207;
 
 test('every event arrives, correctly signed, and is settled once, even if dispatchers are killed at any time', async () => {

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const loop = startDeliverLoop({
     ...{ ...common, pool: store.pool, vault: store.vault, sender, pressure },
     ...{ limits, stopping: new AbortController().signal },
-    // More than are used up before the test has seen that they fail.
+    // More than are used up before the test has seen the failures.
     retryDelaysSeconds: Array<number>(10_000).fill(0),
   });
   stop = async () => {
