@@ -36,6 +36,10 @@ const turns: readonly Turn[] = [
   [/\ba (?:field|row|column|call|file|message) more\b/i, 'another', 'It has a field more.', 'It has a few more.'],
   [/\banother \w+ than\b/i, 'a … other than', 'It is another key than ours.', 'It is a key other than ours.'],
   [/\bfor want of\b/i, 'without; because … is missing', 'It ends for want of memory.', 'It is short of memory.'],
+  [/\b(?:is|are) no part of\b/i, 'is not part of', 'It is no part of readiness.', 'It has no part of the key.'],
+  [/\bheld against\b/i, 'compared with', 'Rows are held against requests.', 'It is held for a second.'],
+  [/\b(?:says?|said) of\b/i, 'says about', 'What a server says of a name.', 'It says on which page.'],
+  [/\bcomes? about\b/i, 'happens; is established', 'No connection comes about.', 'It comes after about a second.'],
   [/(?:^|[.:] )Who [a-z]+s\b[^?.]*\./m, 'Anyone who', 'Who asks gets it.', 'Who asks? Merchants do.'],
 ];
 
