@@ -20,7 +20,7 @@ export function signedEvent(keyId: string, key: string): { head: Head; body: str
   return { head, body };
 }
 
-/** Sends a head, and as much of a body as is given, whatever the head says of it. @returns the status, once the connection is closed. */
+/** Sends a head, and as much of a body as is given, for any head. @returns the status, once the connection is closed. */
 export async function statusUntilClosed(url: string, head: Head, body: string): Promise<number> {
   const { socket, answer } = begin(url, head, body);
   await once(socket, 'close');

@@ -43,6 +43,10 @@ const turns: readonly Turn[] = [
     'All are confirmed but for large ones.',
     'Small, but fast.',
   ],
+  [/\b(?:is|are) no part of\b/i, 'is not part of', 'It is no part of readiness.', 'It has no part of the key.'],
+  [/\bheld against\b/i, 'compared with', 'Rows are held against requests.', 'It is held for a second.'],
+  [/\b(?:says?|said) of\b/i, 'says about', 'What a server says of a name.', 'It says on which page.'],
+  [/\bcomes? about\b/i, 'happens; is established', 'No connection comes about.', 'It comes after about a second.'],
   [/(?:^|[.:] )Who [a-z]+s\b[^?.]*\./m, 'Anyone who', 'Who asks gets it.', 'Who asks? Merchants do.'],
 ];
 
@@ -51,7 +55,7 @@ const notYet = [
   ...['docker', 'kubernetes', 'local', 'observability', 'release'].map((name) => `infra/${name}/`),
   ...['checkout-page', 'contracts', 'example-shop', 'http', 'local-backends'].map((name) => `packages/${name}/`),
   ...['messaging', 'postgres', 'runtime', 'sdk', 'testkit'].map((name) => `packages/${name}/`),
-  ...['api-gateway', 'payments', 'webhook-dispatcher'].map((name) => `services/${name}/`),
+  'services/payments/',
   ...['attacks', 'benchmarks', 'browser', 'conformance', 'deployment', 'docs', 'engine'].map(
     (name) => `tests/${name}/`,
   ),

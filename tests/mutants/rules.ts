@@ -26,7 +26,7 @@ export const allRules: readonly Rules[] = [
   },
   {
     name: 'outcomes',
-    about: 'what is stored of an attempt at a webhook, retries, signatures',
+    about: 'the stored outcome of a webhook attempt, retries, signatures',
     mutate: [
       'services/webhook-dispatcher/src/state.ts',
       'services/webhook-dispatcher/src/events/outcome.ts',

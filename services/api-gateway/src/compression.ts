@@ -4,20 +4,20 @@ import { gzip, gzipSync } from 'node:zlib';
 import type { Asset } from '@quittance/checkout-page/asset.ts';
 import type { Reply, RouteRequest } from '@quittance/http/server/route.ts';
 
-/** A body made for this request; compressed for clients that accept gzip. */
+/** A body for one request; compressed for clients that accept gzip. */
 export function compressed(request: RouteRequest, reply: Reply & { body: string }): Reply {
   const varied = withVary(reply);
   return acceptsGzip(request) ? gzipped(varied, gzipSync(reply.body)) : varied;
 }
 
-/** Answers with a body that is always the same, or with 304 whoever has it already. */
+/** Answers with a constant body, or with 304 if the client has it. */
 export type FixedContent = (request: RouteRequest) => Promise<Reply>;
 
-/** Compressed once, for the first client that wants it so, and on another thread: it may be large. */
+/** Compressed once, for the first client that accepts gzip, and on another thread, because it may be large. */
 export function fixedContent(body: string | Buffer, headers: Record<string, string>): FixedContent {
   const plain = Buffer.from(body);
   let compressing: Promise<Buffer> | null = null;
-  // Weak, because it is the same for every encoding.
+  // Weak, because all encodings share it.
   const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
   const reply = withVary({
     status: 200,

@@ -2,7 +2,7 @@ import { parseNetworks } from '@quittance/contracts/networks.ts';
 import { commonSettings, serviceUrl } from '@quittance/runtime/service-settings.ts';
 import { settings, type SettingsReader } from '@quittance/runtime/settings.ts';
 
-/** Every setting of this service, checked once at start. No other file reads the environment. */
+/** All settings of this service, checked once at start. No other file reads the environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
     ...commonSettings(read),
@@ -11,17 +11,17 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     networks: read.jsonFile('NETWORKS_FILE', parseNetworks),
     optionRules: {
       expiresIn: readBounds(read),
-      // A checkout page that itself is reached by plain HTTP is one for trying out.
+      // A checkout page with plain HTTP is only for trying out.
       localReturnUrls: read.url('PUBLIC_BASE_URL', { protocols, default: 'https:' }).startsWith('http:'),
     },
   }));
 
 const protocols = ['https:', 'http:'];
 
-/** As long as PAYMENT_TTL_SECONDS of payments may be. */
+/** The maximum of PAYMENT_TTL_SECONDS in payments. */
 const LONGEST_TTL_SECONDS = 86_400;
 
-/** Between which `expires_in` of a creation lies. */
+/** The bounds of `expires_in`. */
 function readBounds(read: SettingsReader): { min: number; max: number } {
   const max = read.integer('PAYMENT_TTL_MAX_SECONDS', { default: 86_400, min: 1, max: LONGEST_TTL_SECONDS });
   const min = read.integer('PAYMENT_TTL_MIN_SECONDS', { default: Math.min(300, max), min: 1, max });

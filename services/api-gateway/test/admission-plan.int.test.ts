@@ -46,7 +46,7 @@ test('admission reads the rows of its own keys, however many keys there are', as
     },
   } as unknown as Queryable;
   const limit = { scope: 'shared_reads', windowSeconds: 60 };
-  // Few: of so small tables, reading all is the cheapest for many.
+  // Few keys: with small tables, a scan would be the cheapest plan for many.
   const keys = Array.from({ length: 3 }, (_, n) => `mer_${(n + 1).toString(16).padStart(32, '0')}`);
   await admitCallers(
     explaining,

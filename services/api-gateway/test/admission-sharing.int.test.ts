@@ -36,7 +36,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('requests that share a statement are kept apart: each merchant has its counts, an unknown key has none', async () => {
+test('requests that share a statement are counted separately: each merchant has its own counts, an unknown key has none', async () => {
   const answers = await Promise.all(
     [0, 1, 2].flatMap(() => [
       ...merchants.map((merchantId) => ask(keyOf(merchantId), rateLimits.creation)),
@@ -51,11 +51,11 @@ test('requests that share a statement are kept apart: each merchant has its coun
   expect(answers.filter((answer) => answer === null)).toHaveLength(3);
 });
 
-test('two replicas that take the same rows in any order never wait for each other in a circle, and count exactly', async () => {
+test('two replicas that take the same rows in any order do not deadlock, and count exactly', async () => {
   const limits = [rateLimits.sharedReads, rateLimits.cancellation, rateLimits.webhookSettings];
   const each = 12;
   const seen = new Map<string, number[]>();
-  // Not all at once: each has a time limit, and a busy machine would answer the last too late.
+  // Not all at the same time: each has a time limit, and a busy machine would answer the last one too late.
   const groups = [0, 10, 20, 30].map((first) => merchants.slice(first, first + 10));
   const rounds = Array.from({ length: each / 4 }, () => groups).flat();
   for (const group of rounds) {
@@ -76,7 +76,7 @@ test('two replicas that take the same rows in any order never wait for each othe
   for (const counts of seen.values()) expect(counts.toSorted((a, b) => a - b)).toEqual(all);
 });
 
-test('keys of one merchant share its counters, in one statement too, and one for reading admits reads alone', async () => {
+test('keys of one merchant share its counters, also in one statement, and a key for reading only admits reads', async () => {
   const merchantId = shop;
   const read = sha256('a key for reading');
   const [all, other] = [sha256('a second key'), sha256('a third key')];
@@ -93,7 +93,7 @@ test('keys of one merchant share its counters, in one statement too, and one for
   expect(writes.map((answer) => answer?.counted?.count)).toEqual([undefined, 1, undefined, 2]);
 });
 
-test('a key is refused from its revocation on, and no other key with it', async () => {
+test('a key is refused after its revocation, and no other key is', async () => {
   const merchantId = shop;
   const [gone, kept] = [sha256('a key that goes'), sha256('a key that stays')];
   await addApiKey(pools[0]!, { merchantId, name: 'gone', scope: 'all', keyHash: gone });
@@ -104,7 +104,7 @@ test('a key is refused from its revocation on, and no other key with it', async 
   expect(after.map((answer) => answer?.merchantId)).toEqual([undefined, merchantId, merchantId]);
 });
 
-test('counters without a merchant are shared in the same way', async () => {
+test('counters without a merchant are shared too', async () => {
   const tokens = ['a', 'b', 'c'];
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, n) => replicas[n % 2]!.count(tokens[n % 3]!, rateLimits.publicStatus)),
@@ -115,7 +115,7 @@ test('counters without a merchant are shared in the same way', async () => {
   }
 });
 
-test('what is over a limit is shown by limit, and every limit from the start', async () => {
+test('requests over a limit are counted per limit in the metrics, and every limit has a series from the start', async () => {
   const refusals = async () => {
     const samples = (await samplesOf(metrics)).filter(({ name }) => name === 'rate_limit_refusals_total');
     return Object.fromEntries(samples.map(({ labels, value }) => [String(labels['limit']), value]));

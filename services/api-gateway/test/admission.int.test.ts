@@ -57,7 +57,7 @@ const rotationsCounted = async (secret: string) =>
       [Buffer.from(secret)],
     )
   ).rows;
-/** One after the other: of many at once a busy machine answers some too late, which is a 503. */
+/** One by one: of many concurrent requests a busy machine answers some too late, with 503. */
 const repeatedly = async (times: number, send: (nth: number) => Promise<Response>): Promise<Response[]> => {
   const responses: Response[] = [];
   for (let nth = 0; nth < times; nth += 1) responses.push(await send(nth));
@@ -74,12 +74,12 @@ describe('creations a minute', () => {
   const createdOf = async (times: number) =>
     (await repeatedly(times, () => create())).filter(({ status }) => status === 201).length;
 
-  test('are thirty for a merchant, unless support raises them; reads and other merchants are as before', async () => {
+  test('are limited to thirty for a merchant unless support raises the limit; reads and other merchants keep theirs', async () => {
     await fresh();
     expect(await createdOf(31)).toBe(30);
     const raised = await rate(40);
     expect([raised.status, raised.json()]).toMatchObject([200, { creations_per_minute: 40 }]);
-    // In the same window, at any replica.
+    // In the same window, on any replica.
     expect(await createdOf(10)).toBe(9);
     expect((await create(await gateway.replica())).status).toBe(429);
     expect((await rate(null)).json()).toMatchObject({ creations_per_minute: null });
@@ -98,14 +98,14 @@ describe('creations a minute', () => {
     expect(await createdOf(31)).toBe(30);
   });
 
-  test.each([29, 601, 0, 30.5, '40', undefined])('cannot be %p', async (creations) => {
+  test.each([29, 601, 0, 30.5, '40', undefined])('cannot be set to %p', async (creations) => {
     await fresh();
     expect((await rate(creations)).status).toBe(422);
   });
 });
 
 describe('the order of answers', () => {
-  test('401 comes before 413, 413 before 422, 422 before 429; 413 takes a count, and 401 and 422 take none', async () => {
+  test('401 comes before 413, 413 before 422, 422 before 429; 413 is counted, 401 and 422 are not', async () => {
     await fresh();
     const tooLarge = 'x'.repeat(65_537);
     const wrongKey = withKey('qk_unknown');
@@ -125,7 +125,7 @@ describe('the order of answers', () => {
     expect(await counted('creation')).toBe(31);
   });
 
-  test('the bound holds without an API key too: for the rotation, which then counts and changes nothing, and the public status', async () => {
+  test('the body limit also applies without an API key: to the rotation, which is then counted and changes nothing, and to the public status', async () => {
     const { api_key: key, rotation_secret: secret } = await gateway.merchant();
     const body = 'x'.repeat(65_537);
     const rotate = { headers: { 'secret-key': secret }, body };
@@ -137,7 +137,7 @@ describe('the order of answers', () => {
     });
     expect(await rotationsCounted(secret)).toEqual([{ count: 1 }]);
     expect(await rotationsCounted(wrong.headers['secret-key'])).toEqual([{ count: 1 }]);
-    // Over the limit for its size still, and counted still; a wrong one is refused for the limit.
+    // Still 413 for its size, and still counted; a wrong secret gets 429.
     const statusesOf = async (call: Call) =>
       (await repeatedly(5, () => gateway.call('POST', '/api/v1/merchant/rotate-key', call))).map((one) => one.status);
     expect(await statusesOf(rotate)).toEqual([413, 413, 413, 413, 413]);
@@ -147,7 +147,7 @@ describe('the order of answers', () => {
     expect(limits.status).not.toBe(401);
   });
 
-  test('a rotation secret that is sent twice is refused and counted, as a secret of its own', async () => {
+  test('a rotation secret that is sent twice is refused and counted as a secret of its own', async () => {
     const { rotation_secret: secret } = await gateway.merchant();
     const twice = { headers: { 'secret-key': [secret, secret] } };
     const answers = await repeatedly(6, () => gateway.call('POST', '/api/v1/merchant/rotate-key', twice));
@@ -156,7 +156,7 @@ describe('the order of answers', () => {
     expect(await rotationsCounted(secret)).toEqual([]);
   });
 
-  test('a body of exactly 64 KiB passes and one byte more is 413, chunked as well', async () => {
+  test('a body of exactly 64 KiB passes and one more byte is 413, also when chunked', async () => {
     await fresh();
     const padded = (bytes: number) => JSON.stringify(creation).padEnd(bytes, ' ');
     const chunked = { headers: withKey(merchant.api_key, { 'Transfer-Encoding': 'chunked' }) };
@@ -168,7 +168,7 @@ describe('the order of answers', () => {
     expect(refused.json()).toEqual({ detail: 'Request body exceeds 64 KiB', code: 'body_too_large' });
   });
 
-  test('a body that the edge did not take is too large, and comes after the key all the same', async () => {
+  test('a body that the edge refused is too large, and the key is still checked first', async () => {
     await fresh();
     const marked = (key: string) => withKey(key, { 'X-Body-Too-Large': '1' });
     const list = (key: string) => gateway.call('GET', '/api/v1/payments', { headers: marked(key) });
@@ -180,7 +180,7 @@ describe('the order of answers', () => {
     expect(await counted('creation')).toBe(1);
   });
 
-  test('endpoints without a body refuse a large one too, once the key is known to be good', async () => {
+  test('endpoints without a body also refuse a large one, after they have checked the key', async () => {
     await fresh();
     const body = 'x'.repeat(65_537);
     const list = (key: string) => gateway.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': key }, body });
@@ -189,7 +189,7 @@ describe('the order of answers', () => {
     expect(await counted('shared_reads')).toBe(1);
   });
 
-  test('a missing, unknown, repeated or oversized key is one and the same 401', async () => {
+  test('a missing, unknown, repeated or oversized key gets the same 401', async () => {
     await fresh();
     const keys = [
       {},
@@ -213,7 +213,7 @@ describe('a counter', () => {
     const replicas = [gateway, await gateway.replica()];
     const burst = () => Promise.all(Array.from({ length: 200 }, (_, n) => create(replicas[n % 2])));
     let responses: Response[];
-    // One that a busy machine answers too late has counted and is 503 all the same: then once more, as another merchant.
+    // On a busy machine a counted request may be answered 503 too late: then again, with a new merchant.
     do {
       await fresh();
       responses = await burst();
@@ -228,7 +228,7 @@ describe('a counter', () => {
     }
   });
 
-  test('counts refused attempts without moving the end of its window, and starts afresh after it', async () => {
+  test('counts refused attempts without moving the end of its window, and restarts after it', async () => {
     await fresh();
     const window = async () =>
       (
@@ -249,7 +249,7 @@ describe('a counter', () => {
     expect((await window())?.count).toBe(40);
   });
 
-  test('is shared by all reads, apart from creation and cancellation, and by no other limit', async () => {
+  test('is shared by all reads, but not by creation, cancellation or any other limit', async () => {
     await fresh();
     const headers = { 'X-API-Key': merchant.api_key };
     const reads = [
@@ -274,7 +274,7 @@ describe('a counter', () => {
     ).resolves.toMatchObject({ status: 200 });
   });
 
-  test('of webhook settings is shared by URL updates and key rotations; retries have five an hour', async () => {
+  test('of webhook settings is shared by URL updates and key rotations; retries are limited to five an hour', async () => {
     await fresh();
     const headers = { 'X-API-Key': merchant.api_key };
     const update = () =>
@@ -291,7 +291,7 @@ describe('a counter', () => {
     expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(3_500);
   });
 
-  test('of retries by hand counts whatever they come to, for each merchant, in a window that begins with the first', async () => {
+  test('of manual retries counts every outcome, for each merchant, in a window that begins with the first retry', async () => {
     const other = await fresh();
     await fresh();
     const [delivered, failed] = [newId('evt'), newId('evt')];
@@ -307,7 +307,7 @@ describe('a counter', () => {
     for (const event of [delivered, failed, 'evt_unknown', delivered, newId('evt'), failed, delivered])
       answers.push(await retry(event));
     expect(answers.map(({ status }) => status)).toEqual([409, 202, 404, 409, 404, 429, 429]);
-    // A refusal for the limit sends no request.
+    // A request over the limit sends no call.
     const asked = gateway.webhooks.received.filter((call) => call.path === path(failed));
     expect(asked).toHaveLength(1);
     for (const { headers, text } of answers.slice(-2)) {
@@ -320,7 +320,7 @@ describe('a counter', () => {
     expect((await retry(failed)).status).toBe(202);
   });
 
-  test('is swept once its window is over, and not before', async () => {
+  test('is deleted after its window has ended, and not before', async () => {
     await fresh();
     await create();
     await gateway.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': merchant.api_key } });
@@ -329,7 +329,7 @@ describe('a counter', () => {
     expect([await counted('creation'), await counted('shared_reads')]).toEqual([0, 1]);
   });
 
-  test('that cannot be reached lets no request pass: 503, and no service is called', async () => {
+  test('that cannot be reached admits no request: 503, and no service is called', async () => {
     await fresh();
     const blind = await gateway.replica('postgres://nobody:nothing@127.0.0.1:1/none');
     for (const [method, path] of [
@@ -352,7 +352,7 @@ describe('a counter', () => {
     expect(gateway.payments.received).toEqual([]);
   });
 
-  test('whose database swallows what it is asked is 503, before the database itself gives up, and counts again afterwards', async () => {
+  test('whose database does not answer is 503 before the database itself gives up, and counts again afterwards', async () => {
     const proxy = await faultProxy({ target: gateway.databaseUrl });
     const far = await gateway.replica(proxy.url);
     const list = () => far.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': merchant.api_key } });

@@ -22,7 +22,7 @@ test.each([
   if (status === 405) expect(answer.headers.allow).toMatch(/[A-Z]/);
 });
 
-test('no merchant changes its total or the end of its beta: that is 405 or 404, and no service is asked', async () => {
+test('no merchant can change its total limit or the end of its beta: that is 405 or 404, and no service is called', async () => {
   const { merchant_id: id, api_key: key } = await gateway.merchant();
   gateway.payments.received.length = 0;
   const ask = async (method: string, path: string) => {

@@ -31,8 +31,8 @@ const create = async (key: string) => {
   return (await gateway.call('POST', '/api/v1/payments', { headers, body })).status;
 };
 
-describe('a further API key', () => {
-  test('of the scope all does what the first one does, until it is revoked', async () => {
+describe('an additional API key', () => {
+  test('with the scope all can do everything the first one can, until it is revoked', async () => {
     const key = await add('web');
     expect([await list(key), await create(key)]).toEqual([200, 201]);
     expect(await keys('POST', '/revoke', { name: 'web' })).toMatchObject({ status: 200 });
@@ -40,7 +40,7 @@ describe('a further API key', () => {
     expect(await list(merchant.api_key)).toBe(200);
   });
 
-  test('of the scope read reads, and is 401 for everything else, which counts nothing', async () => {
+  test('with the scope read can read, and gets an uncounted 401 for everything else', async () => {
     const key = await add('reports', 'read');
     expect([await list(key), await create(key)]).toEqual([200, 401]);
     const { rows } = await gateway.pool.query<{ scope: string }>(
@@ -50,7 +50,7 @@ describe('a further API key', () => {
     expect(rows).toEqual([{ scope: 'shared_reads' }]);
   });
 
-  test('stays when the first one is rotated', async () => {
+  test('stays active when the first one is rotated', async () => {
     const key = await add('app');
     const secret = { headers: { 'secret-key': merchant.rotation_secret } };
     const rotated = await gateway.call('POST', '/api/v1/merchant/rotate-key', secret);
@@ -59,7 +59,7 @@ describe('a further API key', () => {
     merchant.api_key = first;
   });
 
-  test('is listed with its name, scope and times, the first one first, and only as a hash in the database', async () => {
+  test('is listed with its name, scope and times, after the first one, and is only stored as a hash', async () => {
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
     const key = await add('listed');
     expect((await keys('GET')).json()).toEqual({
@@ -77,7 +77,7 @@ describe('a further API key', () => {
     expect(gateway.logs()).not.toContain(key);
   });
 
-  test('and its revocation are audited with who and why', async () => {
+  test('and its revocation are audited with actor and reason', async () => {
     const answer = await gateway.call('GET', `/internal/v1/merchants/${merchant.merchant_id}/audit`, {
       headers: internal,
     });
@@ -90,13 +90,13 @@ describe('a further API key', () => {
     expect(entries.filter(({ action }) => action === 'add_api_key')).toHaveLength(4);
   });
 
-  test('that cannot be added is 409 for a name in use and for more than twenty, and as many at once are counted', async () => {
+  test('is 409 for a name in use and above twenty keys, also for concurrent additions', async () => {
     expect((await keys('POST', '', { name: 'reports', scope: 'all' })).status).toBe(409);
     expect((await keys('POST', '', { name: 'first', scope: 'all' })).status).toBe(409);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => insist(() => keys('POST', '', { name: `key ${n}`, scope: 'all' }))),
     );
-    // The first, three from above, and as many more as make twenty.
+    // The first key, three from above, and enough for twenty.
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(16);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(4);
   });

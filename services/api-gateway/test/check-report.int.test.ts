@@ -10,7 +10,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await testGateway();
 });
-/** As the migration leaves it. */
+/** As after the migration. */
 beforeEach(async () => {
   await gateway.pool.query('delete from check_report');
   await gateway.pool.query('insert into check_report default values');
@@ -25,7 +25,7 @@ const outcome = { began_at: ago(3), ended_at: ago(2), whole: true, violations: [
 const report = (body: object, headers: Record<string, string> = internal) =>
   gateway.call('POST', '/internal/v1/check/report', { headers, body: { ...outcome, ...body } });
 
-/** What a process of its own shows: runs by outcome, broken rules by name. */
+/** The metrics of a process: runs by outcome, broken rules by name. */
 async function shown(): Promise<{ runs: Record<string, number>; broken: Record<string, number> }> {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
   const loop = startShowCheckLoop({ db: gateway.pool, logger: testLogger, metrics });
@@ -49,21 +49,21 @@ async function read(metrics: ReturnType<typeof createMetrics>) {
   return { runs: of('check_last_run_timestamp_seconds', 'outcome'), broken: of('check_violations', 'rule') };
 }
 
-describe('what a check came to', () => {
-  test('is shown by every process as it was told: when it ended, and how often each rule is broken', async () => {
+describe('the outcome of a check', () => {
+  test('is exported by every process: when it ended, and how often each rule is broken', async () => {
     const answer = await report({});
     expect([answer.status, answer.json()]).toEqual([200, { kept: true }]);
     const expected = { runs: { whole: seconds(outcome.ended_at) }, broken: { [rule]: 3 } };
     expect(await Promise.all([shown(), shown()])).toEqual([expected, expected]);
   });
 
-  test('counts from the installation while there is none', async () => {
+  test('has the time of the installation before the first check', async () => {
     const { runs, broken } = await shown();
     expect(Math.abs(Date.now() / 1000 - runs['whole']!)).toBeLessThan(60);
     expect([Object.keys(runs), broken]).toEqual([['whole'], {}]);
   });
 
-  test('is forgotten by a process once a later check finds nothing', async () => {
+  test('is no longer exported by a process after a later check finds nothing', async () => {
     const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
     await report({});
     const loop = startShowCheckLoop({ db: gateway.pool, logger: testLogger, metrics });
@@ -79,7 +79,7 @@ describe('what a check came to', () => {
     }
   });
 
-  test('does not count as a run when it could not finish, and hides nothing of the one before', async () => {
+  test('does not count if the check did not finish, and keeps the one before', async () => {
     await report({});
     await report({ began_at: ago(1), ended_at: ago(0.5), whole: false, violations: [] });
     const { runs, broken } = await shown();
@@ -87,17 +87,17 @@ describe('what a check came to', () => {
     expect(runs['incomplete']).toBeGreaterThan(runs['whole']!);
   });
 
-  test('is kept only where none is kept that began later, in whichever order they are told', async () => {
+  test('is only stored if no check that began later is stored, in any order', async () => {
     await report({ began_at: ago(1), ended_at: ago(1), violations: [] });
     expect((await report({})).json()).toEqual({ kept: false });
     expect((await shown()).broken).toEqual({});
-    // The answer was lost, and the client asks again.
+    // The answer was lost, and the client retries.
     const again = { began_at: ago(0.5), ended_at: ago(0.5) };
     expect((await report(again)).json()).toEqual({ kept: true });
     expect((await report(again)).json()).toEqual({ kept: true });
   });
 
-  test('lies never in the future, whatever the clock says of whoever checked', async () => {
+  test('is never in the future, even if the clock of the checking machine is', async () => {
     const ahead = ago(-3 * 24 * 60);
     await report({ began_at: ahead, ended_at: ahead });
     expect((await shown()).runs['whole']).toBeLessThan(Date.now() / 1000 + 60);
@@ -116,7 +116,7 @@ describe('what a check came to', () => {
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining(field)]);
   });
 
-  test('is told by operators of the role support, and by no viewer and no stranger', async () => {
+  test('is accepted from operators with the role support, but not from viewers and strangers', async () => {
     const as = async (name: string, role: string) => {
       const note = { actor: 'root', reason: 'joined us' };
       const made = await gateway.call('POST', '/internal/v1/operators', {

@@ -30,7 +30,7 @@ describe('files of the checkout page', () => {
   const get = async (name: string) =>
     (await route.handle({ ...fakeRequest({}), params: { name } })) as Reply & { body: Buffer };
 
-  test('that another release names are those that are there, and are not kept', async () => {
+  test('of another release get the current ones, uncached', async () => {
     for (const { name, contentType, bytes } of Object.values(assets)) {
       const { body, headers } = await get(name.replace(/[0-9a-f]{16}/, '0123456789abcdef'));
       expect(body.equals(bytes)).toBe(true);
@@ -39,7 +39,7 @@ describe('files of the checkout page', () => {
   });
 
   test.each(['other.0123456789abcdef.js', 'checkout.js', 'checkout.0123456789abcdef.html'])(
-    'have no other name, such as %s',
+    'have no other names, such as %s',
     async (name) => {
       expect(await refusal(() => get(name))).toMatchObject({ status: 404 });
     },
@@ -59,7 +59,7 @@ describe('links of the checkout page', () => {
     ['de', '?lang=de&amp;qr=link'],
     ['pt-BR', '?lang=pt&amp;qr=link'],
     ['xx', '?qr=link'],
-  ])('keep the language that ?lang=%s named', async (lang, link) => {
+  ])('keep the language of ?lang=%s', async (lang, link) => {
     const request = { ...fakeRequest({}), query: new URLSearchParams({ lang }), params: { public_token: 'any' } };
     const page = await route.handle(request);
     expect(page.body).toContain(`href="${link}"`);

@@ -55,7 +55,7 @@ describe('a refused creation', () => {
     expect(await fields({})).toEqual(['amount', 'description', 'merchant_wallet']);
   });
 
-  test('names the missing Idempotency-Key together with what is wrong with the body', async () => {
+  test('names the missing Idempotency-Key together with the problems of the body', async () => {
     const request = fakeRequest({ headers: { 'content-type': 'application/json' }, body: '[]' });
     const items = await refusedFields(() => readCreation(request, rules));
     expect(items.map(({ field }) => field)).toEqual(['Idempotency-Key', 'body']);
@@ -88,7 +88,7 @@ describe('a refused creation', () => {
     expect(await fields({ ...valid, amount })).toEqual(['amount']);
   });
 
-  test.each([10, null, true, ['1'], { value: '1' }])('has a field of another type: %j', async (value) => {
+  test.each([10, null, true, ['1'], { value: '1' }])('has a field of the wrong type: %j', async (value) => {
     expect(await fields({ amount: value, merchant_wallet: value, description: value, network: value })).toEqual([
       'amount',
       'description',
@@ -163,7 +163,7 @@ describe('a refused creation', () => {
     expect(await fields(proto)).toEqual(['__proto__']);
   });
 
-  test('is 413 above 64 KiB, whatever else is wrong with it; exactly 64 KiB is read', async () => {
+  test('is 413 above 64 KiB, even with other problems; exactly 64 KiB is read', async () => {
     const padded = (bytes: number) => JSON.stringify(valid).padEnd(bytes, ' ');
     await expect(read(padded(65_536))).resolves.toBeDefined();
     await expect(refusal(() => read(padded(65_537), { 'idempotency-key': '' }))).resolves.toMatchObject({
@@ -190,7 +190,7 @@ describe('the options of a creation', () => {
     await expect(read({ ...valid, ...whole })).resolves.toMatchObject(whole);
   });
 
-  test('are absent where they say what their absence says', async () => {
+  test('are left out if they have the same meaning as their absence', async () => {
     await expect(read({ ...valid, metadata: {}, unique_amount: false })).resolves.toEqual(await read(valid));
   });
 
@@ -261,7 +261,7 @@ describe('the options of a creation', () => {
   );
 
   test.each(['http://localhost', 'http://127.0.0.1:3000/thanks', 'http://LOCALHOST:3000'])(
-    'where the checkout is reached by plain HTTP, the way back may be %s, and no other host',
+    'if the checkout is reached by plain HTTP, return_url may be %s, and no other host',
     async (url) => {
       const local = { ...rules, localReturnUrls: true };
       const readLocal = (to: string) => readCreation(creationRequest({ ...valid, return_url: to }), local);

@@ -25,7 +25,7 @@ const created: Decide = (creation) => ({
 
 const refusal: ServiceResponse = { status: 409, headers: {}, body: Buffer.from('{}') };
 
-/** payments: decides groups by `decide`, and single calls by `answer`. */
+/** A payments service: decides batches with `decide`, and single calls with `answer`. */
 function payments(
   decide: Decide | 'unknown call',
   answer: (request: ServiceRequest) => Promise<ServiceResponse> = () => Promise.resolve(refusal),
@@ -36,7 +36,7 @@ function payments(
     call: (_call: typeof CreatePayments, { body }: { body: { creations: CreationOfMerchant[] } }) => {
       if (decide === 'unknown call') return Promise.reject(new Error('it answered 404'));
       groups.push(body.creations);
-      // The order of an answer means nothing.
+      // The order of an answer has no meaning.
       const found = body.creations.toReversed().map(decide);
       return Promise.resolve({ created: found.filter((one) => one !== null) });
     },
@@ -60,7 +60,7 @@ const creation = (key: string, amount = '1') => ({
 const merchants = ['mer_1', 'mer_2', 'mer_3'];
 const textOf = ({ status, body }: ServiceResponse): string => `${status} ${body.toString('utf8')}`;
 
-test('creations of one moment share a call, and each gets its own answer to the byte', async () => {
+test('concurrent creations share a call, and each gets the exact bytes of its own answer', async () => {
   const { groups, singles, create } = payments(created);
   const answers = await Promise.all(
     merchants.map((merchant, position) =>
@@ -76,27 +76,27 @@ test('creations of one moment share a call, and each gets its own answer to the 
   expect(singles).toEqual([]);
 });
 
-test('a repetition is told to be one', async () => {
+test('a replayed creation says so', async () => {
   const { create } = payments((one) => ({ ...created(one)!, replayed: one.merchant_id === 'mer_2' }));
   const answers = await Promise.all(merchants.map((merchant) => create(merchant, creation('key'))));
   expect(answers.map(({ headers }) => headers['idempotency-replayed'])).toEqual([undefined, 'true', undefined]);
 });
 
-test('what payments leaves out is asked singly, and holds up nobody', async () => {
+test('a creation that payments leaves out is sent alone, and delays no other', async () => {
   const { singles, create } = payments((one) => (one.merchant_id === 'mer_2' ? null : created(one)));
   const answers = await Promise.all(merchants.map((merchant) => create(merchant, creation('key'))));
   expect(answers.map(({ status }) => status)).toEqual([201, 409, 201]);
   expect(singles.map(({ path }) => path)).toEqual(['/internal/v1/merchants/mer_2/payments']);
 });
 
-test('a payments service of an older release is asked singly', async () => {
+test('creations are sent one by one if payments does not know the call', async () => {
   const { singles, create } = payments('unknown call');
   const answers = await Promise.all(merchants.map((merchant) => create(merchant, creation('key'))));
   expect(answers.map(({ status }) => status)).toEqual([409, 409, 409]);
   expect(singles.map(({ json }) => json)).toEqual(merchants.map(() => creation('key')));
 });
 
-test('a lone creation has a call of its own, and so has the second one of a merchant', async () => {
+test("a lone creation has its own call, and so has a merchant's second one", async () => {
   const { groups, singles, create } = payments(created);
   await create('mer_1', creation('key 1'));
   await Promise.all(['key 2', 'key 3'].map((key) => create('mer_1', creation(key))));
@@ -104,7 +104,7 @@ test('a lone creation has a call of its own, and so has the second one of a merc
   expect(singles.map(({ json }) => json)).toEqual(['key 1', 'key 2', 'key 3'].map((key) => creation(key)));
 });
 
-test('whoever has hung up, or has little time, is no part of a group', async () => {
+test('a caller that has hung up, or has little time left, is not part of a batch', async () => {
   const { groups, create } = payments(created);
   const callers = [
     createCaller(60_000, AbortSignal.abort()),
@@ -118,13 +118,13 @@ test('whoever has hung up, or has little time, is no part of a group', async () 
   expect(groups.map((group) => group.map(({ merchant_id: merchant }) => merchant))).toEqual([['mer_1', 'mer_3']]);
 });
 
-test('lone creations that payments does not answer hold up no other one', async () => {
+test('lone creations that payments does not answer delay no others', async () => {
   const { promise: silence, resolve } = Promise.withResolvers<ServiceResponse>();
   const { create } = payments(created, () => silence);
   const slow: Promise<ServiceResponse>[] = [];
   for (const merchant of ['mer_4', 'mer_5', 'mer_6']) {
     slow.push(create(merchant, creation('key')));
-    // Each in a turn of its own, so that they form no group.
+    // Each in its own turn of the event loop, so that they form no batch.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
   }

@@ -26,7 +26,7 @@ const statusWith = async (key: string, to = gateway.call): Promise<number> =>
 const note = { actor: 'support', reason: 'the secret was lost' };
 
 describe('API-key rotation', () => {
-  test('makes the old key 401 and the new one valid at once, on every replica', async () => {
+  test('makes the old key invalid and the new one valid immediately, on every replica', async () => {
     const other = await gateway.replica();
     expect(await statusWith(merchant.api_key, other.call)).toBe(200);
     const { status, headers, ...answer } = await rotate(merchant.rotation_secret);
@@ -39,12 +39,12 @@ describe('API-key rotation', () => {
     }
   });
 
-  test('that is committed is not told as a failure, however slow the database’s answer: 503 means that the old key stays', async () => {
+  test('that is committed is never answered as a failure, even if the database is slow: 503 means that the old key stays', async () => {
     const proxy = await faultProxy({ target: gateway.databaseUrl });
     const far = await gateway.replica(proxy.url);
     expect(await statusWith(merchant.api_key, far.call)).toBe(200);
     try {
-      // Round trips for the begin, the statement and the commit: the last one is allowed, and ends after the time of a request.
+      // Round trips for begin, the statement and commit: the last one starts in time, and ends after the request's time limit.
       for (const delayMs of [300, 310, 320]) {
         proxy.delay(delayMs);
         const { status, ...answer } = await rotate(merchant.rotation_secret, far.call);
@@ -67,7 +67,7 @@ describe('API-key rotation', () => {
     expect(alive.filter((status) => status === 200)).toHaveLength(1);
   });
 
-  test('counts attempts per supplied secret, unknown ones as well, and does not rotate above the limit', async () => {
+  test('counts attempts per supplied secret, including unknown ones, and does not rotate above the limit', async () => {
     const unknown = newSecret('qr');
     for (let n = 0; n < 5; n += 1) expect((await rotate(unknown)).status).toBe(401);
     const limited = await rotate(unknown);
@@ -107,7 +107,7 @@ const windows = async (): Promise<bigint | undefined> =>
   (await gateway.pool.query<{ n: bigint }>('select count(*) as n from rate_limit_window')).rows[0]?.n;
 
 describe('a blocked merchant', () => {
-  test('has a key and a rotation secret that answer 401, until it is unblocked', async () => {
+  test('gets 401 for its key and its rotation secret until it is unblocked', async () => {
     const path = `/internal/v1/merchants/${merchant.merchant_id}`;
     await gateway.call('POST', `${path}/block`, { headers: internal, body: note });
     expect(await statusWith(merchant.api_key)).toBe(401);
@@ -118,7 +118,7 @@ describe('a blocked merchant', () => {
 });
 
 describe('replaced credentials', () => {
-  test('leave nothing to a rotation with the old secret that was already under way', async () => {
+  test('make a running rotation with the old secret fail', async () => {
     const fresh = { api_key: newSecret('qk'), rotation_secret: newSecret('qr') };
     const hashes = { keyHash: sha256(fresh.api_key), secretHash: sha256(fresh.rotation_secret) };
     const rotation = await transaction(gateway.pool, async (tx) => {
@@ -128,14 +128,14 @@ describe('replaced credentials', () => {
         const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
         expect((await gateway.pool.query(waiting)).rowCount).toBe(1);
       });
-      // Handed out unawaited inside an object: it can only end after this transaction has.
+      // Returned unawaited in an object: it can only end after this transaction.
       return { underWay };
     });
     expect((await rotation.underWay).status).toBe(401);
     expect(await statusWith(fresh.api_key)).toBe(200);
   });
 
-  test('come with the names of all further keys and logins that still work, which replacing does not end', async () => {
+  test('come with the names of all additional keys and logins, which stay active', async () => {
     const at = (below: string, body: object = {}) =>
       gateway.call('POST', `/internal/v1/merchants/${merchant.merchant_id}${below}`, {
         headers: internal,
@@ -156,7 +156,7 @@ describe('replaced credentials', () => {
     expect(await statusWith(further)).toBe(200);
   });
 
-  test('end both old ones, whatever rotation runs at the same time', async () => {
+  test('end both old ones, even if a rotation runs at the same time', async () => {
     const path = `/internal/v1/merchants/${merchant.merchant_id}/replace-credentials`;
     const [replaced, ...rotations] = await Promise.all([
       gateway.call('POST', path, { headers: internal, body: note }),
@@ -176,7 +176,7 @@ describe('replaced credentials', () => {
   });
 });
 
-test('no credential and no public token is logged or stored in clear', async () => {
+test('no credential and no public token is logged or stored in plain text', async () => {
   const token = 'canary-public-token-0123456789-abcdefghijk_';
   const stray = newSecret('qk');
   const { new_api_key: newKey } = (await rotate(merchant.rotation_secret)).json();

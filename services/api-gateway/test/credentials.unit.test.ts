@@ -18,12 +18,12 @@ describe('the API key', () => {
     expect(apiKeyHash(withHeaders('X-API-Key', 'k'.repeat(255)))).not.toBeNull();
   });
 
-  test('is not mistaken for another header that has its name as value', () => {
+  test('is not taken from another header that has its name as value', () => {
     expect(apiKeyHash(withHeaders('X-Other', 'x-api-key', 'Accept', 'qk_1'))).toBeNull();
   });
 });
 
-test('a rotation secret is none when missing or empty, and given twice it is a text that is no secret', () => {
+test('a missing or empty rotation secret is none, and one that is given twice is a text that is no valid secret', () => {
   expect(rotationSecretHash(withHeaders())).toBeNull();
   expect(rotationSecretHash(withHeaders('secret-key', ''))).toBeNull();
   expect(rotationSecretHash(withHeaders('secret-key', '', 'secret-key', ''))).toBeNull();

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 type Answer = Reply & { body: Buffer; headers: Record<string, string> };
 
-/** Asks as the server would have it routed: by the first route that fits. */
+/** Routes as the server does: to the first route that matches. */
 async function get(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   const { pathname, searchParams } = new URL(url, 'http://gateway');
   const fits = (path: string) => new RegExp(`^${path.replace(':name', '([^/]+)')}$`).exec(pathname);
@@ -40,7 +40,7 @@ const textOf = async (url: string): Promise<string> => String((await get(url)).b
 const linksOf = (page: string): string[] => [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
 
 describe('GET /openapi.json', () => {
-  test('is docs/openapi.yaml, for tools on any site, and may be kept for a while', async () => {
+  test('is docs/openapi.yaml, for tools on any site, and may be cached for a while', async () => {
     const { status, body, headers } = await get('/openapi.json');
     expect(status).toBe(200);
     expect(JSON.parse(body.toString())).toEqual(document);
@@ -65,7 +65,7 @@ describe('GET /openapi.json', () => {
     expect(JSON.parse((isCompressed ? gunzipSync(body) : body).toString())).toEqual(document);
   });
 
-  test('is sent once: who has it is told that nothing has changed', async () => {
+  test('is sent once: a client that has it gets 304', async () => {
     const { etag } = (await get('/openapi.json')).headers;
     const again = await get('/openapi.json', { 'if-none-match': `"other", ${etag}` });
     expect([again.status, again.body, again.headers['etag']]).toEqual([304, undefined, etag]);
@@ -74,7 +74,7 @@ describe('GET /openapi.json', () => {
 });
 
 describe('the guide', () => {
-  test('has a page for every file of docs/guide, and each leads to all others', async () => {
+  test('has a page for every file of docs/guide, each with links to all others', async () => {
     expect(pages.length).toBeGreaterThan(10);
     for (const path of ['/docs', '/docs/sdk', '/docs/receiving-webhooks', ...pages]) {
       const { status, body } = await get(path);
@@ -84,7 +84,7 @@ describe('the guide', () => {
     }
   });
 
-  test('has no link that leads nowhere, and every fragment is on its page', async () => {
+  test('has no broken link, and every fragment exists on its page', async () => {
     const broken: string[] = [];
     for (const path of Object.keys(site.pages).filter((name) => name !== '/docs/api')) {
       const page = await textOf(path);
@@ -98,7 +98,7 @@ describe('the guide', () => {
     expect(broken).toEqual([]);
   });
 
-  test('drops only those links of its pages that the site does not have', () => {
+  test('removes only those links whose targets are not on the site', () => {
     const written = readFileSync(`${docs}webhooks.md`, 'utf8');
     expect(written).toContain('](../README.md#see-it-work)');
     expect(site.pages['/docs/receiving-webhooks']).not.toContain('README.md');
@@ -119,13 +119,13 @@ describe('the guide', () => {
     }
   });
 
-  test('shows code as it is, with the name of its file, and HTML in it as text', async () => {
+  test('shows code unchanged, with the name of its file, and HTML in it as text', async () => {
     const page = await textOf('/docs/quick-start');
     expect(page).toContain('<figcaption>shop.mjs</figcaption>');
     expect(page).toContain('-- &lt;payment_url&gt; --wait');
   });
 
-  test('moved the reference, and keeps its old address with a slash', async () => {
+  test('has a redirect from its address with a slash', async () => {
     expect(await get('/docs/')).toMatchObject({ status: 308, headers: { location: '/docs' } });
     expect((await get('/docs/api')).status).toBe(200);
     await expect(refusal(() => get('/docs/nothing'))).resolves.toMatchObject({ status: 404 });
@@ -149,14 +149,14 @@ describe('the search', () => {
     expect((await resultsOf(query)).some((link) => link.startsWith(path))).toBe(true);
   });
 
-  test('finds what has every word, headings first, and says when nothing has', async () => {
+  test('finds sections with every word, headings first, and says if there are none', async () => {
     expect((await resultsOf('idempotency'))[0]).toBe('/docs/idempotency#idempotency');
     expect(await resultsOf('idempotency zebra')).toEqual([]);
     expect(await textOf('/docs/search?q=idempotency+zebra')).toContain('Nothing has all of these words');
     for (const empty of ['/docs/search', '/docs/search?q=+']) expect((await get(empty)).status).toBe(200);
   });
 
-  test('takes whatever is typed for text', async () => {
+  test('treats all input as text', async () => {
     for (const typed of ['<script>alert(1)</script>', '"><b>', '(.*', '\\', 'a'.repeat(5_000), '\u0000 ( [ {2} | ^']) {
       const page = await textOf(`/docs/search?q=${encodeURIComponent(typed)}`);
       expect(page).not.toMatch(/<script|<b>/);
@@ -167,7 +167,7 @@ describe('the search', () => {
 });
 
 describe('GET /docs/api', () => {
-  test('loads only files of this server, each of which it has, for ever', async () => {
+  test('loads only existing files of this server, which may be cached forever', async () => {
     const names = linksOf(await textOf('/docs/api')).filter((url) => !url.startsWith('#'));
     const files = names.filter((url) => url.startsWith('/docs/assets/'));
     expect(names.filter((url) => !files.includes(url))).toEqual(['data:,', '/docs', '/openapi.json', '/openapi.json']);
@@ -181,7 +181,7 @@ describe('GET /docs/api', () => {
     }
   });
 
-  test('runs no script but those files, cannot be framed, and sends nothing anywhere else', async () => {
+  test('runs only scripts in those files, cannot be framed, and sends nothing to other servers', async () => {
     const { headers, body } = await get('/docs/api');
     const policy = String(headers['content-security-policy']).split('; ');
     expect(policy).toEqual(
@@ -192,7 +192,7 @@ describe('GET /docs/api', () => {
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('lists every operation for those who have no script, beside the way to the whole document', async () => {
+  test('lists every operation for readers without scripts, with a link to the whole document', async () => {
     const text = await textOf('/docs/api');
     for (const [path, methods] of Object.entries(document.paths)) {
       for (const method of Object.keys(methods)) expect(text).toContain(`${method.toUpperCase()} ${path}<`);
@@ -200,7 +200,7 @@ describe('GET /docs/api', () => {
     expect(/<noscript>.*<\/noscript>/s.exec(text)?.[0]).toContain('href="/openapi.json"');
   });
 
-  test('offers nothing to send requests or credentials with', async () => {
+  test('has no way to send requests or credentials', async () => {
     const name = /\/docs\/assets\/docs\.[0-9a-f]{16}\.js/.exec(await textOf('/docs/api'))?.[0];
     const script = await textOf(name!);
     expect(script).toContain('supportedSubmitMethods: []');
@@ -214,7 +214,7 @@ describe('GET /docs/api', () => {
   });
 });
 
-test('all of it is made once, for the first who asks, and again only when that failed', async () => {
+test('the documentation is rendered once, by the first request, and again only if that failed', async () => {
   let made = 0;
   routes = docsRoutes(() => {
     made += 1;
@@ -225,7 +225,7 @@ test('all of it is made once, for the first who asks, and again only when that f
   expect([made, ...answers.map(({ status }) => status)]).toEqual([2, 200, 200, 200]);
 });
 
-test('a missing document stops the start, by its name', () => {
+test('a missing document prevents the start, with its name', () => {
   expect(() => readOpenApi('/nowhere/openapi.yaml')).toThrow(
     /The OpenAPI document \/nowhere\/openapi\.yaml cannot be read: .*ENOENT/,
   );

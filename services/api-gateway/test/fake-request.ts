@@ -1,7 +1,7 @@
 import { HttpError, type ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
 
-/** A request as a route sees it, for rules that need no server. Header names are given in lower case. */
+/** A request for a route, for rules that need no server. Header names are in lower case. */
 export function fakeRequest({
   headers = {},
   body = '',
@@ -36,14 +36,14 @@ export const creationRequest = (body: unknown, headers: Record<string, string> =
     body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
   });
 
-/** The validation items of the 422 that `run` ends with. */
+/** The validation items of the 422 that `run` throws. */
 export async function refusedFields(run: () => unknown): Promise<ValidationItem[]> {
   const error = await refusal(run);
   if (error.status !== 422) throw new Error(`refused with ${error.status} instead of 422`);
   return error.detail as ValidationItem[];
 }
 
-/** The HttpError that `run` ends with. */
+/** The HttpError that `run` throws. */
 export async function refusal(run: () => unknown): Promise<HttpError> {
   try {
     await run();

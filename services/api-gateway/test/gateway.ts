@@ -34,23 +34,23 @@ export type TestGateway = Replica & {
   databaseUrl: string;
   payments: StandIn;
   webhooks: StandIn;
-  /** Everything logged so far, by every replica. */
+  /** The log so far, of every replica. */
   logs: () => string;
-  /** One more process, as far as the database can tell: own pool, own server. */
+  /** Another process, as far as the database can tell: its own pool and server. */
   replica: (databaseUrl?: string) => Promise<Replica>;
-  /** Registers a merchant through the operator's API. */
+  /** Registers a merchant with the operators' API. */
   merchant: () => Promise<Merchant>;
   close: () => Promise<void>;
 };
 
-/** As without settings. */
+/** The defaults. */
 const optionRules = { expiresIn: { min: 300, max: 86_400 }, localReturnUrls: false };
 
 export const INTERNAL_TOKEN = 'internal-token-of-the-tests-0123456789';
 export const gatewayTrust = sharedTrust(INTERNAL_TOKEN);
 const note = { actor: 'tests', reason: 'a merchant to test with' };
 
-/** The whole gateway on a fresh database, with stand-ins for payments and webhook-dispatcher and no broker at all. */
+/** The whole gateway on a fresh database, with substitutes for payments and webhook-dispatcher, and without a broker. */
 export async function testGateway(): Promise<TestGateway> {
   const database = await testDatabase({ schema, migrations });
   const [payments, webhooks] = await Promise.all([standIn(), standIn()]);
@@ -69,7 +69,7 @@ export async function testGateway(): Promise<TestGateway> {
       metrics,
     });
     lifecycle.onStop('pool', () => pool.end());
-    // Nothing listens there: whatever the gateway answers, it answers without a broker.
+    // Nothing listens there: every answer of the gateway is one without a broker.
     const broker = connectBroker({ url: 'amqp://127.0.0.1:1', name: 'api-gateway', logger, metrics });
     lifecycle.onStop('broker', () => broker.close());
     const outbox = createOutbox({ pool, broker, signer: null, logger, metrics });
@@ -116,7 +116,7 @@ export async function testGateway(): Promise<TestGateway> {
     webhooks,
     logs: () => lines.join(''),
     replica: (databaseUrl = database.url) => start(databaseUrl),
-    // A slow machine may not commit before the deadline; a merchant too many harms no test.
+    // A slow machine may not commit before the deadline; an extra merchant does not matter to any test.
     merchant: () =>
       eventually(async () => {
         const body = { name: 'Shop', access_type: 'legacy', total_limit: 1000, ...note };
@@ -131,10 +131,10 @@ export async function testGateway(): Promise<TestGateway> {
   };
 }
 
-/** What an operator's request carries. */
+/** The headers of an operator's request. */
 export const internal = { 'X-Internal-Token': INTERNAL_TOKEN };
 
-/** Moves every window of this scope so far into the past that it is over, which no test could wait for. */
+/** Moves every window of this scope into the past, so that it has ended. */
 export async function endWindows(pool: Pool, scope: string): Promise<void> {
   await pool.query(
     `update rate_limit_window set started_at = started_at - interval '2 hours', ends_at = ends_at - interval '2 hours'
@@ -143,7 +143,7 @@ export async function endWindows(pool: Pool, scope: string): Promise<void> {
   );
 }
 
-/** One plain HTTP request: unlike fetch it can send a header twice, and follows or adds nothing. */
+/** One plain HTTP request: unlike fetch it can send a header twice, follows no redirect and adds no header. */
 function call(base: string, method: string, path: string, { headers = {}, body }: Call = {}): Promise<Response> {
   const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
   const bytes = isRaw ? body : JSON.stringify(body);

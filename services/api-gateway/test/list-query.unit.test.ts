@@ -15,7 +15,7 @@ const { list: readListQuery, page: readPageQuery } = listQueries(networks);
 const page = (query: string) => readPageQuery(new URLSearchParams(query));
 
 describe('the plain list', () => {
-  test('asks for at most 100 and knows no parameter of pages', () => {
+  test('has at most 100 payments and ignores the parameters of pages', () => {
     expect(readListQuery(new URLSearchParams('status=PAID&limit=x&cursor=x&created_from=x&X-API-Key=qk'))).toEqual({
       limit: 100,
       status: 'PAID',
@@ -35,7 +35,7 @@ describe('the page', () => {
     expect(page(`limit=100&cursor=${cursor}`)).toEqual({ limit: 100, cursor });
   });
 
-  test('passes times on in UTC with milliseconds', () => {
+  test('sends times in UTC with milliseconds', () => {
     expect(page('created_from=2026-01-31T09:00:00%2B02:00&created_to=2026-02-01T00:00:00.1239Z')).toMatchObject({
       created_from: '2026-01-31T07:00:00.000Z',
       created_to: '2026-02-01T00:00:00.123Z',
@@ -96,7 +96,7 @@ const transactionId = 'ab'.repeat(32);
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
 
 describe('the filters of both', () => {
-  test('are passed on in their canonical form', () => {
+  test('are sent in their canonical form', () => {
     const query = {
       order_id: 'A 1/2',
       reference: 'oil1-ab'.replace('-', '2K'),
@@ -143,7 +143,7 @@ describe('the export', () => {
   const clock = () => new Date('2026-11-23T12:00:00Z');
   const read = (query: string) => readExportQuery(new URLSearchParams(query), clock);
 
-  test('is of the last 366 days unless it is told otherwise', () => {
+  test('covers the last 366 days by default', () => {
     expect(read('')).toEqual({ created_from: '2025-11-22T12:00:00.000Z' });
     expect(read('created_to=2026-01-02T00:00:00Z&status=PAID&format=ndjson')).toEqual({
       created_from: '2025-01-01T00:00:00.000Z',
@@ -153,7 +153,7 @@ describe('the export', () => {
     });
   });
 
-  test('is of no more than 366 days', async () => {
+  test('covers at most 366 days', async () => {
     expect(read('created_from=2025-11-22T12:00:00Z')).toEqual({ created_from: '2025-11-22T12:00:00.000Z' });
     for (const query of [
       'created_from=2025-11-22T11:59:59Z',
@@ -179,7 +179,7 @@ describe('the report', () => {
       expect(await refusedFields(() => read(query))).toMatchObject([{ field: 'to' }]);
   });
 
-  test.each(['payment', 'chain'])('counts by=%s where that is asked for', (by) => {
+  test.each(['payment', 'chain'])('accepts by=%s', (by) => {
     expect(read(`from=2026-01-01&to=2026-01-02&by=${by}`)).toEqual({ from: '2026-01-01', to: '2026-01-02', by });
   });
 

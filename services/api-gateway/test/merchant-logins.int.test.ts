@@ -33,7 +33,7 @@ const resume = (session: string) => post('/operator-sessions/resume', { session 
 const linkOf = (name: string, merchant = shop) => post(`${loginsOf(merchant)}/${name}/sign-in-link`, note);
 const use = (link: string) => post('/operator-sessions/by-link', { link, client: '192.0.2.9' }, {});
 const setStatus = (action: 'block' | 'unblock') => post(`/merchants/${shop.merchant_id}/${action}`, note);
-/** As if so many had been asked for in a window that goes on for long, so that no slow machine begins another one. */
+/** Sets a counter in a long window, so that a slow machine does not start a new one. */
 const setCount = (scope: string, count: number) =>
   gateway.pool.query(
     `update rate_limit_window set count = $2, ends_at = clock_timestamp() + interval '1 hour' where scope = $1 and subject = $3`,
@@ -45,7 +45,7 @@ const auditOf = async ({ merchant_id: id }: Merchant) => {
 };
 
 describe("a merchant's person", () => {
-  test('signs in with a credential and gets a token for this merchant alone', async () => {
+  test('signs in with a credential and gets a token for this merchant only', async () => {
     const credential = await add('anna');
     expect(credential).toMatch(/^qm_[\w-]{43}$/);
     const session = await sessionOf(credential);
@@ -57,7 +57,7 @@ describe("a merchant's person", () => {
       expect([path, (await gateway.call('GET', `/internal/v1${path}`, { headers })).status]).toEqual([path, 403]);
   });
 
-  test('has a name within the merchant: the same name elsewhere is somebody else', async () => {
+  test('has a name within the merchant: the same name at another merchant is a different person', async () => {
     const [here, there] = [await add('karl'), await add('karl', other)];
     expect((await resume(await sessionOf(there))).json()).toMatchObject({ merchant_id: other.merchant_id });
     await post(`${loginsOf(other)}/karl/disable`, note);
@@ -70,7 +70,7 @@ describe("a merchant's person", () => {
     expect((await post('/operator-tokens', { credential: await add('otto') }, {})).status).toBe(401);
   });
 
-  test('is signed out here, or everywhere, and nobody else with it', async () => {
+  test('is signed out of one session or of all, and nobody else is', async () => {
     const [rosa, mara] = [await add('rosa'), await add('mara')];
     const [first, second, third] = [await sessionOf(rosa), await sessionOf(rosa), await sessionOf(rosa)];
     const others = await sessionOf(mara);
@@ -80,7 +80,7 @@ describe("a merchant's person", () => {
     expect([(await resume(third)).status, (await resume(others)).status]).toEqual([401, 200]);
   });
 
-  test('who is disabled is out at once: session, link and credential, also after coming back', async () => {
+  test('who is disabled loses session, link and credential immediately, and does not get them back when enabled again', async () => {
     const credential = await add('vera');
     const session = await sessionOf(credential);
     const link = String((await linkOf('vera')).json()['link']);
@@ -90,21 +90,21 @@ describe("a merchant's person", () => {
     expect(statuses).toEqual([401, 401, 401]);
   });
 
-  test('of a blocked merchant gets in nowhere, and is in again once it is unblocked', async () => {
+  test('of a blocked merchant cannot sign in or use a session until the merchant is unblocked', async () => {
     const credential = await add('nora');
     const session = await sessionOf(credential);
     const link = String((await linkOf('nora')).json()['link']);
     await setStatus('block');
     const refused = [await resume(session), await signIn(credential), await use(link), await linkOf('nora')];
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401, 404]);
-    // As one that nobody has.
+    // The same as for an unknown credential.
     expect((await signIn(credential)).text).toBe((await signIn(`qm_${'a'.repeat(43)}`)).text);
     await setStatus('unblock');
     const statuses = [await resume(session), await signIn(credential), await use(link)].map(({ status }) => status);
     expect(statuses).toEqual([200, 201, 201]);
   });
 
-  test('asks for so many pages a minute together with the others of the merchant, and API keys are not touched by it', async () => {
+  test("shares a limit of pages per minute with the merchant's other people, and API keys are not affected", async () => {
     const [a, b] = [await sessionOf(await add('ines')), await sessionOf(await add('ines', other))];
     expect((await resume(a)).status).toBe(200);
     await setCount('merchant_pages', 119);
@@ -116,7 +116,7 @@ describe("a merchant's person", () => {
 });
 
 describe('support', () => {
-  test('makes a link that works once, and the audit of the merchant names both', async () => {
+  test("creates a link that works once, and the merchant's audit log has its creation and its use", async () => {
     await add('lena');
     const made = await linkOf('lena');
     const link = String(made.json()['link']);
@@ -133,7 +133,7 @@ describe('support', () => {
     expect(gateway.logs()).not.toContain(link);
   });
 
-  test('gives no name twice, no account of a merchant that is not there, and no more than so many', async () => {
+  test('cannot add a name twice, an account of an unknown merchant, or more than the maximum', async () => {
     await add('dora', other);
     expect((await post(loginsOf(other), { ...note, name: 'dora' })).status).toBe(409);
     expect((await post(loginsOf({ ...shop, merchant_id: newId('mer') }), { ...note, name: 'dora' })).status).toBe(404);
@@ -149,7 +149,7 @@ describe('support', () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(3);
   });
 
-  test('keeps credentials as hashes, and no log has one', async () => {
+  test('stores credentials as hashes, and no log has one', async () => {
     const credential = await add('olga');
     await signIn(credential);
     const { rows } = await gateway.pool.query<{ text: string }>('select l::text as text from merchant_login l');
@@ -166,7 +166,7 @@ describe('a test event', () => {
     }),
   });
 
-  test('is asked for in the name of the person, takes from the counter of the API, and is no other merchant’s to ask for', async () => {
+  test("is audited with the person's name, counts towards the API's limit, and cannot be sent for another merchant", async () => {
     const asked = `POST /internal/v1/merchants/${shop.merchant_id}/webhook/test`;
     gateway.webhooks.answers.set(asked, { status: 200, body: { delivered: true } });
     const ask = (merchant: Merchant) => post(path(), note, tokenOf('anna', merchant));

@@ -19,7 +19,7 @@ const as = async (credential: string) => ({
 });
 
 describe("an operator's account", () => {
-  test('has a credential that is worth a token of its role, and of which only the hash is kept', async () => {
+  test('has a credential that gives a token with its role, and that is only stored as a hash', async () => {
     const added = await add('olga', 'support');
     expect([added.status, added.json()]).toEqual([
       201,
@@ -34,7 +34,7 @@ describe("an operator's account", () => {
     expect(gateway.logs()).not.toContain(String(issued.json()['token']));
   });
 
-  test('signs what its owner does, and does what the role allows', async () => {
+  test("signs its owner's actions, and allows only those of its role", async () => {
     const { merchant_id: merchantId } = await gateway.merchant();
     const olga = await as(await credentialOf('petra', 'support'));
     expect((await call('POST', `/merchants/${merchantId}/block`, olga, { ...note, reason: 'fraud' })).status).toBe(200);
@@ -45,7 +45,7 @@ describe("an operator's account", () => {
     expect((await add('intruder', 'admin', olga)).status).toBe(403);
   });
 
-  test('is refused from the moment it is disabled, and comes back with a new credential alone', async () => {
+  test('is refused as soon as it is disabled, and can be enabled only with a new credential', async () => {
     const first = await credentialOf('ada', 'admin');
     expect((await add('ada', 'viewer')).status).toBe(409);
     const disabled = await call('POST', '/operators/ada/disable', internal, note);
@@ -80,11 +80,11 @@ describe("an operator's account", () => {
 
   test('cannot have another role', async () => expect((await add('eve', 'owner')).status).toBe(422));
 
-  test.each(['', 'qo_', `qo_${'a'.repeat(43)}`, 'x'.repeat(255)])('%p is no credential', async (credential) => {
+  test.each(['', 'qo_', `qo_${'a'.repeat(43)}`, 'x'.repeat(255)])('%p is not a credential', async (credential) => {
     expect([401, 422]).toContain((await exchange(credential)).status);
   });
 
-  test('given to two at once is given to one', async () => {
+  test('that is added twice at the same time is added once', async () => {
     const answers = await Promise.all([add('nina', 'viewer'), add('nina', 'admin')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
   });

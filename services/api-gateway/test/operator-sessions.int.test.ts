@@ -25,7 +25,7 @@ const sessionOf = async () => String((await signIn()).json()['session']);
 const resume = async (session: string) => (await call('/operator-sessions/resume', { session })).status;
 
 describe('a session', () => {
-  test('lets its operator act without the credential, at any replica, until it is signed out of', async () => {
+  test('lets its operator act without the credential, on any replica, until sign-out', async () => {
     const session = await sessionOf();
     const other = await gateway.replica();
     const resumed = await other.call('POST', '/internal/v1/operator-sessions/resume', { body: { session } });
@@ -54,7 +54,7 @@ describe('a session', () => {
     expect(await resume(session)).toBe(401);
   });
 
-  test('ends with its account, also when the account comes back', async () => {
+  test('ends with its account, also if the account is enabled again', async () => {
     const session = await sessionOf();
     await disableOlga();
     expect(await resume(session)).toBe(401);
@@ -63,7 +63,7 @@ describe('a session', () => {
     expect((await signIn()).status).toBe(201);
   });
 
-  test('is kept as a hash, and its secret is in no log', async () => {
+  test('is stored as a hash, and its secret is in no log', async () => {
     const session = await sessionOf();
     await resume(session);
     const { rows } = await gateway.pool.query<{ text: string }>('select s::text as text from operator_session s');
@@ -71,20 +71,20 @@ describe('a session', () => {
     expect(gateway.logs()).not.toContain(session);
   });
 
-  test.each(['', 'qs_', `qs_${'a'.repeat(43)}`])('%p is none', async (session) => {
+  test.each(['', 'qs_', `qs_${'a'.repeat(43)}`])('%p is not a session', async (session) => {
     expect([401, 422]).toContain(await resume(session));
   });
 });
 
 describe('signing in', () => {
-  test('is 429 after ten attempts in a minute from one address, right or wrong, and from no other', async () => {
+  test('is 429 after ten attempts in a minute from one address, right or wrong, and not from other addresses', async () => {
     for (let attempt = 0; attempt < 10; attempt += 1) expect((await signIn('qo_wrong')).status).toBe(401);
     const refused = await signIn();
     expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true]);
     expect((await signIn(credential, '192.0.2.2')).status).toBe(201);
   });
 
-  test("takes nothing from operators when it is tried at the merchants' console, from the same address too", async () => {
+  test("at the merchants' console does not count towards the operators' limit, even from the same address", async () => {
     const atMerchants = () => signIn('qm_wrong', '192.0.2.1', { audience: 'merchants' });
     for (let attempt = 0; attempt < 10; attempt += 1) expect((await atMerchants()).status).toBe(401);
     expect((await atMerchants()).status).toBe(429);
@@ -93,13 +93,13 @@ describe('signing in', () => {
     expect((await signIn(credential, '192.0.2.1', { audience: 'everyone' })).status).toBe(429);
   });
 
-  test('counts the addresses of one IPv6 block as one, and other blocks apart', async () => {
+  test('counts the addresses of one IPv6 block together, and other blocks separately', async () => {
     for (let attempt = 0; attempt < 10; attempt += 1) await signIn('qo_wrong', `2001:db8:1:2::${attempt}`);
     expect((await signIn(credential, '2001:db8:1:2:ffff::1')).status).toBe(429);
     expect((await signIn(credential, '2001:db8:1:3::1')).status).toBe(201);
   });
 
-  test("lets no operator in at the merchants' console, by a credential or a link, and leaves no session", async () => {
+  test("is refused to operators at the merchants' console, by credential or link, and leaves no session", async () => {
     const sessions = () => gateway.pool.query('select from operator_session');
     const before = (await sessions()).rowCount;
     const refused = await signIn(credential, '192.0.2.1', { audience: 'merchants' });
@@ -118,7 +118,7 @@ describe('a link', () => {
   };
   const use = (link: string) => call('/operator-sessions/by-link', { link, client: '192.0.2.9' });
 
-  test('signs its operator in once, and whoever has it later is told so', async () => {
+  test('signs its operator in once, and says so when it is used again', async () => {
     const { status, link } = await linkOf();
     expect([status, link]).toEqual([201, expect.stringMatching(/^ql_[\w-]{43}$/)]);
     const used = await use(link);
@@ -127,13 +127,13 @@ describe('a link', () => {
     expect((await use(link)).status).toBe(401);
   });
 
-  test('used by two at the same moment signs one of them in', async () => {
+  test('that is used twice at the same time signs in once', async () => {
     const { link } = await linkOf();
     const statuses = (await Promise.all([use(link), use(link), use(link)])).map(({ status }) => status);
     expect(statuses.sort()).toEqual([201, 401, 401]);
   });
 
-  test('is over after half an hour, when its operator is signed out, and when the account is disabled', async () => {
+  test('ends after half an hour, when its operator is signed out, and when the account is disabled', async () => {
     const [late, signedOut] = [await linkOf(), await linkOf()];
     await gateway.pool.query(
       `update sign_in_link set ends_at = ends_at - interval '30 minutes' where link_hash = sha256($1::text::bytea)`,
@@ -151,7 +151,7 @@ describe('a link', () => {
     expect((await use(disabled.link)).status).toBe(401);
   });
 
-  test('is audited when it is made and when it is used, and kept as a hash that no log has', async () => {
+  test('is audited when it is created and used, stored as a hash, and in no log', async () => {
     const { link } = await linkOf();
     await use(link);
     const { entries } = (await gateway.call('GET', '/internal/v1/operators/audit', { headers: internal })).json() as {
@@ -168,7 +168,7 @@ describe('a link', () => {
     expect(gateway.logs()).not.toContain(link);
   });
 
-  test('is made for working operators alone, and counts as an attempt to sign in', async () => {
+  test('is only created for active operators, and its use counts as an attempt to sign in', async () => {
     expect((await linkOf('nobody')).status).toBe(404);
     for (let attempt = 0; attempt < 10; attempt += 1) expect((await use('ql_wrong')).status).toBe(401);
     expect((await use((await linkOf()).link)).status).toBe(429);

@@ -72,7 +72,7 @@ describe('the audit of an account', () => {
         after: { name: 'Shop', status: 'active', status_version: 1 },
       },
     ]);
-    // Each change of the key begins where the one before ended.
+    // Each change of the key starts from the result of the one before.
     const [replacement, rotation] = entries as { before: Record<string, string>; after: Record<string, string> }[];
     expect(replacement!.before['api_key_created_at']).toBe(rotation!.after['api_key_created_at']);
     expect(rotation!.before['api_key_created_at']! < rotation!.after['api_key_created_at']!).toBe(true);
@@ -85,7 +85,7 @@ describe('the audit of an account', () => {
     );
   });
 
-  test('holds rows of an older release, which have no before and after', async () => {
+  test('has the rows of an older release, without before and after', async () => {
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
     await gateway.pool.query(
       `insert into merchant_audit (merchant_id, action, actor, reason) values ($1, 'block', 'ada', 'old')`,
@@ -94,7 +94,7 @@ describe('the audit of an account', () => {
     expect((await entriesOf(merchantId))[0]).toMatchObject({ reason: 'old', before: null, after: null });
   });
 
-  test('is 404 for an unknown merchant and 422 for a time that is none', async () => {
+  test('is 404 for an unknown merchant and 422 for an invalid time', async () => {
     await expect(operate('GET', `/${newId('mer')}/audit`)).resolves.toMatchObject({ status: 404 });
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
     for (const before of ['yesterday', '', '2026-02-31', '2026-13-01T00:00:00Z']) {
@@ -102,7 +102,7 @@ describe('the audit of an account', () => {
     }
   });
 
-  test('has one row for each of several blocks at once that changed something', async () => {
+  test('has one row for each of several concurrent blocks that changed something', async () => {
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
     const blocks = Array.from({ length: 8 }, () => operate('POST', `/${merchantId}/block`, note));
     expect((await Promise.all(blocks)).map(({ status }) => status)).toEqual(Array(8).fill(200));
@@ -111,7 +111,7 @@ describe('the audit of an account', () => {
 });
 
 describe('registering a merchant', () => {
-  test('shows its credentials once, tells the other services and says who did it, all or nothing', async () => {
+  test('shows its credentials once, publishes it and audits it, all or nothing', async () => {
     const answer = await operate('POST', '', { name: 'Shop', access_type: 'beta', ...note });
     expect(answer.status).toBe(201);
     const { merchant_id: merchantId, ...credentials } = answer.json();
@@ -145,7 +145,7 @@ describe('registering a merchant', () => {
     expect(shown.text).not.toMatch(/key|secret|hash/);
   });
 
-  test('keeps a legacy account’s own total, without an end and without a daily cap', async () => {
+  test('gives a legacy account its own total limit, without an end or a daily limit', async () => {
     const merchantId = await register({ name: 'Old shop', access_type: 'legacy', total_limit: 7 });
     expect((await messagesOf(merchantId))[0]?.body).toMatchObject({
       access_type: 'legacy',
@@ -195,7 +195,7 @@ describe('blocking and unblocking', () => {
     expect((await auditOf(merchantId)).map(({ action }) => action)).toEqual(['register', 'block', 'unblock']);
   });
 
-  test('need an actor, a reason and a merchant that exists', async () => {
+  test('need an actor, a reason and an existing merchant', async () => {
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
     await expect(operate('POST', `/${merchantId}/block`, {})).resolves.toMatchObject({ status: 422 });
     for (const action of ['block', 'unblock', 'replace-credentials']) {
@@ -206,7 +206,7 @@ describe('blocking and unblocking', () => {
   });
 });
 
-test('the list has the newest merchants first and goes on after a given one', async () => {
+test('the list has the newest merchants first and continues after a given one', async () => {
   const older = await register({ name: 'Older', access_type: 'beta' });
   const newer = await register({ name: 'Newer', access_type: 'beta' });
   const ids = async (query: string) =>

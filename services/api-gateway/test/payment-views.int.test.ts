@@ -37,7 +37,7 @@ const payment: PublicPayment = {
   expires_at: '2026-01-31T09:00:00.000Z',
 };
 const checking = checkoutOf(payment, { confirmations: { seen: 3, required: 12 }, reference: '0123456J' });
-/** Has payments know these tokens, and no others. */
+/** Makes payments know only these tokens. */
 const know = (...tokens: string[]) => {
   const found = tokens.map((token) => ({ token_sha256: publicTokenHash(token), ...checking }));
   payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });
@@ -45,7 +45,7 @@ const know = (...tokens: string[]) => {
 const asked = () =>
   payments.received.map(({ body }) => (JSON.parse(body) as BodyOf<typeof ReadPublicPayments>).tokens_sha256);
 
-test('the status of a token and its checkout page share one question, and each gets what is for it', async () => {
+test('the status of a token and its checkout page share one call, and each gets its own fields', async () => {
   const [token, other] = [newPublicToken(), newPublicToken()];
   know(token, other);
   const answers = await Promise.all([
@@ -57,7 +57,7 @@ test('the status of a token and its checkout page share one question, and each g
   expect(asked()).toEqual([[token, other].map(publicTokenHash)]);
 });
 
-test('an unknown token has neither view, and a malformed token causes no request', async () => {
+test('an unknown token has no status and no page, and a malformed token causes no call', async () => {
   know(newPublicToken());
   const unknown = newPublicToken();
   expect([await views.publicPayment(unknown), await views.checkoutPayment(unknown)]).toEqual([null, null]);

@@ -19,7 +19,7 @@ const operate = (method: string, below: string, body?: object) =>
   gateway.call(method, `/internal/v1/merchants${below}`, { headers: internal, ...(body !== undefined && { body }) });
 
 describe('the profile', () => {
-  test('has no name at first; a name is kept in NFC, and null takes it away', async () => {
+  test('has no name at first; a name is stored in NFC, and null removes it', async () => {
     expect(await get()).toEqual({ display_name: null });
     expect(await put({ display_name: 'Cafe\u0301 Zentral' })).toMatchObject({
       status: 200,
@@ -49,19 +49,19 @@ describe('the profile', () => {
     ]);
   });
 
-  test('refuses a body without the name, and fields it does not know; both are counted by nobody', async () => {
+  test('refuses a body without the name, and unknown fields; neither is counted', async () => {
     const fields = async (body: object) =>
       ((await put(body)).json()['detail'] as { field: string }[]).map(({ field }) => field);
     expect(await fields({})).toEqual(['display_name']);
     expect(await fields({ display_name: 'x', name: 'y' })).toEqual(['name']);
   });
 
-  test('takes sixty characters of any kind, and says them back as text', async () => {
+  test('accepts sixty characters of any kind, and returns them as text', async () => {
     const names = ['€'.repeat(60), '🍕'.repeat(60), '<script>alert(1)</script>', 'مقهى', 'a"b\\c'];
     for (const name of names) expect((await put({ display_name: name })).json()).toEqual({ display_name: name });
   });
 
-  test('is set by an operator too, shows in the account, and every change is audited', async () => {
+  test('can be set by an operator too, is shown in the account, and every change is audited', async () => {
     const { merchant_id: id } = merchant;
     const author = { actor: 'olga', reason: 'asked by phone' };
     expect(await operate('POST', `/${id}/profile`, { ...author, display_name: 'Corner Shop' })).toMatchObject({
@@ -76,7 +76,7 @@ describe('the profile', () => {
     expect(before).toMatchObject({ actor: 'merchant', action: 'set_profile' });
   });
 
-  test('counts with the webhook settings, and is read with the shared reads', async () => {
+  test('counts towards the limit of webhook settings when set, and of shared reads when read', async () => {
     merchant = await gateway.merchant();
     await put({ display_name: 'a' });
     await get();
@@ -90,7 +90,7 @@ describe('the profile', () => {
     ]);
   });
 
-  test('finds merchants by a part of either name', async () => {
+  test('finds merchants by a part of the name or the display name', async () => {
     const { merchant_id: id } = merchant;
     await put({ display_name: 'Bäckerei 100 % Brot' });
     const found = async (name: string) =>

@@ -35,7 +35,7 @@ const ask = (method: string, path: string, body?: object, headers: Record<string
     headers: { 'X-API-Key': merchant.api_key, ...headers },
     ...(body !== undefined && { body }),
   });
-/** Has payments answer about single payments with these, and no others. */
+/** Makes payments answer reads of single payments with only these. */
 const found = (what: 'payment-details' | 'public-payments', ...payments: object[]) =>
   gateway.payments.answers.set(`POST /internal/v1/${what}`, { status: 200, body: { found: payments } });
 const create = (body: object = creation) => ask('POST', '/payments', body, { 'Idempotency-Key': 'order-1' });
@@ -43,7 +43,7 @@ const creation = { amount: '10.50', merchant_wallet: WALLET_LOWER, description: 
 const bodyOf = (owner: StandIn): unknown => JSON.parse(owner.received[0]?.body ?? 'null') as unknown;
 
 describe('creation', () => {
-  test('hands on the validated values with the internal token and the request id, and answers the exact bytes', async () => {
+  test('sends the validated values with the internal token and the request id, and answers the exact bytes', async () => {
     const bytes = '{ "payment_id" : "pay_1" }';
     gateway.payments.answers.set(`POST ${own('/payments')}`, {
       status: 201,
@@ -78,7 +78,7 @@ describe('creation', () => {
     [404, '{"detail":"No such payment","code":"not_found"}'],
     [409, '{"detail":"Finish the other one first","code":"payment_unfinished"}'],
     [422, '{"detail":[{"field":"amount","reason":"…"}],"code":"invalid_request"}'],
-  ])('passes on a refusal with %i and %s, to the byte', async (status, body) => {
+  ])('forwards the exact bytes of a refusal with %i and %s', async (status, body) => {
     gateway.payments.answers.set(`POST ${own('/payments')}`, { status, body });
     const answer = await create();
     expect([answer.status, answer.text]).toEqual([status, body]);
@@ -90,7 +90,7 @@ describe('creation', () => {
     expect([answer.status, answer.text]).toEqual([503, unavailable]);
   });
 
-  test('answers 503 when payments stays silent, or is gone', async () => {
+  test('answers 503 if payments does not answer or cannot be reached', async () => {
     gateway.payments.answers.set(`POST ${own('/payments')}`, 'silence');
     await expect(create()).resolves.toMatchObject({ status: 503 });
     const alone = await testGateway();
@@ -117,7 +117,7 @@ describe('creation', () => {
 });
 
 describe('reading payments', () => {
-  test('the plain list asks for the newest hundred and drops the cursor', async () => {
+  test('the plain list has the newest hundred payments and no cursor', async () => {
     gateway.payments.answers.set(`GET ${own('/payments')}`, {
       status: 200,
       body: { payments: [{ amount: '1.50' }], next_cursor: 'x' },
@@ -129,7 +129,7 @@ describe('reading payments', () => {
     );
   });
 
-  test('the page is not mistaken for a public token, and bad parameters are 422', async () => {
+  test('the page is not taken for a public token, and bad parameters are 422', async () => {
     const body = '{"payments":[],"next_cursor":null}';
     const cursor = writeCursor({ createdAt: new Date(0), paymentId: newId('pay') });
     gateway.payments.answers.set(`GET ${own('/payments')}`, { status: 200, body });
@@ -138,9 +138,9 @@ describe('reading payments', () => {
     await expect(ask('GET', '/payments/page?limit=0')).resolves.toMatchObject({ status: 422 });
   });
 
-  test('an unknown, a foreign and a malformed id get the same 404, for details and for webhooks', async () => {
+  test("an unknown id, another merchant's and a malformed one get the same 404, for details and for webhooks", async () => {
     const foreign = newId('pay');
-    // An answer about another merchant's payment, which was not asked for, is never shown.
+    // A payment of another merchant that was not asked for is never shown.
     found('payment-details', { merchant_id: newId('mer'), payment: { payment_id: foreign } });
     gateway.webhooks.answers.set(`GET ${own(`/payments/${foreign}/deliveries`)}`, {
       status: 200,
@@ -154,7 +154,7 @@ describe('reading payments', () => {
     }
   });
 
-  test('a payment without events has an empty list of deliveries; one with events needs nothing from payments', async () => {
+  test('a payment without events has an empty list of deliveries; the list of one with events does not wait for payments', async () => {
     const [quiet, told] = [newId('pay'), newId('pay')];
     gateway.webhooks.answers.set(`GET ${own(`/payments/${quiet}/deliveries`)}`, {
       status: 200,
@@ -171,7 +171,7 @@ describe('reading payments', () => {
     await expect(ask('GET', `/payments/${told}/webhooks`)).resolves.toMatchObject({ status: 200, text: body });
   });
 
-  test('details of several merchants at once are one question to payments, and each gets its own', async () => {
+  test('concurrent details of several merchants are one call to payments, and each gets its own', async () => {
     const others = await Promise.all(Array.from({ length: 12 }, () => gateway.merchant()));
     const asked = others.map((other, n) => ({ ...other, payment: { payment_id: newId('pay'), amount: `${n}.50` } }));
     found('payment-details', ...asked);
@@ -193,7 +193,7 @@ describe('reading payments', () => {
     await expect(ask('GET', `/payments/${newId('pay')}/details`)).resolves.toMatchObject({ status: 503 });
   });
 
-  test('cancel passes the payment on, and says one 409 for everything else', async () => {
+  test('cancel forwards the payment, and answers the same 409 for everything else', async () => {
     const [open, closed] = [newId('pay'), newId('pay')];
     gateway.payments.answers.set(`POST ${own(`/payments/${open}/cancel`)}`, {
       status: 200,
@@ -214,7 +214,7 @@ describe('reading payments', () => {
   });
 });
 
-test('limits are those of payments, and the previous authenticated request last', async () => {
+test('limits are those of payments, followed by the previous authenticated request', async () => {
   gateway.payments.answers.set(`GET ${own('/limits')}`, {
     status: 200,
     body: { merchant_id: 'mer_1', server_time: 't' },
@@ -231,7 +231,7 @@ test('limits are those of payments, and the previous authenticated request last'
 });
 
 describe('webhook settings', () => {
-  test('are the dispatcher’s to keep: each call goes to its own route and comes back unchanged', async () => {
+  test('are stored by webhook-dispatcher: each call goes to its own route, and its answer is unchanged', async () => {
     const settings = '{"url":"https://shop.example/","key_id":"whk_1","events":["PAID"]}';
     const saved = { ...(JSON.parse(settings) as object), version: 7 };
     gateway.webhooks.answers.set(`PUT ${own('/webhook')}`, { status: 200, body: saved });
@@ -277,7 +277,7 @@ describe('webhook settings', () => {
     expect(rowCount).toBe(0);
   });
 
-  test('with a host of a private network are the dispatcher’s to judge, which knows who may have it', async () => {
+  test('with a host of a private network are checked by webhook-dispatcher, which knows who may have it', async () => {
     const refusal = '{"detail":[{"field":"url","reason":"must have a public host name"}],"code":"invalid_request"}';
     gateway.webhooks.answers.set(`PUT ${own('/webhook')}`, { status: 422, body: refusal });
     await expect(ask('PUT', '/merchant/webhook', { url: 'https://shop.internal/' })).resolves.toMatchObject({
@@ -287,7 +287,7 @@ describe('webhook settings', () => {
     expect(bodyOf(gateway.webhooks)).toEqual({ url: 'https://shop.internal/' });
   });
 
-  test('a retry passes 202 on; unknown, foreign and malformed events get the same 404', async () => {
+  test("a retry forwards 202; unknown events, other merchants' and malformed ids get the same 404", async () => {
     const [own1, unknown] = [newId('evt'), newId('evt')];
     gateway.webhooks.answers.set(`POST ${own(`/events/${own1}/retry`)}`, { status: 202, body: '{"attempts":0}' });
     await expect(ask('POST', `/merchant/webhook/events/${own1}/retry`)).resolves.toMatchObject({
@@ -320,11 +320,11 @@ describe('a public token', () => {
     return token;
   };
 
-  test('shows the status without a key, never cached, and is counted by itself', async () => {
+  test('shows the status without a key, uncached, with its own limit', async () => {
     const token = known();
     const view = () => gateway.call('GET', `/api/v1/payments/${token}`);
     const answers = [];
-    // One after the other: of so many at once a busy machine answers some too late, which is a 503.
+    // One by one: of so many concurrent requests a busy machine answers some too late, with 503.
     for (let views = 0; views < 125; views += 1) answers.push(await view());
     const [answer] = answers.filter(({ status }) => status === 200);
     expect(answer?.json()).toEqual(body);
@@ -352,7 +352,7 @@ describe('a public token', () => {
     }
   });
 
-  test('opens the checkout page: escaped, cannot be framed, cached nowhere, without spending the counter', async () => {
+  test('opens the checkout page: escaped, not framed, uncached and not counted', async () => {
     const token = known();
     const page = await gateway.call('GET', `/pay/${token}`);
     expect(page.status).toBe(200);
@@ -385,7 +385,7 @@ describe('a public token', () => {
     ]);
   });
 
-  test('needs two assets, which may be kept for ever', async () => {
+  test('needs two assets, which may be cached forever', async () => {
     for (const { name, contentType, bytes } of Object.values(assets)) {
       const asset = await gateway.call('GET', `/assets/${name}`);
       expect([asset.status, asset.text]).toEqual([200, bytes.toString()]);

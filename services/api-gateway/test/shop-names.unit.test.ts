@@ -3,7 +3,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createShopNames } from '../src/merchants/display-name.ts';
 
-/** A database with one shop, whose name may change and which may go away. */
+/** A database with one shop, whose name can change, and which can become unavailable. */
 function shopNames() {
   const world = { name: 'Corner Shop' as string | null, isDown: false, reads: 0, now: 0 };
   const query = ({ values: [ids] }: { values: [string[]] }) => {
@@ -16,7 +16,7 @@ function shopNames() {
 }
 
 describe('the name of a shop', () => {
-  test('is read once for many pages, and anew after five seconds', async () => {
+  test('is read once for many pages, and again after five seconds', async () => {
     const { world, shopNameOf } = shopNames();
     expect(await Promise.all([shopNameOf('mer_1'), shopNameOf('mer_1'), shopNameOf('mer_2')])).toEqual([
       'Corner Shop',
@@ -30,7 +30,7 @@ describe('the name of a shop', () => {
     expect(await shopNameOf('mer_1')).toBe('Café');
   });
 
-  test('is the last one known, or none, while the database is gone', async () => {
+  test('is the last known one, or none, while the database is unavailable', async () => {
     const { world, shopNameOf } = shopNames();
     await shopNameOf('mer_1');
     Object.assign(world, { isDown: true, now: 5_000 });

@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 describe('the audit has a row for', () => {
-  test('an operator who signs in, and one whose credential was taken away', async () => {
+  test('an operator who signs in, and one whose credential was revoked', async () => {
     expect([await signIn(secrets.olga), await signIn(secrets.gone)]).toEqual([201, 401]);
     expect(await newest(2)).toMatchObject([
       { operator: 'gone', action: 'refuse_sign_in', actor: 'nobody', reason: 'from 192.0.2.1' },
@@ -43,7 +43,7 @@ describe('the audit has a row for', () => {
     ]);
   });
 
-  test("a merchant's people, in the audit of that merchant", async () => {
+  test("a merchant's person, in the audit log of that merchant", async () => {
     const place = { audience: 'merchants' };
     expect([await signIn(secrets.anna, place), await signIn(secrets.left, place)]).toEqual([201, 401]);
     const reason = "from 192.0.2.1, at the merchants' console";
@@ -53,14 +53,14 @@ describe('the audit has a row for', () => {
     ]);
   });
 
-  test("an operator who is refused at the merchants' console, whose credential somebody may have typed there", async () => {
+  test("an operator who is refused at the merchants' console", async () => {
     expect(await signIn(secrets.olga, { audience: 'merchants' })).toBe(401);
     expect(await newest(1)).toMatchObject([
       { operator: 'olga', action: 'refuse_sign_in', reason: "from 192.0.2.1, at the merchants' console" },
     ]);
   });
 
-  test('what is nobody’s: a credential, and a link that was used', async () => {
+  test('an unknown credential, and a link that was used', async () => {
     const made = await call('/operators/olga/sign-in-link', note, internal);
     const link = String(made.json()['link']);
     const use = async () => (await call('/operator-sessions/by-link', { link, client: '192.0.2.3' })).status;
@@ -72,7 +72,7 @@ describe('the audit has a row for', () => {
     ]);
   });
 
-  test('a credential that `ops` uses, once an hour, and one that it is refused', async () => {
+  test('a credential that `ops` uses, once an hour, and one that is refused', async () => {
     for (let time = 0; time < 3; time += 1) expect(await exchange(secrets.olga)).toBe(200);
     expect([await exchange(secrets.gone), await exchange('qo_wrong')]).toEqual([401, 401]);
     expect(await newest(3)).toMatchObject([
@@ -84,7 +84,7 @@ describe('the audit has a row for', () => {
   });
 });
 
-test('a stranger with any number of addresses fills no table, and hides no change of an account', async () => {
+test('a stranger with any number of addresses does not fill the table, and hides no change of an account', async () => {
   const rows = async () => (await gateway.pool.query('select from operator_audit')).rowCount ?? 0;
   const before = await rows();
   for (let attempt = 0; attempt < 80; attempt += 1) {
@@ -92,14 +92,14 @@ test('a stranger with any number of addresses fills no table, and hides no chang
     await exchange('qo_wrong');
   }
   expect(await rows()).toBe(before + 60 + 60);
-  // The door of the merchants has its own.
+  // The merchants' console has its own limit.
   await signIn('qo_wrong', { audience: 'merchants', client: '203.0.113.1' });
   expect(await rows()).toBe(before + 121);
   expect((await entriesAt('/operators/audit?only=changes')).slice(0, 2)).toMatchObject([
     { action: 'make_sign_in_link', operator: 'olga' },
     { action: 'disable', operator: 'gone' },
   ]);
-  // They are forgotten after 90 days, ten for each new one; what is about somebody is kept.
+  // They are deleted after 90 days, ten for each new one; rows about known people are kept.
   await gateway.pool.query(`update operator_audit set at = at - interval '91 days'`);
   await endWindows(gateway.pool, 'sign_in_refusals');
   await signIn('qo_wrong', { client: '203.0.113.2' });
@@ -108,7 +108,7 @@ test('a stranger with any number of addresses fills no table, and hides no chang
   expect(rowCount).toBeGreaterThan(5);
 });
 
-test('no row has a credential or a link in it', async () => {
+test('no row contains a credential or a link', async () => {
   const { rows } = await gateway.pool.query<{ text: string }>(
     `select a::text as text from operator_audit a union all select m::text from merchant_audit m`,
   );

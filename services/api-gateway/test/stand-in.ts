@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 type Received = { method: string; path: string; query: string; headers: IncomingHttpHeaders; body: string };
 type Answer = { status: number; body: unknown; headers?: Record<string, string> };
 
-/** A service the gateway asks, on a real socket: it gives the answers set for it and records its requests. */
+/** A service behind the gateway, on a real socket: it gives the configured answers and records its requests. */
 export type StandIn = {
   url: string;
   received: Received[];
-  /** @param route method and path, e.g. 'GET /internal/v1/x'; an unknown one is answered 404. A string body is sent as it is; 'silence' never answers. */
+  /** @param route method and path, for example 'GET /internal/v1/x'; an unknown one gets 404. A string body is sent unchanged; 'silence' never answers. */
   answers: Map<string, Answer | 'silence'>;
   close(): Promise<void>;
 };

@@ -28,7 +28,7 @@ const fieldsOf = (answer: { json: () => Record<string, unknown> }) =>
 describe('accepting a transfer', () => {
   const paymentId = newId('pay');
 
-  test('passes the transfer on as we write ids, and the answer back to the byte', async () => {
+  test('sends the transfer with canonical ids, and forwards the exact bytes of the answer', async () => {
     const path = `POST ${own(`/payments/${paymentId}/accept-transfer`)}`;
     for (const [status, body] of [
       [200, '{"status": "PAID"}'],
@@ -43,7 +43,7 @@ describe('accepting a transfer', () => {
     expect(JSON.parse(gateway.payments.received[0]!.body)).toEqual({ transaction_id: ID, transaction_event_index: 3 });
   });
 
-  test('passes on how many candidates were confirmed, and adds nothing where nobody confirmed any', async () => {
+  test('sends how many candidates were confirmed, and nothing if none were', async () => {
     const path = `/payments/${paymentId}/accept-transfer`;
     gateway.payments.answers.set(`POST ${own(path)}`, { status: 200, body: {} });
     const named = { transaction_id: ID, transaction_event_index: 3 };
@@ -56,14 +56,14 @@ describe('accepting a transfer', () => {
     ]);
   });
 
-  test.each([0, 21, 1.5, '2', null, true, [2]])('with confirm_candidates %j is 422, and asks nobody', async (count) => {
+  test.each([0, 21, 1.5, '2', null, true, [2]])('with confirm_candidates %j is 422 without a call', async (count) => {
     const body = { transaction_id: ID, transaction_event_index: 3, confirm_candidates: count };
     const answer = await ask('POST', `/payments/${paymentId}/accept-transfer`, body);
     expect([answer.status, fieldsOf(answer)]).toEqual([422, ['confirm_candidates']]);
     expect(gateway.payments.received).toEqual([]);
   });
 
-  test('refuses what names no transfer, and asks nobody; a malformed payment id is an unknown payment', async () => {
+  test('refuses a body that names no transfer, without a call; a malformed payment id is an unknown payment', async () => {
     const accept = (body: object, id: string = paymentId) => ask('POST', `/payments/${id}/accept-transfer`, body);
     expect(fieldsOf(await accept({}))).toEqual(['transaction_id', 'transaction_event_index']);
     expect(fieldsOf(await accept({ transaction_id: 'x', transaction_event_index: 1.5, note: '' })).sort()).toEqual([
@@ -101,7 +101,7 @@ describe('the checkout page', () => {
     ...{ status: 'PENDING', amount: '10', currency: 'USDT', network: evmNetwork.id, merchant_wallet: WALLET },
     ...{ description: 'Order 7', expires_at: '2126-01-31T09:00:00.000Z' },
   };
-  /** @returns the token of a payment that payments shows. */
+  /** @returns the token of a payment that payments knows. */
   function shown(change: Partial<PublicPayment> = {}, help: object | null = { arrived: null, lookup: null }): string {
     const token = newPublicToken();
     const found = [{ token_sha256: sha256(token).toString('hex'), ...checkoutOf({ ...payment, ...change }) }];
@@ -116,25 +116,28 @@ describe('the checkout page', () => {
       .filter(({ path }) => path.endsWith('/checkout-help'))
       .map(({ body }) => JSON.parse(body) as object);
 
-  test('asks what arrived while the payment waits and after it ended unpaid, and nothing once it is seen or paid', async () => {
+  test('asks for money that arrived while the payment waits and after it ended unpaid, but not once a transfer is seen or paid', async () => {
     const token = shown();
     expect((await open(token)).status).toBe(200);
     expect(questions()).toEqual([{ token_sha256: sha256(token).toString('hex') }]);
     for (const status of ['EXPIRED', 'CANCELLED'] as const) await open(shown({ status }));
     expect(questions()).toHaveLength(3);
     for (const status of ['CHECKING', 'PAID'] as const) await open(shown({ status }));
-    // Polling the status asks for nothing.
+    // Polling the status makes no call.
     await gateway.call('GET', `/api/v1/payments/${token}`);
     expect(questions()).toHaveLength(3);
   });
 
-  test.each(['PENDING', 'EXPIRED', 'CANCELLED'] as const)('of a %s payment says what arrived', async (status) => {
-    const token = shown({ status }, { arrived: { amount: '9.75' }, lookup: null, warnings: [] });
-    const { status: code, text } = await open(token);
-    expect(code).toBe(200);
-    expect(text.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')).toContain('9.75 USDT has arrived at this address');
-    expect(text).toContain('If it was you, do not pay again');
-  });
+  test.each(['PENDING', 'EXPIRED', 'CANCELLED'] as const)(
+    'of a %s payment shows money that arrived',
+    async (status) => {
+      const token = shown({ status }, { arrived: { amount: '9.75' }, lookup: null, warnings: [] });
+      const { status: code, text } = await open(token);
+      expect(code).toBe(200);
+      expect(text.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')).toContain('9.75 USDT has arrived at this address');
+      expect(text).toContain('If it was you, do not pay again');
+    },
+  );
 
   test('says that the address is frozen, and offers no way to pay', async () => {
     const token = shown({}, { arrived: null, lookup: null, warnings: ['wallet_blacklisted'] });
@@ -143,7 +146,7 @@ describe('the checkout page', () => {
     expect(text).not.toContain('class="qr"');
   });
 
-  test('looks a transaction up however it was copied, and shows the payment all the same when payments cannot', async () => {
+  test('looks up a transaction in any form it was copied, and shows the payment even if payments cannot look it up', async () => {
     const token = shown({ status: 'EXPIRED' }, { arrived: null, lookup: null });
     for (const typed of [ID, ` 0x${ID.toUpperCase()} `, `https://explorer.example/tx/0x${ID}?tab=1`]) {
       expect((await open(token, typed)).status).toBe(200);
@@ -158,7 +161,7 @@ describe('the checkout page', () => {
     expect(await open(token, ID)).toMatchObject({ status: 200, text: expect.stringContaining('Order 7') });
   });
 
-  test('says for whom it looks up: the address that the edge names, one for a block of IPv6', async () => {
+  test("sends a hash of the client's address, as the edge reports it, one per IPv6 block", async () => {
     const token = shown();
     for (const forwarded of ['203.0.113.9', '198.51.100.1, 203.0.113.9', '2001:db8:1:2::3', '2001:db8:1:2:ffff::4']) {
       const headers = { 'x-forwarded-for': forwarded };
@@ -169,7 +172,7 @@ describe('the checkout page', () => {
     expect(clients).toEqual(['203.0.113.9', '203.0.113.9', '2001:db8:1:2::/64', '2001:db8:1:2::/64'].map(hashed));
   });
 
-  test('looks up six times a minute for a payment, whoever asks; the seventh gets the page with 429 and when to come back', async () => {
+  test('looks up six times a minute for a payment, for all clients; the seventh gets the page with 429 and Retry-After', async () => {
     const token = shown();
     const answers = [];
     for (let time = 0; time < 7; time += 1) answers.push(await open(token, ID));
@@ -177,12 +180,12 @@ describe('the checkout page', () => {
     expect(answers[6]!.headers['retry-after']).toMatch(/^[1-9]\d?$/);
     expect(answers[6]!.text).toContain('Order 7');
     expect(questions()).toHaveLength(6);
-    // Without a question the page is not limited, and another payment has a count of its own.
+    // Without a look-up the page has no limit, and another payment has its own counter.
     expect((await open(token)).status).toBe(200);
     expect((await open(shown(), ID)).status).toBe(200);
   });
 
-  test('takes what is no id for none, without counting it', async () => {
+  test('treats other text as no id, without counting it', async () => {
     const token = shown();
     for (let time = 0; time < 8; time += 1) expect((await open(token, '<script>alert(1)</script>')).status).toBe(200);
     expect(await open(token, '')).toMatchObject({ status: 200, text: expect.not.stringContaining('<script>alert') });

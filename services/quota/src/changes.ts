@@ -16,17 +16,17 @@ import {
 } from './store.ts';
 
 export type ChangeOutcome =
-  /** `policy` is the one in force when the transaction commits, changed or not. */
+  /** `policy` is the one in force after the commit, changed or not. */
   | { outcome: 'changed' | 'unchanged'; policy: AccessPolicy }
   | { outcome: 'refused'; detail: string }
   | { outcome: 'unknown_merchant' };
 
-/** For changes that follow from a message of api-gateway, not from an operator's request. */
+/** For changes that a message of api-gateway causes. */
 export const gatewayAuthor = (reason: string): Author => ({ actor: 'api-gateway', reason });
 
 /**
- * Applies a rule to a merchant's policy. The new version, its audit row and AccessChanged are written together or not at all,
- * and the row lock serialises concurrent changes, so each version is audited once.
+ * Applies a rule to a merchant's policy. The new version, its audit row and AccessChanged are written in one transaction. The row lock
+ * serialises concurrent changes, so each version is audited once.
  */
 export async function changePolicy(
   tx: Transaction,
@@ -55,7 +55,7 @@ export async function changePolicy(
   }
 }
 
-/** Creates the policy of a new merchant, with an account status that arrived before the registration. */
+/** Creates the policy of a new merchant, with the account status if one arrived before the registration. */
 export async function openPolicy(tx: Transaction, outbox: Outbox, merchant: MerchantRegistered): Promise<void> {
   const status = await lockMerchantStatus(tx, merchant.merchant_id);
   const policy = register(merchant, status === 'active');

@@ -35,7 +35,7 @@ await startService({
       checkRoute(queries),
       ...operatorRoutes((change) => transaction(operators, (tx) => changePolicy(tx, outbox, change))),
     ];
-    // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.
+    // The broker is not part of readiness: without it policies are still read and changed, and the outbox keeps the messages.
     await serve({ name, config, legacy, logger, metrics, lifecycle, routes, ready, isUnavailable });
   },
 });

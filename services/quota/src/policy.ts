@@ -9,10 +9,10 @@ export type Decision =
   | { outcome: 'unchanged' }
   | { outcome: 'refused'; detail: string };
 
-/** A pure rule over the locked policy and the database's time. */
+/** A pure rule. It gets the locked policy and the database's time. */
 export type Rule = (policy: AccessPolicy, now: Date) => Decision;
 
-/** The first policy of a merchant. A beta waits for its activation; legacy may create at once. */
+/** The first policy of a merchant. A beta waits for its activation; a legacy account may create payments immediately. */
 export function register(merchant: MerchantRegistered, accountActive: boolean): AccessPolicy {
   const beta = merchant.access_type === 'beta';
   return {
@@ -30,7 +30,7 @@ export function register(merchant: MerchantRegistered, accountActive: boolean): 
   };
 }
 
-/** Starts the beta now. An operator does it once the merchant has confirmed that the credentials arrived. */
+/** Starts the beta now. An operator does this when the merchant has confirmed that the credentials arrived. */
 export const activate = (): Rule => (policy, now) => {
   const days = policy.beta_duration_days;
   if (days === null) return refused('A legacy account has no beta to activate');
@@ -38,7 +38,7 @@ export const activate = (): Rule => (policy, now) => {
   return changed(policy, { beta_started_at: rfc3339(now), beta_expires_at: daysAfter(now, days) });
 };
 
-/** Moves the end of an activated beta. Usage and limits stay as they are. An expired beta is active again if the new end is in the future. */
+/** Moves the end of an activated beta. Usage and limits do not change. An expired beta is active again if the new end is in the future. */
 export const extend =
   (days: number): Rule =>
   (policy) => {
@@ -69,13 +69,13 @@ export const setAccountActive =
     changed(policy, { account_active: active });
 
 /**
- * Turns a legacy account into a beta that waits for its activation. A new package starts: payments counts total usage from
- * there, while lifetime usage and the day's count continue.
+ * Turns a legacy account into a beta that waits for its activation, and starts a new package: payments counts total usage from there, while
+ * lifetime usage and the day's count continue.
  */
 export const moveToBeta =
   (conditions: BetaConditions): Rule =>
   (policy) => {
-    if (policy.access_type === 'beta') return refused('The account is a beta already');
+    if (policy.access_type === 'beta') return refused('The account already has a beta');
     return changed(policy, {
       access_type: 'beta',
       ...standardBeta,
@@ -84,7 +84,7 @@ export const moveToBeta =
     });
   };
 
-/** A change without effect makes no version, so repeating a pause after a lost response is harmless. */
+/** A change without effect creates no version, so a pause can be repeated after a lost response. */
 function changed(policy: AccessPolicy, changes: Partial<AccessPolicy>): Decision {
   const next: AccessPolicy = { ...policy, ...changes };
   const same = (Object.keys(next) as (keyof AccessPolicy)[]).every((field) => next[field] === policy[field]);
@@ -94,5 +94,5 @@ function changed(policy: AccessPolicy, changes: Partial<AccessPolicy>): Decision
 
 const refused = (detail: string): Decision => ({ outcome: 'refused', detail });
 
-// Days of 24 hours: UTC has no other, and the database's own check on the window counts the same way.
+// Days have 24 hours, as in UTC and in the database's check of the window.
 const daysAfter = (start: Date, days: number): string => rfc3339(new Date(start.getTime() + days * 86_400_000));

@@ -8,12 +8,12 @@ import { withTextTimes } from '@quittance/runtime/time.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import { toPolicy, type PolicyRow } from './store.ts';
 
-/** The audit and the usage history answer at most this many rows, newest first. */
+/** Rows per answer of the audit log and the usage history. */
 const MAX_ROWS = 100;
 
 /**
- * Reads, for the operator and for payments. Prisma runs on the service's own pool, so reads and writes share one bound on connections.
- * It is loaded by an operator's first question: it takes 20 MB, and payments must not wait for it.
+ * Reads, for operators and for payments. Prisma runs on the service's own pool, so reads and writes share one limit of connections. An
+ * operator's first read loads it: it takes 20 MB, and payments must not wait for it.
  */
 export function createQueries(pool: Pool, schema: string) {
   let loaded: Promise<PrismaClient> | null = null;
@@ -25,7 +25,7 @@ export function createQueries(pool: Pool, schema: string) {
       const { rows } = await pool.query<PolicyRow>('select * from policy where merchant_id = $1', [merchantId]);
       return rows[0] === undefined ? null : toPolicy(rows[0]);
     },
-    /** Newest first, before a timestamp if one is given. */
+    /** Newest first; only changes before a timestamp if one is given. */
     async audit(merchantId: string, before: Date | null): Promise<PolicyChange[]> {
       const { policyChange } = await prisma();
       const rows = await policyChange.findMany({
@@ -34,7 +34,7 @@ export function createQueries(pool: Pool, schema: string) {
       });
       return rows.map(({ merchant_id: _, ...row }) => withTextTimes(row) as PolicyChange);
     },
-    /** Days are UTC, `2026-01-31`, newest first, before a day if one is given; days without a payment are left out. */
+    /** UTC days, `2026-01-31`, newest first; only days before a day if one is given. Days without a payment are left out. */
     async usage(merchantId: string, before: Date | null): Promise<UsageDay[]> {
       const { usageDay } = await prisma();
       const rows = await usageDay.findMany({
@@ -43,7 +43,7 @@ export function createQueries(pool: Pool, schema: string) {
       });
       return rows.map((row) => ({ day: row.day.toISOString().slice(0, 10), payments_created: row.payments_created }));
     },
-    /** The merchants whose history has another number of payments, from before a UTC midnight, than payments says. */
+    /** Merchants whose history, up to a UTC midnight, does not have the number of payments that payments reports. */
     async otherUsage(merchants: readonly CreatedPayments[], until: Date): Promise<Violation[]> {
       const { rows } = await pool.query<{ what: string }>(
         `select format('%s created %s until %s, of which the history has %s', merchant_id, created, $3::timestamptz, counted) as what
@@ -56,9 +56,9 @@ export function createQueries(pool: Pool, schema: string) {
       );
       return rows.map(({ what }) => ({ rule: 'the history of usage has every payment once', what }));
     },
-    /** The newest account status received, and a policy version that includes it. Null before the first. */
+    /** The newest account status received, and a policy version that includes it; null before the first one. */
     async accountStatus(merchantId: string): Promise<AccountStatus | null> {
-      // Every account starts with version 1, which no message carries.
+      // Every account starts with version 1, which is in no message.
       const { rows } = await pool.query<AccountStatus>(
         `select status, greatest(1, status_version) as status_version, policy_version
            from merchant_status join policy using (merchant_id) where merchant_id = $1`,

@@ -4,7 +4,7 @@ import type { MerchantStatusChanged } from '@quittance/contracts/messages/mercha
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { withTextTimes, type WithDates } from '@quittance/runtime/time.ts';
 
-/** A row of `policy` as PostgreSQL returns it. The table's check allows only the two access types. */
+/** A row of `policy`. A check of the table allows only the two access types. */
 export type PolicyRow = Omit<WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'>, 'access_type'> & {
   access_type: string;
   changed_at: Date;
@@ -18,7 +18,7 @@ export const toPolicy = ({ changed_at: _, ...row }: PolicyRow): AccessPolicy => 
 
 /**
  * Locks a merchant's policy until the transaction ends, and reads the database's clock after the lock is held.
- * @returns null when no such merchant is registered.
+ * @returns null if the merchant is not registered.
  */
 export async function lockPolicy(
   tx: Transaction,
@@ -34,7 +34,7 @@ export async function lockPolicy(
   return { policy: toPolicy(row), now };
 }
 
-/** @returns the time of registration on the database's clock, or null when the merchant is registered already. */
+/** @returns the time of registration on the database's clock, or null if the merchant is already registered. */
 export async function insertPolicy(tx: Transaction, policy: AccessPolicy): Promise<Date | null> {
   const { rows } = await tx.query<{ changed_at: Date }>(
     `insert into policy (merchant_id, ${policyColumns}, changed_at)
@@ -57,9 +57,9 @@ export async function updatePolicy(tx: Transaction, policy: AccessPolicy, change
   );
 }
 
-/** One row of the audit. `before` is null for a registration. */
+/** One row of the audit log. `before` is null for a registration. */
 export type PolicyChange = Author & {
-  /** The operator's request: `activate`, `limits`, `move-to-beta`, … */
+  /** The operator's command: `activate`, `limits`, `move-to-beta`, … */
   action: string;
   before: AccessPolicy | null;
   after: AccessPolicy;
@@ -84,8 +84,8 @@ export async function insertPolicyChange(tx: Transaction, change: PolicyChange):
 }
 
 /**
- * Keeps the newest account status of a merchant, registered yet or not.
- * @returns false when this version, or a newer one, is stored already.
+ * Stores a merchant's account status if it is the newest. The merchant may not be registered yet.
+ * @returns false if this version or a newer one is already stored.
  */
 export async function saveMerchantStatus(tx: Transaction, change: MerchantStatusChanged): Promise<boolean> {
   const { rowCount } = await tx.query(
@@ -99,7 +99,7 @@ export async function saveMerchantStatus(tx: Transaction, change: MerchantStatus
 
 /**
  * Locks a merchant's account status, so that a concurrent status change waits for the registration.
- * @returns 'active' when none is stored yet.
+ * @returns 'active' if none is stored yet.
  */
 export async function lockMerchantStatus(tx: Transaction, merchantId: string): Promise<string> {
   const { rows } = await tx.query<{ status: string }>(
@@ -112,8 +112,8 @@ export async function lockMerchantStatus(tx: Transaction, merchantId: string): P
 }
 
 /**
- * Adds payments to their UTC days: a row of work for each merchant and day, however many payments those are.
- * @param payments.created_at RFC 3339, as the message carries it.
+ * Adds payments to their UTC days. It writes one row for each merchant and day, for any number of payments.
+ * @param payments.created_at RFC 3339, from the message.
  */
 export async function countCreatedPayments(
   tx: Transaction,

@@ -39,11 +39,11 @@ describe('registration', () => {
     });
   });
 
-  test('a beta without a duration of its own lasts the standard 30 days', () => {
+  test('a beta without its own duration lasts the standard 30 days', () => {
     expect(register(registered({ beta_duration_days: null }), true).beta_duration_days).toBe(30);
   });
 
-  test('a legacy account keeps its total, has no window and no daily cap', () => {
+  test('a legacy account keeps its total limit, and has no end and no daily limit', () => {
     expect(legacy).toMatchObject({
       access_type: 'legacy',
       total_limit: 5000,
@@ -58,7 +58,7 @@ describe('registration', () => {
 });
 
 describe('beta window', () => {
-  test('activation opens the window now, for as many days of 24 hours as agreed', () => {
+  test('activation starts the beta now, for the agreed number of days of 24 hours', () => {
     expect(active).toMatchObject({
       policy_version: 2,
       beta_started_at: '2026-01-31T12:00:00.000Z',
@@ -66,7 +66,7 @@ describe('beta window', () => {
     });
   });
 
-  test('extending moves the end and leaves limits and package alone', () => {
+  test('extending moves the end, and does not change limits and package', () => {
     expect(changed(extend(10)(active, now))).toEqual({
       ...active,
       policy_version: 3,
@@ -75,7 +75,7 @@ describe('beta window', () => {
     });
   });
 
-  test('a beta can be made as long as the longest', () => {
+  test('a beta can be extended to the maximum duration', () => {
     const days = MAX_BETA_DAYS - 30;
     expect(changed(extend(days)(active, now))).toMatchObject({ beta_duration_days: MAX_BETA_DAYS });
   });
@@ -92,7 +92,7 @@ describe('beta window', () => {
   });
 });
 
-test('moving a legacy account to beta begins a new package under standard conditions, not yet activated', () => {
+test('moving a legacy account to beta starts a new package with standard conditions, not activated yet', () => {
   expect(changed(moveToBeta({})(legacy, now))).toMatchObject({
     access_type: 'beta',
     package_number: 2,
@@ -107,19 +107,19 @@ test('moving a legacy account to beta begins a new package under standard condit
   });
 });
 
-test('each limit can be set alone, and the daily cap taken away', () => {
+test('each limit can be set alone, and the daily limit removed', () => {
   expect(changed(setLimits({ total_limit: 5 })(beta, now))).toMatchObject({ total_limit: 5, daily_limit: 10 });
   expect(changed(setLimits({ daily_limit: null })(beta, now))).toMatchObject({ total_limit: 100, daily_limit: null });
 });
 
-test('asking for what is already so makes no new version', () => {
+test('a change without effect creates no version', () => {
   const paused = changed(setPaused(true)(beta, now));
   expect(setPaused(true)(paused, now)).toEqual({ outcome: 'unchanged' });
   expect(setAccountActive(true)(beta, now)).toEqual({ outcome: 'unchanged' });
   expect(setLimits({ total_limit: 100 })(beta, now)).toEqual({ outcome: 'unchanged' });
 });
 
-test('pausing and blocking change nothing but their own flag', () => {
+test('pausing and blocking only change their own flag', () => {
   expect(changed(setPaused(true)(active, now))).toEqual({ ...active, policy_version: 3, creation_paused: true });
   expect(changed(setAccountActive(false)(active, now))).toEqual({
     ...active,

@@ -50,7 +50,7 @@ test('schema.prisma describes the migrated database', async () => {
 });
 
 describe('a change of policy', () => {
-  test('is announced with growing versions, each the policy that was read back', async () => {
+  test('is published with growing versions, each equal to the stored policy', async () => {
     const merchantId = await world.register();
     const activated = await world.change(merchantId, 'activate');
     expect(activated).toMatchObject({ status: 200, body: { policy_version: 2, beta_started_at: expect.any(String) } });
@@ -63,7 +63,7 @@ describe('a change of policy', () => {
     expect(changedAt).toBe(announced.beta_started_at);
   });
 
-  test('is audited with who, why, before and after', async () => {
+  test('is audited with actor, reason, before and after', async () => {
     const merchantId = await world.register();
     const before = await policyOf(merchantId);
     await world.change(merchantId, 'limits', { total_limit: 5, actor: 'olga', reason: 'agreed by phone' });
@@ -78,7 +78,7 @@ describe('a change of policy', () => {
     expect(registration).toMatchObject({ action: 'register', actor: 'api-gateway', before: null, after: before });
   });
 
-  test('is found in its audit by when it was made', async () => {
+  test('is found in the audit log by its time', async () => {
     const merchantId = await world.register();
     for (const action of ['pause', 'resume', 'pause']) await world.change(merchantId, action);
     const all = await auditOf(merchantId);
@@ -91,14 +91,14 @@ describe('a change of policy', () => {
     expect(wrong).toMatchObject({ status: 422, body: { detail: [{ field: 'before' }] } });
   });
 
-  test('gets a version of its own, audited and announced once, however many operators act at once', async () => {
+  test('gets its own version, audited and published once, with any number of concurrent operators', async () => {
     const merchantId = await world.register();
     const limits = Array.from({ length: 20 }, (_, position) => 1000 + position);
     const answers = await Promise.all(
       limits.map((limit) =>
         eventually(async () => {
           const answer = await world.change(merchantId, 'limits', { total_limit: limit });
-          // With this many at once some may wait too long for the database; one that was made all the same makes no other version.
+          // With so many at the same time, some may wait too long for the database. Repeating one that was applied creates no version.
           expect(answer.status).not.toBe(503);
           return answer;
         }),
@@ -112,17 +112,17 @@ describe('a change of policy', () => {
     expect(newest?.after).toEqual(await policyOf(merchantId));
   });
 
-  test('that comes while another one is being written is made after it, of what that one has left', async () => {
+  test('that arrives while another one is being written is applied after it, to its result', async () => {
     const pool = testPool({ url: world.databaseUrl, schema, max: 2 });
     try {
-      // On a busy machine the operator may have given up waiting, which changes nothing: then once more.
+      // On a busy machine the operator's call may time out, which changes nothing: then again.
       await eventually(() => changeBesideAnother(pool));
     } finally {
       await pool.end();
     }
   });
 
-  /** Writes a version of its own, and commits it once an operator's change of the same merchant waits for it. */
+  /** Writes its own version, and commits when an operator's change of the same merchant waits for it. */
   async function changeBesideAnother(pool: Pool): Promise<void> {
     const merchantId = await world.register();
     const holder = await pool.connect();
@@ -149,7 +149,7 @@ describe('a change of policy', () => {
     expect(await policyOf(merchantId)).toMatchObject({ policy_version: 3, total_limit: 7, daily_limit: 3 });
   }
 
-  test('that changes nothing makes no version', async () => {
+  test('without effect creates no version', async () => {
     const merchantId = await world.register();
     const first = await world.change(merchantId, 'pause');
     expect(first).toMatchObject({ status: 200, body: { creation_paused: true, policy_version: 2 } });
@@ -171,7 +171,7 @@ describe('a change of policy', () => {
     });
   });
 
-  test('from legacy to beta begins a new package that waits for its activation', async () => {
+  test('from legacy to beta starts a new package that waits for its activation', async () => {
     const merchantId = await world.register({
       access_type: 'legacy',
       total_limit: 5000,
@@ -189,7 +189,7 @@ describe('a change of policy', () => {
   });
 });
 
-describe('a change that cannot be', () => {
+describe('an impossible change', () => {
   const unknown = newId('mer');
 
   test('activating twice, extending before activation and legacy activation are 409 with the reason', async () => {
@@ -243,7 +243,7 @@ describe('a change that cannot be', () => {
 });
 
 describe('account status', () => {
-  test('a lower status_version is old news, however late it comes', async () => {
+  test('a lower status_version is ignored, even if it arrives later', async () => {
     const merchantId = await world.register();
     await sayStatus(merchantId, 'blocked', 3);
     await sayStatus(merchantId, 'active', 2);
@@ -257,14 +257,14 @@ describe('account status', () => {
     ]);
   });
 
-  test('has the version of the policy that includes it, so that an older block is not taken for a newer one', async () => {
+  test('has the version of the policy that includes it, so that an old block is not taken for a new one', async () => {
     const merchantId = await world.register();
     const status = async () => (await world.call('GET', `/merchants/${merchantId}/account-status`)).body;
-    // The version a merchant is registered with is in no message.
+    // The version at registration is in no message.
     expect(await status()).toEqual({ status: 'active', status_version: 1, policy_version: 1 });
     await sayStatus(merchantId, 'blocked', 2);
     expect(await status()).toEqual({ status: 'blocked', status_version: 2, policy_version: 2 });
-    // Blocked, unblocked and blocked again, of which the second message never arrives: it holds with the version of the first.
+    // Blocked, unblocked and blocked again, but the second message never arrives: the merchant stays blocked with the first version.
     await sayStatus(merchantId, 'blocked', 4);
     expect(await status()).toEqual({ status: 'blocked', status_version: 4, policy_version: 2 });
     await world.change(merchantId, 'pause');
@@ -289,7 +289,7 @@ const paymentOf = (merchantId: string, createdAt: string): PaymentCreated => ({
   expires_at: createdAt,
 });
 
-test('payments that are announced at once are counted together, each on its day and at its merchant', async () => {
+test('payments of one batch are counted together, each on its own day and for its own merchant', async () => {
   const merchants = [newId('mer'), newId('mer')];
   const days = ['2026-01-31', '2026-02-01'];
   const before = await world.transactionsOf('payment-created');

@@ -15,7 +15,7 @@ const internalToken = 'a-token-for-tests-of-the-quota-service';
 
 export type Answer = { status: number; body: unknown };
 
-/** quota as a process of its own, and its neighbours: who sends it messages, and who receives what it publishes. */
+/** quota as a separate process, and its neighbours: the sender of its messages and the receiver of those it publishes. */
 export async function startWorld() {
   const broker = await testBroker();
   const database = await testDatabase({ schema, migrations });
@@ -46,7 +46,7 @@ export async function startWorld() {
       call('POST', `/merchants/${merchantId}/${action}`, { actor: 'olga', reason: 'test', ...fields }),
     publish: neighbours.publish,
     publishAll: neighbours.publishAll,
-    /** In how many transactions a handler's messages took effect. */
+    /** The number of transactions in which a handler's messages took effect. */
     async transactionsOf(handler: string): Promise<number> {
       const { rows } = await pool.query<{ count: number }>(
         'select count(distinct received_at)::int as count from inbox where handler = $1',
@@ -54,7 +54,7 @@ export async function startWorld() {
       );
       return rows[0]!.count;
     },
-    /** As `say`, but waits until quota has taken the message, whatever it made of it. */
+    /** As `say`, but waits until quota has handled the message, with any result. */
     async sayUntilTaken<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T): Promise<void> {
       const messageId = randomUUID();
       await neighbours.publish(message, payload, messageId);

@@ -20,7 +20,7 @@ let samples: Sample[];
 
 beforeAll(async () => {
   world = await startWorld();
-  // Before anything has happened: nothing sent, nothing failed, nothing waits.
+  // At the start: nothing sent, nothing failed, nothing waiting.
   samples = await eventually(async () => {
     const found = samplesIn(await world.metrics());
     const ended = found.filter(({ name }) => name === 'loop_last_success_timestamp_seconds');
@@ -46,21 +46,21 @@ test.each(rules)('$alert uses labels that its series have', (rule) => {
   expect(missingLabels(rule, samples)).toEqual([]);
 });
 
-test('an attempt that fails in any way is an increase, and falls under one of the two alerts on failing attempts', () => {
+test('every kind of failed attempt is an increase, and is covered by one of the two alerts on failing attempts', () => {
   const results = samples
     .filter(({ name, value }) => name === 'webhook_attempts_total' && value === 0)
     .map(({ labels }) => labels['result']);
   expect(results.sort()).toEqual(['delivered', ...attemptErrors].sort());
   const named = ['WebhookEgressBroken', 'WebhookReceiversFailing'].flatMap((alert) => {
     const lists = [...exprOf(alert).matchAll(/(?:result|error_category)=~"([^"]*)"/g)].map(([, list = '']) => list);
-    // Asked for three times in each: how many attempts, their share, and whether several merchants' receivers fail so.
+    // Each rule queries it three times: attempts, their share, and the number of failing merchants.
     expect(lists).toEqual([lists[0], lists[0], lists[0]]);
     return lists[0]!.split('|');
   });
   expect(named.sort()).toEqual([...attemptErrors].sort());
 });
 
-test('every loop that must succeed is watched, and no rule waits for more than is counted', () => {
+test('every loop that must succeed has an alert, and no rule waits for more than is counted', () => {
   const loops = samples
     .filter(({ name }) => name === 'loop_last_success_timestamp_seconds')
     .map(({ labels }) => labels['loop']);

@@ -22,10 +22,10 @@ import { createAuthority } from './certificates.ts';
 import { startReceiver, status, type Receiver } from './receiver.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
-/** Slow enough that a host's circuit opens long before a lane has enough failures to open its own. */
+/** Slow enough that a host's circuit opens long before a lane's circuit. */
 const REFUSAL_MS = 150;
 
-/** Hosts whose connections are refused. */
+/** Hosts that refuse connections. */
 const refusing = new Set<string>();
 /** The refused connections, with times of a monotonic clock. */
 let refused: { host: string; askedMs: number; refusedMs: number }[] = [];
@@ -70,7 +70,7 @@ afterAll(async () => {
   await store.stop();
 });
 
-/** Starts to deliver. @returns how to read a metric of this loop's. */
+/** Starts the deliver loop. @returns a function that reads one of its metrics. */
 function startDelivering(retryDelaysSeconds: readonly number[]): (metric: string) => Promise<number | undefined> {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   loop = startDeliverLoop({
@@ -86,13 +86,13 @@ const isDelivered = (eventId: string) =>
   });
 
 describe('a host that refuses connections', () => {
-  test('gets no attempts of all merchants who share it, while other hosts do, and gets all their events afterwards', async () => {
+  test('gets no attempts from any merchant, while other hosts do, and gets all events afterwards', async () => {
     const host = 'shared.io';
     refusing.add(host);
     const valueOf = startDelivering(Array<number>(1_000).fill(0));
     const first = await store.addEvent(await store.addMerchant(host));
     const opens = async () => {
-      // The event is due again at once, and need not wait until the loop looks by itself.
+      // The event is due again immediately, without waiting for the loop's interval.
       loop!.wake();
       expect(await valueOf('webhook_open_host_circuits')).toBe(1);
     };
@@ -104,7 +104,7 @@ describe('a host that refuses connections', () => {
     const elsewhere = await store.addEvent(await store.addMerchant('elsewhere.io'));
     loop!.wake();
     await isDelivered(elsewhere);
-    // The next connection is the one with which the host is tried again, whichever merchant's event it is for.
+    // The next connection probes the host, with any merchant's event.
     await eventually(() => expect(refused.length).toBeGreaterThan(atOpening), { timeoutMs: 30_000 });
     const [before, tried] = refused.slice(atOpening - 1);
     expect(tried!.askedMs - before!.refusedMs).toBeGreaterThanOrEqual(1_000);
@@ -143,7 +143,7 @@ describe('a host that refuses connections', () => {
   });
 });
 
-test('an event counts as failed after its last attempt fails, not after an earlier one, nor when the last one succeeds', async () => {
+test('an event counts as failed only after its last attempt fails', async () => {
   const answers = {
     'failing.io': [status(500)],
     'late.io': [status(500), status(200)],
@@ -154,7 +154,7 @@ test('an event counts as failed after its last attempt fails, not after an earli
   const valueOf = startDelivering([0]);
   await isDelivered(late);
   await eventually(async () => expect(await store.stateOf(failing)).toMatchObject({ status: 'failed', attempts: 2 }));
-  // An attempt is counted once it is stored, and a loop that is closed has counted everything.
+  // An attempt is counted when it is stored, and a closed loop has counted everything.
   await loop!.close();
   expect(await valueOf('webhook_failed_events_total')).toBe(1);
   expect(receiver.received('failing.io')).toHaveLength(2);

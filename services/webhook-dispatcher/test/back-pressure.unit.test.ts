@@ -30,7 +30,7 @@ describe('a process', () => {
     expect(await text()).toContain(`webhook_paused{reason="clock",service="test"} ${reason === null ? 0 : 1}`);
   });
 
-  test('resumes once its clock is right again', () => {
+  test('resumes when its clock is correct again', () => {
     let offMs = 60_000;
     const { pressure: it } = pressureAt(() => new Date(databaseNow.getTime() + offMs));
     it.databaseTime(databaseNow);
@@ -40,7 +40,7 @@ describe('a process', () => {
     expect(it.pauseReason()).toBeNull();
   });
 
-  test('that was kept from answering is paused until that is a while ago', async () => {
+  test('whose event loop was blocked is paused for a while', async () => {
     const { pressure: it, text } = pressureAt(() => databaseNow);
     expect(it.pauseReason()).toBeNull();
     const before = it.runMs();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => world.empty());
 afterAll(() => world.stop());
 
-/** A merchant with events that have been due for so long. */
+/** A merchant with events that have been due for this time. */
 async function merchantWaiting(seconds: number, events = 1): Promise<string> {
   const merchantId = await world.addMerchant();
   for (let n = 0; n < events; n += 1) await world.addEvent(merchantId);
@@ -42,7 +42,7 @@ describe('the backlog', () => {
     expect(await backlog()).toEqual(nothing);
   });
 
-  test('counts what is due, and how long the oldest has been', async () => {
+  test('counts due deliveries, and how long the oldest has been due', async () => {
     await merchantWaiting(90, 3);
     await merchantWaiting(5);
     const found = await backlog();
@@ -51,14 +51,14 @@ describe('the backlog', () => {
     expect(found.oldestSeconds).toBeLessThan(120);
   });
 
-  test('leaves out what is leased and what is due later', async () => {
+  test('leaves out leased deliveries and later ones', async () => {
     await merchantWaiting(90);
     expect(await world.claim()).toHaveLength(1);
     await merchantWaiting(-60);
     expect(await backlog()).toEqual(nothing);
   });
 
-  test('keeps lanes that wait on purpose apart', async () => {
+  test('counts lanes that wait on purpose separately', async () => {
     const [blocked, failing, unreachable] = [
       await merchantWaiting(900),
       await merchantWaiting(800, 2),
@@ -67,11 +67,11 @@ describe('the backlog', () => {
     await changeLane(blocked, 'held = true');
     await openCircuit(failing);
     await pauseHost(unreachable);
-    // Its pause is over, and it is not probed yet.
+    // Its pause has ended, but it has not been probed yet.
     const unprobed = await merchantWaiting(600);
     await openCircuit(unprobed);
     await changeLane(unprobed, `open_until = now(), next_due_at = now()`);
-    // Without an endpoint there is nowhere to send to.
+    // Without an endpoint there is nowhere to send.
     await world.addEvent(newId('mer'));
     expect(await backlog()).toEqual({
       ...nothing,
@@ -86,7 +86,7 @@ describe('the backlog', () => {
     });
   });
 
-  test('names no more lanes than asked for, those that wait longest', async () => {
+  test('names only as many lanes as asked for, those that wait longest', async () => {
     const merchants = [];
     for (const seconds of [10, 40, 20, 30]) merchants.push(await merchantWaiting(seconds));
     const { longest, due } = await readBacklog(world.pool, { longest: 2 });
@@ -96,7 +96,7 @@ describe('the backlog', () => {
     expect(longest[0]!.oldestSeconds).toBeLessThan(70);
   });
 
-  test('is counted up to its bounds only', async () => {
+  test('is only counted up to its limits', async () => {
     const [first, second] = [await merchantWaiting(20), await merchantWaiting(10)];
     const events = Array.from({ length: 20_050 }, () => newId('evt'));
     await world.pool.query(
@@ -119,7 +119,7 @@ describe('the backlog', () => {
     expect((await readWaitingLanes(world.pool, { merchantId: first })).lanes).toMatchObject([{ due: 1_000 }]);
   });
 
-  test('receivers that fail are counted by how they do, as long as they are sent something', async () => {
+  test('failing receivers are counted by error category while they are sent events', async () => {
     expect(await countFailingLanes(world.pool)).toEqual(new Map());
     const [refused, alsoRefused, late] = [
       await merchantWaiting(5),
@@ -128,7 +128,7 @@ describe('the backlog', () => {
     ];
     for (const merchantId of [refused, alsoRefused]) await openCircuit(merchantId);
     await changeLane(late, `failures = 1, failing_since = now(), error_category = 'response_timeout'`);
-    // Works again, and remembers what it was.
+    // It works again, but still has its last error category.
     await changeLane(await merchantWaiting(5), `error_category = 'tls_error'`);
     for (const change of ['held = true', 'next_due_at = null']) {
       const silent = await merchantWaiting(5);
@@ -143,7 +143,7 @@ describe('the backlog', () => {
     );
   });
 
-  test('attempts that no month has taken are noticed', async () => {
+  test('attempts outside all monthly partitions are counted', async () => {
     expect(await countMisplacedAttempts(world.pool)).toBe(0);
     await world.pool.query(
       `insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms)
@@ -152,7 +152,7 @@ describe('the backlog', () => {
     expect(await countMisplacedAttempts(world.pool)).toBe(1);
   });
 
-  test("such attempts are put into their months as the operator's page says, and what has none stays", async () => {
+  test("such attempts are moved into their months as the operator's page says, and those without a partition stay", async () => {
     const { rows } = await world.pool.query<{ month: string }>(
       `select 'attempt_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYYMM') as month`,
     );
@@ -165,17 +165,17 @@ describe('the backlog', () => {
     expect(await countMisplacedAttempts(world.pool)).toBe(2);
     const page = await readFile(new URL('../../../docs/operator-tasks.md', import.meta.url), 'utf8');
     const recipe = /```sql\n(begin;[^`]*attempt_default[^`]*)```/.exec(page)![1]!;
-    // The tests' role has another name, and is the owner all the same.
+    // The tests' role has a different name, but is the owner too.
     await world.pool.query(recipe.replace('set local role quittance_webhooks;', ''));
     expect((await world.pool.query(`select event_id from ${month}`)).rows).toEqual([{ event_id: 'evt_1' }]);
     expect((await world.pool.query('select event_id from attempt_default')).rows).toEqual([{ event_id: 'evt_5' }]);
   });
 });
 
-describe('the lanes that wait', () => {
+describe('waiting lanes', () => {
   const waiting = (held = false) => readWaitingLanes(world.pool, { held });
 
-  test('come longest first, with why they do', async () => {
+  test('come with the longest wait first, and with the reason', async () => {
     const unreachable = await merchantWaiting(100);
     const failing = await merchantWaiting(300, 2);
     const recovering = await merchantWaiting(200);
@@ -207,14 +207,14 @@ describe('the lanes that wait', () => {
     });
   });
 
-  test('of blocked accounts are a list of their own', async () => {
+  test('of blocked accounts have their own list', async () => {
     const [blocked, other] = [await merchantWaiting(60), await merchantWaiting(60)];
     await changeLane(blocked, 'held = true');
     expect((await waiting()).lanes.map((lane) => lane.merchant_id)).toEqual([other]);
     expect((await waiting(true)).lanes).toMatchObject([{ merchant_id: blocked, held: true }]);
   });
 
-  test('include open circuits with nothing due yet, unless nothing pends, and a merchant that does not wait when it is asked for', async () => {
+  test("include open circuits with pending deliveries but none due, and a merchant's lanes that do not wait if it is asked for", async () => {
     const failing = await world.addMerchant();
     await openCircuit(failing);
     const emptied = await world.addMerchant();
@@ -228,7 +228,7 @@ describe('the lanes that wait', () => {
     expect(await readWaitingLanes(world.pool, { merchantId: newId('mer') })).toEqual({ lanes: [], total: 0 });
   });
 
-  test('are a hundred at most, with the number of all', async () => {
+  test('are at most a hundred, with the total', async () => {
     await world.pool.query(
       `with ids as (select 'mer_' || n as id from generate_series(1, 103) n),
             events as (insert into event (event_id, payment_id, merchant_id, body) select id, id, id, '' from ids returning event_id),

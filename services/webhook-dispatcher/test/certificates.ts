@@ -4,20 +4,20 @@ import { isIP } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 
-/** A certificate authority that lives as long as one test file. */
+/** A certificate authority for one test file. */
 export type Authority = {
   /** PEM. */
   certificate: string;
   /** A certificate for a name or an address, and its key, both in PEM. */
   certify(name: string, options?: CertificateOptions): Promise<{ cert: string; key: string }>;
-  /** The same, as a server presents it. */
+  /** The same, in the form a server presents. */
   contextFor(name: string, options?: CertificateOptions): Promise<SecureContext>;
 };
 
 type CertificateOptions = {
-  /** One that ended yesterday. */
+  /** An expired certificate. */
   expired?: boolean;
-  /** One that vouches for itself. */
+  /** A self-signed certificate. */
   selfSigned?: boolean;
 };
 
@@ -29,7 +29,7 @@ export async function createAuthority(): Promise<Authority> {
   const root = await x509.X509CertificateGenerator.createSelfSigned({
     ...validity(),
     serialNumber: serial(),
-    // A name of its own: tests that share a process trust each other's authorities, and OpenSSL finds them by name.
+    // A unique name: tests in one process trust each other's authorities, and OpenSSL finds them by name.
     name: `CN=Test authority ${serial()}`,
     keys,
     signingAlgorithm: algorithm,
@@ -53,7 +53,7 @@ export async function createAuthority(): Promise<Authority> {
       key: `-----BEGIN PRIVATE KEY-----\n${privateKey.toString('base64')}\n-----END PRIVATE KEY-----\n`,
     };
   };
-  // Hundreds of connections at once would otherwise wait for each other's certificates, and time out.
+  // Otherwise hundreds of concurrent connections would wait for each other's certificates, and time out.
   const contexts = new Map<string, Promise<SecureContext>>();
   return {
     certificate: root.toString('pem'),

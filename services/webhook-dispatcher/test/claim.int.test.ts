@@ -24,7 +24,7 @@ const lapse = () => world.lapse();
 const settle = (outcomes: readonly Outcome[]) => settleAttempts(pool, outcomes, laneCircuitPolicy);
 
 describe('a claim', () => {
-  test('leases what is due to one claimer only, for 45 seconds', async () => {
+  test('leases due deliveries to one claimer only, for 45 seconds', async () => {
     const merchantId = await addMerchant();
     const eventId = await addEvent(merchantId);
     const [claimed] = await claim();
@@ -37,7 +37,7 @@ describe('a claim', () => {
     });
     expect(await claim()).toEqual([]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'pending', leased: true, due_in: left(45) });
-    // Whoever claimed it may die, and nobody else says when the lane is due.
+    // The claimer may die, and then only this makes the lane due.
     const { rows } = await pool.query(
       'select ceil(extract(epoch from next_due_at - now()))::int as due_in from lane where merchant_id = $1',
       [merchantId],
@@ -45,7 +45,7 @@ describe('a claim', () => {
     expect(rows).toEqual([{ due_in: left(45) }]);
   });
 
-  test('leases no more of a lane than may be in flight, and visits all lanes in turn', async () => {
+  test('leases no more of a lane than its limit in flight, and visits all lanes in turn', async () => {
     const merchants = await Promise.all([addMerchant(), addMerchant(), addMerchant()]);
     for (const merchantId of merchants) await Promise.all([1, 2, 3, 4].map(() => addEvent(merchantId)));
     const first = await claim({ perLane: 2, room: 4 });
@@ -58,7 +58,7 @@ describe('a claim', () => {
 
   const count = (claimed: Claimed[], merchantId: string) => claimed.filter((c) => c.merchant_id === merchantId).length;
 
-  test('reaches the other lanes while one has a long backlog', async () => {
+  test('reaches other lanes while one has a long backlog', async () => {
     const [busy, quiet] = [await addMerchant(), await addMerchant()];
     for (let n = 0; n < 20; n += 1) await addEvent(busy);
     await claim({ room: 1 });
@@ -68,8 +68,8 @@ describe('a claim', () => {
     expect(await claim({ perLane: 20 })).toHaveLength(21 - 1 - next.length);
   });
 
-  test('finds the one lane that has something to send among many that have nothing', async () => {
-    // A new endpoint's lane is due once, to see whether an event came before it.
+  test('finds the one lane with due deliveries among many without', async () => {
+    // A new endpoint's lane is due once, to find events that are older than the endpoint.
     for (let n = 0; n < 17; n += 1) await addMerchant();
     const eventId = await addEvent(await addMerchant());
     const first = await tryClaim({ room: 5 });
@@ -78,21 +78,21 @@ describe('a claim', () => {
     expect(second.claimed.map((c) => c.event_id)).toEqual([eventId]);
   });
 
-  test('skips lanes that lead to a host at its limit', async () => {
+  test('skips lanes to a host at its limit', async () => {
     await addEvent(await addMerchant('busy.io'));
     const eventId = await addEvent(await addMerchant('free.io'));
     const claimed = await claim({ hosts: { 'busy.io': { room: 0, pause_seconds: 0 } } });
     expect(claimed.map((c) => c.event_id)).toEqual([eventId]);
   });
 
-  test('beside other claims and new events forgets no event and leases none twice', async () => {
+  test('concurrent with other claims and new events forgets no event and leases none twice', async () => {
     const merchants = await Promise.all(Array.from({ length: 5 }, () => addMerchant()));
     const added: string[] = [];
     const claimed: string[] = [];
     let adding = true;
     const claimer = async (): Promise<void> => {
-      // A claim finds nothing while the other has locked the lanes, and misses what is added after it began: only what the claims find
-      // that began after the last event was added says whether any is left.
+      // A claim finds nothing while another one has locked the lanes, and misses events that are added after it began. Only claims
+      // that began after the last event was added show whether any event is left.
       for (let empty = 0; empty < 3;) {
         const allAdded = !adding;
         const batch = await claim({ room: 7 });
@@ -110,7 +110,7 @@ describe('a claim', () => {
     expect(claimed.toSorted()).toEqual(added.toSorted());
   });
 
-  test('passes over a lane that another process has locked, without waiting for it', async () => {
+  test('skips a lane that another process has locked, without waiting for it', async () => {
     const [locked, free] = [await addMerchant(), await addMerchant()];
     const [, eventId] = [await addEvent(locked), await addEvent(free)];
     const holder = await world.pool.connect();
@@ -125,7 +125,7 @@ describe('a claim', () => {
     expect(await world.claim()).toHaveLength(1);
   });
 
-  test('counts a lease that lapsed as an interruption, not as an attempt', async () => {
+  test('counts an expired lease as an interruption, not as an attempt', async () => {
     const eventId = await addEvent(await addMerchant());
     await claim();
     await lapse();
@@ -153,7 +153,7 @@ describe('the pace of a lane', () => {
       paces: paces.map((pace) => ({ pace, room: rooms[pace] ?? 0, perLane: 1 })).filter(({ room }) => room > 0),
     });
 
-  test('that has no room left is not claimed, and stays due as it is', async () => {
+  test('that has no room left is not claimed, and stays due', async () => {
     const slow = await Promise.all([1, 2, 3].map(() => addMerchant('slow.io', 'slow')));
     for (const merchantId of slow) await addEvent(merchantId);
     const eventId = await addEvent(await addMerchant('quick.io'));
@@ -161,12 +161,12 @@ describe('the pace of a lane', () => {
     expect((await allow({ quick: 9, new: 9 })).map((c) => c.event_id)).toEqual([eventId]);
     const { rows: after } = await pool.query('select * from lane where pace = $1 order by merchant_id', ['slow']);
     expect(after).toEqual(before);
-    // One by each claim, however much room there is.
+    // One per claim, with any amount of room.
     expect(await allow({ quick: 9, slow: 9 })).toHaveLength(1);
     expect(await allow({ quick: 9, slow: 9 })).toHaveLength(1);
   });
 
-  test('is known to a claim, so that it says in whose place an attempt is', async () => {
+  test('is returned by a claim, so that an attempt takes a place of the right pace', async () => {
     for (const pace of paces) await addEvent(await addMerchant(`${pace}.io`, pace));
     const claimed = await claim();
     expect(new Map(claimed.map(({ host, pace }) => [host, pace]))).toEqual(
@@ -200,7 +200,7 @@ describe('the pace of a lane', () => {
 });
 
 describe('a settlement', () => {
-  test('makes a failure due again after its delay, and the last one final', async () => {
+  test('makes a failure due again after its delay, and fails the event after the last one', async () => {
     const eventId = await addEvent(await addMerchant());
     const [first] = await claim();
     await settle([outcome(first!, { ...failure, retry_delay_seconds: 30 })]);
@@ -219,14 +219,14 @@ describe('a settlement', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'failed', attempts: 2, due_in: null });
   });
 
-  test('makes a retry due in time that is due before its lease would have lapsed', async () => {
+  test('makes a retry due in time if that is before its lease would have expired', async () => {
     const eventId = await addEvent(await addMerchant());
     const [first] = await claim();
     await settle([outcome(first!, { ...failure, retry_delay_seconds: 0 })]);
     expect((await claim()).map((c) => c.event_id)).toEqual([eventId]);
   });
 
-  test('counts a success, whichever process has the lease by now', async () => {
+  test('counts a success even if another process has the lease by now', async () => {
     const eventId = await addEvent(await addMerchant());
     const [early] = await claim();
     await lapse();
@@ -246,7 +246,7 @@ describe('a settlement', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'pending', attempts: 0, leased: true });
   });
 
-  test('of a success and a failure of one event in one batch counts the success', async () => {
+  test('counts the success if one batch has a success and a failure of an event', async () => {
     const eventId = await addEvent(await addMerchant());
     const [early] = await claim();
     await lapse();

@@ -4,7 +4,7 @@ export const publicAddress = '8.8.8.8';
 export const outside = { a: [publicAddress] };
 export const ownAddress = '127.0.0.1';
 
-/** Names that must lead nowhere, and what an attempt at each comes to. */
+/** Names that must not be dialled, and the outcome of an attempt at each. */
 export const closedNames: Record<string, { zone: Zone; category: 'blocked_address' | 'dns_error' }> = {
   'private.io': { zone: { a: [ownAddress] }, category: 'blocked_address' },
   'elsewhere-in-127.io': { zone: { a: ['127.77.7.7'] }, category: 'blocked_address' },

@@ -71,7 +71,7 @@ describe('the settings', () => {
     expect(() => readConfig({ ...production, WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:8443' })).toThrow('production');
   });
 
-  test('there are no private targets unless the settings name some, and all that is wrong with them is reported together', () => {
+  test('there are no private targets by default, and all their problems are reported together', () => {
     expect(readConfig(required)).toMatchObject({ privateTargets: [], privateTargetsCa: null });
     const merchantId = newId('mer');
     const WEBHOOK_PRIVATE_TARGETS = `${merchantId}@shop.internal=10.255.255.1:8443`;

@@ -13,14 +13,14 @@ import { createAuthority } from './certificates.ts';
 import { say, startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 
 let receiver: RawReceiver;
-/** Connections of ours that stand, of all tests. */
+/** Our open connections, of all tests. */
 const open = new Set<TLSSocket>();
 
 beforeAll(async () => {
   const authority = await createAuthority();
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
   receiver = await startRawReceiver(authority);
-  // As a receiver asks for that wants its connections kept as long as possible.
+  // As a receiver announces that keeps connections as long as possible.
   receiver.behave(say('HTTP/1.1 200 OK', 'keep-alive: timeout=600', 'content-length: 0', '', ''));
 });
 afterAll(() => receiver.close());
@@ -38,7 +38,7 @@ const limits = { timeoutMs: 15_000, bodyTimeoutMs: 2_000 };
 const post = (connections: Connections, host: string) =>
   exchange(connections, { origin: `https://${host}.raw.io`, path: '/', method: 'POST', body: '{}' }, limits);
 
-test('a connection is used again, by the very next request too', async () => {
+test('a connection is used again, even by the very next request', async () => {
   const connections = createConnections({ connector, perHost: 4 });
   const before = receiver.connections();
   for (let n = 0; n < 5; n += 1) {
@@ -48,7 +48,7 @@ test('a connection is used again, by the very next request too', async () => {
   await connections.close();
 });
 
-test('idle connections to all hosts together are bounded, those idle longest go first, and no request suffers from it', async () => {
+test('idle connections to all hosts are limited, the longest idle ones close first, and no request fails because of it', async () => {
   const connections = createConnections({ connector, perHost: 4, maxIdle: 5 });
   const before = receiver.connections();
   for (let round = 0; round < 3; round += 1) {
@@ -59,7 +59,7 @@ test('idle connections to all hosts together are bounded, those idle longest go 
   }
   expect(receiver.connections()).toBeGreaterThan(before + 40);
 
-  // One that is in use at every step stays, whatever comes and goes beside it.
+  // A connection that is used at every step stays open while others come and go.
   await post(connections, 'busy');
   const steps = receiver.connections();
   for (let n = 0; n < 20; n += 1) {
@@ -90,12 +90,12 @@ test.each<[string, Dial]>([
   });
   const connections = createConnections({ connector: dual, perHost: 4 });
   expect(await post(connections, 'dual')).toMatchObject({ answer: { status: 200 } });
-  // Where connecting takes a busy machine a while, others are tried beside it.
+  // If connecting takes a busy machine a while, other addresses are tried meanwhile.
   expect(dialled.slice(0, 2)).toEqual([six[0], '8.8.8.8']);
   await connections.close();
 });
 
-test('a connection that has got old is not used again', async () => {
+test('an old connection is not used again', async () => {
   const connections = createConnections({ connector, perHost: 4, maxAgeMs: 20 });
   const before = receiver.connections();
   await post(connections, 'old');
@@ -105,7 +105,7 @@ test('a connection that has got old is not used again', async () => {
   await connections.close();
 });
 
-test('as many requests as a host may have under way fail at once, and leave nothing behind', async () => {
+test('requests at the limit of a host can all fail together, and leave nothing behind', async () => {
   const connections = createConnections({ connector, perHost: 8 });
   for (let host = 0; host < 10; host += 1) {
     const results = await Promise.all(Array.from({ length: 8 }, () => post(connections, `down${host}`)));
@@ -115,7 +115,7 @@ test('as many requests as a host may have under way fail at once, and leave noth
   await connections.close();
 });
 
-test("the address of a request is its own, whatever this process's other clients send meanwhile", async () => {
+test('a request reports its own address, even if other clients of this process send meanwhile', async () => {
   const connections = createConnections({ connector, perHost: 1 });
   let answer = (): void => undefined;
   const requested = new Promise<void>((resolve) => {

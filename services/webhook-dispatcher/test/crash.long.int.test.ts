@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('the event of a dispatcher killed in mid-attempt arrives once its lease has lapsed, and no attempt is charged', async () => {
+test('the event of a dispatcher that is killed during an attempt arrives after its lease has expired, and no attempt is counted', async () => {
   const merchant = await world.merchant();
   world.receiver.answer(merchant.host, () => undefined, status(200));
   const payment = await world.pay(merchant);
@@ -55,7 +55,7 @@ test.each([
   expect(new Set(bodies).size).toBe(1);
 });
 
-test('SIGTERM waits for the attempt in flight and writes down how it ended', async () => {
+test('SIGTERM waits for the attempt in flight and stores its outcome', async () => {
   const merchant = await world.merchant();
   let open: ServerResponse | undefined;
   world.receiver.answer(merchant.host, (response) => (open = response));
@@ -98,7 +98,7 @@ test('two dispatchers deliver each event once', async () => {
   await other.stop();
 });
 
-test('a dispatcher with another encryption key refuses to start', async () => {
+test('a dispatcher with a different encryption key refuses to start', async () => {
   const key = Buffer.alloc(32, 1).toString('base64');
   await expect(world.start({ WEBHOOK_ENCRYPTION_KEY: key })).rejects.toThrow('WEBHOOK_ENCRYPTION_KEY');
 });

@@ -69,7 +69,7 @@ describe('a paid payment', () => {
     });
   });
 
-  test('whose message comes twice becomes one event', async () => {
+  test('whose message arrives twice becomes one event', async () => {
     const merchant = await world.merchant();
     const payment = await world.pay(merchant);
     await world.pay(merchant, payment);
@@ -81,7 +81,7 @@ describe('a paid payment', () => {
     expect(ids.toSorted()).toEqual([payment.payment_id, next.payment_id].toSorted());
   });
 
-  test('of a merchant whose endpoint comes later waits for it', async () => {
+  test('of a merchant without an endpoint waits for it', async () => {
     const merchant_id = newId('mer');
     const payment = await world.pay({ merchantId: merchant_id });
     await ends(payment, { status: 'pending', attempts: 0 });
@@ -143,7 +143,7 @@ describe('a failing receiver', () => {
     world.receiver.answer(merchant.host, status(500));
     const { event_id } = await ends(await world.pay(merchant), { status: 'failed' });
     const retry = `/merchants/${merchant.merchantId}/events/${event_id}/retry`;
-    // Held, so that the cycle cannot end and be started again while the calls come in.
+    // Held, so that the cycle cannot end and start again during the calls.
     await world.setStatus(merchant.merchantId, 'blocked', 1);
     await eventually(async () => {
       const { rows } = await world.pool.query(`select held from lane where merchant_id = $1`, [merchant.merchantId]);
@@ -168,7 +168,7 @@ describe('a failing receiver', () => {
     expect(foreign).toEqual(unknown);
   });
 
-  test('that redirects has failed, and the redirect is not followed', async () => {
+  test('that redirects fails, and the redirect is not followed', async () => {
     const [merchant, elsewhere] = [await world.merchant(), await world.merchant()];
     world.receiver.answer(merchant.host, status(302, { location: `https://${elsewhere.host}/` }));
     await ends(await world.pay(merchant), { status: 'failed', error_category: 'redirect' });
@@ -212,7 +212,7 @@ describe('a change of the endpoint', () => {
     expect(request.path).toBe('/v2');
   });
 
-  test('does not make a stored URL that the policy forbids be dialled', async () => {
+  test('does not dial a stored URL that the policy forbids', async () => {
     const merchant = await world.merchant();
     await world.pool.query(
       `update endpoint set url = 'https://127.0.0.1/', host = '127.0.0.1' where merchant_id = $1`,
@@ -239,7 +239,7 @@ test('a signing key that cannot be opened uses no attempt, and delays no other m
   await eventually(() => expect(world.dispatcher().log()).toContain('a signing key cannot be opened'));
   await ends(await world.pay(other), { status: 'delivered' });
   const released = await ends(payment, { status: 'pending', attempts: 0, error_category: null });
-  // It is released, and its lane put off, after the line in the log.
+  // It is released, and its lane put off, after the log line.
   await eventually(async () => {
     const { rows } = await world.pool.query(`select circuit_state from lane where merchant_id = $1`, [
       merchant.merchantId,
@@ -265,7 +265,7 @@ describe('a blocked account', () => {
     });
     const payment = await world.pay(merchant);
     await ends(payment, { status: 'pending' });
-    // A whole delivery of another merchant later, nothing has moved; nor does old news move it.
+    // A delivery of another merchant later, nothing has been sent; an old message does not change that.
     await world.setStatus(merchant.merchantId, 'active', 4);
     await ends(await world.pay(other), { status: 'delivered' });
     expect(await world.delivery(payment)).toMatchObject({ status: 'pending', attempts: 0, error_category: null });
@@ -277,7 +277,7 @@ describe('a blocked account', () => {
 });
 
 describe('operators', () => {
-  test('see failed events and recover them, with their name in the audit', async () => {
+  test('see failed events and recover them, with their name in the audit log', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(500), status(500), status(500), status(200));
     const payment = await world.pay(merchant);
@@ -306,10 +306,10 @@ describe('operators', () => {
     expect(await world.call('GET', '/events?status=pending')).toMatchObject({ status: 422 });
   });
 
-  test('page through failed events, of one merchant or of all, with their number', async () => {
+  test('page through failed events, of one merchant or of all, with their total', async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
     const ids = Array.from({ length: 103 }, () => newId('evt')).sort();
-    // As if they had used up their attempts, all in one moment; to have them do so would take a thousand deliveries.
+    // As if their attempts were used up; really failing them would take a thousand deliveries.
     await world.pool.query(
       `with stored as (
          insert into event (event_id, payment_id, merchant_id, body, created_at)
@@ -335,7 +335,7 @@ describe('operators', () => {
     const own = [...(await page(mine)).events, ...(await page(`${mine}&after=${ids[99]!}`)).events];
     expect(own.every(({ merchant_id }) => merchant_id === merchant.merchantId)).toBe(true);
     expect((await page(mine)).total).toBe(ids.filter((id) => id.slice(-2) !== ids[7]!.slice(-2)).length);
-    // One that was recovered meanwhile is still a place in the list.
+    // An event that was recovered meanwhile still marks a position in the list.
     await world.pool.query(
       `update delivery set status = 'delivered', delivered_at = now(), error_category = null where event_id = $1`,
       [ids[50]],
@@ -347,7 +347,7 @@ describe('operators', () => {
     await world.pool.query(`delete from delivery where event_id = any($1)`, [ids]);
   });
 
-  test('read who did what to an endpoint, its key and its events, when and why', async () => {
+  test('read the audit log of an endpoint, its key and its events, with actor, time and reason', async () => {
     const merchant = await world.merchant();
     const path = `/merchants/${merchant.merchantId}`;
     await world.call('PUT', `${path}/webhook`, { url: `${merchant.url}&moved=1` });
@@ -386,7 +386,7 @@ describe('operators', () => {
   });
 });
 
-test('no signing key appears in the log or, in clear, in the database', async () => {
+test('no signing key appears in the log or, in plain text, in the database', async () => {
   const merchant = await world.merchant();
   world.receiver.answer(merchant.host, status(500), status(200));
   await ends(await world.pay(merchant), { status: 'delivered' });

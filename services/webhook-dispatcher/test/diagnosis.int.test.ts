@@ -17,7 +17,7 @@ async function ask(path: string): Promise<{ status: number; body: Described }> {
   return { status: reply.status, body: reply.body as unknown as Described };
 }
 
-/** An event of a receiver that answered so, once it has ended. */
+/** An event whose receiver gave these answers, after its attempts have ended. */
 async function endedEvent(merchant: Merchant) {
   const payment = await world.pay(merchant);
   const { event_id: eventId } = await eventually(async () => {
@@ -69,7 +69,7 @@ describe('an event', () => {
       },
     });
     expect(await ask(`/payments/${paymentId}/event`)).toEqual(found);
-    // What the merchant keeps to itself, and what was sent.
+    // The merchant's secrets, and the body.
     const text = JSON.stringify(found.body);
     for (const secret of ['https:', 'tenant=7', merchant.signingKey, 'whsec_', 'transaction', 'coffee'])
       expect(text).not.toContain(secret);
@@ -91,7 +91,7 @@ describe('an event', () => {
   test('with more than a hundred attempts is read page by page', async () => {
     const merchant = await world.merchant();
     const { eventId } = await endedEvent(merchant);
-    // As if its receiver had been tried for weeks; to have it so would take weeks.
+    // As if the receiver had been tried for weeks.
     await world.pool.query(
       `insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category)
        select $1, gen_random_uuid(), now() - n * interval '3 hours', 1, n, 'whk_1', 5, 500, 'http_5xx' from generate_series(1, 130) n`,

@@ -52,7 +52,7 @@ describe('PUT webhook', () => {
     await eventually(() => expect(world.configured(merchants[0])).toHaveLength(1));
   });
 
-  test('keeps what the merchant chose to be told until it chooses something else, and says so each time', async () => {
+  test("keeps the merchant's choice of events until it changes, and returns it each time", async () => {
     const merchantId = newId('mer');
     const chosen = ['PAID', 'TRANSFER_UNMATCHED'];
     await world.call('PUT', path(merchantId), { url });
@@ -134,7 +134,7 @@ describe('PUT webhook', () => {
     });
   });
 
-  test('writes each change to the audit, with the request that made it and without the URL or the key', async () => {
+  test('audits each change, with the request id and without the URL or the key', async () => {
     const merchantId = newId('mer');
     const { body: first } = await world.call('PUT', path(merchantId), { url }, { 'x-request-id': 'first-put' });
     await world.call('PUT', path(merchantId), { url: `${url}/moved` }, { 'x-request-id': 'second-put' });
@@ -176,7 +176,7 @@ describe('GET webhook', () => {
 });
 
 describe('POST webhook/rotate-key', () => {
-  test('answers 409 before the first PUT, then 200 with another key', async () => {
+  test('answers 409 before the first PUT, then 200 with a new key', async () => {
     const merchantId = newId('mer');
     const rotate = () => world.call('POST', `${path(merchantId)}/rotate-key`);
     expect(await rotate()).toEqual({
@@ -216,7 +216,7 @@ describe('POST webhook/test', () => {
     });
   });
 
-  test('makes one signed attempt, without a record, and says what came of it', async () => {
+  test('makes one signed attempt, without a record, and answers its outcome', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(503), status(204));
     const failed = await testOf(merchant.merchantId);
@@ -251,7 +251,7 @@ describe('POST webhook/test', () => {
     );
   });
 
-  test('that succeeds has an open circuit probed at once, and one that fails changes nothing', async () => {
+  test('that succeeds probes an open circuit immediately, and one that fails changes nothing', async () => {
     const merchant = await world.merchant();
     await world.pool.query(
       `update lane set circuit_state = 'open', open_until = 'infinity', times_opened = 1 where merchant_id = $1`,

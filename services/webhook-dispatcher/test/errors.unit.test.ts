@@ -70,7 +70,7 @@ describe('the category of a failed attempt', () => {
     expect(categoryOfStatus(status)).toBe(category);
   });
 
-  test('can be each one of the contract', () => {
+  test('can be each category of the contract', () => {
     const reached = [
       ...connectErrors.map(([, , c]) => c),
       ...sendErrors.map(([, c]) => c),

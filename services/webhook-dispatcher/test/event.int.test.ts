@@ -38,7 +38,7 @@ async function storedEvents() {
 }
 
 describe('a batch of events', () => {
-  test('is stored with its bytes, due at once, and its lanes are due', async () => {
+  test('is stored with its bytes and due immediately, and its lanes are due', async () => {
     const merchantId = newId('mer');
     const events = [newEvent({ merchantId }), newEvent(), newEvent({ merchantId })];
     expect(await insert(events)).toBe(true);
@@ -53,7 +53,7 @@ describe('a batch of events', () => {
 
   const byPayment = (a: { payment_id: string }, b: { payment_id: string }) => (a.payment_id < b.payment_id ? -1 : 1);
 
-  test('stores one event for each payment: the first one, or the one that was there before', async () => {
+  test('stores one event for each payment: the first one, or the one already stored', async () => {
     const old = newEvent();
     await insert([old]);
     const first = newEvent();
@@ -96,7 +96,7 @@ describe('a batch of events', () => {
       );
       const seconds: [string, number][] = [];
       for (const [merchantId, , , expected] of lanes) {
-        // In one transaction, so that now() stands still; the milliseconds are those of a JavaScript Date.
+        // In one transaction, so that now() does not change; with milliseconds, like a JavaScript Date.
         const { rows } = await tx.query<{ off_ms: number }>(
           `select round(extract(epoch from next_due_at - (${expected})) * 1000)::float8 as off_ms from lane where merchant_id = $1`,
           [merchantId],
@@ -126,7 +126,7 @@ describe('a batch of events', () => {
   });
 });
 
-/** Runs transactions at once. @returns how often they were begun: a deadlock's victim is run again. */
+/** Runs transactions concurrently. @returns how often they were started: a deadlock's victim runs again. */
 async function triesOf(runs: readonly ((tx: Transaction) => Promise<unknown>)[]): Promise<number> {
   let tries = 0;
   const once = (run: (tx: Transaction) => Promise<unknown>) =>
@@ -134,7 +134,7 @@ async function triesOf(runs: readonly ((tx: Transaction) => Promise<unknown>)[])
       pool,
       async (tx) => {
         tries += 1;
-        // Longer than a busy machine takes for one of them, for which the other waits.
+        // Longer than a busy machine takes for one transaction, which the other one waits for.
         await tx.query(`set local statement_timeout = '30s'`);
         await run(tx);
       },

@@ -32,7 +32,7 @@ async function addFailing(seconds: number): Promise<string> {
   return eventId;
 }
 
-test('an event is given up, and counted, three days after its last retry would have been made, and not before', async () => {
+test('an event is given up, and counted, three days after the time of its last retry, and not before', async () => {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   // At the latest, as a retry may come a fifth late.
   const lastRetrySeconds = 1.2 * (600 + 3_000);

@@ -28,7 +28,7 @@ const answered: AttemptResult = {
   },
 };
 
-/** A dispatcher whose receivers under `hanging.io` answer only when they are let go, and to whose under `silent.io` no connection comes about. */
+/** A dispatcher whose receivers under `hanging.io` answer only when released, and whose receivers under `silent.io` accept no connection. */
 function startDispatcher({ slowAttemptMs = 50, slowLaneMs = 100 } = {}) {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const common = { logger: testLogger, metrics };
@@ -52,7 +52,7 @@ function startDispatcher({ slowAttemptMs = 50, slowLaneMs = 100 } = {}) {
       retryDelaysSeconds: [0],
       stopping: new AbortController().signal,
     },
-    // Few places, and attempts that count as slow soon: nothing here waits for real seconds.
+    // Few places, and a short time after which attempts are slow: nothing here waits for real seconds.
     limits: { ...limits, process: 64, slow: 16, unproven: 32, slowAttemptMs, slowLaneMs },
     sender: {
       async send({ url }) {
@@ -69,7 +69,7 @@ function startDispatcher({ slowAttemptMs = 50, slowLaneMs = 100 } = {}) {
   });
   return {
     hanging: () => hanging,
-    /** When attempts at receivers that hang began, in milliseconds since the start. */
+    /** When attempts at receivers that hang started, in milliseconds since the start. */
     starts,
     wake: () => loop.wake(),
     async close() {
@@ -92,7 +92,7 @@ test.each([1, 2])(
   'with %i process(es), receivers that hang for ever, known and new ones, never keep the others waiting',
   async (processes) => {
     await world.empty();
-    // One after the other, so that none has to wait for a connection of the pool.
+    // One by one, so that none has to wait for a connection of the pool.
     const hanging: string[] = [];
     for (let n = 0; n < 60; n += 1) hanging.push(await world.addMerchant(`new${n}.hanging.io`, 'new'));
     for (let n = 0; n < 20; n += 1) hanging.push(await world.addMerchant(`old${n}.hanging.io`, 'slow'));
@@ -110,7 +110,7 @@ test.each([1, 2])(
       expect(await countDelivered(hanging)).toBe(0);
       for (const { hanging, starts } of dispatchers) {
         expect(hanging()).toBeLessThanOrEqual(32);
-        // One after the other, but that one of each pace may begin together.
+        // One by one, except that one of each pace may start together.
         expect(starts.at(-1)).toBeGreaterThanOrEqual((starts.length - 2) * limits.unprovenEveryMs);
       }
     } finally {
@@ -128,7 +128,7 @@ const untilBlocked = (): Promise<void> =>
     if (rowCount === 0) throw new Error('no statement waits for a lock');
   });
 
-// A claim of theirs that takes long, however long: the receivers are many, or the machine is busy.
+// Their claims may take any time: there may be many receivers, or the machine may be busy.
 test.each([
   { held: 'a claim of new lanes', pace: 'new', table: 'delivery', isSent: false },
   { held: 'the mark of a lane that has become slow', pace: 'quick', table: 'lane', isSent: true },
@@ -162,7 +162,7 @@ test.each([
   }
 });
 
-test('a receiver to which no connection comes about is slow, although that takes less than what makes others slow', async () => {
+test('a receiver without a connection is slow, although that takes less time than makes others slow', async () => {
   await world.empty();
   const merchantId = await world.addMerchant('one.silent.io', 'quick');
   await world.addEvent(merchantId);

@@ -51,7 +51,7 @@ describe("a host's circuit", () => {
     },
   );
 
-  test.each(['blocked_address', 'interrupted'] as const)('is not changed by %s', (category) => {
+  test.each(['blocked_address', 'interrupted'] as const)('does not change after %s', (category) => {
     const { hostCircuits, fail, pass } = circuitsAt();
     fail(19);
     pass(5_000);
@@ -61,7 +61,7 @@ describe("a host's circuit", () => {
     expect(hostCircuits.limit('a.io')).toBe(1);
   });
 
-  test('stays open twice as long after each failed probe, a minute at most', () => {
+  test('stays open for twice as long after each failed probe, up to a minute', () => {
     const { hostCircuits, fail, open, pass } = circuitsAt();
     open();
     const pauses = Array.from({ length: 8 }, () => {
@@ -74,7 +74,7 @@ describe("a host's circuit", () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  test('is not opened for longer by attempts that were in flight when it opened', () => {
+  test('does not open for longer because of attempts that were in flight when it opened', () => {
     const { hostCircuits, fail, open } = circuitsAt();
     open();
     fail(7);
@@ -92,7 +92,7 @@ describe("a host's circuit", () => {
     expect(hostCircuits.openCount()).toBe(0);
   });
 
-  test('closes slowly, and opens at once for longer when an attempt fails meanwhile', () => {
+  test('closes slowly, and opens for longer if an attempt fails meanwhile', () => {
     const { hostCircuits, fail, open, pass } = circuitsAt();
     open();
     pass(1_000);
@@ -109,7 +109,7 @@ describe("a host's circuit", () => {
     expect(hostCircuits.limited()).toEqual([]);
   });
 
-  test('is forgotten when the host gets no attempts any more', () => {
+  test('is forgotten when the host gets no more attempts', () => {
     const { hostCircuits, fail, open, pass } = circuitsAt();
     open();
     pass(600_000);

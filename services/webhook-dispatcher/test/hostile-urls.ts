@@ -1,6 +1,6 @@
-/** URLs that somebody will try, beyond those of the table in contracts. Every one is refused. */
+/** URLs that somebody will try, in addition to the table in contracts. Every one is refused. */
 export const hostileUrls: readonly string[] = [
-  // Spellings of addresses of one's own machine and network.
+  // Spellings of addresses of our own machine and network.
   ...[
     '127.0.0.1',
     '127.1',
@@ -74,7 +74,7 @@ export const hostileUrls: readonly string[] = [
     '[2606:4700:4700::1.1.1.1]',
     '[2606:4700:4700::%31]',
   ],
-  // Names that mean something only inside.
+  // Names of private networks.
   ...[
     'localhost',
     'LocalHost',
@@ -106,7 +106,7 @@ export const hostileUrls: readonly string[] = [
     'ai',
     'ai.',
   ],
-  // Names that are none.
+  // Invalid names.
   ...[
     'a..io',
     '.a.io',

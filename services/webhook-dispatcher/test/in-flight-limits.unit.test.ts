@@ -6,7 +6,7 @@ import type { Pace } from '../src/state.ts';
 
 const target = (merchant_id: string, pace: Pace = 'quick', host = `${merchant_id}.io`) => ({ merchant_id, host, pace });
 
-/** Limits that are not tested are wide. */
+/** Limits that are not tested are high. */
 function limitsOf(some: Partial<Limits>) {
   let nowMs = 0;
   const most = {
@@ -25,7 +25,7 @@ function limitsOf(some: Partial<Limits>) {
     inFlight,
     hostCircuits,
     pass: (ms: number) => void (nowMs += ms),
-    /** Starts attempts at as many lanes, one each. @returns the places they got. */
+    /** Starts an attempt at each of several lanes. @returns their places. */
     startEach: (count: number, pace: Pace, label: string = pace): Place[] =>
       Array.from({ length: count }, (_, n) => inFlight.acquire(target(`${label}${n}`, pace))).filter(
         (place) => place !== null,
@@ -50,7 +50,7 @@ describe('the limits of attempts in flight', () => {
     expect(start('c', 'own.io')).toBe(true);
   });
 
-  test('a host with no more attempts than one lane may have is not listed, and gets no more than it has room for', () => {
+  test("a host with at most one lane's attempts is not listed, and gets no more than it has room for", () => {
     const { inFlight } = limitsOf({ host: 64, lane: 8 });
     for (let n = 0; n < 8; n += 1) inFlight.acquire(target('a'));
     expect(inFlight.claimBounds()).toMatchObject({ perHost: 56, hosts: {} });
@@ -58,20 +58,20 @@ describe('the limits of attempts in flight', () => {
     expect(inFlight.claimBounds().hosts).toEqual({ 'a.io': { room: 55, pause_seconds: 0 } });
   });
 
-  test('the process has a limit too', () => {
+  test('the process has a limit', () => {
     const { inFlight, startEach } = limitsOf({ process: 2, unproven: 1 });
     expect(startEach(3, 'quick')).toHaveLength(2);
     expect(inFlight.claimBounds()).toMatchObject({ room: 0, paces: [] });
   });
 
-  test('a release says of which paces something may have waited for it, and leaves no entry behind', () => {
+  test('a release returns the paces that may have waited for it, and leaves no entry', () => {
     const { inFlight } = limitsOf({ lane: 2 });
     const [first, second] = [inFlight.acquire(target('a')), inFlight.acquire(target('a'))];
     expect([first?.release(), second?.release()]).toEqual([new Set(['quick']), new Set()]);
     expect(inFlight.claimBounds()).toMatchObject({ room: 999, inFlight: {}, hosts: {} });
   });
 
-  test('a host that cannot be connected to is put off, for a few seconds at a time, and then gets one attempt', () => {
+  test('a host that cannot be connected to is put off for a few seconds at a time, and then gets one attempt', () => {
     const { inFlight, hostCircuits, pass } = limitsOf({});
     const fail = (times: number) => {
       for (let n = 0; n < times; n += 1) hostCircuits.record('a.io', 'connect_refused');
@@ -94,7 +94,7 @@ describe('the limits of attempts in flight', () => {
 });
 
 describe('lanes whose receivers hang', () => {
-  test('get no more than the share of the slow ones, and lanes of other paces are not affected', () => {
+  test('get only the share of slow lanes, and lanes of other paces are not affected', () => {
     const { startEach, boundOf, inFlight } = limitsOf({ slow: 50 });
     expect(startEach(100, 'slow')).toHaveLength(50);
     expect(boundOf('slow')).toBeNull();
@@ -103,7 +103,7 @@ describe('lanes whose receivers hang', () => {
     expect(startEach(100, 'quick')).toHaveLength(100);
   });
 
-  test('share it: the more places are taken, the fewer one lane may have', () => {
+  test('share it: with more places taken, each lane may have fewer', () => {
     const { startEach, boundOf } = limitsOf({ slow: 64, lane: 8 });
     expect(boundOf('slow')).toEqual({ pace: 'slow', room: 64, perLane: 8 });
     startEach(32, 'slow');
@@ -126,7 +126,7 @@ describe('lanes whose receivers hang', () => {
     expect(inFlight.turnedSlow()).toEqual(['quick0']);
   });
 
-  test('get no further attempt by a claim of quick lanes until they are marked as slow', () => {
+  test('get no attempts from a claim of quick lanes before they are marked as slow', () => {
     const { inFlight, pass } = limitsOf({ lane: 8 });
     inFlight.acquire(target('a'));
     pass(5_001);
@@ -136,7 +136,7 @@ describe('lanes whose receivers hang', () => {
     expect(inFlight.claimBounds(['new', 'slow']).inFlight).toEqual({ a: 1 });
   });
 
-  test('are slow after a second in which they did not answer to the end, whatever time limit ended that', () => {
+  test('are slow after a second without a whole answer, for any time limit', () => {
     const { inFlight, pass } = limitsOf({});
     const [unanswered, answered] = [inFlight.acquire(target('a', 'new')), inFlight.acquire(target('b', 'new'))];
     pass(1_000);
@@ -145,7 +145,7 @@ describe('lanes whose receivers hang', () => {
     expect([unanswered?.ended(false), answered?.ended(true)]).toEqual(['slow', 'quick']);
   });
 
-  test('do not have claims of quick lanes woken by the places that they free', () => {
+  test('do not wake claims of quick lanes when they free their places', () => {
     const { inFlight, startEach } = limitsOf({ slow: 2 });
     const [first] = startEach(2, 'slow');
     expect(first?.release()).toEqual(new Set(['slow']));
@@ -154,7 +154,7 @@ describe('lanes whose receivers hang', () => {
     expect(shared?.release()).toEqual(new Set(['slow', 'quick', 'new']));
   });
 
-  test('are quick again after an attempt that ends in time, unless another one still hangs', () => {
+  test('are quick again after an attempt that ends in time, unless another attempt still hangs', () => {
     const { inFlight, pass } = limitsOf({});
     const hanging = inFlight.acquire(target('a'));
     pass(5_001);
@@ -163,7 +163,7 @@ describe('lanes whose receivers hang', () => {
     expect(inFlight.acquire(target('a', 'slow'))?.ended(true)).toBe('quick');
   });
 
-  test('take the places of slow ones with an attempt that takes a second, and are slow only if it takes five', () => {
+  test('take places of slow lanes with an attempt of one second, and are slow only after five', () => {
     const { inFlight, pass, boundOf } = limitsOf({ slow: 50 });
     const attempt = inFlight.acquire(target('a'));
     pass(1_001);
@@ -172,7 +172,7 @@ describe('lanes whose receivers hang', () => {
     expect(boundOf('slow')).toMatchObject({ room: 50 });
   });
 
-  test('a new lane has one attempt, and new lanes together what the slow ones leave of their share', () => {
+  test('a new lane has one attempt, and new lanes together have the rest of the share of slow lanes', () => {
     const { startEach, boundOf } = limitsOf({ unproven: 20 });
     startEach(5, 'slow');
     expect(boundOf('new')).toEqual({ pace: 'new', room: 15, perLane: 1 });
@@ -180,13 +180,13 @@ describe('lanes whose receivers hang', () => {
     expect(boundOf('new')).toBeNull();
   });
 
-  test('a quick answer of a new lane is a reason to look for what waited for it', () => {
+  test('a quick answer of a new lane wakes the claims that waited for it', () => {
     const { inFlight } = limitsOf({ unproven: 2 });
     const [first] = [inFlight.acquire(target('a', 'new')), inFlight.acquire(target('b', 'new'))];
     expect([first?.ended(true), first?.release()]).toEqual(['quick', new Set(['new', 'slow', 'quick'])]);
   });
 
-  test('2,000 new ones leave the quick lanes what the others may not have', () => {
+  test('2,000 new lanes leave the quick lanes their own places', () => {
     const { startEach, pass, boundOf } = limitsOf(limits);
     let hanging = 0;
     for (let second = 0; second < 20; second += 1) {
@@ -198,7 +198,7 @@ describe('lanes whose receivers hang', () => {
     expect(boundOf('quick')).toEqual({ pace: 'quick', room: limits.process - limits.unproven, perLane: limits.lane });
   });
 
-  test('1,000 quick ones that all begin to hang at once do not fill the process', () => {
+  test('1,000 quick lanes that start to hang together do not fill the process', () => {
     const { inFlight, pass } = limitsOf(limits);
     for (let n = 0; n < 1_000; n += 1) {
       const { paces } = inFlight.claimBounds();

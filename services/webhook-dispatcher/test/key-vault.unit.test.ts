@@ -7,7 +7,7 @@ const vault = createKeyVault(randomBytes(32));
 const secret = newSecret('whsec');
 
 describe('signing keys at rest', () => {
-  test('open again as they were sealed, and show nothing of themselves', () => {
+  test('open unchanged, and are not visible when sealed', () => {
     const sealed = vault.seal('whk_1', secret);
     expect(sealed.secret_encrypted.includes(secret.slice(0, 10))).toBe(false);
     expect(vault.open('whk_1', sealed)).toBe(secret);
@@ -31,7 +31,7 @@ describe('signing keys at rest', () => {
     }
   });
 
-  test('another encryption key says which one is needed', () => {
+  test('the wrong encryption key is an error that names the right one', () => {
     const sealed = vault.seal('whk_1', secret);
     const other = createKeyVault(randomBytes(32));
     expect(() => other.open('whk_1', sealed)).toThrow(`encrypted with key ${vault.encryptionKeyId}`);

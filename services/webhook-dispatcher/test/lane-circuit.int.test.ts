@@ -54,10 +54,10 @@ const endPause = (merchantId: string) =>
     [merchantId],
   );
 
-/** A lane whose circuit is open, from a moment in this test on, for so many seconds. */
+/** A lane whose circuit is open for this many seconds from now. */
 const openFor = (seconds: number) => ({ circuit_state: 'open', open_for: left(seconds), due_in: left(seconds) });
 
-/** Makes the pause of an open circuit last: however long the rest of a test takes, it is not over by itself. */
+/** Extends the pause of an open circuit, so that it does not end during the rest of a slow test. */
 const keepOpen = (merchantId: string) =>
   world.pool.query(
     `update lane set open_until = open_until + interval '1 hour', next_due_at = next_due_at + interval '1 hour'
@@ -77,7 +77,7 @@ async function openLane({ events = 30 } = {}) {
 }
 
 describe('the circuit of a lane whose receiver keeps failing', () => {
-  test("opens, and the lane's other events are charged no attempts", async () => {
+  test("opens, and the lane's other events use no attempts", async () => {
     const { merchantId } = await openLane();
     expect(await laneOf(merchantId)).toMatchObject({ ...openFor(1), recovery_limit: null, error_category: 'http_5xx' });
     await keepOpen(merchantId);
@@ -86,7 +86,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     expect(rows).toEqual([{ attempts: 4 }]);
   });
 
-  test('stays closed for failures that all came within a few seconds', async () => {
+  test('stays closed if all failures came within a few seconds', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
     const patient = { ...policy, openAfterSeconds: 3_600 };
@@ -102,7 +102,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     expect(await laneOf(merchantId)).toMatchObject({ failures: 24, ...openFor(1) });
   });
 
-  test('opens at once when ten times as many attempts fail', async () => {
+  test('opens immediately when ten times as many attempts fail', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 40; n += 1) await world.addEvent(merchantId);
     const quick = (await world.claim({ perLane: 40 })).map((c) => outcome(c, { ...failure, retry_delay_seconds: 60 }));
@@ -113,7 +113,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     expect(await laneOf(merchantId)).toMatchObject({ failures: 40, ...openFor(1) });
   });
 
-  test('stays closed while an attempt succeeds now and then', async () => {
+  test('stays closed while some attempts succeed', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
     for (let round = 0; round < 3; round += 1) {
@@ -130,14 +130,14 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
       await endPause(merchantId);
       const probe = await world.claim();
       expect(probe).toHaveLength(1);
-      // Another process, which does not know of the probe.
+      // Another process, which does not know the probe.
       expect(await world.claim()).toEqual([]);
       await fail(probe);
       expect(await laneOf(merchantId)).toMatchObject({ ...openFor(rest), recovery_limit: null });
     }
   });
 
-  test('closes slowly: one, two, four, eight attempts at once', async () => {
+  test('closes slowly: one, two, four, eight concurrent attempts', async () => {
     const { merchantId } = await openLane();
     await endPause(merchantId);
     const sizes: number[] = [];
@@ -163,7 +163,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     expect(await laneOf(merchantId)).toMatchObject({ ...openFor(2), times_opened: 2, recovery_limit: null });
   });
 
-  test('is not opened for longer by attempts that were in flight when it opened', async () => {
+  test('does not open for longer because of attempts that were in flight when it opened', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
     const claimed = await world.claim();
@@ -185,7 +185,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     expect(await laneOf(merchantId)).toMatchObject(openFor(3_602));
   });
 
-  test('is probed again when the lease of a probe lapses because its process died', async () => {
+  test('is probed again when the lease of a probe expires because its process died', async () => {
     const { merchantId } = await openLane();
     await endPause(merchantId);
     const [lost] = await world.claim();
@@ -216,7 +216,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     expect(await laneOf(merchantId)).toMatchObject({ due_in: left(5) });
   });
 
-  test('does not keep other lanes waiting', async () => {
+  test('does not delay other lanes', async () => {
     const { merchantId } = await openLane();
     await keepOpen(merchantId);
     const eventId = await world.addEvent(await world.addMerchant('other.io'));
@@ -224,7 +224,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
   });
 });
 
-describe('an open circuit is probed at once', () => {
+describe('an open circuit is probed immediately', () => {
   test.each(['merchant', 'operator'])('when its %s retries an event', async (who) => {
     const { merchantId, eventIds } = await openLane();
     await fail(await endPause(merchantId).then(() => world.claim()), { retry_delay_seconds: null });
@@ -260,7 +260,7 @@ describe('an open circuit is probed at once', () => {
     return transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
   };
 
-  test('when the URL changes, although we opened it ourselves', async () => {
+  test('when the URL changes, even if we opened it because of our own fault', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 9; n += 1) await world.addEvent(merchantId);
     await openLaneCircuits(world.pool, new Set([merchantId]), 60);
@@ -270,7 +270,7 @@ describe('an open circuit is probed at once', () => {
     expect(await world.claim()).toHaveLength(1);
   });
 
-  test('when the URL changes, at the new one, whose success closes it step by step', async () => {
+  test('when the URL changes, at the new URL, whose successes close it step by step', async () => {
     const { merchantId } = await openLane();
     await setUrl(merchantId, 'https://new.io/');
     const probe = await world.claim();
@@ -280,7 +280,7 @@ describe('an open circuit is probed at once', () => {
     expect(await laneOf(merchantId)).toMatchObject({ circuit_state: 'recovering', recovery_limit: 2 });
   });
 
-  test('but not when the same URL is set again, and no URL makes a failing receiver look like a healthy one', async () => {
+  test('but not when the same URL is set again, and changing URLs does not make a failing receiver healthy', async () => {
     const { merchantId } = await openLane();
     await keepOpen(merchantId);
     const wholeLane = () => world.pool.query<object>('select * from lane').then(({ rows }) => rows);
@@ -297,7 +297,7 @@ describe('an open circuit is probed at once', () => {
 });
 
 describe('a host that gets fewer attempts', () => {
-  test('shares its room among the lanes that lead there, and the other events stay due', async () => {
+  test('shares its room among its lanes, and the other events stay due', async () => {
     const merchants = await Promise.all([1, 2, 3].map(() => world.addMerchant('shared.io')));
     for (const merchantId of merchants) for (let n = 0; n < 5; n += 1) await world.addEvent(merchantId);
     const shared = (room: number) => ({ hosts: { 'shared.io': { room: room, pause_seconds: 0 } } });
@@ -308,12 +308,12 @@ describe('a host that gets fewer attempts', () => {
     expect(await world.claim()).toHaveLength(4);
   });
 
-  test('and has a pause puts its lanes off, without touching their events, once no other process has claimed them', async () => {
+  test('with a pause delays its lanes, but not their events, after other processes had time to claim them', async () => {
     const merchants = [await world.addMerchant('dead.io'), await world.addMerchant('dead.io')];
     const eventIds = await Promise.all(merchants.map((merchantId) => world.addEvent(merchantId)));
     const resting = { hosts: { 'dead.io': { room: 1, pause_seconds: 4 } } };
     await transaction(world.pool, async (tx) => {
-      // In one transaction, so that now() stands still: they are due, and have not been for long.
+      // In one transaction, so that now() does not change: they have just become due.
       await tx.query(`update lane set next_due_at = now()`);
       expect(await world.claim(resting, tx as unknown as Pool)).toEqual([]);
       expect((await tx.query(`select from lane where next_due_at = now()`)).rowCount).toBe(2);
@@ -331,7 +331,7 @@ describe('a host that gets fewer attempts', () => {
   });
 });
 
-describe('events of a receiver that is dead for good', () => {
+describe('events of a receiver that stays dead', () => {
   const age = (days: number) =>
     world.pool.query(
       `with aged as (update lane set failing_since = failing_since - make_interval(days => $1))
@@ -340,7 +340,7 @@ describe('events of a receiver that is dead for good', () => {
     );
   const giveUp = () => giveUpDeliveries(world.pool, 3 * 86_400);
 
-  test('are given up once all their retries would have been over', async () => {
+  test('are given up after the time of all their retries', async () => {
     const { merchantId, eventIds } = await openLane();
     const healthy = await world.addMerchant('other.io');
     await world.addEvent(healthy);
@@ -360,7 +360,7 @@ describe('events of a receiver that is dead for good', () => {
     expect(await world.stateOf(young)).toMatchObject({ status: 'pending' });
   });
 
-  test('are not given up while the lane is held, or one of them is in flight', async () => {
+  test('are not given up while the lane is held, or while one of them is in flight', async () => {
     const { merchantId, eventIds } = await openLane();
     await age(4);
     await world.pool.query(`update lane set held = true`);
@@ -371,7 +371,7 @@ describe('events of a receiver that is dead for good', () => {
     expect(await giveUp()).toBe(eventIds.length - 1);
   });
 
-  test('are given as long again when the merchant is unblocked, and when its URL changes', async () => {
+  test('get the same time again when the merchant is unblocked and when its URL changes', async () => {
     const { merchantId, eventIds } = await openLane();
     const setHeld = (held: boolean, statusVersion: number) =>
       transaction(world.pool, (tx) => holdLane(tx, { merchantId, held, statusVersion }));

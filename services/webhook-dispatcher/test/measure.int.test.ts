@@ -14,7 +14,7 @@ beforeAll(async () => {
 beforeEach(() => world.empty());
 afterAll(() => world.stop());
 
-test('the metrics name the twenty merchants whose events wait longest, and drop them once they are served', async () => {
+test('the metrics name the twenty merchants whose events wait longest, and drop them when nothing waits', async () => {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const merchants: string[] = [];
   for (let n = 0; n < 22; n += 1) {
@@ -41,7 +41,7 @@ test('the metrics name the twenty merchants whose events wait longest, and drop 
       value,
     };
   };
-  /** Looks again, so that nobody waits for the next look. */
+  /** Measures again, so that no test waits for the interval. */
   const becomes = (check: (now: Awaited<ReturnType<typeof shown>>) => void) =>
     eventually(async () => {
       loop.wake();

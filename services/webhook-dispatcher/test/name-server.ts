@@ -5,23 +5,23 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 type Records = {
   a?: string[];
   aaaa?: string[];
-  /** The names the asked one stands for, one after the other; the addresses are the last one's. */
+  /** The chain of aliases of the name; the addresses are those of the last one. */
   cname?: string | string[];
   ttl?: number;
-  /** UDP holds none of it, and says so: the resolver has to ask again over TCP. */
+  /** The answer does not fit into UDP, and says so: the resolver has to ask again over TCP. */
   truncated?: boolean;
-  /** Never answers this one question. */
+  /** Never answers queries of this type. */
   silentFor?: 'a' | 'aaaa';
-  /** Answers this one a while after the other, 100 ms unless `lateMs` says otherwise. */
+  /** Answers this type later than the other one, by 100 ms or `lateMs`. */
   lateFor?: 'a' | 'aaaa';
   lateMs?: number;
-  /** Answers only questions that were put again. */
+  /** Only answers repeated queries. */
   losesFirst?: boolean;
-  /** Answers only the first time that a question is put. */
+  /** Only answers the first query. */
   losesRepeated?: boolean;
 };
 
-/** What a name server says of a name: addresses, one of DNS's errors, or nothing at all. */
+/** A name server's answer: addresses, a DNS error, or nothing. */
 export type Zone = Records | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'silence';
 
 const codes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
@@ -32,12 +32,12 @@ const LATE_MS = 100;
 export type NameServer = {
   /** `127.0.0.1:port`, over UDP and TCP. */
   address: string;
-  /** How often a name was asked for, over either. */
+  /** How often a name was queried, over UDP or TCP. */
   questions(name: string): number;
   close(): void;
 };
 
-/** A name server on the loopback interface. @param zones all the names it knows; changes take effect with the next question. */
+/** A name server on the loopback interface. @param zones all the names it knows; changes apply to the next query. */
 export async function startNameServer(zones: Record<string, Zone>): Promise<NameServer> {
   const asked = new Map<string, number>();
   const askedBefore = new Set<string>();
@@ -56,7 +56,7 @@ export async function startNameServer(zones: Record<string, Zone>): Promise<Name
     const entries = isCut ? [] : recordsOf(records, type);
     const header = Buffer.alloc(12);
     query.copy(header, 0, 0, 2);
-    // A response, recursion asked for and offered, perhaps cut short, with the error code.
+    // A response, recursion requested and available, perhaps truncated, with the error code.
     header.writeUInt16BE(0x8180 | (isCut ? 0x0200 : 0) | (typeof zone === 'string' ? codes[zone] : 0), 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(entries.length, 6);
@@ -85,7 +85,7 @@ export async function startNameServer(zones: Record<string, Zone>): Promise<Name
   };
 }
 
-/** One port for both. One that is free for TCP may be in use for UDP, as every resolver on the machine uses some: then another one is. */
+/** The same port for UDP and TCP. A port that is free for TCP may be in use for UDP, by any resolver on the machine: then it tries another. */
 async function listenOnBoth(answerTcp: (query: Buffer) => Buffer | null) {
   for (;;) {
     const tcp = await listenTcp(answerTcp);
@@ -102,7 +102,7 @@ async function listenOnBoth(answerTcp: (query: Buffer) => Buffer | null) {
   }
 }
 
-/** Over TCP each question and answer is led by its length. */
+/** Over TCP each message is preceded by its length. */
 async function listenTcp(answer: (query: Buffer) => Buffer | null): Promise<{ server: Server; close(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -141,7 +141,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** The records of the asked type, after the aliases that lead to them. */
+/** The records of the requested type, after the aliases that lead to them. */
 function recordsOf({ a = [], aaaa = [], cname = [], ttl = 60 }: Records, type: number): Buffer[] {
   let owner: Buffer | undefined;
   const aliases = [cname].flat().map((target) => {
@@ -154,7 +154,7 @@ function recordsOf({ a = [], aaaa = [], cname = [], ttl = 60 }: Records, type: n
   return aliases;
 }
 
-/** Without an owner the record is of the name that was asked for, to which 0xc00c points. */
+/** Without an owner, the record belongs to the queried name, at 0xc00c. */
 function record(type: number, ttl: number, data: Buffer, owner: Buffer = Buffer.from([0xc0, 0x0c])): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);
@@ -172,6 +172,6 @@ const nameBytes = (name: string): Buffer =>
 
 const ipv4Bytes = (address: string): Buffer => Buffer.from(address.split('.').map(Number));
 
-/** @param address with all eight groups written out. */
+/** @param address with all eight groups. */
 const ipv6Bytes = (address: string): Buffer =>
   Buffer.concat(address.split(':').map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));

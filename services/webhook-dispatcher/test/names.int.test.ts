@@ -29,7 +29,7 @@ const zones: Record<string, Zone> = {
 let world: World;
 let nameServer: NameServer;
 let trap: Trap;
-/** The service as it runs anywhere, with the real resolver and the real way out; only its name server is ours. */
+/** The real service, with the real resolver and connector; only its name server is ours. */
 beforeAll(async () => {
   [world, nameServer, trap] = await Promise.all([startWorld(), startNameServer(zones), startTrap()]);
   await world.dispatcher().stop();
@@ -43,11 +43,11 @@ afterAll(async () => {
 
 const put = (url: string, merchantId = newId('mer')) => world.call('PUT', `/merchants/${merchantId}/webhook`, { url });
 
-/** A busy machine may take longer for the look-up than a PUT waits for it. */
+/** On a busy machine a look-up may take longer than a PUT waits for it. */
 const putUntilKnown = (url: string, merchantId = newId('mer')) =>
   world.callUntilServed('PUT', `/merchants/${merchantId}/webhook`, { url });
 
-describe('PUT asks where a name leads', () => {
+describe('PUT resolves the host name', () => {
   test.each(['hooks.io', 'alias.io', 'cut.io', 'half-silent.io'])('200 for %s', async (name) => {
     expect(await putUntilKnown(`https://${name}/`)).toMatchObject({ status: 200 });
   });
@@ -65,7 +65,7 @@ describe('PUT asks where a name leads', () => {
     },
   );
 
-  test.each(['failing.io', 'refused.io', 'silent.io'])('503 for %s, of which nothing is known', async (name) => {
+  test.each(['failing.io', 'refused.io', 'silent.io'])('503 for %s, which cannot be resolved', async (name) => {
     const merchantId = newId('mer');
     expect(await put(`https://${name}/`, merchantId)).toEqual({
       status: 503,
@@ -74,15 +74,15 @@ describe('PUT asks where a name leads', () => {
     expect(await world.call('GET', `/merchants/${merchantId}/webhook`)).toMatchObject({ status: 404 });
   });
 
-  test('422 for a private address, without asking anybody', async () => {
+  test('422 for a private address, without a query', async () => {
     expect(await put('https://127.0.0.1/')).toMatchObject({ status: 422 });
   });
 });
 
-describe('an attempt asks again', () => {
+describe('an attempt resolves the name again', () => {
   const read = async <T>(method: string, path: string): Promise<T> => (await world.call(method, path)).body as T;
 
-  /** Everything that a merchant reads says that the name could not be resolved; what operators read says why. */
+  /** Everything that a merchant reads says that the name could not be resolved; operators also read the reason. */
   async function untilTold(merchantId: string, paymentId: string, toOperators: string): Promise<void> {
     const ofMerchant = `/merchants/${merchantId}`;
     const { event, attempts, lane } = await read<DescribedEvent>('GET', `/payments/${paymentId}/event`);
@@ -124,7 +124,7 @@ describe('an attempt asks again', () => {
     expect(nameServer.questions(name)).toBeGreaterThan(asked);
   });
 
-  test('and nothing on this machine was ever connected to', () => {
+  test('and nothing on this machine was connected to', () => {
     expect(trap.hits()).toBe(0);
   });
 });

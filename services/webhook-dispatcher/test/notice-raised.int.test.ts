@@ -38,7 +38,7 @@ const untilBodies = (merchant: Merchant, count: number) =>
     return bodies;
   });
 
-test('a notice is sent with the fields of a PAID event, its type, and what the payment has besides', async () => {
+test("a notice has the fields of a PAID event, its type, and the payment's optional fields", async () => {
   const merchant = await merchantWith(webhookChoices);
   const payment = newId('pay');
   await raise(
@@ -64,7 +64,7 @@ test('a notice is sent with the fields of a PAID event, its type, and what the p
   ]);
 });
 
-test('money that pays nothing is told with what is known of it, and with no payment where it fits none', async () => {
+test('an unmatched transfer is reported with its known fields, and without a payment if it fits none', async () => {
   const merchant = await merchantWith(['TRANSFER_UNMATCHED']);
   const money = {
     amount: '9.9',
@@ -86,7 +86,7 @@ test('money that pays nothing is told with what is known of it, and with no paym
   });
 });
 
-test('a transfer that may be for several payments names them behind what it carried, and says when there are more elsewhere', async () => {
+test('a transfer that may be for several payments names them after its other fields, and says if there are more', async () => {
   const merchant = await merchantWith(['TRANSFER_UNMATCHED']);
   const money = {
     amount: '10.50',
@@ -110,14 +110,14 @@ test('a transfer that may be for several payments names them behind what it carr
   expect(behind(8)).toBe(`${carried},"candidates":[]}`);
 });
 
-test('an expired payment says how many transfers may be for it', async () => {
+test('an expired payment has the number of transfers that may be for it', async () => {
   const merchant = await merchantWith(['EXPIRED']);
   await raise(raised(merchant, { order_id: 'A-7', candidate_transfers: 2 }));
   const [body] = await untilBodies(merchant, 1);
   expect(body).toMatch(/"description":"[^"]*","order_id":"A-7","candidate_transfers":2}$/);
 });
 
-test('one notice is sent about one thing, however often it is raised: an end, a transfer that is seen or pays nothing', async () => {
+test('only one notice is sent about the end of a payment, a seen transfer or an unmatched one, even if it is raised again', async () => {
   const merchant = await merchantWith(webhookChoices);
   const [expired, checking] = [raised(merchant), raised(merchant, { event_type: 'payment.checking', ...transfer })];
   const moved = { ...checking, transaction_event_index: 8 };
@@ -132,7 +132,7 @@ test('one notice is sent about one thing, however often it is raised: an end, a 
   ]);
 });
 
-test('the choice that is stored decides, whatever payments knew of it', async () => {
+test('the stored choice decides, even if payments knew a different one', async () => {
   const merchant = await merchantWith(['PAID', 'CANCELLED']);
   await raise(raised(merchant));
   await raise(raised(merchant, { event_type: 'payment.cancelled' }));
@@ -141,7 +141,7 @@ test('the choice that is stored decides, whatever payments knew of it', async ()
   expect(bodiesAt(merchant)).toHaveLength(1);
 });
 
-test('a PAID event has what its payment has besides, behind the fields that every one has', async () => {
+test("a PAID event has its payment's optional fields after the fields that every event has", async () => {
   const merchant = await world.merchant();
   await world.pay(merchant, { order_id: 'A-7', metadata: { cart: '9' }, requested_amount: '10.5' });
   const [body] = await untilBodies(merchant, 1);
@@ -150,7 +150,7 @@ test('a PAID event has what its payment has besides, behind the fields that ever
   );
 });
 
-test('a PAID event of an accepted transfer says so, and what was accepted', async () => {
+test("a PAID event of an accepted transfer says so, with the transfer's fields", async () => {
   const merchant = await world.merchant();
   const money = {
     amount: '9.9',

@@ -27,7 +27,7 @@ const laneOf = async (merchantId: string) => {
 };
 
 describe('a notice', () => {
-  test('is stored for merchants who chose its type when it comes, and for no others', async () => {
+  test('is stored for merchants that subscribe to its type when it arrives, and for no others', async () => {
     const [chose, didNot, unknown] = [await world.addMerchant(), await world.addMerchant(), newId('mer')];
     await world.pool.query(`update endpoint set events = '{PAID,EXPIRED}' where merchant_id = $1`, [chose]);
     const notices = [chose, didNot, unknown].flatMap((merchantId) =>
@@ -40,14 +40,14 @@ describe('a notice', () => {
     expect(await claimedIds()).toEqual([notices[0]?.eventId]);
   });
 
-  test('about the same is stored once, also of two in a batch', async () => {
+  test('about the same thing is stored once, also if a batch has two', async () => {
     const merchantId = await world.addMerchant();
     const first = await world.addNotice(merchantId, { occurrence: 'the same' });
     await world.addNotice(merchantId, { occurrence: 'the same' });
     expect(await claimedIds()).toEqual([first]);
   });
 
-  test('of a blocked account is held from the beginning, and sent after that', async () => {
+  test('of a blocked account is held from the start, and sent after unblocking', async () => {
     const merchantId = await world.addMerchant();
     const hold = (held: boolean, statusVersion: number) =>
       transaction(world.pool, (tx) => holdLane(tx, { merchantId, held, statusVersion }));
@@ -58,7 +58,7 @@ describe('a notice', () => {
     expect(await claimedIds()).toEqual([eventId]);
   });
 
-  test('begins with the pace of its merchant', async () => {
+  test('starts with the pace of its merchant', async () => {
     const merchantId = await world.addMerchant('slow.io', 'slow');
     await world.addNotice(merchantId);
     expect(await laneOf(merchantId)).toMatchObject({ pace: 'slow' });
@@ -66,7 +66,7 @@ describe('a notice', () => {
 });
 
 describe('PAID events', () => {
-  test('go first: notices of the same merchant wait while one is due, and those of others do not', async () => {
+  test('go first: notices of the same merchant wait while one is due, and notices of others do not', async () => {
     const [merchantId, other] = [await world.addMerchant('a.io'), await world.addMerchant('b.io')];
     const notice = await world.addNotice(merchantId);
     const paid = await world.addEvent(merchantId);
@@ -75,7 +75,7 @@ describe('PAID events', () => {
     expect(await claimedIds()).toEqual([notice]);
   });
 
-  test('that nobody can send now put their notices off, so that a claim need not pass them again', async () => {
+  test("that cannot be sent now delay their merchant's notices, so that a claim does not visit them again", async () => {
     const merchantId = await world.addMerchant('a.io');
     await world.addNotice(merchantId);
     await world.addEvent(merchantId);
@@ -88,7 +88,7 @@ describe('PAID events', () => {
     expect(rows).toEqual([{ put_off: true }]);
   });
 
-  test('find their places free, whatever notices are in flight, which have half as many', async () => {
+  test('find free places with any notices in flight, because notices have half as many places', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addNotice(merchantId);
     expect(await claimedIds()).toHaveLength(4);
@@ -107,7 +107,7 @@ describe('PAID events', () => {
     expect(await claimedIds()).toEqual([paid]);
   });
 
-  test('are stored whatever the merchant chose: a process of an earlier release lets PAID be left out', async () => {
+  test('are stored for any choice of events: a process of an earlier release accepts one without PAID', async () => {
     const merchantId = await world.addMerchant();
     await world.pool.query(`update endpoint set events = '{EXPIRED}' where merchant_id = $1`, [merchantId]);
     const paid = await world.addEvent(merchantId);
@@ -115,7 +115,7 @@ describe('PAID events', () => {
   });
 });
 
-test('a payment’s records are its PAID event, then the newest of the others', async () => {
+test('a payment’s records are its PAID event, then the others, newest first', async () => {
   const [merchantId, paymentId] = [await world.addMerchant(), newId('pay')];
   const first = await world.addNotice(merchantId, { type: 'payment.checking', paymentId });
   const paid = await world.addEvent(merchantId, paymentId);

@@ -17,9 +17,9 @@ const ok = say('HTTP/1.1 200 OK', 'content-length: 0', '', '');
 let authority: Authority;
 let receiver: RawReceiver;
 let sender: Sender;
-/** Gives a body little time. */
+/** A short time limit for bodies. */
 let hasty: Sender;
-/** Gives an attempt little time: for receivers that never end one. */
+/** A short time limit for attempts, for receivers that never end one. */
 let fleeting: Sender;
 let events = 0;
 
@@ -62,7 +62,7 @@ async function send(to: { host?: string; by?: Sender } = {}): Promise<Sent> {
   return { ...result, eventId, posts: receiver.events.filter((id) => id === eventId).length };
 }
 
-/** Writes again and again, for as long as the connection stands. */
+/** Writes repeatedly while the connection is open. */
 const flood =
   (start: string, part: string, pauseMs = 0): Behaviour =>
   (socket) => {
@@ -84,12 +84,12 @@ const then =
 const reset = (socket: TLSSocket): void => {
   (socket as unknown as { _parent: { resetAndDestroy(): void } })._parent.resetAndDestroy();
 };
-/** The TCP connection ends without TLS having said so. */
+/** The TCP connection ends without a TLS close. */
 const endTcpOnly = (socket: TLSSocket): void => {
   (socket as unknown as { _parent: { end(): void } })._parent.end();
 };
 
-describe('no byte of an answer is in what is known of the attempt, which is logged', () => {
+describe('the logged result of an attempt contains no byte of the answer', () => {
   const canary = 'canary-'.repeat(20);
   test.each<[string, Behaviour]>([
     ['its status line', say(`HTTP/1.1 200${canary}`, '', '')],
@@ -152,12 +152,12 @@ describe('the status line of an answer decides', () => {
     const result = await send({ by: hasty });
     expect(result).toMatchObject({ errorCategory: null, posts: 1, errorCode: null, remoteAddress: '127.0.0.1' });
     expect(result.httpStatus === 200 || result.httpStatus === 204).toBe(true);
-    // The next request gets an answer of its own, on a connection on which nothing is left over.
+    // The next request gets its own answer, on a connection with no bytes left over.
     receiver.behave(say('HTTP/1.1 201 Created', 'content-length: 0', '', ''));
     expect(await send({ by: hasty })).toMatchObject({ httpStatus: 201, posts: 1, isComplete: true });
   });
 
-  test('even when it comes before the request was read', async () => {
+  test('even if it comes before the request was read', async () => {
     receiver.behave(
       () => undefined,
       (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
@@ -165,7 +165,7 @@ describe('the status line of an answer decides', () => {
     expect(await send()).toMatchObject({ errorCategory: null, httpStatus: 200 });
   });
 
-  test('while its body trickles, and the attempt ends with the time limit for bodies', async () => {
+  test('while its body arrives slowly, and the attempt ends at the time limit for bodies', async () => {
     receiver.behave(flood('HTTP/1.1 200 OK\r\n\r\n', 'x', 20));
     // Without its own limit for the body this attempt would not end.
     const patient = senderTo({ timeoutMs: 3_600_000, bodyTimeoutMs: 300 });
@@ -174,7 +174,7 @@ describe('the status line of an answer decides', () => {
     expect(result).toMatchObject({ errorCategory: null, httpStatus: 200, posts: 1, isComplete: false });
   });
 
-  test('and a failure whose body trickles keeps its category and Retry-After', async () => {
+  test('and a failure with a slow body keeps its category and Retry-After', async () => {
     receiver.behave(flood('HTTP/1.1 503 No\r\nretry-after: 7\r\n\r\n', 'x', 20));
     expect(await send({ by: hasty })).toMatchObject({ errorCategory: 'http_5xx', retryAfterSeconds: 7, posts: 1 });
   });
@@ -214,7 +214,7 @@ describe('an attempt gets no answer', () => {
     ['interim answers', flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 200)],
   ])('in its time, when the receiver sends %s now and then', async (what, behaviour) => {
     const host = `${what.replaceAll(' ', '-')}.raw.io`;
-    // Connecting, which may take a busy machine longer than the attempt has, is over before it begins.
+    // Connects first, because that may take a busy machine longer than the attempt's time limit.
     receiver.behave(say('HTTP/1.1 200 OK', 'keep-alive: timeout=60', 'content-length: 0', '', ''));
     await eventually(async () => expect(await send({ host, by: fleeting })).toMatchObject({ httpStatus: 200 }));
     receiver.behave(behaviour);
@@ -240,7 +240,7 @@ describe('an attempt gets no answer', () => {
     const startedMs = performance.now();
     const sent = send({ host: 'frozen.raw.io', by: frozen });
     await requested;
-    // From here on this thread does nothing until the receiver has answered and the time of the attempt is over.
+    // From here on this thread is blocked until the receiver has answered and the attempt's time has passed.
     Atomics.store(flags, 0, 1);
     Atomics.notify(flags, 0);
     Atomics.wait(flags, 1, 0, 5_000);
@@ -250,7 +250,7 @@ describe('an attempt gets no answer', () => {
   });
 });
 
-/** A receiver on a thread of its own: answers when the first flag is set, and then sets the second. */
+/** A receiver in its own thread: answers when the first flag is set, and then sets the second. */
 const answersWhenTold = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { flags, cert, key } = workerData;
@@ -265,7 +265,7 @@ const answersWhenTold = `
 `;
 
 describe('an attempt makes one POST', () => {
-  /** What may happen to a connection, at the moments that are worst for a client which keeps it. */
+  /** What may happen to a connection, at the worst moments for a client that keeps it. */
   const endings: Record<string, Behaviour> = {
     ok,
     'ok, then closed': then(ok, (socket) => socket.end()),
@@ -284,7 +284,7 @@ describe('an attempt makes one POST', () => {
     'body without end': say('HTTP/1.1 200 OK', 'content-length: 9', '', 'x'),
   };
 
-  test('whenever the receiver closes idle connections, so that no event comes twice', async () => {
+  test('at any time at which the receiver closes idle connections, so that no event comes twice', async () => {
     const names = Object.keys(endings);
     const plan = fc.array(
       fc.record({
@@ -304,7 +304,7 @@ describe('an attempt makes one POST', () => {
         runs += 1;
         const host = `run${runs}.raw.io`;
         const answered: string[] = [];
-        // An answer that was sent unasked may be taken for that to the next request, which then proves nothing.
+        // An unrequested answer may be taken for the answer to the next request, which then proves nothing.
         const hasStray = steps.some(({ ending }) => ending === 'ok, then a stray answer');
         for (const { ending, pauseMs, atOnce } of steps) {
           receiver.behave(endings[ending]!);
@@ -323,11 +323,11 @@ describe('an attempt makes one POST', () => {
     await impatient.close();
     const all = receiver.events;
     expect(new Set(all).size).toBe(all.length);
-    // Connections were indeed kept, or none of this would have shown anything.
+    // Connections were kept, or the test would have shown nothing.
     expect(receiver.connections()).toBeLessThan(all.length);
   }, 300_000);
 
-  test('or none, then or later, when it times out before it has a connection', async () => {
+  test('or none, now or later, if it times out before it has a connection', async () => {
     let connect = (): void => undefined;
     let closed = false;
     const gate = new Promise<void>((resolve) => (connect = resolve));

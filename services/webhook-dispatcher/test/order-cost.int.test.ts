@@ -4,14 +4,14 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { noticeLaneOf } from '../src/lanes/lane.sql.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
-// What is measured is blocks read, never time, in a session whose plans were made while the tables were empty.
+// It measures read blocks, never time, in a session whose plans were made while the tables were empty.
 
-/** Of one merchant, each with its PAID event and three notices that were sent: so many, and then so many in all. */
+/** Payments of one merchant, each with its PAID event and three sent notices: first this many, then that many. */
 const FEW = 2_000;
 const MANY = 12_000;
-/** Each look-up reads at most one level more of its index. One scan of the events in between would read several hundred. */
+/** Each look-up reads at most one more level of its index. A scan of the added events would read several hundred blocks. */
 const MORE_BLOCKS = 150;
-/** That PAID has overtaken, and that pend all the same, as processes of 0.2.0 leave them. */
+/** Pending notices that must not follow PAID, as processes of 0.2.0 leave them. */
 const NOTICES = 4;
 
 let world: StoreWorld;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('claiming, settling and taking back notices, and storing PAID, read no more for the payments of the past', async () => {
+test('claiming, settling and withdrawing notices, and storing PAID, read no more rows with more past payments', async () => {
   const { payments, notices } = await addOvertaken();
   const paces = JSON.stringify([{ pace: 'quick', lanes: 16, limit: 8, most: 8 }]);
   const outcomes = notices.map((event_id) => ({
@@ -54,14 +54,14 @@ async function blocksOfPaid(): Promise<number> {
   const before = await blocksReadSoFar();
   await world.addEvent(merchantId, paymentId);
   const blocks = (await blocksReadSoFar()) - before;
-  // It would be claimed, and put the notices off.
+  // It would be claimed, and delay the notices.
   await world.pool.query(`delete from delivery where event_id in (select event_id from event where payment_id = $1)`, [
     paymentId,
   ]);
   return blocks;
 }
 
-/** Blocks that a statement reads, functions included; nothing of it stays. */
+/** Blocks that a statement reads, including functions; it is rolled back. */
 async function blocksOf(statement: string): Promise<number> {
   return transaction(world.pool, async (tx) => {
     await tx.query('savepoint before');

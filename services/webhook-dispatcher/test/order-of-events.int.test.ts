@@ -32,7 +32,7 @@ const addNotice = (over: Partial<NewNotice> = {}) => world.addNotice(merchantId,
 const pay = () => world.addEvent(merchantId, paymentId);
 const claimedIds = async () => (await world.claim()).map((claimed) => claimed.event_id);
 const claimOne = async (): Promise<Claimed> => (await world.claim())[0]!;
-/** As if the 45 seconds of all leases, and of what waits for them, had passed. */
+/** As if the 45 seconds of all leases, and of deliveries that wait for them, had passed. */
 const passLease = async (): Promise<void> => {
   await world.pool.query(`update delivery set next_attempt_at = now() where status = 'pending'`);
   await world.pool.query(
@@ -45,8 +45,8 @@ const retry = (eventId: string, of: string | null = merchantId) =>
     startCycle(tx, { eventId, merchantId: of, author: byMerchant, action: 'event_retried' }),
   );
 
-describe('a notice that has not begun', () => {
-  test.each(kinds)('%s is taken back when the PAID event of its payment is stored', async (type) => {
+describe('a notice that is not in flight', () => {
+  test.each(kinds)('%s is withdrawn when the PAID event of its payment is stored', async (type) => {
     const notice = await addNotice({ type });
     const paid = await pay();
     expect(await world.stateOf(notice)).toEqual({ ...superseded, attempts: 0, interruptions: 0 });
@@ -54,7 +54,7 @@ describe('a notice that has not begun', () => {
     expect(await claimedIds()).toEqual([]);
   });
 
-  test.each(kinds)('%s is stored as taken back when that event is there already', async (type) => {
+  test.each(kinds)('%s is stored as withdrawn if that event is already stored', async (type) => {
     const paid = await pay();
     const notice = await addNotice({ type });
     expect(await world.stateOf(notice)).toEqual({ ...superseded, attempts: 0, interruptions: 0 });
@@ -62,7 +62,7 @@ describe('a notice that has not begun', () => {
     expect(await claimedIds()).toEqual([]);
   });
 
-  test('is taken back while it waits for its next attempt', async () => {
+  test('is withdrawn while it waits for its next attempt', async () => {
     const notice = await addNotice();
     await settle(outcome(await claimOne(), { ...failure, retry_delay_seconds: 3_600 }));
     const paid = await pay();
@@ -70,7 +70,7 @@ describe('a notice that has not begun', () => {
     expect(await claimedIds()).toEqual([paid]);
   });
 
-  test('is sent when it is about a transfer, or about another payment', async () => {
+  test('is sent if it is about a transfer or another payment', async () => {
     const others = [await addNotice({ type: 'transfer.unmatched' }), await addNotice({ paymentId: newId('pay') })];
     const paid = await pay();
     expect(await claimedIds()).toEqual([paid]);
@@ -105,7 +105,7 @@ describe('a PAID event', () => {
     expect(await claimedIds()).toEqual([paid]);
   });
 
-  test('is due once the notice is released unsent, which is then taken back', async () => {
+  test('is due when the notice is released unsent, which is then withdrawn', async () => {
     const notice = await addNotice();
     const claimed = await world.claim();
     const paid = await pay();
@@ -114,7 +114,7 @@ describe('a PAID event', () => {
     expect(await claimedIds()).toEqual([paid]);
   });
 
-  test('waits for the last of several', async () => {
+  test('waits for the last one of several', async () => {
     await addNotice({ type: 'payment.checking' });
     await addNotice();
     const [first, second] = await world.claim();
@@ -126,7 +126,7 @@ describe('a PAID event', () => {
     expect(await claimedIds()).toEqual([paid]);
   });
 
-  test('does not wait for one whose lease has lapsed, and a late 2xx of that still counts', async () => {
+  test('does not wait for one whose lease has expired, and a late 2xx of it still counts', async () => {
     const notice = await addNotice();
     const claimed = await claimOne();
     await world.lapse();
@@ -152,17 +152,17 @@ describe('a PAID event', () => {
       notice,
     ]);
     expect(await claimedIds()).toEqual([paid]);
-    // At once, because the claim says that there is more.
+    // Immediately, because the claim says that there is more.
     const claim = await world.tryClaim();
     expect(claim).toMatchObject({ claimed: [], more: true });
     expect(await claimedIds()).toEqual([next]);
   });
 });
 
-describe('a retry of a notice that PAID has overtaken', () => {
+describe('a retry of a notice that must not follow PAID', () => {
   const refused = { outcome: 'superseded' };
 
-  test('is refused, whoever asks, and for another merchant it does not exist', async () => {
+  test('is refused to merchants and operators, and for another merchant it does not exist', async () => {
     const notice = await addNotice();
     await pay();
     expect(await retry(notice)).toEqual(refused);
@@ -171,7 +171,7 @@ describe('a retry of a notice that PAID has overtaken', () => {
     expect(await world.stateOf(notice)).toMatchObject(superseded);
   });
 
-  test('is refused also when it had failed before, and when an earlier release withdrew it', async () => {
+  test('is also refused if it had failed before, or if an earlier release withdrew it', async () => {
     const notice = await addNotice();
     await settle(outcome(await claimOne(), { ...failure, retry_delay_seconds: null }));
     expect(await world.stateOf(notice)).toMatchObject({ error_category: 'http_5xx' });
@@ -184,14 +184,14 @@ describe('a retry of a notice that PAID has overtaken', () => {
     await world.pool.query(`update delivery set error_category = 'superseded' where event_id = $1`, [notice]);
   });
 
-  test('is said to be of no failed event when it was delivered', async () => {
+  test('is refused like that of any delivered event if it was delivered', async () => {
     const notice = await addNotice();
     await settle(outcome(await claimOne()));
     await pay();
     expect(await retry(notice)).toEqual({ outcome: 'refused' });
   });
 
-  test('is none that operators are offered', async () => {
+  test('is not offered to operators', async () => {
     const [overtaken, other] = [await addNotice(), await world.addEvent(merchantId)];
     await pay();
     await world.pool.query(
@@ -207,7 +207,7 @@ describe('a retry of a notice that PAID has overtaken', () => {
   });
 });
 
-test('a claim takes back what a process of the release before left to be sent', async () => {
+test('a claim withdraws a notice that a process of the release before left pending', async () => {
   const notice = await addNotice();
   const next = await addNotice({ paymentId: newId('pay') });
   const paid = newId('evt');

@@ -10,7 +10,7 @@ import { startCycle } from '../src/events/retry.sql.ts';
 import { findDisorder } from './faults/invariants.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
-// What decides about a notice, or stores PAID, waits for whoever does so at the same time, and sees what that did.
+// A transaction that decides about a notice or stores PAID waits for concurrent ones, and sees their result.
 
 let world: StoreWorld;
 let merchantId: string;
@@ -38,7 +38,7 @@ const notice = (): NewNotice => ({
 const storePaid = (tx: Transaction) =>
   insertEvents(tx, [{ eventId: newId('evt'), merchantId, paymentId, body: Buffer.from('{}') }]);
 
-/** Commits the first once the second waits for it. */
+/** Commits the first when the second waits for it. */
 async function runInTurn(first: (tx: Transaction) => Promise<unknown>, second: () => Promise<unknown>) {
   let other: Promise<unknown> | undefined;
   await transaction(world.pool, async (tx) => {

@@ -5,7 +5,7 @@ import { createOutcomeWriter } from '../src/lanes/attempts.ts';
 const databaseIsAway = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
 
 describe('the outcome writer', () => {
-  test('writes outcomes that come during a write together in the next one', async () => {
+  test('writes outcomes that arrive during a write together in the next one', async () => {
     const batches: number[][] = [];
     const writer = createOutcomeWriter<number>({
       write: async (outcomes) => {
@@ -30,7 +30,7 @@ describe('the outcome writer', () => {
     expect(sizes).toEqual([256, 256, 88]);
   });
 
-  test('waits for a database that is away, and loses no outcome', async () => {
+  test('waits for an unavailable database, and loses no outcome', async () => {
     const written: number[] = [];
     let failures = 2;
     const writer = createOutcomeWriter<number>({
@@ -47,7 +47,7 @@ describe('the outcome writer', () => {
     expect(written.toSorted()).toEqual([1, 2, 3]);
   });
 
-  test('writes the others when one outcome cannot be written', async () => {
+  test('writes the others if one outcome cannot be written', async () => {
     const written: number[] = [];
     const writer = createOutcomeWriter<number>({
       write: async (outcomes) => {

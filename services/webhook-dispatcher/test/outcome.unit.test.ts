@@ -39,8 +39,8 @@ const how = {
   pace: 'slow',
 } as const;
 
-describe('what is stored of an attempt', () => {
-  test('is the attempt that was claimed, one more than those before, with its result and the next delay', () => {
+describe('the stored outcome of an attempt', () => {
+  test('has the claimed event, the next attempt number, the result and the next delay', () => {
     expect(outcomeOf(claimed, failure, how)).toEqual({
       event_id: 'evt_1',
       merchant_id: 'mer_1',
@@ -59,7 +59,7 @@ describe('what is stored of an attempt', () => {
     });
   });
 
-  test('has the delay that the receiver asked for, and the one that chance makes of it', () => {
+  test("has the receiver's delay, and otherwise a random one", () => {
     expect(outcomeOf(claimed, { ...failure, retryAfterSeconds: 3_000 }, how).retry_delay_seconds).toBe(3_000);
     expect(outcomeOf(claimed, failure, { ...how, random: 1 }).retry_delay_seconds).toBeCloseTo(1_200);
   });
@@ -73,7 +73,7 @@ test('an event is retried after 5 s, 1 min, 5 min, 30 min, 2 h, 8 h, 20 h and 40
   expect(defaultRetryDelaysSeconds).toEqual([5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000]);
 });
 
-test('an event is given up three days after its last retry, however long each was stretched', () => {
+test('an event is given up three days after its last retry, with the longest delays', () => {
   expect(giveUpAfterSeconds([10, 90])).toBeCloseTo(120 + 3 * 86_400);
 });
 

@@ -8,7 +8,7 @@ import { createGate } from './faults/visits.ts';
 import { status } from './receiver.ts';
 import { type Merchant, startWorld, type World } from './world.ts';
 
-/** No notice is begun after the PAID event of its payment: a dispatcher, a broker, a database and receivers, as merchants meet them. */
+/** No notice starts after the PAID event of its payment: with a real dispatcher, broker, database and receivers. */
 
 let world: World;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ async function merchantWithAll(): Promise<Merchant> {
   return merchant;
 }
 
-/** Of an expired payment, or of one to which a transfer came. */
+/** Of an expired payment, or of one that got a transfer. */
 const raise = (merchant: Merchant, paymentId: string, type: NoticeType = 'payment.expired') => {
   const isOfTransfer = type === 'payment.checking' || type === 'transfer.unmatched';
   return world.publish(NoticeRaised, {
@@ -46,7 +46,7 @@ const raise = (merchant: Merchant, paymentId: string, type: NoticeType = 'paymen
 };
 const pay = (merchant: Merchant, paymentId: string) => world.pay(merchant, { payment_id: paymentId });
 
-/** What came of a payment, in order. */
+/** The outcome of a payment's events, in order. */
 const arrived = ({ host }: Merchant, paymentId: string): string[] =>
   world.receiver
     .received(host)
@@ -66,7 +66,7 @@ const untilStored = (merchant: Merchant, paymentId: string, count: number) =>
     expect(stored).toHaveLength(count);
     return stored;
   });
-/** Everything that was due before has begun once what is raised now has arrived. */
+/** Everything that was due before has started when a notice that is raised now has arrived. */
 async function flush(merchant: Merchant): Promise<void> {
   const paymentId = newId('pay');
   await pay(merchant, paymentId);
@@ -103,10 +103,10 @@ test.each([
   expect((await records(merchant, paymentId))[1]).toMatchObject({ ...expected, attempts: 1 });
 });
 
-test('notices that have not begun are taken back when PAID is stored, and what is told of transfers is sent', async () => {
+test('notices that are not in flight are withdrawn when PAID is stored, and notices about transfers are sent', async () => {
   const merchant = await merchantWithAll();
   const paymentId = newId('pay');
-  // As long as the account is blocked, nothing begins.
+  // While the account is blocked, nothing starts.
   await world.setStatus(merchant.merchantId, 'blocked', 1);
   await eventually(async () => {
     const { rows } = await world.pool.query(`select from lane where held and notices_of = $1`, [merchant.merchantId]);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Says that payments were paid while no dispatcher is there, so that the next one gets them all at once. */
+/** Publishes paid payments while no dispatcher runs, so that the next one gets them together. */
 async function payMeanwhile(merchants: readonly Merchant[], count: number): Promise<PaymentPaid[]> {
   await world.dispatcher().stop();
   return Promise.all(Array.from({ length: count }, (_, n) => world.pay(merchants[n % merchants.length]!)));
@@ -26,7 +26,7 @@ async function eventsOf(payments: readonly PaymentPaid[]): Promise<{ event_id: s
 const twoMerchants = async (): Promise<Merchant[]> => [await world.merchant(), await world.merchant()];
 const idsOf = (payments: readonly PaymentPaid[]) => payments.map(({ payment_id }) => payment_id).toSorted();
 
-/** @param mayRepeat whether a dispatcher may have died between an attempt and noting it. */
+/** @param mayRepeat whether a dispatcher may have died between an attempt and storing it. */
 async function delivered(
   payments: readonly PaymentPaid[],
   merchants: readonly Merchant[],
@@ -41,7 +41,7 @@ async function delivered(
       );
       expect(rows).toEqual([{ delivered: payments.length }]);
     },
-    // What a dispatcher held that died waits until its lease lapses.
+    // Deliveries of a killed dispatcher wait until their leases expire.
     { timeoutMs: 100_000 },
   );
   const sent = merchants.flatMap(({ host }) =>
@@ -50,7 +50,7 @@ async function delivered(
   expect((mayRepeat ? [...new Set(sent)] : sent).toSorted()).toEqual(idsOf(payments));
 }
 
-test('paid payments that wait in the queue become events in one batch, one each', async () => {
+test('waiting paid payments become events in one batch, one each', async () => {
   const merchants = await twoMerchants();
   const payments = await payMeanwhile(merchants, 60);
   await Promise.all(payments.slice(0, 20).map((again) => world.pay({ merchantId: again.merchant_id }, again)));
@@ -69,7 +69,7 @@ test('paid payments that wait in the queue become events in one batch, one each'
 test('a crash between the commit and the acknowledgements of a batch repeats no event', async () => {
   const merchants = await twoMerchants();
   const payments = await payMeanwhile(merchants, 60);
-  // It may well be over before it listens.
+  // It may already have ended before it is ready.
   const dying = await world.restart({ FAULT_POINT: 'message-committed' }).catch(() => null);
   await dying?.ended;
   const committed = await eventsOf(payments);

@@ -9,20 +9,20 @@ import { startNameServer, type NameServer, type Zone } from './name-server.ts';
 import { startReceiver, status, type Receiver } from './receiver.ts';
 import { startTrap, type Trap } from './trap.ts';
 
-/** Where the shop is. The settings refuse it; to a connection it is an address like any other. */
+/** The shop's address. The settings would refuse it; to a connection it is like any other address. */
 const inside = '127.0.0.2';
 const owner = 'mer_owner';
 const stranger = 'mer_stranger';
-/** One that only means something inside, and one that others may have in their URLs too. */
+/** A name of the private network, and one that others may have in their URLs too. */
 const hosts = ['shop.internal', 'pay.shop.io'];
 
-/** Everybody trusts the first, and only the operator of these targets the second. */
+/** Everybody trusts the first authority, and only the operator of these targets the second. */
 let authority: Authority;
 let ownAuthority: Authority;
 let zones: Record<string, Zone>;
 let nameServer: NameServer;
 let shop: Receiver;
-/** Of whoever the public names belong to. */
+/** The owner of the public names. */
 let elsewhere: Receiver;
 let trap: Trap;
 let sender: Sender;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all([sender.close(), shop.close(), elsewhere.close(), trap.close()]);
 });
 
-/** The real resolver and the real way to private targets; the public address is `elsewhere`. */
+/** The real resolver and the real connector to private targets; the public address is `elsewhere`. */
 function senderTo(targets: readonly PrivateTarget[], ca: string | null = ownAuthority.certificate): Sender {
   const dial: Dial = (target) => openTls({ ...target, address: '127.0.0.1', port: elsewhere.port });
   const toPrivate = dialPrivate(ca);
@@ -59,7 +59,7 @@ function senderTo(targets: readonly PrivateTarget[], ca: string | null = ownAuth
 const send = (merchantId: string, url: string, by = sender): Promise<AttemptResult> =>
   by.send({ eventId: 'evt_1', merchantId, url, keyId: 'whk_1', secret: 'whsec_1', body: Buffer.from('{}') });
 
-/** Sends the owner's event to a target of that name with a sender of its own. */
+/** Sends the owner's event to a target of this name with a new sender. */
 async function sendOnce(
   target: { host: string; address?: string; port?: number },
   ca?: string | null,
@@ -75,13 +75,13 @@ async function sendOnce(
 const reached = () => hosts.map((host) => shop.received(host).length);
 
 describe('the merchant of a private target', () => {
-  test.each(hosts)('reaches %s at its address and port, and no name is asked for', async (host) => {
+  test.each(hosts)('reaches %s at its address and port, without a name query', async (host) => {
     expect(await send(owner, `https://${host}/pay`)).toMatchObject({ errorCategory: null, remoteAddress: inside });
     expect(shop.received(host)).toMatchObject([{ host, path: '/pay' }]);
     expect(nameServer.questions(host)).toBe(0);
   });
 
-  test('reaches it there whatever the name leads to, at every attempt over a new connection', async () => {
+  test('reaches it there for any address of the name, at every attempt over a new connection', async () => {
     const host = 'pay.shop.io';
     const before = shop.connections(host);
     shop.answer(host, ...Array.from({ length: 4 }, () => status(200, { connection: 'close' })), status(200));
@@ -98,7 +98,7 @@ describe('the merchant of a private target', () => {
 
   test.each([
     ...['https://www.shop.internal/', 'https://internal/', 'https://shop.internal./', 'https://shop.local/'],
-    // Another port, also the one that is dialled; another scheme; the address itself.
+    // Another port, also the dialled one; another scheme; the address itself.
     ...['https://shop.internal:8443/', 'https://shop.internal:{port}/', 'http://shop.internal/', 'https://{address}/'],
     ...['https://{address}:{port}/', 'https://shop.internal@{address}/', 'https://shop.internal@evil.internal/'],
     ...['https://shop.internal%2eevil/', 'https://shop.internal#@evil.internal/', 'https://shop.internal\\.evil/'],
@@ -109,7 +109,7 @@ describe('the merchant of a private target', () => {
     expect([reached(), trap.hits()]).toEqual([before, hits]);
   });
 
-  test('is led to no other address by a redirect', async () => {
+  test('is not led to another address by a redirect', async () => {
     const [from, to] = hosts;
     shop.answer(from!, status(307, { location: `https://${to}/` }), status(302, { location: 'https://127.0.0.1/' }));
     const [before, hits] = [reached(), trap.hits()];
@@ -121,7 +121,7 @@ describe('the merchant of a private target', () => {
 });
 
 describe('another merchant', () => {
-  test('does not reach it by a name that only means something inside', async () => {
+  test('does not reach it by a name of the private network', async () => {
     await send(owner, 'https://shop.internal/');
     const before = reached();
     for (const whose of [stranger, '', `${owner}:notices`, owner.toUpperCase()]) {
@@ -130,13 +130,13 @@ describe('another merchant', () => {
     expect([reached(), nameServer.questions('shop.internal')]).toEqual([before, 0]);
   });
 
-  test('reaches by the same public name what it leads to for everybody, over connections of its own', async () => {
+  test('reaches the public address of the same name, over its own connections', async () => {
     const host = 'pay.shop.io';
     shop.answer(host, status(200));
     zones[host] = { a: ['8.8.8.8'] };
     await send(owner, `https://${host}/`);
     const before = [shop.connections(host), reached()[1]];
-    // Both connections are open from the second round on, and each merchant keeps to its own.
+    // Both connections are open from the second round on, and each merchant only uses its own.
     for (let round = 1; round <= 3; round += 1) {
       expect(await send(stranger, `https://${host}/`)).toMatchObject({
         errorCategory: null,
@@ -159,30 +159,30 @@ describe('another merchant', () => {
   });
 });
 
-describe('who answers there', () => {
+describe('the receiver there', () => {
   test.each(['wrong.shop.internal', 'expired.shop.internal', 'self-signed.shop.internal'])(
-    'must have a certificate that is good for the name: %s',
+    'must have a valid certificate for the name: %s',
     async (host) => {
       expect(await sendOnce({ host })).toMatchObject({ errorCategory: 'tls_error', httpStatus: null });
       expect(shop.received(host)).toEqual([]);
     },
   );
 
-  test('must have it from the authority that the operator named, and from no other', async () => {
+  test("must have it from the operator's authority, and from no other", async () => {
     const ofOther = { host: 'other-ca.internal', address: '127.0.0.1', port: elsewhere.port };
     const ofOwn = { host: 'own-ca.internal' };
     expect(await sendOnce(ofOther)).toMatchObject({ errorCategory: 'tls_error' });
     expect(await sendOnce(ofOwn)).toMatchObject({ errorCategory: null });
-    // Without a name, from those that everybody trusts.
+    // Without a name, from an authority that everybody trusts.
     expect(await sendOnce(ofOwn, null)).toMatchObject({ errorCategory: 'tls_error' });
     expect(await sendOnce(ofOther, null)).toMatchObject({ errorCategory: null });
     expect(elsewhere.received(ofOther.host)).toHaveLength(1);
     expect(shop.received(ofOwn.host)).toHaveLength(1);
   });
 
-  test('must be at the address that was dialled: a connection that ended at another one is dropped without a word', async () => {
+  test('must be at the dialled address: a connection to a different one is dropped without sending anything', async () => {
     const host = 'moved.internal';
-    // As a route or a rewriting firewall could bring about; here the system's own rule that this is the loopback address.
+    // As a route or a rewriting firewall could cause; here the system's own rule that this is the loopback address.
     const moved = { host, address: '0.0.0.0', port: elsewhere.port };
     expect(await sendOnce(moved, authority.certificate)).toMatchObject({ errorCategory: 'blocked_address' });
     expect(elsewhere.received(host)).toEqual([]);

@@ -17,7 +17,7 @@ const address = '10.255.255.1:8443';
 const targets = { WEBHOOK_PRIVATE_TARGETS: `${owner}@${host}=${address},${owner}@pay.shop.io=${address}` };
 
 let world: World;
-/** A failed attempt is repeated when a test says so. The local receiver is every private target's address, too. */
+/** A failed attempt is repeated when a test wants it. The local receiver is also every private target's address. */
 beforeAll(async () => {
   world = await startWorld({ retryDelaysSeconds: '600,600' });
   await restart(targets);
@@ -34,7 +34,7 @@ const read = async <T>(method: string, path: string): Promise<T> => (await world
 const lanesOfOwner = async () => (await read<{ lanes: Lane[] }>('GET', `/lanes?merchant_id=${owner}`)).lanes;
 
 describe('PUT webhook', () => {
-  test('takes a private host from the merchant that it is for, and writes to the audit where it leads', async () => {
+  test('accepts a private host for its own merchant, and audits its address', async () => {
     const events = ['PAID', 'EXPIRED'];
     await world.call('PUT', `/merchants/${owner}/webhook`, { url: 'https://hooks.merchant.io/', events });
     expect(await put(owner, url)).toMatchObject({ status: 200, body: { url } });
@@ -57,7 +57,7 @@ describe('PUT webhook', () => {
 });
 
 describe('a merchant with a private target', () => {
-  test('gets its test events and its events, and operators see where they go', async () => {
+  test('gets its test events and its events, and operators see their target', async () => {
     await eventually(async () => {
       const tested = await read<TestedWebhook>('POST', `/merchants/${owner}/webhook/test`);
       expect(tested).toMatchObject({ delivered: true, http_status: 200 });
@@ -69,7 +69,7 @@ describe('a merchant with a private target', () => {
     expect(lane).toMatchObject({ host, private_target: address });
   });
 
-  test('gets notices, which have a lane of their own, too', async () => {
+  test('also gets notices, which have their own lane', async () => {
     const before = world.receiver.received(host).length;
     await world.publish(NoticeRaised, {
       ...{ merchant_id: owner, event_type: 'payment.expired', payment_id: newId('pay'), expected_amount: '10.50' },
@@ -83,12 +83,12 @@ describe('a merchant with a private target', () => {
     ]);
   });
 
-  test('is named in the log of every start', () => {
+  test('is logged at every start', () => {
     const warnings = world.dispatcher().entries.filter(({ msg }) => msg.includes('private network'));
     expect(warnings).toMatchObject([host, 'pay.shop.io'].map((name) => ({ merchant_id: owner, host: name, address })));
   });
 
-  test('loses nothing while its entry is gone, and is sent nothing', async () => {
+  test('loses no event while its entry is missing, and is sent none', async () => {
     await restart({});
     const before = world.receiver.received(host).length;
     const payment = await world.pay({ merchantId: owner });
@@ -110,7 +110,7 @@ describe('a merchant with a private target', () => {
   });
 });
 
-test('nobody is asked for the name of a private target when it is set', async () => {
+test('the name of a private target is not resolved when it is set', async () => {
   const nameServer = await startNameServer({ 'pay.shop.io': 'SERVFAIL' });
   try {
     await restart({ ...targets, WEBHOOK_LOCAL_RECEIVER: '', WEBHOOK_NAME_SERVERS: nameServer.address });

@@ -41,7 +41,7 @@ describe('a private target', () => {
     ...['169.254.169.254', '168.63.129.16', '100.100.100.200', '[fd00:ec2::254]', '[fd20:ce::254]'],
     ...['224.0.0.1', '[ff02::1]', '255.255.255.255', '240.0.0.1', '192.0.0.192', '198.18.0.1', '192.0.2.1'],
     ...['8.8.8.8', '172.32.0.1', '[2606:4700::1111]', '[2001:db8::1]', '[64:ff9b::a00:1]', '[2002:a00:1::1]'],
-    // Odd spellings, and IPv4 in IPv6.
+    // Unusual spellings, and IPv4 in IPv6.
     ...['10.0.1', '10.0.0.01', '0xa.0.0.1', '167772161', '[::ffff:10.0.0.1]', '[::ffff:a00:1]', '[::10.0.0.1]'],
     ...['[fd00:0:0:0:0:0:0:5]', '[FD00::5]', 'fd00::5', '[10.0.0.1]', 'db.internal', ''],
     // Of this machine.
@@ -82,14 +82,14 @@ describe('a private target', () => {
     expect(() => parse(entry)).toThrow(/^entry 1 must /);
   });
 
-  test('is the only one of its merchant and host, and every wrong entry is named', () => {
+  test('is unique for its merchant and host, and every invalid entry is reported', () => {
     const entry = `${merchant}@shop.internal=10.0.0.1:8443`;
     const twice = `${entry},${other}@shop.internal=10.0.0.1:8443,${merchant}@shop.internal=10.0.0.2:8443,`;
     expect(() => parse(twice)).toThrow(/^entry 3 repeats .*; entry 4 must /);
     expect(() => parse(Array.from({ length: 101 }, () => entry).join(','))).toThrow('at most 100');
   });
 
-  test('is not at an address of this machine, and these are those of its interfaces', () => {
+  test('is not at an address of this machine, which are those of its interfaces', () => {
     expect(ownAddresses()).toContain('127.0.0.1');
     expect(() => parsePrivateTargets(`${merchant}@shop.internal=10.1.2.3:1`, ['10.1.2.3'])).toThrow('this machine');
   });
@@ -110,7 +110,7 @@ describe('at the start', () => {
     await expect(refused).rejects.not.toThrow('secret');
   });
 
-  test("one elsewhere is not, and names that do not exist stand in nobody's way", async () => {
+  test('one elsewhere is not refused, and unknown names are no problem', async () => {
     await refuseOwnServers(targets, ['postgres://localhost/quittance', 'amqp://nobody.invalid/']);
     await refuseOwnServers([], ['postgres://10.1.2.3/quittance']);
   });

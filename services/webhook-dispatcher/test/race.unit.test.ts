@@ -3,7 +3,7 @@ import { interleave, race } from '../src/sending/race.ts';
 
 type Result = 'wins' | 'fails' | 'never' | Promise<string>;
 
-/** Races addresses with given results. `log`: what began, was given up and was thrown away, in order. */
+/** Races addresses with given results. `log`: what was started, given up and discarded, in order. */
 async function raceOf(results: Record<string, Result>, isConnected = false) {
   const log: string[] = [];
   const won = race(Object.keys(results), {
@@ -21,15 +21,15 @@ async function raceOf(results: Record<string, Result>, isConnected = false) {
 }
 
 describe('a race of addresses', () => {
-  test('is over at once when the first one connects', async () => {
+  test('ends immediately when the first one connects', async () => {
     expect(await raceOf({ a: 'wins', b: 'wins' })).toEqual({ won: 'a', log: ['a', 'a lost'] });
   });
 
-  test('goes on to the next when one fails', async () => {
+  test('tries the next address when one fails', async () => {
     expect(await raceOf({ a: 'fails', b: 'fails', c: 'wins' })).toMatchObject({ won: 'c' });
   });
 
-  test('goes on to the next when one swallows packets, and gives that one up when another has won', async () => {
+  test('tries the next address when one drops packets, and gives that one up when another has won', async () => {
     const { won, log } = await raceOf({ a: 'never', b: 'never', c: 'wins', d: 'wins' });
     expect(won).toBe('c');
     expect(log.slice(0, 3)).toEqual(['a', 'b', 'c']);
@@ -37,11 +37,11 @@ describe('a race of addresses', () => {
     expect(log).not.toContain('d');
   });
 
-  test('goes on when one connects but never ends its handshake', async () => {
+  test('tries the next address when one connects but never ends its handshake', async () => {
     expect(await raceOf({ a: 'never', b: 'wins' }, true)).toMatchObject({ won: 'b' });
   });
 
-  test('closes a connection that stands when another has won', async () => {
+  test('closes a connection that is established after another has won', async () => {
     const { promise: late, resolve: stand } = Promise.withResolvers<string>();
     const { won, log } = await raceOf({ late, b: 'wins' });
     stand('late');
@@ -49,12 +49,12 @@ describe('a race of addresses', () => {
     expect([won, log.at(-1)]).toEqual(['b', 'late discarded']);
   });
 
-  test('fails with what the last one threw when all have failed', async () => {
+  test('fails with the error of the last one when all have failed', async () => {
     expect(await raceOf({ a: 'fails', b: 'fails' })).toMatchObject({ won: 'b failed' });
   });
 });
 
-test('addresses of both families take turns, IPv6 first, each in its order', () => {
+test('addresses of both families alternate, IPv6 first, each in its own order', () => {
   expect(interleave(['1.1.1.1', '2001::1', '2001::2', '2001::3', '1.1.1.2'])).toEqual([
     ...['2001::1', '1.1.1.1', '2001::2', '1.1.1.2', '2001::3'],
   ]);

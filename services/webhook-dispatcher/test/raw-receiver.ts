@@ -4,26 +4,26 @@ import tls from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { Authority } from './certificates.ts';
 
-/** What a raw receiver does once it has read a request: it has the connection, and need not speak HTTP. */
+/** What a raw receiver does after it has read a request: it has the connection, and need not speak HTTP. */
 export type Behaviour = (socket: TLSSocket, request: { eventId: string; onThisConnection: number }) => void;
 
 export type RawReceiver = {
   port: number;
-  /** Event ids in the order in which whole requests came. */
+  /** Event ids in the order in which whole requests arrived. */
   events: readonly string[];
   connections(): number;
-  /** What happens from now on; `onConnect` right after the handshake. */
+  /** The behaviour from now on; `onConnect` runs right after the handshake. */
   behave(onRequest: Behaviour, onConnect?: (socket: TLSSocket) => void): void;
   close(): void;
 };
 
-/** Writes bytes, and leaves the connection as it is. */
+/** Writes bytes, and leaves the connection open. */
 export const say =
   (...lines: string[]): Behaviour =>
   (socket) =>
     void socket.write(lines.join('\r\n'));
 
-/** A TLS server that reads requests and answers with whatever bytes the test wants, at whatever moment. */
+/** A TLS server that reads requests and answers with any bytes at any moment. */
 export async function startRawReceiver(authority: Authority): Promise<RawReceiver> {
   const context = await authority.contextFor('*.raw.io');
   const events: string[] = [];
@@ -66,7 +66,7 @@ export async function startRawReceiver(authority: Authority): Promise<RawReceive
   };
 }
 
-/** Takes one whole request off the front. */
+/** Removes one whole request from the start. */
 function cut(received: string): { eventId: string; rest: string } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return null;

@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Begins to run the receiver from the page. @returns what it says. */
+/** Starts the receiver from the page. @returns its output. */
 async function begin(signingKeys: Record<string, string | null>): Promise<() => string> {
   const file = 'receiver.mjs';
   const path = join(directory, file);
@@ -50,7 +50,7 @@ async function begin(signingKeys: Record<string, string | null>): Promise<() => 
   return () => output;
 }
 
-/** The receiver from the page as a process of its own. */
+/** The receiver from the page as a separate process. */
 async function run(signingKeys: Record<string, string>) {
   const said = await begin(signingKeys);
   const port = await eventually(() => {
@@ -60,7 +60,7 @@ async function run(signingKeys: Record<string, string>) {
   });
   return {
     url: `http://127.0.0.1:${port}/`,
-    /** Hands a request on, as the server that ends TLS would. @returns the status it is answered with. */
+    /** Forwards a request, as the server that terminates TLS would. @returns the status of the answer. */
     async post(headers: Record<string, string>, body: Buffer): Promise<number> {
       const response = await fetch(`http://127.0.0.1:${port}/`, {
         method: 'POST',
@@ -77,7 +77,7 @@ async function run(signingKeys: Record<string, string>) {
   };
 }
 
-/** The headers that a dispatcher sent, all that are ours. */
+/** All our headers that a dispatcher sent. */
 const sentHeaders = ({ headers }: Received): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
@@ -85,7 +85,7 @@ const sentHeaders = ({ headers }: Received): Record<string, string> =>
     ),
   );
 
-/** Has the dispatcher tell of a payment, until so many of its requests have come. */
+/** Makes the dispatcher send a payment's event, until this many of its requests have arrived. */
 async function requestsFor(merchant: Merchant, host: string, many: number): Promise<Received[]> {
   const before = world.receiver.received(host).length;
   await world.pay(merchant);
@@ -97,7 +97,7 @@ async function requestsFor(merchant: Merchant, host: string, many: number): Prom
 }
 
 describe('the receiver of the page', () => {
-  test('takes what is sent, acts on it once, and takes both keys after a rotation', async () => {
+  test('accepts events, acts on each once, and accepts both keys after a rotation', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(500), status(200));
     const [first, again] = (await requestsFor(merchant, merchant.host, 2)) as [Received, Received];
@@ -119,7 +119,7 @@ describe('the receiver of the page', () => {
     await eventually(() => expect(receiver.paid()).toEqual(payments.map((id) => `paid ${id} 10.50`)));
   });
 
-  test('refuses what was not sent so, and what is too old or too new', async () => {
+  test('refuses changed requests, and those that are too old or too new', async () => {
     const merchant = await world.merchant();
     const [request] = (await requestsFor(merchant, merchant.host, 1)) as [Received];
     const { keyId, signingKey } = merchant;
@@ -153,17 +153,20 @@ describe('the receiver of the page', () => {
     for (const [headers, bytes] of refused) answers.push(await receiver.post(headers, bytes));
     expect(answers).toEqual(refused.map(() => 400));
     expect(receiver.paid()).toEqual([]);
-    // The same receiver takes the request as it was sent, and as it might be sent a while from now.
+    // The same receiver accepts the request as it was sent, and one that is 200 seconds old.
     expect(await receiver.post(signedFor(-200), body)).toBe(204);
     expect(await receiver.post(sent, body)).toBe(204);
   });
 
-  test.each(['', null, 'whsec_'])('never listens with the signing key %j, by which anybody could sign', async (key) => {
-    const said = await begin({ [REHEARSAL_KEYS[0].id]: REHEARSAL_KEYS[0].key, whk_2: key });
-    await eventually(() => expect(said()).toMatch(/^(Error: |listening on )/m));
-    expect(said()).toContain('Error: a signing key begins with whsec_');
-    expect(said()).not.toContain('listening');
-  });
+  test.each(['', null, 'whsec_'])(
+    'never starts with the signing key %j, with which anybody could sign',
+    async (key) => {
+      const said = await begin({ [REHEARSAL_KEYS[0].id]: REHEARSAL_KEYS[0].key, whk_2: key });
+      await eventually(() => expect(said()).toMatch(/^(Error: |listening on )/m));
+      expect(said()).toContain('Error: a signing key begins with whsec_');
+      expect(said()).not.toContain('listening');
+    },
+  );
 
   test('passes the rehearsal', async () => {
     const { url } = await run(Object.fromEntries(REHEARSAL_KEYS.map(({ id, key }) => [id, key])));
@@ -173,7 +176,7 @@ describe('the receiver of the page', () => {
 });
 
 describe('the page', () => {
-  test('shows a request whose signature is right', () => {
+  test('shows a request with a valid signature', () => {
     const [, headers = '', body = ''] = /```http\n(POST[\s\S]*?)\n\n(.*)\n```/.exec(page) ?? [];
     const shown = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(headers)?.[1];
     const [, secret = ''] = /With the key `(whsec_[^`]+)`/.exec(page) ?? [];
@@ -201,7 +204,7 @@ describe('the page', () => {
     expect(Object.keys(JSON.parse(body) as object)).toEqual(Object.keys(JSON.parse(request.body.toString()) as object));
   });
 
-  test('has every error category, and the pauses that are set unless an operator sets others', () => {
+  test('has every error category, and the default retry delays', () => {
     const [, table = ''] = /^\| `error_category` .*\n((?:\|.*\n)+)/m.exec(page) ?? [];
     const categories = [...table.matchAll(/^\| `([a-z_0-9]+)` /gm)].map(([, name]) => name);
     expect(categories.sort()).toEqual([...merchantErrorCategories].sort());

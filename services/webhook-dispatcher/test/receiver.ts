@@ -16,18 +16,18 @@ export const status =
 
 export type Receiver = {
   port: number;
-  /** What came for a host, in order. */
+  /** The requests for a host, in order. */
   received(host: string): Received[];
-  /** TLS connections made for a host. */
+  /** TLS connections for a host. */
   connections(host: string): number;
-  /** What the host answers: one after the other, the last one for ever. A host that was told nothing answers 200. */
+  /** A host's answers in order; the last one repeats. Without any, a host answers 200. */
   answer(host: string, ...answers: Answer[]): void;
-  /** A host called `expired.…` presents a certificate that is good again. */
+  /** From now on a host called `expired.…` presents a valid certificate. */
   renew(host: string): void;
   close(): Promise<void>;
 };
 
-/** Merchants' receivers on one loopback port: a real TLS server with a valid certificate for whatever name is asked. */
+/** Merchants' receivers on one loopback port: a real TLS server with a valid certificate for every requested name. */
 export async function startReceiver(authority: Authority, address = '127.0.0.1'): Promise<Receiver> {
   const received: Received[] = [];
   const connections: string[] = [];
@@ -35,7 +35,7 @@ export async function startReceiver(authority: Authority, address = '127.0.0.1')
   const renewed = new Set<string>();
   const server = createServer(
     {
-      // Announced to the dispatcher: however long a busy machine takes for the next event, its connection still stands.
+      // Announced to the dispatcher, so that its connection stays open until the next event, even on a busy machine.
       keepAliveTimeout: 120_000,
       SNICallback: (name, callback) => {
         const expired = name.startsWith('expired.') && !renewed.has(name);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 beforeEach(() => world.empty());
 afterAll(() => world.stop());
 
-test('of a payment with 101 delivery records, 100 are listed: PAID first, although it is the oldest, and the newest others', async () => {
+test('of a payment with 101 delivery records, 100 are listed: PAID first, although it is the oldest, and then the newest', async () => {
   const [merchantId, paymentId] = [await world.addMerchant(), newId('pay')];
   const paid = await world.addEvent(merchantId, paymentId);
   const notices: string[] = [];
@@ -26,7 +26,7 @@ test('of a payment with 101 delivery records, 100 are listed: PAID first, althou
   expect(records[0]).toMatchObject({ event_type: null, payment_id: paymentId });
 });
 
-test('a retry whose audit row cannot be written changes nothing; the next one that can be audited begins', async () => {
+test('a retry whose audit row cannot be written changes nothing; the next one that can be audited starts', async () => {
   const [merchantId, other] = [await world.addMerchant(), await world.addMerchant('other.io')];
   const eventId = await world.addEvent(merchantId);
   await world.addEvent(other);

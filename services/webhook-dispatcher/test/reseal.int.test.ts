@@ -38,7 +38,7 @@ async function addMerchant(vault: KeyVault = before): Promise<{ merchantId: stri
   return { merchantId, keyId };
 }
 
-/** One after the other, so that none has to wait for a connection of the pool. */
+/** One by one, so that none has to wait for a connection of the pool. */
 async function addMerchants(count: number) {
   const added = [];
   for (let n = 0; n < count; n += 1) added.push(await addMerchant());
@@ -56,7 +56,7 @@ async function openAll(vault: KeyVault): Promise<string[]> {
 }
 
 describe('replacing the encryption key', () => {
-  test('signing keys are sealed again in bounded batches until the new key alone opens all of them', async () => {
+  test('signing keys are sealed again in limited batches until the new key opens all of them', async () => {
     await addMerchants(RESEAL_BATCH + 30);
     expect(() => openAll(during)).not.toThrow();
     expect((await reseal()).resealed).toBe(RESEAL_BATCH);
@@ -66,14 +66,14 @@ describe('replacing the encryption key', () => {
     expect(await openAll(after)).toHaveLength(RESEAL_BATCH + 30);
   });
 
-  test('replicas share the rows, and one seals nothing that another one has', async () => {
+  test('replicas share the rows, and none seals a row of another', async () => {
     await addMerchants(60);
     const shares = await Promise.all([reseal(), reseal(), reseal()]);
     expect(shares.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(60);
     await openAll(after);
   });
 
-  test('a process that only accepts the next key opens what is sealed with either', async () => {
+  test('a process that only accepts the next key opens keys sealed with either', async () => {
     const accepting = createKeyVault(oldKey, newKey);
     await addMerchant(before);
     await addMerchant(during);
@@ -100,7 +100,7 @@ describe('replacing the encryption key', () => {
     expect(await openAll(after)).toEqual([keyId]);
   });
 
-  test('a key that does not open delays no other, and is reported', async () => {
+  test('a key that does not open does not delay others, and is reported', async () => {
     const [damaged] = await addMerchants(3);
     await world.pool.query(`update signing_key set secret_encrypted = secret_encrypted || '\\x00' where key_id = $1`, [
       damaged!.keyId,

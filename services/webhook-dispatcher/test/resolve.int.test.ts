@@ -39,18 +39,18 @@ test.each([
   ['slow-four.io', ['8.8.8.8']],
   ['lossy.io', ['8.8.8.8']],
 ])('%s resolves to all its addresses', async (name, addresses) => {
-  // How long it may take in production is another question than whether it is waited for.
+  // This tests that it is waited for, not for how long in production.
   expect((await publicAddresses(name, resolve, 20_000)).toSorted()).toEqual(addresses.toSorted());
 });
 
-test('a server that was quick before is waited for when it is slow, also by the first question', async () => {
-  // A resolver that is used again learns from quick answers to wait a quarter of a second only.
+test('a server that was fast before is waited for when it is slow, also by the first question', async () => {
+  // A resolver that is used again learns from fast answers to wait only a quarter of a second.
   const used = systemResolve({ servers: [server.address] });
   for (let n = 0; n < 10; n += 1) await used('four.io', 20_000);
   expect(await publicAddresses('slow-once.io', used, 20_000)).toEqual(['8.8.8.8']);
 });
 
-test('a server that is dead costs a moment: the next one is asked as well', async () => {
+test('a dead server only costs a moment: the next one is asked too', async () => {
   const dead = createSocket('udp4');
   dead.bind(0, '127.0.0.1');
   await once(dead, 'listening');

@@ -20,7 +20,7 @@ describe('resolving a receiver', () => {
     ['an IPv4-mapped answer', ['::ffff:8.8.8.8']],
     ['an IPv6 answer beside a public IPv4 one', ['8.8.8.8', 'fd00::1']],
     ['an answer that is no address', ['8.8.8.8', 'localhost']],
-  ])('refuses the host for one address that is not public: %s', async (_case, addresses) => {
+  ])('refuses the host because of one address that is not public: %s', async (_case, addresses) => {
     await expect(publicAddresses('hooks.io', answering(...addresses))).rejects.toMatchObject({
       category: 'blocked_address',
     });
@@ -32,7 +32,7 @@ describe('resolving a receiver', () => {
     await expect(publicAddresses('::1', neverAsked)).rejects.toMatchObject({ category: 'blocked_address' });
   });
 
-  test('distinguishes a name that does not exist, or has no address, from a resolver that does not answer', async () => {
+  test('distinguishes a name that does not exist or has no address from a resolver that does not answer', async () => {
     const missing = () => Promise.reject(new NameNotFound('gone.io'));
     await expect(publicAddresses('gone.io', missing)).rejects.toBeInstanceOf(NameNotFound);
     await expect(publicAddresses('empty.io', answering())).rejects.toBeInstanceOf(NameNotFound);

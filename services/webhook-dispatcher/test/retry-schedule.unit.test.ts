@@ -12,21 +12,21 @@ describe('the retry schedule', () => {
     expect(delays).toEqual([...delaysSeconds, null]);
   });
 
-  test('jitter stays within a fifth of the delay', () => {
+  test('the random variation is at most a fifth of the delay', () => {
     expect(retryDelaySeconds({ ...plain, failures: 2, random: 0 })).toBeCloseTo(48);
     expect(retryDelaySeconds({ ...plain, failures: 2, random: 1 })).toBeCloseTo(72);
   });
 
-  test('Retry-After is honoured between this delay and the next', () => {
+  test('Retry-After counts between this delay and the next', () => {
     const after = (retryAfterSeconds: number) => retryDelaySeconds({ ...plain, failures: 2, retryAfterSeconds });
     expect([0, 59, 60, 120, 300, 301, 1e9].map(after)).toEqual([60, 60, 60, 120, 300, 300, 300]);
   });
 
-  test('after the last retry there is no next delay, so Retry-After adds nothing', () => {
+  test('the last retry has no next delay, so Retry-After adds nothing', () => {
     expect(retryDelaySeconds({ ...plain, failures: 8, retryAfterSeconds: 1e9 })).toBe(144_000);
   });
 
-  test('no header makes a delay shorter than the jittered one, or longer than the next or a fifth more', () => {
+  test('no header makes a delay shorter than the random one, or longer than the next one plus a fifth', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 8 }),

@@ -9,14 +9,14 @@ import { createSender, type AttemptResult, type Sender } from '../src/sending/se
 import { createAuthority, type Authority } from './certificates.ts';
 import { startReceiver, status, type Answer, type Receiver } from './receiver.ts';
 
-/** The whole attempt of the hasty sender; the real one is longer. */
+/** For a whole attempt of the sender with short limits; the real one is longer. */
 const HASTY_MS = 1_500;
 const body = Buffer.from('{"event_id":"evt_1","description":"café"}');
 
 let authority: Authority;
 let receiver: Receiver;
 let sender: Sender;
-/** For receivers that let us wait. */
+/** For receivers that do not answer. */
 let hasty: Sender;
 /** Where the next connections really go, and how many went. */
 let port: number;
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 let hosts = 0;
-/** Sends one event, to a host of its own unless told otherwise. */
+/** Sends one event, by default to a new host. */
 async function attempt(to: { answers?: Answer[]; host?: string; url?: string; by?: Sender } = {}) {
   const host = to.host ?? `host${(hosts += 1)}.io`;
   receiver.answer(host, ...(to.answers ?? []));
@@ -107,12 +107,12 @@ describe('the answer of a receiver', () => {
     expect(receiver.connections('elsewhere.io')).toBe(0);
   });
 
-  test('may have a Retry-After, which is read', async () => {
+  test('may have a Retry-After header, which is read', async () => {
     const { result } = await attempt({ answers: [status(503, { 'retry-after': '120' })] });
     expect(result.retryAfterSeconds).toBe(120);
   });
 
-  test('is not read to its end when the body is longer than 64 KiB', async () => {
+  test('is not read to its end if the body is longer than 64 KiB', async () => {
     let closedEarly = false;
     const endless: Answer = (response) => {
       response.writeHead(200);
@@ -122,7 +122,7 @@ describe('the answer of a receiver', () => {
       response.on('drain', write).on('close', () => (closedEarly = !response.writableFinished));
       write();
     };
-    // With time enough, so that only the length can end it.
+    // With enough time that only the length can end it.
     const connector = createConnector({ resolve: async () => addresses, dial });
     const patient = createSender({
       connector,
@@ -145,7 +145,7 @@ describe('the answer of a receiver', () => {
 
 describe('a receiver that does not answer', () => {
   test('in time causes a response timeout', async () => {
-    // Connecting, which may take a busy machine longer than the attempt has, is over before it begins.
+    // Connects first, because that may take a busy machine longer than the attempt's time limit.
     const { host } = await eventually(async () => {
       const connected = await attempt({ by: hasty });
       expect(connected.result).toMatchObject({ httpStatus: 200 });
@@ -196,7 +196,7 @@ describe('TLS', () => {
     },
   );
 
-  test('a certificate of an unknown authority is a TLS error, whatever the environment says', async () => {
+  test('a certificate of an unknown authority is a TLS error, for any setting of the environment', async () => {
     const stranger = await startReceiver(await createAuthority());
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
@@ -242,7 +242,7 @@ describe('TLS', () => {
     },
   );
 
-  test('a server that accepts and then says nothing takes too long to connect to', async () => {
+  test('a server that accepts and then sends nothing times out while connecting', async () => {
     const silent = await tcpServer(() => undefined);
     const connector = createConnector({
       resolve: async () => ['8.8.8.8'],
@@ -282,7 +282,7 @@ describe('TLS', () => {
     await lost.close();
   });
 
-  test('a closed sender interrupts the attempt, which is not charged', async () => {
+  test('a closed sender interrupts the attempt, which does not count', async () => {
     const closed = createSender({
       connector: createConnector({ resolve: async () => addresses, dial }),
       clock: () => new Date(),
@@ -328,7 +328,7 @@ describe('a connection', () => {
     expect(dials - before).toBe(0);
   });
 
-  test('is not attempted to a name that has become private since the last one', async () => {
+  test('is not attempted to a name that has become private', async () => {
     const host = 'rebinding.io';
     const { result } = await attempt({ host, answers: [status(200, { connection: 'close' })] });
     expect(result.errorCategory).toBeNull();
@@ -365,7 +365,7 @@ describe('a connection', () => {
     await other.close();
   });
 
-  test('ignores a proxy that the environment names', async () => {
+  test('ignores a proxy setting of the environment', async () => {
     const proxy = await tcpServer(() => {
       throw new Error('the proxy was used');
     });

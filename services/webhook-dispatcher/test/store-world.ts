@@ -15,7 +15,7 @@ export type StoreWorld = Awaited<ReturnType<typeof startStoreWorld>>;
 
 export const failure = { error_category: 'http_5xx', http_status: 500 } as const;
 
-/** How an attempt for a claimed delivery ended; well, unless `over` says otherwise. */
+/** The outcome of an attempt for a claimed delivery; a success, unless `over` changes it. */
 export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome => ({
   event_id: claimed.event_id,
   merchant_id: claimed.merchant_id,
@@ -35,8 +35,8 @@ export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome 
 
 let beganMs = performance.now();
 /**
- * Matches what is left of so many whole seconds that were given since the tables were last emptied: as much less as has passed since
- * then, which on a busy machine is more than none.
+ * Matches what is left of this many whole seconds that were set since the tables were last emptied: less by the time that has passed
+ * since then, which on a busy machine is more than none.
  */
 export const left = (seconds: number) => ({
   asymmetricMatch: (found: unknown) =>
@@ -44,7 +44,7 @@ export const left = (seconds: number) => ({
   toString: () => `what is left of ${seconds} seconds`,
 });
 
-/** The dispatcher's tables, and what a dispatcher does with them, without one. */
+/** The dispatcher's tables, and its operations on them, without a dispatcher. */
 export async function startStoreWorld({ connections = 10 } = {}) {
   const database = await testDatabase({ schema, migrations });
   const pool = testPool({ url: database.url, schema, max: connections });
@@ -85,7 +85,7 @@ export async function startStoreWorld({ connections = 10 } = {}) {
       return eventId;
     },
 
-    /** A notice of a merchant who has chosen all types. */
+    /** A notice of a merchant that subscribes to all types. */
     async addNotice(merchantId: string, over: Partial<NewNotice> = {}): Promise<string> {
       const eventId = newId('evt');
       const paymentId = newId('pay');
@@ -105,7 +105,7 @@ export async function startStoreWorld({ connections = 10 } = {}) {
       return rows[0];
     },
 
-    /** Lets the leases lapse, as 45 seconds would. */
+    /** Makes the leases expire, as 45 seconds would. */
     async lapse(): Promise<void> {
       await pool.query(`update delivery set next_attempt_at = now() where lease_id is not null`);
       await pool.query(`update lane set next_due_at = now()`);

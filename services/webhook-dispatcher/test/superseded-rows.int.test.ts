@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** As 0.2.0 stores it: nothing is done about notices of the payment. */
+/** As 0.2.0 stores it: without effect on notices of the payment. */
 async function addPaid(merchantId: string, paymentId: string): Promise<void> {
   const eventId = newId('evt');
   await world.pool.query(`insert into event (event_id, payment_id, merchant_id, body) values ($1, $2, $3, '')`, [
@@ -24,7 +24,7 @@ async function addPaid(merchantId: string, paymentId: string): Promise<void> {
   );
 }
 
-test('what PAID had overtaken before the upgrade is taken back by it, and nothing else', async () => {
+test('the upgrade withdraws pending notices that must not follow a stored PAID event, and nothing else', async () => {
   const merchantId = await world.addMerchant();
   const paymentId = newId('pay');
   const add = (of: string, type: 'payment.checking' | 'payment.expired' | 'transfer.unmatched' = 'payment.expired') =>

@@ -20,7 +20,7 @@ import { createAuthority } from './certificates.ts';
 import { startReceiver, status, type Receiver } from './receiver.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 let store: StoreWorld;
 let receiver: Receiver;
 let sender: Sender;
@@ -56,7 +56,7 @@ afterAll(async () => {
   await store.stop();
 });
 
-/** A merchant's event, written in that trace. */
+/** A merchant's event, written in this trace. */
 async function addEvent(host: string, traceparent: string | null): Promise<{ eventId: string; merchantId: string }> {
   const merchantId = await store.addMerchant(host);
   const [eventId, paymentId] = [newId('evt'), newId('pay')];
@@ -73,7 +73,7 @@ const settled = (eventId: string, state: string) =>
 
 const paid = () => tracer()!.start('paid', 'consumer', { origin: { parent: null } }).traceparent;
 
-test('each attempt is in the trace of its event, and no header of it goes to the receiver', async () => {
+test('each attempt is in the trace of its event, and no trace header goes to the receiver', async () => {
   const host = 'traced.io';
   receiver.answer(host, status(500));
   const traceparent = paid();
@@ -97,7 +97,7 @@ test('each attempt is in the trace of its event, and no header of it goes to the
   }
   expect(attempts.map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([0, 1]);
 
-  // What somebody asks for later is a story of its own, with a link to the first one.
+  // A later manual retry has its own trace, with a link to the first one.
   receiver.answer(host, status(200));
   await transaction(store.pool, (tx) =>
     startCycle(tx, { eventId, merchantId, author: byMerchant, action: 'event_retried' }),
@@ -127,7 +127,7 @@ test('an attempt more than an hour later is linked to the trace of its event', a
 test.each([
   ['that is not sampled', `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`],
   ['that nobody traced', null],
-])('an event %s is delivered without a span, and keeps no traceparent', async (_text, traceparent) => {
+])('an event %s is delivered without a span, and has no traceparent', async (_text, traceparent) => {
   const { eventId } = await addEvent('untraced.io', traceparent);
   await settled(eventId, 'delivered');
   expect(spans.ended()).toEqual([]);

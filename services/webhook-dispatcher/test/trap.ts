@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-/** Listens where nothing of ours must ever connect. */
+/** Listens where none of our code may ever connect. */
 export type Trap = {
   port: number;
-  /** Connections that came in, whatever they wanted. */
+  /** Incoming connections. */
   hits(): number;
   close(): Promise<void>;
 };
 
 /**
- * Listens on every address of this machine, IPv4 and IPv6: loopback, unspecified and its own. On 443, where a dispatcher dials,
- * or where a process may not have that port on another one, which the test's dialler is then told.
+ * Listens on every address of this machine, IPv4 and IPv6: loopback, unspecified and its own. On port 443, where a dispatcher dials;
+ * if the process may not use that port, on another one, which the test's dialler uses.
  */
 export async function startTrap(): Promise<Trap> {
   let hits = 0;

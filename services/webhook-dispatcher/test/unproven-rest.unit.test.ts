@@ -11,7 +11,7 @@ describe('attempts of new and slow lanes begin', () => {
     expect(unprovenRestMs(40, { claimed, more: true, tookMs })).toBeCloseTo(restMs);
   });
 
-  test('soon after a lane that had nothing to send, when others may have', () => {
+  test('soon after a lane that had nothing to send, if others may have', () => {
     expect(unprovenRestMs(40, { claimed: 0, more: true, tookMs: 10 })).toBe(5);
     expect(unprovenRestMs(40, { claimed: 0, more: false, tookMs: 1 })).toBe(40);
   });

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Calls PUT with a resolver of the test's, which no setting of the process could be. */
+/** Calls PUT with a resolver of the test's, which no setting could provide. */
 async function put(resolve: Resolve): Promise<unknown> {
   const nothing = (): never => {
     throw new Error('nothing should be said');

@@ -10,8 +10,8 @@ import type { Trap } from './trap.ts';
 export type Dialled = { host: string; address: string };
 
 /**
- * The real resolver and the real way out, except that the public address is the receiver of the test.
- * @param options.dialled gets every address that is dialled, whether anything is there or not.
+ * The real resolver and connector, except that the public address is the test's receiver.
+ * @param options.dialled gets every address that is dialled, also without a listener.
  */
 export function watchedSender(options: {
   nameServer: NameServer;

@@ -42,21 +42,21 @@ const senderTo = (): Sender => watchedSender({ nameServer, receiver, trap, diall
 const send = (url: string, by = sender): Promise<AttemptResult> =>
   by.send({ eventId: 'evt_1', merchantId: 'mer_1', url, keyId: 'whk_1', secret: 'whsec_1', body: Buffer.from('{}') });
 
-describe('a name is dialled only when all it leads to is public', () => {
-  test('the trap does catch what is dialled, on every address of this machine', async () => {
+describe('a name is only dialled if all its addresses are public', () => {
+  test('the trap catches connections on every address of this machine', async () => {
     for (const host of [ownAddress, '127.77.7.7', '::1', '::ffff:127.0.0.1', '0.0.0.0']) {
       const before = trap.hits();
       const socket = connect({ host, port: trap.port });
       await eventually(() => expect(trap.hits()).toBe(before + 1));
       socket.destroy();
     }
-    // So would the real dialler be, without the rules before it.
+    // The real dialler would connect too, without the rules before it.
     const before = trap.hits();
     await expect(dialPublic(trap.port)({ address: ownAddress, host: 'a.io', timeoutMs: 30_000 })).rejects.toThrow();
     expect(trap.hits()).toBe(before + 1);
   });
 
-  test.each(Object.entries(closedNames))('%s is not', async (name, { category }) => {
+  test.each(Object.entries(closedNames))('%s is not dialled', async (name, { category }) => {
     const [hits, dials] = [trap.hits(), dialled.length];
     const result = await send(`https://${name}/`);
     expect(result).toMatchObject({ errorCategory: category, httpStatus: null, remoteAddress: null });
@@ -64,7 +64,7 @@ describe('a name is dialled only when all it leads to is public', () => {
     expect([trap.hits(), dialled.length]).toEqual([hits, dials]);
   });
 
-  test('one whose alias leads outside is, and one whose answer is too long for UDP', async () => {
+  test('an alias with public addresses is dialled, and a name whose answer is too long for UDP', async () => {
     zones['good-alias.io'] = { cname: ['one.io', 'two.io'], ...outside };
     zones['good-cut.io'] = { ...outside, truncated: true };
     for (const name of ['good-alias.io', 'good-cut.io']) {
@@ -72,11 +72,11 @@ describe('a name is dialled only when all it leads to is public', () => {
     }
   });
 
-  test('one whose name server answers for one kind of address only is, at what it did say', async () => {
+  test('a name whose server answers for one address family only is dialled at that answer', async () => {
     zones['no-six.io'] = { ...outside, silentFor: 'aaaa' };
     zones['no-four.io'] = { aaaa: ['0:0:0:0:0:0:0:1'], silentFor: 'a' };
     expect(await send('https://no-six.io/')).toMatchObject({ errorCategory: null });
-    // The missing kind is waited for until there is a second left, which a busy machine may need for the rest.
+    // It waits for the missing family until a second is left, which a busy machine may need for the rest.
     await eventually(async () =>
       expect(await send('https://no-four.io/')).toMatchObject({ errorCategory: 'blocked_address' }),
     );
@@ -84,7 +84,7 @@ describe('a name is dialled only when all it leads to is public', () => {
 });
 
 describe('a name that changes', () => {
-  test('between two attempts is resolved again, whatever the TTL of its answer', async () => {
+  test('between two attempts is resolved again, for any TTL', async () => {
     for (const ttl of [0, 3_600]) {
       const name = `rebound-${ttl}.io`;
       zones[name] = { ...outside, ttl };
@@ -97,7 +97,7 @@ describe('a name that changes', () => {
     }
   });
 
-  test('between two attempts over a kept connection leads to where the connection does, and nowhere once that is gone', async () => {
+  test("between two attempts over a kept connection reaches the connection's address, and nothing after it is closed", async () => {
     const name = 'kept.io';
     zones[name] = { ...outside, ttl: 0 };
     receiver.answer(name, status(200), status(200), status(200, { connection: 'close' }), status(200));
@@ -112,23 +112,23 @@ describe('a name that changes', () => {
     expect([trap.hits(), receiver.received(name).length]).toEqual([hits, 3]);
   });
 
-  test('between being asked for and being dialled changes nothing: what was judged is what is dialled', async () => {
+  test('between the query and dialling has no effect: exactly the checked addresses are dialled', async () => {
     const name = 'racing.io';
     zones[name] = { ...outside, ttl: 0 };
     const before = nameServer.questions(name);
     expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: null });
-    // Once for each kind of address, and never by the connection itself.
+    // Once per address family, and never by the connection itself.
     expect(nameServer.questions(name) - before).toBe(2);
     expect(dialled.at(-1)).toMatchObject({ host: name, address: publicAddress });
   });
 });
 
-describe('what is connected is checked again', () => {
-  test('a connection that ended at an address which is not public is dropped without a word', async () => {
+describe('the address of a connection is checked again', () => {
+  test('a connection to an address that is not public is dropped without sending anything', async () => {
     const local = await startReceiver(authority);
     try {
       const dial = dialPublic(local.port);
-      // As a route or a rewriting firewall could bring about.
+      // As a route or a rewriting firewall could cause.
       await expect(dial({ address: ownAddress, host: 'a.io', timeoutMs: 5_000 })).rejects.toMatchObject({
         category: 'blocked_address',
       });
@@ -142,7 +142,7 @@ describe('what is connected is checked again', () => {
 describe('a stored URL', () => {
   const refused = [...urlTable('reject'), ...hostileUrls];
 
-  test('that the policy refuses is dialled by no attempt, and not even resolved', async () => {
+  test('that the policy refuses is not dialled, and not even resolved', async () => {
     expect(refused.length).toBeGreaterThan(200);
     const [hits, dials] = [trap.hits(), dialled.length];
     for (const url of refused) expect([url, (await send(url)).errorCategory]).toEqual([url, 'blocked_address']);
@@ -161,7 +161,7 @@ describe('a stored URL', () => {
     }
   });
 
-  test('leads the HTTP client to no other host, port or scheme than the policy checked', async () => {
+  test('leads the HTTP client to the host, port and scheme that the policy checked, and to no others', async () => {
     const targets: { protocol: string; hostname: string; port: string; servername?: string | undefined }[] = [];
     const agent = new Agent({
       allowH2: false,
@@ -238,7 +238,7 @@ describe('a stored URL', () => {
 });
 
 describe('a receiver without a name', () => {
-  test('gets its address in the Host header, no server name, and must show a certificate for the address', async () => {
+  test('gets its address in the Host header and no server name, and must have a certificate for the address', async () => {
     const hosts: (string | undefined)[] = [];
     const names: unknown[] = [];
     for (const { host, certified, category } of [

@@ -20,16 +20,16 @@ import { startReceiver } from './receiver.ts';
 
 export const internalToken = 'a-token-for-tests-of-the-webhook-dispatcher';
 
-/** Only what the tests look into; every answer has some of it. */
+/** Only the fields that tests read; every answer has some of them. */
 type ReplyBody = { key_id: string; signing_key: string; deliveries: DeliveryRecord[] };
 export type Reply = { status: number; body: ReplyBody };
 export type World = Awaited<ReturnType<typeof startWorld>>;
 export type Merchant = { merchantId: string; host: string; url: string; keyId: string; signingKey: string };
 
 /**
- * The dispatcher as a process of its own, its neighbours on the broker, and the merchants' receivers.
- * @param options.authority who vouches for the receivers; a new one unless given.
- * @param options.settings beside, or instead of, what it is told here.
+ * The dispatcher as a separate process, its neighbours on the broker, and the merchants' receivers.
+ * @param options.authority of the receivers' certificates; a new one by default.
+ * @param options.settings in addition to, or instead of, those set here.
  */
 export async function startWorld({
   retryDelaysSeconds = '0,0',
@@ -83,7 +83,7 @@ export async function startWorld({
     return { status: response.status, body: (await response.json()) as ReplyBody };
   }
 
-  /** The same, again while it is answered 503: with many calls at once some may wait too long for the database. */
+  /** The same, repeated while it is answered 503: with many concurrent calls some may wait too long for the database. */
   const callUntilServed = (...request: Parameters<typeof call>): Promise<Reply> =>
     insist(() => call(...request), { intervalMs: 25 });
 
@@ -95,16 +95,16 @@ export async function startWorld({
     call,
     callUntilServed,
     start,
-    /** Starts another dispatcher in place of one that was stopped or killed; calls go to it. */
+    /** Starts a dispatcher after one was stopped or killed; calls go to it. */
     async restart(overrides: Record<string, string> = {}) {
       dispatcher = await start(overrides);
       return dispatcher;
     },
     dispatcher: () => dispatcher,
     metrics: async () => (await fetch(`${dispatcher.url}/metrics`)).text(),
-    /** A merchant with an endpoint on a host of its own. */
+    /** A merchant with an endpoint on its own host. */
     merchant: (): Promise<Merchant> =>
-      // Another merchant each time: only the first answer has the key.
+      // A new merchant each time: only the first answer has the key.
       eventually(async () => {
         const merchantId = newId('mer');
         const host = `${merchantId.slice(-12)}.merchant.io`;
@@ -116,7 +116,7 @@ export async function startWorld({
     publish: neighbours.publish,
     /** Messages as payments receives them. */
     configured: (merchantId: string) => received.filter((message) => message.merchant_id === merchantId),
-    /** Says that a payment was paid. */
+    /** Publishes that a payment was paid. */
     async pay({ merchantId }: { merchantId: string }, over: Partial<PaymentPaid> = {}): Promise<PaymentPaid> {
       const payment: PaymentPaid = {
         payment_id: newId('pay'),
@@ -138,7 +138,7 @@ export async function startWorld({
         status_version: version,
         changed_at: new Date().toISOString(),
       }),
-    /** The record of a payment's one event. @throws while there is none. */
+    /** The record of a payment's only event. @throws while there is none. */
     async delivery(payment: PaymentPaid): Promise<DeliveryRecord> {
       const path = `/merchants/${payment.merchant_id}/payments/${payment.payment_id}/deliveries`;
       const { body } = await call('GET', path);
@@ -146,7 +146,7 @@ export async function startWorld({
       if (delivery === undefined || body.deliveries.length > 1) throw new Error(`${body.deliveries.length} deliveries`);
       return delivery;
     },
-    /** As if the time until an event is due, or its lease lapses, had passed. */
+    /** As if the time until an event is due, or its lease expires, had passed. */
     async makeDue(eventId: string): Promise<void> {
       await pool.query(`update delivery set next_attempt_at = now() where event_id = $1`, [eventId]);
       await pool.query(

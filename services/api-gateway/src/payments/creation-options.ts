@@ -6,13 +6,13 @@ import {
 } from '@quittance/contracts/api/creation.ts';
 import type { JsonObject } from '../request-body.ts';
 
-/** JSON Schema of each option; what a value means is checked below. */
+/** JSON Schema of each option; the code below checks what a value means. */
 export const optionShapes = Object.fromEntries(optionEntries.map(([name, { wire }]) => [name, { type: wire.type }]));
 
 /**
- * @param value has passed the check of its shape, or a problem is reported for each field that has not.
- * @param report takes a field and what is wrong with it, or null.
- * @returns the options that say something else than their absence.
+ * @param value may have fields of a wrong type, whose problems are already reported.
+ * @param report gets a field and its problem, or null.
+ * @returns the options, without those that mean the same as their absence.
  */
 export function readOptions(
   value: JsonObject,
@@ -25,7 +25,7 @@ export function readOptions(
   return Object.fromEntries(said.map(([name]) => [name, value[name]]));
 }
 
-/** As JSON Schema has it. */
+/** A type of JSON Schema. */
 function hasType(value: unknown, type: string): boolean {
   if (type === 'integer') return Number.isInteger(value);
   if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -9,10 +9,10 @@ import { optionShapes, readOptions } from './creation-options.ts';
 import { readJsonBody, type JsonObject } from '../request-body.ts';
 import { shapeOf } from './shape.ts';
 
-/** What decides about a creation beside the creation itself. */
+/** What else the validity of a creation depends on. */
 export type CreationRules = OptionRules & { networks: readonly Network[] };
 
-/** A valid creation with its Idempotency-Key, as payments takes it. */
+/** A valid creation with its Idempotency-Key, for payments. */
 export type Creation = CreationRequest & { idempotency_key: string };
 
 const DESCRIPTION_MAX_CHARACTERS = 500;
@@ -27,7 +27,7 @@ const shape = shapeOf({
 });
 
 /**
- * Validates a creation: header, shape, then what each field means.
+ * Validates a creation: the header, the shape, then the meaning of each field.
  * @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field.
  */
 export async function readCreation(request: RouteRequest, rules: CreationRules): Promise<Creation> {
@@ -40,14 +40,14 @@ export async function readCreation(request: RouteRequest, rules: CreationRules):
   return { idempotency_key: key, ...creation };
 }
 
-/** Visible ASCII has no space, so a header that was given twice, which Node joins with ", ", is refused as well. */
+/** Visible ASCII has no space, so a header that is given twice is refused too: Node joins its values with ", ". */
 function keyProblems(key: string | undefined): ValidationItem[] {
   if (key === undefined) return [{ field: 'Idempotency-Key', reason: 'is required' }];
   if (/^[\x21-\x7e]{1,255}$/.test(key)) return [];
   return [{ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' }];
 }
 
-/** @param problems collects what is wrong. @returns the creation, or null when a field has no usable value. */
+/** @param problems collects the problems. @returns the creation, or null if a field has no usable value. */
 function checkFields(value: JsonObject, rules: CreationRules, problems: ValidationItem[]): CreationRequest | null {
   const { networks } = rules;
   problems.push(...shape(value));
@@ -93,10 +93,10 @@ function networkProblem(
   return address !== null && address.family !== network.family ? 'does not fit the address in merchant_wallet' : null;
 }
 
-/** C0, C1 and delete; and characters that reorder the text around them, which could make it look like another. */
+/** C0, C1 and delete; and characters that reorder the text around them, which could make it look different. */
 const controlCharacters = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
-/** What is wrong with a text that people read, already in NFC; null when nothing is. Characters are code points. */
+/** The problem of a text in NFC that people read, or null. Characters are code points. */
 export function textProblem(text: string, maxCharacters: number): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode';
   const characters = Array.from(text).length;

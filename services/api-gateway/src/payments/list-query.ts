@@ -16,7 +16,7 @@ const time = {
   reason: 'must be an RFC 3339 time, e.g. 2026-01-31T09:00:00Z (with + written as %2B)',
 };
 
-/** What payments takes, with times as merchants may write them. Each becomes the text that payments reads. */
+/** The parameters of payments, with times in any form that merchants may use. Each becomes the text that payments reads. */
 const parameters = {
   ...ListPayments.query,
   cursor: { ...ListPayments.query.cursor, parse: (text: string) => readCursor(text) && text },
@@ -26,14 +26,14 @@ const parameters = {
   paid_to: time,
 };
 
-/** Without what a list of at most a hundred has never had. */
+/** The plain list, of at most a hundred, has none of these. */
 const { cursor: _cursor, limit: _limit, created_from: _from, created_to: _to, ...filters } = parameters;
 
 type Values = Record<string, string | number>;
 
 /**
- * The queries of lists. Parameters that they do not know are ignored; of GET /payments these are those of pages, too.
- * @returns for each list what reads its query. @throws HttpError 422 with every invalid parameter.
+ * The queries of lists. Unknown parameters are ignored; for GET /payments, those of pages are unknown too.
+ * @returns a reader for each list's query. @throws HttpError 422 with every invalid parameter.
  */
 export function listQueries(networks: readonly Network[]) {
   const network = query.oneOf(...networks.map(({ id }) => id));
@@ -46,7 +46,7 @@ export function listQueries(networks: readonly Network[]) {
 const EXPORT_DAYS_MAX = 366;
 const DAY_MS = 86_400_000;
 
-/** What is not given is until now, and from a year earlier. @throws HttpError 422 with every invalid parameter. */
+/** By default up to now, and from a year before the end. @throws HttpError 422 with every invalid parameter. */
 export function readExportQuery(given: URLSearchParams, clock: Clock): Values {
   const {
     created_from: from,
@@ -84,7 +84,7 @@ function utcTime(text: string): string | null {
   if (day === undefined) return null;
   const date = new Date(text);
   const midnight = new Date(`${day}T00:00:00Z`);
-  // The 30th of February is either refused by Date or becomes a day in March.
+  // Date refuses the 30th of February, or turns it into a day in March.
   const isCalendarDay = !Number.isNaN(midnight.getTime()) && rfc3339(midnight).startsWith(day);
   if (!isCalendarDay || date.getUTCFullYear() < 1970 || date.getUTCFullYear() > 9999) return null;
   return rfc3339(date);

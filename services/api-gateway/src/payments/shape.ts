@@ -4,7 +4,7 @@ import type { ValidationItem } from '@quittance/http/errors.ts';
 import { fieldName, PROBLEMS_MAX, type JsonObject } from '../request-body.ts';
 
 /**
- * Compiles the schema of a flat object into a check that names every invalid field, with a reason for people.
+ * Compiles the schema of a flat object into a check that returns every invalid field with a readable reason.
  * @param schema JSON Schema; unknown fields are refused.
  */
 export function shapeOf(schema: {

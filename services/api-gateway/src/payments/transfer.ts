@@ -20,7 +20,7 @@ const shape = shapeOf({
 });
 
 /**
- * Names one transfer of a transaction, and how many payments the caller knows that it may be for.
+ * Reads one transfer of a transaction, and the number of payments that, as the client knows, it may be for.
  * @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field.
  */
 export async function readAcceptedTransfer(request: RouteRequest): Promise<AcceptedTransfer> {
@@ -38,7 +38,7 @@ export async function readAcceptedTransfer(request: RouteRequest): Promise<Accep
   };
 }
 
-/** The `transaction_id` of a query, which it must have. @throws HttpError 422. */
+/** The required `transaction_id` of a query. @throws HttpError 422. */
 export function readTransactionQuery(given: URLSearchParams): { transaction_id: string } {
   const { transaction_id: id } = readQuery(FindMerchantTransfers.query, given);
   if (id === null) throw invalid({ field: 'transaction_id', reason: 'is required' });

@@ -3,6 +3,6 @@ import { on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { openPolicy } from '../changes.ts';
 
-/** A merchant was registered: creates its policy. */
+/** Creates the policy of a registered merchant. */
 export const merchantRegistered = (outbox: Outbox): Handler =>
   on(MerchantRegistered, 'merchant-registered', (merchant, { tx }) => openPolicy(tx, outbox, merchant));

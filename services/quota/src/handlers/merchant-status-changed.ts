@@ -6,8 +6,8 @@ import { setAccountActive } from '../policy.ts';
 import { saveMerchantStatus } from '../store.ts';
 
 /**
- * An account was blocked or unblocked. Messages may arrive out of order, so only a higher status_version counts.
- * The status of a merchant that is not registered yet stays in its table until the registration reads it.
+ * Applies a blocked or unblocked account. Messages may arrive out of order, so only a higher status_version counts.
+ * The status of a merchant that is not registered yet is stored until the registration reads it.
  */
 export const merchantStatusChanged = (outbox: Outbox): Handler =>
   on(MerchantStatusChanged, 'merchant-status-changed', async (change, { tx }) => {

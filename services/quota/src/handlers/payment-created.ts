@@ -2,6 +2,6 @@ import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts
 import { onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { countCreatedPayments } from '../store.ts';
 
-/** Keeps the usage history. The inbox accepts each message once, so each payment counts once. */
+/** Updates the usage history. The inbox accepts each message once, so each payment counts once. */
 export const paymentCreated = (): Handler =>
   onBatch(PaymentCreated, 'payment-created', (payments, { tx }) => countCreatedPayments(tx, payments));

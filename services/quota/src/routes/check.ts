@@ -4,7 +4,7 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queries } from '../queries.ts';
 
-/** What must always hold between the history of usage and payments, for operators to look at on a running system. It writes nothing. */
+/** Compares the usage history with payments on a running system. It writes nothing. */
 export const checkRoute = (queries: Queries): Route =>
   callRoute(CheckUsage, async ({ query: { until }, body }) => {
     if (until === null) throw invalid({ field: 'until', reason: 'is required' });

@@ -15,7 +15,7 @@ import type { ChangeOutcome } from '../changes.ts';
 import { activate, extend, moveToBeta, setLimits, setPaused, type Rule } from '../policy.ts';
 import { unknownMerchant } from './policy.ts';
 
-/** Applies a rule in its own transaction. */
+/** Applies a rule in a transaction. */
 export type Change = (change: {
   merchantId: string;
   action: string;
@@ -25,7 +25,7 @@ export type Change = (change: {
 
 type OperatorRequest = { params: { merchant_id: string }; author: Author };
 
-/** Changes of a policy by an operator. What each answers is declared with its call. */
+/** Operators' changes of a policy. Each call declares its answers. */
 export function operatorRoutes(change: Change): Route[] {
   const apply = async (action: string, { params, author }: OperatorRequest, rule: Rule): Promise<AccessPolicy> => {
     const result = await change({ merchantId: params.merchant_id, action, rule, author });

@@ -5,13 +5,13 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queries } from '../queries.ts';
 
-/** Reads of a merchant's policy: by payments when its own snapshot refuses, and by the operator. Each is 404 for an unknown merchant. */
+/** Reads of a merchant's policy, for payments when its own snapshot refuses a creation, and for operators. 404 for an unknown merchant. */
 export const policyRoutes = (queries: Queries): Route[] => [
   callRoute(ReadPolicy, async ({ params }) => known(await queries.policy(params.merchant_id))),
   callRoute(ReadAccountStatus, async ({ params }) => known(await queries.accountStatus(params.merchant_id))),
   callRoute(ReadPolicyAudit, async ({ params, query }) => {
     const changes = await queries.audit(params.merchant_id, query.before);
-    // A registration is a change too, so only a page of older ones can be empty.
+    // A registration is a change too, so only a page of older changes can be empty.
     if (changes.length === 0) known(await queries.policy(params.merchant_id));
     return { changes };
   }),

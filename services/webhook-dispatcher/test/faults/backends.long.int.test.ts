@@ -36,13 +36,13 @@ const startBoth = () => {
 
 const stopBoth = () => Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
 
-/** Waits for a moment at which something is under way, unless there is none for a while. */
+/** Waits until a request is running, unless there is none for a while. */
 const somethingLeased = (merchants: readonly Merchant[]): Promise<void> =>
   eventually(async () => expect(await site.count(merchants, 'lease_id is not null')).toBeGreaterThan(0), {
     timeoutMs: 500,
   }).catch(() => undefined);
 
-/** The database takes outcomes, and nobody hears that it did. @returns the merchants of their 12 events. */
+/** The database stores outcomes, but its confirmation is lost. @returns the merchants of their 12 events. */
 async function loseAnswers(): Promise<Merchant[]> {
   const gate = createGate();
   const merchants = await site.knownMerchants(4, () => gate.hold);
@@ -58,7 +58,7 @@ async function loseAnswers(): Promise<Merchant[]> {
   return merchants;
 }
 
-/** Ends every session of the dispatchers, whatever it is at. @returns how many there were. */
+/** Ends every session of the dispatchers. @returns how many there were. */
 async function endSessions(): Promise<number> {
   const { rows } = await site.world.pool.query<{ ended: boolean }>(
     `select pg_terminate_backend(pid) as ended from pg_stat_activity
@@ -85,7 +85,7 @@ test('answers of receivers are stored once, and no event is sent again, while da
   expect(ended).toBeGreaterThan(8);
   const unanswered = await loseAnswers();
 
-  // A claim that took effect, and whose answer was lost, left leases that nobody knows of.
+  // A claim that took effect but whose answer was lost left leases that no process has.
   await eventually(
     async () => expect(await site.count(merchants, `status <> 'pending' or lease_id is not null`)).toBe(events),
     { timeoutMs: 60_000 },
@@ -98,7 +98,7 @@ test('answers of receivers are stored once, and no event is sent again, while da
   expect([...site.book.acceptances().values()].filter((times) => times > 1)).toEqual([]);
 });
 
-test('answers of receivers that come while the database is away are stored once it is back', async () => {
+test('answers of receivers that arrive while the database is unavailable are stored when it is back', async () => {
   const gate = createGate();
   const merchants = await site.knownMerchants(10, () => gate.hold);
   await site.pay(merchants, 60);
@@ -118,7 +118,7 @@ test('answers of receivers that come while the database is away are stored once 
   expect(gate.held()).toBe(0);
 });
 
-test('deliveries and manual retries continue without the broker, and what the broker lost arrives once payments replays it', async () => {
+test('deliveries and manual retries continue without the broker, and messages that the broker lost arrive when payments replays them', async () => {
   const gate = createGate();
   const merchants = await site.merchants(5, () => gate.hold);
   const [failing] = await site.merchants(1, ({ nth }) => status(nth <= 9 ? 500 : 200));

@@ -4,31 +4,31 @@ import { insertBacklog } from './backlog.ts';
 import { openSite, type Site } from './site.ts';
 
 export type BacklogRun = {
-  /** Events that are due at once for one receiver. */
+  /** Events that are due for one receiver. */
   backlog: number;
   say: (line: string) => void;
   onEnd: (close: () => Promise<void>) => void;
 };
 
 export type BacklogRunResult = {
-  /** Broken promises, each with what shows it. */
+  /** Violations, each with its evidence. */
   broken: string[];
   counts: Record<'backlog' | 'attempts while dead' | 'times opened' | 'events of others', number>;
 };
 
 const DISPATCHERS = 2;
-/** Attempts that a lane may have in flight in one process. */
+/** The limit of attempts of one lane in flight in one process. */
 const LANE_LIMIT = 8;
-/** How slow the dead receiver is to refuse, and how fast the living one is to accept. */
+/** How slowly the dead receiver refuses, and how fast the working one accepts. */
 const REFUSES_AFTER_MS = 50;
 const ACCEPTS_AFTER_MS = 2;
-/** The circuit is open for 1, 2, 4 and 8 seconds in that time. */
+/** In this time the circuit is open for 1, 2, 4 and 8 seconds. */
 const TIMES_OPENED = 4;
 const RETRY_DELAYS_SECONDS = '1,1,1,1,1,1,1,1';
 
 /**
- * Two dispatchers have a large backlog for a receiver that is dead, while others go on; then the receiver is back.
- * Nothing is shortened: the circuit opens, and is probed, after as long as in production.
+ * Two dispatchers have a large backlog for a dead receiver, while other receivers work; then the receiver works again.
+ * Nothing is shortened: the circuit opens and is probed with the times of production.
  */
 export async function backlogRun({ backlog, say, onEnd }: BacklogRun): Promise<BacklogRunResult> {
   const site = await openSite({ retryDelaysSeconds: RETRY_DELAYS_SECONDS });
@@ -53,7 +53,7 @@ export async function backlogRun({ backlog, say, onEnd }: BacklogRun): Promise<B
   say(`  the circuit is open, after ${beforeOpened} attempts`);
   const [openings] = await Promise.all([untilOpened(site, dead, TIMES_OPENED), payOthers()]);
   const whileDead = site.book.of(dead.host).length;
-  // The attempts that were in flight, and one probe each time.
+  // The attempts in flight when it opened, and one probe each time.
   const spared = beforeOpened + DISPATCHERS * LANE_LIMIT + openings;
 
   say('  the receiver is back');
@@ -69,7 +69,7 @@ export async function backlogRun({ backlog, say, onEnd }: BacklogRun): Promise<B
   };
 }
 
-/** @returns how often the circuit has opened: at least this many times. */
+/** @returns how often the circuit has opened, at least. */
 async function untilOpened({ world }: Site, { merchantId }: Merchant, times: number): Promise<number> {
   return eventually(
     async () => {
@@ -86,8 +86,8 @@ async function untilOpened({ world }: Site, { merchantId }: Merchant, times: num
 }
 
 /**
- * The receiver accepts from now on.
- * @returns where it notes that more came at once than what it had accepted before allows: one, then twice as many for each.
+ * Makes the receiver accept from now on.
+ * @returns a list of moments with more concurrent requests than the accepted ones allow: one, then twice as many for each.
  */
 function bringBack({ book }: Site, { host }: Merchant): string[] {
   const rushes: string[] = [];

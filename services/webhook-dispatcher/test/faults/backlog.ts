@@ -1,19 +1,19 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Merchant } from '../world.ts';
 
-/** Gives a merchant so many events at once, as they would be after days without a receiver: stored, due, and not tried yet. */
+/** Stores many due events of a merchant that have not been tried, as after days without a receiver. */
 export async function insertBacklog(db: Queryable, { merchantId }: Merchant, count: number): Promise<void> {
   for (let first = 1; first <= count; first += ROWS_PER_STATEMENT) {
     await insertDeliveries(db, merchantId, first, Math.min(count, first + ROWS_PER_STATEMENT - 1));
   }
-  // Last, so that no event is sent before all are there.
+  // Last, so that no event is sent before all are stored.
   await db.query(
     `insert into lane (merchant_id, next_due_at) values ($1, now()) on conflict (merchant_id) do update set next_due_at = now()`,
     [merchantId],
   );
 }
 
-/** Few enough for the statement timeout of a busy machine. */
+/** Few enough for the statement timeout on a busy machine. */
 const ROWS_PER_STATEMENT = 10_000;
 
 async function insertDeliveries(db: Queryable, merchantId: string, first: number, last: number): Promise<void> {

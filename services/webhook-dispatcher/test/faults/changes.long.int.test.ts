@@ -29,14 +29,14 @@ const changes: [string, (tx: Transaction, merchantId: string) => Promise<unknown
   ['rotation', (tx, merchantId) => replaceKey(tx, merchantId, newKey())],
 ];
 
-test.each(changes)('a %s is not answered while a claim that has not seen it is under way', async (_what, change) => {
+test.each(changes)('a %s is not answered during a claim that has not seen it', async (_what, change) => {
   const merchantId = await store.addMerchant();
   await store.addEvent(merchantId);
   const claimer = await store.pool.connect();
   await claimer.query('begin');
   expect(await store.claim({}, claimer as unknown as Pool)).toHaveLength(1);
 
-  /** However long this test takes to see that it waits. */
+  /** For as long as this test needs to see it wait. */
   const changePatiently = async (...[tx, id]: Parameters<typeof change>) => {
     await tx.query(`set local statement_timeout = '30s'`);
     return change(tx, id);

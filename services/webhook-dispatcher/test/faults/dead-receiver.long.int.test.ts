@@ -14,7 +14,7 @@ afterEach(async () => expect(await site.violations()).toEqual([]));
 afterAll(() => site.world.stop());
 
 const BACKLOG = 1_000;
-/** Attempts that a lane may have in flight. */
+/** The limit of attempts of a lane in flight. */
 const LANE_LIMIT = 8;
 
 type LaneRow = { failures: number; circuit_state: string; times_opened: number };
@@ -45,11 +45,11 @@ test('a dead receiver with a backlog gets few attempts, delays no other receiver
   await site.delivered(others, 100);
   await eventually(async () => expect((await laneOf(dead)).times_opened).toBeGreaterThanOrEqual(3));
   const { times_opened: timesOpened } = await laneOf(dead);
-  // The attempts that were in flight, and one probe each time.
+  // The attempts in flight when it opened, and one probe each time.
   expect(site.book.of(dead.host).length).toBeLessThanOrEqual(charged + LANE_LIMIT + timesOpened);
 
   site.book.treat(dead.host, () => gate.hold);
-  // A new key probes the receiver at once.
+  // A new key makes the circuit due for a probe.
   await site.rotate(dead);
   const atOnce: number[] = [];
   for (const expected of [1, 2, 4, LANE_LIMIT]) {

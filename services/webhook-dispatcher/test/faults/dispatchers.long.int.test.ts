@@ -19,7 +19,7 @@ afterAll(async () => {
   await site.world.stop();
 });
 
-/** There are two from here on, whichever tests have run before. */
+/** Two dispatchers from here on, with any tests before. */
 async function startSecond(): Promise<void> {
   if (dispatchers.length < 2) dispatchers.push(await site.world.restart());
 }
@@ -32,7 +32,7 @@ const attemptsOf = async (merchants: readonly Merchant[]): Promise<number> => {
   return rows[0]!.made;
 };
 
-test('late failures of a dispatcher that was frozen are ignored, and its late successes count', async () => {
+test('late failures of a frozen dispatcher are ignored, and its late successes count', async () => {
   const [first, second] = [createGate(), createGate()];
   const byAnother = await site.knownMerchants(4, ({ nth }) => (nth === 1 ? first.hold : status(200)));
   const givenUp = await site.knownMerchants(2, ({ nth }) => (nth === 1 ? first.hold : status(500)));
@@ -50,7 +50,7 @@ test('late failures of a dispatcher that was frozen are ignored, and its late su
   await eventually(() => expect(second.held()).toBe(12));
   const before = await attemptsOf(all);
 
-  // Half of what another has delivered was refused here, what others have given up was accepted, what is under way was refused.
+  // The frozen one saw refusals of events that others delivered, successes of events that others gave up, and refusals of running ones.
   const isRefused = ({ event, host }: Visit): boolean =>
     underWay.some((merchant) => merchant.host === host) ||
     (byAnother.some((merchant) => merchant.host === host) && Number(event.description.slice(-1)) % 2 === 0);
@@ -85,7 +85,7 @@ test('every event that is claimed after the answer to a rotation or a PUT has th
   let looked = 0;
   for (const [position, { merchant, keyId, path, leased, from }] of changes.entries()) {
     const next = changes.findIndex((change, later) => later > position && change.merchant === merchant);
-    // The merchant's next change begins after the one before it ended.
+    // The merchant's next change starts after the one before it has ended.
     const visits = site.book.all.slice(from, changes[next - 1]?.from).filter(({ host }) => host === merchant.host);
     for (const visit of visits.filter((one) => !leased.has(one.event.event_id))) {
       expect([visit.headers['x-service-key-id'], visit.path]).toEqual([keyId, path]);
@@ -99,9 +99,9 @@ type Change = {
   merchant: Merchant;
   keyId: string;
   path: string;
-  /** Events that may have been claimed before it. */
+  /** Events that may have been claimed before the change. */
   leased: Set<string>;
-  /** Requests that came earlier are none of its business. */
+  /** Earlier requests are not checked. */
   from: number;
 };
 
@@ -116,9 +116,9 @@ async function changeEndpoint(merchant: Merchant, path: string): Promise<Change>
   return { merchant, keyId, path, leased: new Set(rows.map((row) => row.event_id)), from: site.book.all.length };
 }
 
-test('dispatchers that are stopped one after the other under load lose no event and send none twice', async () => {
+test('dispatchers that are stopped one by one under load lose no event and send none twice', async () => {
   await startSecond();
-  // Long enough that something is always under way.
+  // Long enough that requests are always running.
   const merchants = await site.merchants(
     20,
     () => (response) => void setTimeout(() => response.writeHead(200).end(), 30),
@@ -174,7 +174,7 @@ test(`of ${RETRIES} retries at once, to two dispatchers, exactly one starts a cy
   await site.delivered([merchant], 1);
 });
 
-test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; with a right clock it sends everything', async () => {
+test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; with a correct clock it sends everything', async () => {
   for (const dispatcher of dispatchers.splice(0)) expect(await dispatcher.stop()).toBe(0);
   const merchants = await startWith(FAST_CLOCK, () => site.merchants(5));
   await site.pay(merchants, 20);
@@ -193,7 +193,7 @@ test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; w
   expect(await site.count(merchants, 'attempts = 1')).toBe(20);
 });
 
-/** Has Node load something before the service that moves its clock, and nothing else's. */
+/** Makes Node load a module before the service, which changes only its clock. */
 const FAST_CLOCK = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
     const now = Date.now;
@@ -209,7 +209,7 @@ async function startWith<T>(settings: Record<string, string>, run: () => Promise
   return run();
 }
 
-/** Held, so that a cycle cannot end and be started again while the calls come in. */
+/** Held, so that a cycle cannot end and start again during the calls. */
 async function hold({ merchantId }: Merchant, version: number): Promise<void> {
   await site.world.setStatus(merchantId, 'blocked', version);
   await eventually(async () => {
@@ -220,7 +220,7 @@ async function hold({ merchantId }: Merchant, version: number): Promise<void> {
   });
 }
 
-/** Makes all calls at once, each again while it is answered 503. @returns how often each status was answered. */
+/** Makes all calls concurrently, and repeats those answered 503. @returns how often each status was answered. */
 async function askAtOnce(
   call: (n: number) => readonly [path: string, body?: unknown],
 ): Promise<Record<number, number>> {

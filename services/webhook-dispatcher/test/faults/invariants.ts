@@ -3,12 +3,12 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { eventRules } from '../../src/events/check.sql.ts';
 
 /**
- * Looks for what must never be in the dispatcher's rows, whatever was killed, frozen, repeated or raced: at any moment at which no
- * transaction is under way.
- * I7 one event, whose id and bytes are what it says · I8 nothing pends without a due time that its lane knows of, and a success is a
- * fact · I12 no replaced key signs · I13 a manual retry and its audit row exist together · nothing that PAID overtakes follows it.
+ * Looks for violations in the dispatcher's rows, after any kills, freezes, repetitions and races, at a moment without a running
+ * transaction.
+ * I7 one event with its id and its bytes · I8 every pending delivery has a due time that its lane knows, and a success stays a
+ * success · I12 no replaced key signs · I13 a manual retry and its audit row exist together · no notice wrongly follows PAID.
  * @param db on the search path of the webhooks schema.
- * @returns a line for each violation; none when all is well.
+ * @returns a line for each violation.
  */
 export async function findViolations(db: Queryable): Promise<string[]> {
   const found = await findBroken(
@@ -19,7 +19,7 @@ export async function findViolations(db: Queryable): Promise<string[]> {
   return [...found.map(({ rule, what }) => `${rule}: ${what}`), ...(await findDisorder(db))];
 }
 
-/** Each notice that PAID overtakes (n), with its delivery (nd), and the PAID event of its payment (p, pd). */
+/** Each notice that must not follow PAID (n) with its delivery (nd), and the PAID event of its payment (p) with its delivery (pd). */
 const overtaken = `
   event n
   join delivery nd on nd.event_id = n.event_id
@@ -27,7 +27,7 @@ const overtaken = `
   join delivery pd on pd.event_id = p.event_id
  where n.event_type in ('payment.checking', 'payment.expired', 'payment.cancelled')`;
 
-/** Rows of one moment, compared with the clock of a later one: a lease that has lapsed by then may have lapsed before. */
+/** Rows of one moment, compared with a later clock: a lease that has expired by then may have expired before. */
 const orderRules = {
   'no notice waits to be begun after the PAID event of its payment is stored': `
     select format('%s, %s', n.event_id, p.event_id) as what from ${overtaken} and nd.status = 'pending' and nd.lease_id is null`,
@@ -40,14 +40,14 @@ const orderRules = {
        and nd.status = 'failed' and nd.error_category <> 'superseded'`,
 };
 
-/** The same of the order of events alone, at any moment, whatever is under way. */
+/** Only the order of events, at any moment, also with running transactions. */
 export async function findDisorder(db: Queryable): Promise<string[]> {
   return (await findBroken(db, orderRules, [])).map(({ rule, what }) => `${rule}: ${what}`);
 }
 
 /**
- * Attempts that were written down in another order than they may begin. Only where leases last as long as they do in production: there a
- * process that was frozen for a third of one begins nothing.
+ * Attempts that were stored in an order in which they must not start. Only with leases as long as in production: there a
+ * process that was frozen for a third of a lease starts nothing.
  */
 export async function findOvertakenAttempts(db: Queryable): Promise<string[]> {
   const text = `

@@ -10,43 +10,43 @@ import { createGate, eventIdOf, reset, shareOf, type Visit } from './visits.ts';
 export type KillRun = {
   seed: number;
   merchants: number;
-  /** Said evenly over the run. */
+  /** Paid evenly over the run. */
   events: number;
   kills: number;
-  /** From one kill to the next. */
+  /** The time between two kills. */
   everyMs: number;
-  /** Whether the leases of the dead are waited for, or made to lapse once everybody else is done. */
+  /** Whether the run waits for the leases of killed processes, or makes them expire when all others are done. */
   leases: 'wait' | 'lapse';
   say: (line: string) => void;
   onEnd: (close: () => Promise<void>) => void;
 };
 
 export type KillRunResult = {
-  /** Broken promises, each with what shows it. */
+  /** Violations, each with its evidence. */
   broken: string[];
-  /** What was done, and how often. */
+  /** What happened, and how often. */
   counts: Record<'events' | 'kills' | 'requests' | 'refused' | 'reset' | 'hung' | 'repeated' | 'interruptions', number>;
 };
 
-/** Only a kill within milliseconds brings these about, and a quick process leaves few of those. */
+/** Only a kill within a few milliseconds causes these, so a fast process has few. */
 const chances = ['repeated', 'interruptions'];
 
-/** What did not happen although it should have: a run in which nothing was hit shows nothing. */
+/** What should have happened and did not: a run that hit nothing proves nothing. */
 export const emptiness = (counts: Readonly<Record<string, number>>): string[] =>
   Object.entries(counts)
     .filter(([name, count]) => count === 0 && !chances.includes(name))
     .map(([name]) => `the run did too little: no ${name}`);
 
-/** What one process has in flight at most: so many events may be sent once more because of one kill. */
+/** The most a process has in flight: one kill may repeat this many events. */
 const IN_FLIGHT = 1_024;
-/** Each is tried often enough for the receivers' moods, and soon. */
+/** Short delays, and enough retries for the receivers' failures. */
 const RETRY_DELAYS_SECONDS = '0,0,1,1,1,1,1,1';
-/** A receiver behaves badly towards one event this often at most. */
+/** The most failures of a receiver with one event. */
 const MAX_MOODS = 3;
 
 /**
- * Two dispatchers deliver while one after the other is killed in the middle of its work and started again at once, to receivers that
- * refuse, reset and hang now and then. Then all is left to settle, and what came to the receivers is held against what is stored.
+ * Two dispatchers deliver while one after the other is killed during its work and restarted immediately, to receivers that sometimes
+ * refuse, reset and hang. Then everything settles, and the receivers' requests are compared with the stored rows.
  */
 export async function killRun(options: KillRun): Promise<KillRunResult> {
   const { seed, events, leases, say, onEnd } = options;
@@ -67,14 +67,14 @@ export async function killRun(options: KillRun): Promise<KillRunResult> {
     await buryTheDead(site, dispatchers, merchants);
   }
   await site.delivered(merchants, events, { timeoutMs: 180_000 });
-  // What came to a receiver but was not yet written down by the dispatcher that sent it is written down now.
+  // Wait until requests that reached a receiver are stored by their dispatcher.
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
   return { broken: await judge(site, payments, options), counts: await countsOf(site, options) };
 }
 
 type Mood = 'good' | 'refuses' | 'resets' | 'hangs';
 
-/** The same for the same request of the same payment, whichever dispatcher sends it and when. */
+/** The same for each repetition of a payment's request, in any dispatcher and at any time. */
 function moodOf(seed: number, { event, nth }: Visit): Mood {
   const share = nth > MAX_MOODS ? 1 : shareOf(seed, event.description, nth);
   if (share < 0.05) return 'refuses';
@@ -100,7 +100,7 @@ async function payAndKill(
   return payments;
 }
 
-/** Waits until nothing is left but what is leased. @param goOn ends what would only end after 15 seconds. */
+/** Waits until only leased deliveries are left. @param goOn ends requests that would otherwise take 15 seconds. */
 async function othersDone(site: Site, merchants: readonly Merchant[], events: number, goOn: () => void): Promise<void> {
   await eventually(
     async () => {
@@ -112,7 +112,7 @@ async function othersDone(site: Site, merchants: readonly Merchant[], events: nu
   );
 }
 
-/** Whoever is alive has none left once it is stopped, so that the leases which are left were the dead's. */
+/** A running process has none left after it is stopped, so the remaining leases are those of killed processes. */
 async function buryTheDead(site: Site, dispatchers: ServiceProcess[], merchants: readonly Merchant[]): Promise<void> {
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
   await site.lapseLeases(merchants);
@@ -143,14 +143,14 @@ type EventRow = {
   attempts: number;
   interruptions: number;
   made: number;
-  /** Of those, the ones that found their receiver; on a busy machine some do not get a connection in time. */
+  /** Those that reached their receiver; on a busy machine some get no connection in time. */
   sent: number;
   successes: number;
 };
 
 /**
- * Each request was written down or cut off by a kill, and each kill that cut one off was noticed at the next claim. Nothing was settled twice:
- * each attempt written down is charged, and one of them was the success.
+ * Each request was stored, or interrupted by a kill, which the next claim noticed. Nothing was settled twice: each stored attempt is
+ * counted, and one of them was the success.
  */
 async function judgeRows({ world, book }: Site): Promise<string[]> {
   const { rows } = await world.pool.query<EventRow>(

@@ -2,13 +2,13 @@ import { expect, jest, test } from '@jest/globals';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { emptiness, killRun } from './kill-run.ts';
 
-// What hangs is waited for; nothing here passes or fails by time.
+// The test waits for requests that hang; nothing here passes or fails by time.
 jest.setTimeout(3_600_000);
 
-/** The same run for everybody, so that what fails is due to the change at hand. `npm run faults -- webhooks` makes others, longer ones. */
+/** A fixed seed, so that a failure is caused by the change at hand. `npm run faults -- webhooks` makes other, longer runs. */
 const SEED = 20_261_207;
 
-test('however dispatchers are killed, every event arrives, as it was signed, and is settled once', async () => {
+test('every event arrives, correctly signed, and is settled once, even if dispatchers are killed at any time', async () => {
   const seed = seedOf(SEED);
   const closers: (() => Promise<void>)[] = [];
   try {

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const loop = startDeliverLoop({
     ...{ ...common, pool: store.pool, vault: store.vault, sender, pressure },
     ...{ limits, stopping: new AbortController().signal },
-    // More than are used up before the test has seen that they fail.
+    // More than are used up before the test has seen the failures.
     retryDelaysSeconds: Array<number>(10_000).fill(0),
   });
   stop = async () => {
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-test('events wait while a name server fails or a name does not exist, and arrive once the name resolves', async () => {
+test('events wait while a name server fails or a name does not exist, and arrive when the name resolves', async () => {
   const hosts = { SERVFAIL: 'hooks.unanswered.io', NXDOMAIN: 'hooks.gone.io' } as const;
   const events = await Promise.all(
     Object.entries(hosts).map(async ([error, host]) => {

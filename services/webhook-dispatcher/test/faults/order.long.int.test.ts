@@ -12,7 +12,7 @@ import { findOvertakenAttempts } from './invariants.ts';
 import { openSite, type Site } from './site.ts';
 import { createGate, reset, shareOf, type Visit } from './visits.ts';
 
-// The leases of killed dispatchers are waited for; nothing here passes or fails by time.
+// The test waits for the leases of killed dispatchers; nothing here passes or fails by time.
 jest.setTimeout(3_600_000);
 
 const SEED = 20_261_126;
@@ -22,7 +22,7 @@ const { payments: PAYMENTS, kills: KILLS } = amountOf({
   long: { payments: 1_500, kills: 8 },
 });
 
-test('however dispatchers are killed, no notice of a payment comes to a receiver after its PAID event', async () => {
+test('no receiver gets a notice of a payment after its PAID event, even if dispatchers are killed at any time', async () => {
   const seed = seedOf(SEED);
   const site = await openSite({ retryDelaysSeconds: '0,0,1,1,1,1,1,1' });
   const dispatchers = [site.world.dispatcher(), await site.world.start()];
@@ -37,7 +37,7 @@ test('however dispatchers are killed, no notice of a payment comes to a receiver
 
     const found = [...(await site.violations()), ...(await findOvertakenAttempts(site.world.pool)), ...judge(site)];
     expect({ seed, found }).toEqual({ seed, found: [] });
-    // A run in which nothing was taken back, waited for or sent shows nothing.
+    // A run in which no notice was withdrawn, waited for or sent proves nothing.
     expect(Math.min(notices.superseded, notices.delivered, notices.interrupted)).toBeGreaterThan(0);
   } finally {
     await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
@@ -79,7 +79,7 @@ async function killSome({ world }: Site, dispatchers: ServiceProcess[], seed: nu
   }
 }
 
-/** Most take a moment, so that PAID comes meanwhile; some refuse, reset or hang, each event at most three times. */
+/** Most take a moment, so that PAID arrives meanwhile; some refuse, reset or hang, at most three times per event. */
 function mannerOf(seed: number): (visit: Visit) => Answer {
   const hanging = createGate();
   return ({ event, nth }) => {
@@ -107,7 +107,7 @@ async function untilNoneWaits({ world }: Site): Promise<Record<'superseded' | 'd
   );
 }
 
-/** @returns a line for each request about a payment that came behind its PAID event. */
+/** @returns a line for each request about a payment that followed its PAID event. */
 function judge({ book }: Site): string[] {
   const paid = new Set<string>();
   return book.all.flatMap(({ event }) => {

@@ -9,14 +9,14 @@ let site: Site;
 let endless: Merchant[];
 beforeAll(async () => {
   site = await openSite();
-  // Its attempts last until their time is over, so they begin first and are looked at last.
+  // Its attempts last until their time limit, so they start first and are checked last.
   endless = await site.merchants(2, ({ event }) => (Number(event.description.slice(-1)) % 2 === 0 ? trickle : flood));
   await site.pay(endless, 4);
 });
 afterEach(async () => expect(await site.violations()).toEqual([]));
 afterAll(() => site.world.stop());
 
-/** 200, and then a body that never ends: a byte now and then, or as much as is taken. */
+/** 200, and then an endless body, slow or as fast as it is read. */
 const trickle: Answer = (response) => {
   response.writeHead(200).write('.');
   const dripping = setInterval(() => response.write('.'), 500);
@@ -59,12 +59,12 @@ test('while a tenth of the receivers hang, all events of the others arrive', asy
   const hanging = await site.knownMerchants(2, () => gate.hold);
   const others = await site.merchants(18);
   await site.pay(hanging, 40);
-  // Each has as much in flight as one merchant may have.
+  // Each has as many in flight as one merchant may have.
   await eventually(() => expect(gate.held()).toBe(16));
   await site.pay(others, 360);
   await site.delivered(others, 360);
   expect(await site.count(hanging, `status = 'delivered'`)).toBe(0);
-  // Those that have hung for fifteen seconds by now make room for as many.
+  // Those that have hung for fifteen seconds make room for as many.
   await eventually(async () => expect(await site.count(hanging, `lease_id is not null`)).toBe(16));
 
   for (const { host } of hanging) site.book.treat(host, () => status(200));
@@ -72,7 +72,7 @@ test('while a tenth of the receivers hang, all events of the others arrive', asy
   await site.delivered(hanging, 40);
 });
 
-test('an event for a receiver whose certificate has ended waits, and arrives once the certificate is renewed', async () => {
+test('an event for a receiver whose certificate has expired waits, and arrives when the certificate is renewed', async () => {
   const [merchant] = (await site.merchants(1)) as [Merchant];
   const host = `expired.${merchant.host}`;
   site.book.treat(host, () => status(200));
@@ -93,7 +93,7 @@ test('an event for a receiver whose certificate has ended waits, and arrives onc
   expect(site.book.of(host)).toHaveLength(1);
 });
 
-test('a status line of 200 is a success, even when the body after it never ends', async () => {
+test('a status line of 200 is a success, even if the body never ends', async () => {
   await site.delivered(endless, 4);
   expect(await site.count(endless, 'attempts = 1 and interruptions = 0')).toBe(4);
   expect(visitsOf(endless)).toHaveLength(4);

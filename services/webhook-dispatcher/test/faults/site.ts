@@ -6,39 +6,39 @@ import { internalToken, startWorld, type Merchant, type World } from '../world.t
 import { findViolations } from './invariants.ts';
 import { findForgeries, openVisitorsBook, type Manner, type VisitorsBook } from './visits.ts';
 
-/** A world in which much happens at once, and in which every request is written down and verified. */
+/** A world for many concurrent events, in which every request is recorded and verified. */
 export type Site = {
   world: World;
   book: VisitorsBook;
-  /** New merchants with an endpoint each. @param manner how their receivers treat requests; without it all are accepted. */
+  /** Adds merchants with an endpoint each. @param manner how their receivers treat requests; by default they accept all. */
   merchants(count: number, manner?: Manner): Promise<Merchant[]>;
   /**
-   * The same, as if each had answered before: of a new one only one attempt is made until that has taken five seconds, and of fifteen
-   * seconds, after which a held request ends, that is much.
+   * The same, as if each had answered before: a new lane only has one attempt until that has taken five seconds, which is much of the
+   * fifteen seconds after which a held request ends.
    */
   knownMerchants(count: number, manner?: Manner): Promise<Merchant[]>;
-  /** Has so many payments of these merchants paid, in turn, and waits until the messages are in the outbox. */
+  /** Marks payments of these merchants as paid, in turn, and waits until the messages are in the outbox. */
   pay(merchants: readonly Merchant[], count: number): Promise<PaymentPaid[]>;
-  /** Calls an internal route of that process. */
+  /** Calls an internal route of this process. */
   callAt(
     process: ServiceProcess,
     method: string,
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: unknown }>;
-  /** The merchant's key is replaced; the new one is known from the answer on. @returns its id. */
+  /** Replaces the merchant's key; the new one is known as soon as it is answered. @returns its id. */
   rotate(merchant: Merchant): Promise<string>;
-  /** Deliveries of these merchants, by what is asked of them. */
+  /** Deliveries of these merchants that match a condition. */
   count(merchants: readonly Merchant[], condition?: string): Promise<number>;
-  /** Waits until so many deliveries of these merchants have ended well. */
+  /** Waits until this many deliveries of these merchants have succeeded. */
   delivered(merchants: readonly Merchant[], count: number, options?: { timeoutMs?: number }): Promise<void>;
-  /** As if 45 seconds had passed for these merchants' leases. */
+  /** Makes the leases of these merchants expire. */
   lapseLeases(merchants: readonly Merchant[]): Promise<void>;
-  /** What must never be, in the rows and in the requests; nothing when all is well. */
+  /** Violations in the rows and in the requests. */
   violations(): Promise<string[]>;
 };
 
-/** So many at once, because whoever waits for a database connection for two seconds is refused. */
+/** The most concurrent calls: one that waits two seconds for a database connection is refused. */
 const AT_ONCE = 4;
 
 export async function openSite({ retryDelaysSeconds = '0,0,0,0,0,0,0,0' } = {}): Promise<Site> {
@@ -115,7 +115,7 @@ async function countDeliveries({ pool }: World, merchants: readonly Merchant[], 
   return rows[0]!.count;
 }
 
-/** @returns what came of each, in order. */
+/** @returns the result of each, in order. */
 async function forEach<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;

@@ -3,16 +3,16 @@ import type { Socket } from 'node:net';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
 import type { Answer, Received, Receiver } from '../receiver.ts';
 
-/** A request that came to a receiver, and what became of it there. */
+/** A request at a receiver, and how it ended. */
 export type Visit = Received & {
   event: WebhookEvent;
   /** Unix milliseconds. */
   at: number;
-  /** Which request about this event it was, from 1. */
+  /** The number of the request about this event, from 1. */
   nth: number;
-  /** The status that was sent, once it was sent. */
+  /** The status, if one was sent. */
   answered: number | null;
-  /** False once its answer has ended, or its connection. */
+  /** False after its answer, or its connection, has ended. */
   open: boolean;
 };
 
@@ -20,18 +20,18 @@ export type Visit = Received & {
 export type Manner = (visit: Visit) => Answer;
 
 export type VisitorsBook = {
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   all: readonly Visit[];
   of(host: string): Visit[];
   /** How often each event was answered 2xx. */
   acceptances(): Map<string, number>;
-  /** From now on the host treats what comes as `manner` says. */
+  /** From now on the host treats requests with this manner. */
   treat(host: string, manner: Manner): void;
-  /** Every key that merchants were shown. */
+  /** Every key that was shown to merchants. */
   keys: Map<string, string>;
 };
 
-/** Writes down all that comes to receivers, as receivers are told to keep it. */
+/** Records all requests at receivers, as receivers are told to do. */
 export function openVisitorsBook(receiver: Receiver): VisitorsBook {
   const all: Visit[] = [];
   const timesSeen = new Map<string, number>();
@@ -59,13 +59,13 @@ export function openVisitorsBook(receiver: Receiver): VisitorsBook {
 
 export const eventIdOf = ({ event }: Pick<Visit, 'event'>): string => event.event_id;
 
-/** The request was read, and perhaps acted on; its sender never hears of it. */
+/** The request was read, and perhaps handled, but its sender gets no answer. */
 export const reset: Answer = (_response, request) => {
-  // A TLS socket can only be closed. What it runs over can be reset, and has no public name.
+  // A TLS socket can only be closed. Its underlying socket can be reset, but has no public name.
   (request.socket as unknown as { _parent: Socket })._parent.resetAndDestroy();
 };
 
-/** A receiver that holds what comes, until some of it or all is let go. */
+/** A receiver that holds requests until some or all are released. */
 export function createGate(): { hold: Answer; letGo(answer: Answer, count?: number): void; held(): number } {
   const waiting = new Set<() => Parameters<Answer>>();
   return {
@@ -84,14 +84,14 @@ export function createGate(): { hold: Answer; letGo(answer: Answer, count?: numb
   };
 }
 
-/** A share from 0 up to, and without, 1 that is always the same for the same words. */
+/** A number from 0 up to, but not including, 1 that is always the same for the same words. */
 export function shareOf(...words: readonly (string | number)[]): number {
   return createHash('sha256').update(words.join(' ')).digest().readUInt32LE() / 2 ** 32;
 }
 
 /**
- * What the contract tells receivers to refuse, and what no two requests about one event may differ in.
- * @returns a line for each request that is not as it must be.
+ * What the contract tells receivers to refuse, and what must be equal in all requests about one event.
+ * @returns a line for each invalid request.
  */
 export function findForgeries({ all, keys }: VisitorsBook): string[] {
   const bodies = new Map<string, Buffer>();

@@ -19,8 +19,8 @@ import { HOST_PAUSE_SECONDS, LANE_PAUSE_SECONDS, LEASE_SECONDS, policy } from '.
 const RETRY_DELAYS_SECONDS = [null, 0, 0, 0.05, 0.3, 2];
 
 /**
- * A dispatcher without a receiver: claims with bounds of all kinds, and what it claimed ends in one of the ways in which attempts
- * end, or never.
+ * A dispatcher without a receiver: it claims with all kinds of bounds, and ends its claimed deliveries in one of the ways in which
+ * attempts end, or never.
  */
 export async function runClaimer(scene: Scene, name: string): Promise<void> {
   const inFlight = new Map<string, number>();
@@ -34,7 +34,7 @@ export async function runClaimer(scene: Scene, name: string): Promise<void> {
     scene.counts.claimed += claimed.length;
     judgeKeys(scene, claimed, beganAt);
     if (claimed.length > 0 && chance.happens(0.08)) {
-      // The process died, and the one that took its place knows of nothing in flight.
+      // The process died, and its successor knows nothing of the attempts in flight.
       scene.counts.crashes += 1;
       inFlight.clear();
       return;
@@ -70,7 +70,7 @@ function judgeKeys(scene: Scene, claimed: readonly Claimed[], beganAt: number): 
   }
 }
 
-/** Ends what was claimed at once, as a process does that has to give it back, or attempt by attempt. */
+/** Ends a claim: releases all of it, as a stopping process does, or ends attempt by attempt. */
 function createWork(scene: Scene, name: string, inFlight: Map<string, number>) {
   const { counts } = scene;
   const { pool } = scene.world;
@@ -100,7 +100,7 @@ function createWork(scene: Scene, name: string, inFlight: Map<string, number>) {
   };
 }
 
-/** An attempt whose answer comes soon, or only when its lease has lapsed, and is written down once or once more. */
+/** An attempt whose answer comes soon, or only after its lease has expired, and is stored once or twice. */
 function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promise<void> {
   const { counts } = scene;
   const chance = chanceOf(scene, name);
@@ -125,7 +125,7 @@ function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promi
   };
 }
 
-/** The dispatcher's own, whose retries are counted. */
+/** The dispatcher's own transaction function, with counted retries. */
 function randomWriter(scene: Scene, name: string): (outcome: Outcome) => Promise<void> {
   const write = async (outcomes: readonly Outcome[]): Promise<void> => {
     try {
@@ -138,7 +138,7 @@ function randomWriter(scene: Scene, name: string): (outcome: Outcome) => Promise
   return createOutcomeWriter({ write, logger: testLogger });
 }
 
-/** A process that died and was replaced has none in flight, whatever the dead one still comes to. */
+/** A process that died and was replaced has no attempts in flight, even if those of the dead one still end. */
 function add(counts: Map<string, number>, merchantId: string, change: 1 | -1): void {
   const count = (counts.get(merchantId) ?? 0) + change;
   if (count > 0) counts.set(merchantId, count);

@@ -2,9 +2,9 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { HOST_PAUSE_SECONDS, LANE_PAUSE_SECONDS, LEASE_SECONDS, policy } from './times.ts';
 
 /**
- * Looks for what must never be in the lanes, at any moment and whatever is under way: each rule reads what was committed at one
- * moment, and compares it with the clock of a later one.
- * @returns what is broken, and the lane that shows it; none when all is well.
+ * Looks for violations in the lanes, at any moment and with running transactions: each rule reads the committed rows of one
+ * moment, and compares them with a later clock.
+ * @returns the violations, each with its lane.
  */
 export async function findLaneViolations(db: Queryable): Promise<{ what: string; shown: string }[]> {
   const { rows } = await db.query<{ rule: string; lane: { merchant_id: string } }>(`${union} limit 5`, [
@@ -15,7 +15,7 @@ export async function findLaneViolations(db: Queryable): Promise<{ what: string;
   return rows.map(({ rule, lane }) => ({ what: `${rule}: ${lane.merchant_id}`, shown: JSON.stringify(lane) }));
 }
 
-/** Of `l`, each lane with the earliest of what pends in it; one for notices rests for a second while PAID events are due. $1: longest rest of a host, $2: longest rest of a lane, $3: recovered at. */
+/** Adds to each lane `l` its earliest pending delivery; a notice lane waits a second while PAID events are due. $1: longest pause of a host, $2: longest pause of a lane, $3: recovered at. */
 const rules = {
   'what pends is due at a time its lane knows of': `
     l.earliest is not null

@@ -11,7 +11,7 @@ import { startCycle } from '../../src/events/retry.sql.ts';
 import { hosts, newKey, repeat, type Chance, type Scene } from './scene.ts';
 import { GIVE_UP_SECONDS } from './times.ts';
 
-/** Everybody but the claimers who changes events, endpoints or lanes. Some take their time before they commit. */
+/** Everything except claims that changes events, endpoints or lanes. Some transactions are slow to commit. */
 export function runOthers(scene: Scene): Promise<void>[] {
   return [
     repeat(scene, 'first inserter', 40, (chance) => insert(scene, chance)),
@@ -27,7 +27,7 @@ export function runOthers(scene: Scene): Promise<void>[] {
 
 async function insert({ world, merchants, counts }: Scene, chance: Chance): Promise<void> {
   const events = Array.from({ length: 1 + chance.below(8) }, () => newEvent(chance.pick(merchants)));
-  // What the broker delivers twice says nothing new.
+  // A message that is delivered twice has no effect.
   const times = chance.happens(0.1) ? 2 : 1;
   const pauseMs = chance.happens(0.2) ? chance.below(30) : 0;
   for (let time = 0; time < times; time += 1) {
@@ -39,7 +39,7 @@ async function insert({ world, merchants, counts }: Scene, chance: Chance): Prom
   counts.inserted += events.length;
 }
 
-/** Of a payment there may be several. It becomes PAID before, after or while they are stored, when one is in flight, or never. */
+/** A payment may have several. It becomes PAID before, after or while they are stored, while one is in flight, or never. */
 async function insertSomeNotices({ world, merchants, counts }: Scene, chance: Chance): Promise<void> {
   const [merchantId, paymentId] = [chance.pick(merchants), newId('pay')];
   const chosen = kinds.filter((_kind, n) => n === 0 || chance.happens(0.3));
@@ -57,7 +57,7 @@ async function insertSomeNotices({ world, merchants, counts }: Scene, chance: Ch
   counts.noticed += notices.length;
 }
 
-/** Or until it has taken long: the lanes of some are held, or wait. */
+/** Or until it has taken long: some lanes are held, or wait. */
 async function untilLeased({ pool }: Scene['world'], notices: readonly NewNotice[]): Promise<void> {
   const ids = notices.map(({ eventId }) => eventId);
   for (let look = 0; look < 20; look += 1) {
@@ -90,7 +90,7 @@ function newEvent(merchantId: string, paymentId = newId('pay')): NewEvent {
   };
 }
 
-/** Accounts are blocked and let go in turns, each message with a newer version than all before. */
+/** Blocks and unblocks accounts in turn, each message with a higher version than all before. */
 function createHolder({ world, merchants, counts }: Scene): (chance: Chance) => Promise<void> {
   let statusVersion = 0;
   return async (chance) => {
@@ -129,7 +129,7 @@ async function rotate(scene: Scene, chance: Chance): Promise<void> {
   counts.rotated += 1;
 }
 
-/** Half of the time what PAID has overtaken is tried, too, which is refused. */
+/** Half of the time it retries notices that must not follow PAID, which is refused. */
 async function retry({ world, counts }: Scene, chance: Chance): Promise<void> {
   const { rows } = await world.pool.query<{ event_id: string }>(
     `select event_id from delivery where status = 'failed' and (error_category <> 'superseded' or $2) order by event_id desc offset $1 limit 2`,

@@ -12,8 +12,8 @@ import { hosts, note, openScene, repeat, type Counts, type Scene } from './scene
 import { LEASE_SECONDS, policy } from './times.ts';
 
 /**
- * Claimers and all others who change lanes do so at once, in random ways, while the lanes are looked at all the time. Then all
- * receivers are well again, and what pends has to be delivered.
+ * Claims and all other changes of lanes run concurrently, in random ways, while the lanes are checked all the time. Then all
+ * receivers work again, and every pending delivery has to be delivered.
  */
 export async function randomClaims(options: {
   world: StoreWorld;
@@ -30,7 +30,7 @@ export async function randomClaims(options: {
     repeat(scene, 'watcher', 20, () => look(scene)),
   ];
   await delay(options.durationMs);
-  // What meets what is up to the machine: a busy one takes longer until there was something of every kind.
+  // Timing depends on the machine: a busy one takes longer until everything has happened.
   await eventually(() => untilAllHappened(counts), { timeoutMs: 60_000 }).catch(() => undefined);
   scene.isOver = true;
   await Promise.all(all);
@@ -45,18 +45,18 @@ export async function randomClaims(options: {
   return { broken: [...broken].slice(0, 20).map((line) => line.join(' ')), counts };
 }
 
-/** Nobody wishes for these. */
+/** These need not happen. */
 const unwanted = ['deadlocks', 'lockTimeouts'];
 
-/** @throws while there is a kind of which nothing has happened. */
+/** @throws while something has never happened. */
 function untilAllHappened(counts: Counts): void {
   const missing = Object.entries(counts).filter(([name, times]) => times === 0 && !unwanted.includes(name));
   if (missing.length > 0) throw new Error(`no ${missing.map(([name]) => name).join(', ')} yet`);
 }
 
 /**
- * Statements that change rows take a moment now and then, before and after it: what can come between two of them, or between
- * what one sees and what it does, then comes often.
+ * Delays some statements that change rows, before and after they run: so other statements often come between two of them, or
+ * between their snapshot and their effect.
  */
 async function slowDown({ pool }: StoreWorld): Promise<void> {
   await pool.query(
@@ -110,17 +110,17 @@ async function look(scene: Scene): Promise<void> {
 
 async function heal(scene: Scene): Promise<void> {
   const { world, merchants } = scene;
-  // Newer than all that was said before.
+  // Newer than all messages before.
   const statusVersion = 2 ** 31 - 1;
   for (const merchantId of merchants) {
     await transaction(world.pool, (tx) => holdLane(tx, { merchantId, held: false, statusVersion }));
-    // Nobody claims what has nowhere to go.
+    // Lanes without an endpoint are not claimed.
     const { rowCount } = await world.pool.query(`select from endpoint where merchant_id = $1`, [merchantId]);
     if (rowCount === 0) await putEndpoint(scene, merchantId, hosts[0]);
   }
 }
 
-/** @throws until nothing pends, and no lane waits to be looked at. */
+/** @throws until nothing is pending, and no lane is due. */
 async function deliverAll(scene: Scene): Promise<void> {
   const { world } = scene;
   const claimed = await world.claim({ leaseSeconds: LEASE_SECONDS });

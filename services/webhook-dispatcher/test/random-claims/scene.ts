@@ -4,7 +4,7 @@ import { shareOf } from '../faults/visits.ts';
 import type { NewKey } from '../../src/endpoints/endpoint.sql.ts';
 import type { StoreWorld } from '../store-world.ts';
 
-/** What happened, and how often. Deadlocks and lock timeouts are those that the store's functions did not get over by themselves. */
+/** What happened, and how often. Deadlocks and lock timeouts are those that the store's functions did not resolve themselves. */
 export type Counts = Record<(typeof happenings)[number], number>;
 
 const happenings = [
@@ -34,18 +34,18 @@ const happenings = [
   'lockTimeouts',
 ] as const;
 
-/** What all who take part in a run share. */
+/** What all participants of a run share. */
 export type Scene = {
   world: StoreWorld;
   seed: number;
-  /** The last two have no endpoint when the run begins. */
+  /** The last two have no endpoint at the start. */
   merchants: readonly string[];
-  /** Share of a merchant's attempts that its receiver accepts. */
+  /** The share of a merchant's attempts that its receiver accepts. */
   successShareOf(merchantId: string): number;
   counts: Counts;
-  /** Broken promises, each with what showed it first. */
+  /** Violations, each with its first evidence. */
   broken: Map<string, string>;
-  /** When a key's replacement was committed, in the milliseconds of performance.now(). */
+  /** When a key's replacement was committed, in milliseconds of performance.now(). */
   replacedAt: Map<string, number>;
   isOver: boolean;
 };
@@ -60,7 +60,7 @@ const WITHOUT_ENDPOINT = 2;
 
 export async function openScene(world: StoreWorld, seed: number): Promise<Scene> {
   const merchants: string[] = [];
-  // Hosts and receivers' tempers in all their combinations.
+  // All combinations of hosts and receivers' success rates.
   for (let n = 0; n < MERCHANTS; n += 1) merchants.push(await world.addMerchant(hosts[(n >> 2) % hosts.length]));
   for (let n = 0; n < WITHOUT_ENDPOINT; n += 1) merchants.push(newId('mer'));
   const shares = new Map(merchants.map((merchantId, n) => [merchantId, SUCCESS_SHARES[n % SUCCESS_SHARES.length]!]));
@@ -76,16 +76,16 @@ export async function openScene(world: StoreWorld, seed: number): Promise<Scene>
   };
 }
 
-/** Choices that the seed repeats. */
+/** Random choices that the seed repeats. */
 export type Chance = {
-  /** A whole number from 0 up to, and without, `end`. */
+  /** A whole number from 0 up to, but not including, `end`. */
   below(end: number): number;
-  /** True in that share of the cases, 0 to 1. */
+  /** True with this probability, 0 to 1. */
   happens(share: number): boolean;
   pick<T>(values: readonly T[]): T;
 };
 
-/** @param name whose choices they are, so that nobody's depend on how often the others chose. */
+/** @param name of the participant, so that its choices do not depend on the others. */
 export function chanceOf({ seed }: Scene, name: string): Chance {
   let choices = 0;
   const next = (): number => shareOf(seed, name, (choices += 1));
@@ -93,7 +93,7 @@ export function chanceOf({ seed }: Scene, name: string): Chance {
   return { below, happens: (share) => next() < share, pick: (values) => values[below(values.length)]! };
 }
 
-/** Does something over and over, with pauses of up to `pauseMs`, until the run is over. */
+/** Repeats something, with pauses of up to `pauseMs`, until the run ends. */
 export async function repeat(
   scene: Scene,
   name: string,
@@ -107,7 +107,7 @@ export async function repeat(
   }
 }
 
-/** Does something that may lose against others who want the same locks, and must not fail for any other reason. */
+/** Does something that may lose against others that want the same locks, but must not fail for any other reason. */
 export async function tolerate(scene: Scene, name: string, run: () => Promise<unknown>): Promise<void> {
   try {
     await run();
@@ -116,7 +116,7 @@ export async function tolerate(scene: Scene, name: string, run: () => Promise<un
   }
 }
 
-/** @param shown by what, which may be another thing each time. */
+/** @param shown the evidence, which may differ each time. */
 export function note({ broken }: Scene, what: string, shown = ''): void {
   if (!broken.has(what)) broken.set(what, shown);
 }
@@ -125,7 +125,7 @@ export function countError(scene: Scene, name: string, error: unknown): void {
   const { counts } = scene;
   const { code, message } = error as { code?: string; message?: string };
   if (code === '40P01') counts.deadlocks += 1;
-  // Whoever waits for the connections of those that wait for locks has waited for the locks too.
+  // Waiting for connections of transactions that wait for locks is waiting for these locks too.
   else if (code === '55P03' || code === '57014' || message === 'timeout exceeded when trying to connect')
     counts.lockTimeouts += 1;
   else note(scene, `${name} failed with ${code ?? 'no code'}`, message);
