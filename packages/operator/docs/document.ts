@@ -55,7 +55,7 @@ const table = (labels: readonly string[], rows: readonly (readonly string[])[]):
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
     .join('\n');
 
-/** What a section has beside its commands. */
+/** What a section has besides its commands. */
 const extras: Record<string, string> = {
   Transfers: `\n\n### Unmatched transfers\n\nOnly a transfer of exactly the amount, to the wallet, while the payment waits pays it. Every other one is unmatched: its merchant or an operator decides about it. On a shared wallet the chain does not say which customer sent a transfer, so each has a list of the payments that it **may be for**, at most 20. Lists and pages name one payment only when it is the only one. A merchant sees only its own payments, and \`candidates_elsewhere\` when another merchant has one; then only an operator can accept it.\n\n${table(
     ['Reason', 'What happened, and what to do'],

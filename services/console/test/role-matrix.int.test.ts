@@ -69,7 +69,7 @@ afterAll(async () => {
 
 type Answer = { status: number; text: string };
 
-/** Asks about things that are not there, but for the merchant; where there is a body, it fits no call, so that nothing is changed. */
+/** Asks about things that are not there, except the merchant; where there is a body, it fits no call, so that nothing is changed. */
 async function ask(call: Call, headers: Record<string, string>, merchantId: string): Promise<Answer> {
   const ids: Record<string, string> = { merchant_id: merchantId, payment_id: newId('pay'), event_id: newId('evt') };
   const path = call.path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? 'nothing');
