@@ -7,9 +7,12 @@ import {
   locateTransfer,
   recipientOf,
   transferFilter,
+  findDeprecation,
+  tokenEvents,
 } from '../src/chain/transfers.ts';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import { TOKEN, sampleLog, sampleReceipt, topicOf } from './samples.ts';
+import { id } from 'ethers';
 
 describe('decoding', () => {
   test('a transfer of the token is read with sender, recipient and exact amount', () => {
@@ -96,4 +99,24 @@ test('filtering by recipient pads addresses to the width of a topic', () => {
   expect(transferFilter(network, null)).toEqual({ address: TOKEN, topics: [[TRANSFER_TOPIC, DEPRECATE_TOPIC]] });
   const topics = [TRANSFER_TOPIC, null, [topicOf(addressOf(2))]];
   expect(transferFilter(network, [addressOf(2)])).toEqual({ address: TOKEN, topics });
+});
+
+const deprecated = sampleLog({ topics: [DEPRECATE_TOPIC], data: topicOf(addressOf(9)) });
+
+test('the topic of a deprecation is that of its event', () => {
+  expect(DEPRECATE_TOPIC).toBe(id('Deprecate(address)'));
+});
+
+test('a deprecation is found among transfers, with the new contract', () => {
+  const found = { transactionId: hashOf(0xabc).slice(2), blockNumber: 7, successor: addressOf(9) };
+  expect(findDeprecation(TOKEN, [{ logs: [sampleLog()] }, { logs: [sampleLog(), deprecated] }])).toEqual(found);
+  const indexed = { ...deprecated, topics: [DEPRECATE_TOPIC, topicOf(addressOf(9))], data: '0x' };
+  expect(findDeprecation(TOKEN, [{ logs: [indexed] }])).toEqual(found);
+  expect(findDeprecation(TOKEN, [{ logs: [{ ...deprecated, data: '0x' }] }])).toEqual({ ...found, successor: null });
+});
+
+test('a deprecation of another contract does not count', () => {
+  const other = { ...deprecated, address: addressOf(5) };
+  expect(findDeprecation(TOKEN, [{ logs: [sampleLog(), other] }])).toBeNull();
+  expect(tokenEvents({ token: TOKEN }, [sampleLog(), other, deprecated])).toEqual([sampleLog(), deprecated]);
 });

@@ -29,7 +29,7 @@ export async function readEventsOfBlock(
     const isProvedNext = filter !== null && !isBlank(block.logsBloom);
     const logs = await readLogsOfBlock(rpc, block.hash, filter, isProvedNext);
     if (logs.some(({ blockNumber }) => blockNumber !== block.number))
-      throw new RpcError('invalid_answer', 'an event of another height than its block');
+      throw new RpcError('invalid_answer', 'an event with a different height than its block');
     return looksCutOff(logs) ? await readEventsFromReceipts(rpc, block) : logs;
   } catch (error) {
     // A single block is never refused as a range, so here the whole batch is too large.

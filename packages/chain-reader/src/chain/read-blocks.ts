@@ -105,7 +105,7 @@ export async function matchTransfers(
     matches.flatMap((decoded) => {
       const receipt = receipts.get(decoded.log.transactionHash);
       const timestamp = block.timestamp ?? timestamps.get(block.hash);
-      if (receipt === undefined || timestamp === undefined) throw new Error('a match lacks its receipt or its block');
+      if (receipt === undefined || timestamp === undefined) throw new Error('a match has no receipt or no block');
       return locateTransfer(decoded, receipt, timestamp) ?? [];
     }),
   );

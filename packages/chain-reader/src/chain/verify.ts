@@ -152,7 +152,7 @@ function transferAt(network: ChainNetwork, receipt: Receipt, position: number, b
   if (decoded === null) return 'no_transfer';
   const transfer = locateTransfer(decoded, receipt, block.timestamp);
   if (transfer?.transactionEventIndex !== position)
-    throw new RpcError('invalid_answer', 'a receipt with two events of one place');
+    throw new RpcError('invalid_answer', 'a receipt with two events at the same place');
   return transfer;
 }
 

@@ -44,7 +44,7 @@ export function createWatchSet() {
       size -= 1;
     },
     size: () => size,
-    /** Every wallet, in no order. */
+    /** Every wallet, in any order. */
     addresses: (): Iterable<string> => readAddresses(table),
   };
 }

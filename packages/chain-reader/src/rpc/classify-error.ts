@@ -43,7 +43,7 @@ export function classifyTransportError(error: unknown): RpcError {
   const { name, code } = error as { name?: string; code?: unknown };
   // The code of an expired deadline is a DOM number. The name is clearer.
   const label = typeof code === 'string' ? code : (name ?? 'unknown error');
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new RpcError('range', 'the answer is larger than we read');
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new RpcError('range', 'the answer is too large');
   const isTimeout = name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(label);
   return new RpcError(isTimeout ? 'timeout' : 'unreachable', label);
 }

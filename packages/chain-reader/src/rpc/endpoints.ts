@@ -147,7 +147,7 @@ function report(metrics: EndpointMetrics, network: string, endpoints: readonly E
   }
 }
 
-/** Which endpoints to ask first. None is left out, because every reason to ask one later passes. */
+/** Which endpoints to ask first. None is left out, because each reason to ask one later is temporary. */
 function inOrder(endpoints: readonly Endpoint[], best: Head | null): Endpoint[] {
   const rank = (endpoint: Endpoint): number => {
     const status = endpoint.status();

@@ -100,7 +100,7 @@ export async function readText(
     return (await decompress(compressed, { maxOutputLength: maxBytes })).toString('utf8');
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
-      throw new RpcError('range', 'the answer is larger than we read');
+      throw new RpcError('range', 'the answer is too large');
     throw new RpcError('invalid_answer', 'an answer that cannot be decompressed');
   }
 }

@@ -90,7 +90,7 @@ const STEP = {
 /** What the look that found a block says about how late the block was. In milliseconds. */
 type Found = {
   late: number;
-  /** How late it was at the look before, which did not find it. */
+  /** Its lateness at the time of the previous look, which did not find it. */
   atLeast: number;
   /** The looks before that found nothing. */
   emptyLooks: number;

@@ -20,7 +20,7 @@ export type FinalityQuestion = {
   asksFinality: boolean;
   /** Whether to ask when there are none. */
   asksFinalityAtTip: boolean;
-  /** Whether a transfer waits for the answer, or soon waits for nothing else. */
+  /** Whether a transfer waits for the final block, or will soon wait for nothing else. */
   isAwaited: boolean;
 };
 

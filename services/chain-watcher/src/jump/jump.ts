@@ -198,7 +198,7 @@ async function readTarget(
     largeFinal === null ? null : nullIfFailed(readBlockAt(rpc, largeFinal.number)),
   ]);
   const claim = finalityClaim(network, head.number, tagged, hasNamedFinal);
-  if (claim === null) throw new RpcError('unknown_block', 'the node names no final block');
+  if (claim === null) throw new RpcError('unknown_block', 'the node does not name a final block');
   const last = Math.min(claim.height, head.number - network.confirmations + 1);
   const number = toBlock ?? last;
   if (number > last)

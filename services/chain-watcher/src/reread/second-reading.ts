@@ -106,7 +106,7 @@ type Differences = {
   lacking: Transfer[];
   /** Those of them that the scan should have seen. */
   missed: Transfer[];
-  /** Stored transfers that the second reading does not show, or shows with other money or another time. */
+  /** Stored transfers that the second reading does not show, or shows with another amount, address or time. */
   unseen: Transfer[];
 };
 
