@@ -274,7 +274,10 @@ describe('an endpoint that shows a completely different chain', () => {
     node.spoil(onAnotherChain);
     await untilHalted(watcher, 'the nodes have another block');
     await resume(watcher, { accept_fork: true });
-    await untilHalted(watcher, 'the fork cannot be accepted: the nodes have none of the stored blocks, of which the oldest is');
+    await untilHalted(
+      watcher,
+      'the fork cannot be accepted: the nodes have none of the stored blocks, of which the oldest is',
+    );
     expect(await actionsOf(watcher)).toMatchObject({
       actions: expect.arrayContaining([
         expect.objectContaining({ action: 'accept_fork', detail: { outcome: 'no_shared_block' } }),
