@@ -12,7 +12,7 @@ import { TEST_CALL_TIMEOUT_MS } from './webhooks/http.ts';
 
 const name = 'api-gateway';
 
-/** For one lock; leaves time for the rest of the request. */
+/** How long to wait for one lock. Leaves time for the rest of the request. */
 const LOCK_TIMEOUT_MS = 1_000;
 
 /** Longer than payments waits for chain-watcher's answer about a transfer, and shorter than the public request may take. */

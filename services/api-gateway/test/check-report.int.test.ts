@@ -10,7 +10,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await testGateway();
 });
-/** As after the migration. */
+/** The row that the migration creates. */
 beforeEach(async () => {
   await gateway.pool.query('delete from check_report');
   await gateway.pool.query('insert into check_report default values');

@@ -69,7 +69,7 @@ export async function testGateway(): Promise<TestGateway> {
       metrics,
     });
     lifecycle.onStop('pool', () => pool.end());
-    // Nothing listens there: every answer of the gateway is one without a broker.
+    // Nothing listens there, so the gateway runs without a broker.
     const broker = connectBroker({ url: 'amqp://127.0.0.1:1', name: 'api-gateway', logger, metrics });
     lifecycle.onStop('broker', () => broker.close());
     const outbox = createOutbox({ pool, broker, signer: null, logger, metrics });

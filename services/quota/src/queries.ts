@@ -43,7 +43,7 @@ export function createQueries(pool: Pool, schema: string) {
       });
       return rows.map((row) => ({ day: row.day.toISOString().slice(0, 10), payments_created: row.payments_created }));
     },
-    /** Merchants whose history, up to a UTC midnight, does not have the number of payments that payments reports. */
+    /** Merchants for which the usage history, up to a UTC midnight, has a different number of payments than the payments service. */
     async otherUsage(merchants: readonly CreatedPayments[], until: Date): Promise<Violation[]> {
       const { rows } = await pool.query<{ what: string }>(
         `select format('%s created %s until %s, of which the history has %s', merchant_id, created, $3::timestamptz, counted) as what

@@ -115,7 +115,7 @@ describe('a change of policy', () => {
   test('that arrives while another one is being written is applied after it, to its result', async () => {
     const pool = testPool({ url: world.databaseUrl, schema, max: 2 });
     try {
-      // On a busy machine the operator's call may time out, which changes nothing: then again.
+      // On a busy machine the operator's call may time out without a change. Then the test repeats it.
       await eventually(() => changeBesideAnother(pool));
     } finally {
       await pool.end();

@@ -18,7 +18,7 @@ import { createQueries } from './events/reads.sql.ts';
 import { refuseOwnServers, addressOf, findPrivateTarget } from './sending/private-targets.ts';
 import { waysOut } from './sending/ways-out.ts';
 import { checkRoute, eventRoutes } from './events/http.ts';
-import { operatorRoutes } from './lanes/http.ts';
+import { laneRoutes } from './lanes/http.ts';
 import { createSender } from './sending/sender.ts';
 import { countForeignKeys } from './endpoints/endpoint.sql.ts';
 
@@ -81,7 +81,7 @@ await startService({
         ...endpointRoutes({ pool, outbox, vault, resolve, privateTargets, sendTest }),
         ...eventRoutes({ pool, queries, privateTargetOf, wake }),
         checkRoute(operators),
-        ...operatorRoutes({ pool: operators, queries, privateTargetOf }),
+        ...laneRoutes({ pool: operators, queries, privateTargetOf }),
       ],
       // The broker is not part of readiness: without it everything works except that no new events arrive.
       ready,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { countFailingLanes, countMisplacedAttempts, readBacklog, readWaitingLanes } from '../src/lanes/backlog.sql.ts';
+import { lanesOf } from '../src/lanes/lane.sql.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
@@ -116,7 +117,7 @@ describe('the backlog', () => {
         { merchantId: second, due: 1_000 },
       ],
     });
-    expect((await readWaitingLanes(world.pool, { merchantId: first })).lanes).toMatchObject([{ due: 1_000 }]);
+    expect((await readWaitingLanes(world.pool, { lanes: lanesOf(first) })).lanes).toMatchObject([{ due: 1_000 }]);
   });
 
   test('failing receivers are counted by error category while they are sent events', async () => {
@@ -222,10 +223,10 @@ describe('waiting lanes', () => {
     await changeLane(emptied, 'next_due_at = null');
     const idle = await world.addMerchant();
     expect(await waiting()).toMatchObject({ total: 1, lanes: [{ merchant_id: failing, due: 0, oldest_due_at: null }] });
-    expect((await readWaitingLanes(world.pool, { merchantId: idle })).lanes).toMatchObject([
+    expect((await readWaitingLanes(world.pool, { lanes: lanesOf(idle) })).lanes).toMatchObject([
       { merchant_id: idle, due: 0, put_off_until: null },
     ]);
-    expect(await readWaitingLanes(world.pool, { merchantId: newId('mer') })).toEqual({ lanes: [], total: 0 });
+    expect(await readWaitingLanes(world.pool, { lanes: lanesOf(newId('mer')) })).toEqual({ lanes: [], total: 0 });
   });
 
   test('are at most a hundred, with the total', async () => {

@@ -39,7 +39,7 @@ test.each([
   ['slow-four.io', ['8.8.8.8']],
   ['lossy.io', ['8.8.8.8']],
 ])('%s resolves to all its addresses', async (name, addresses) => {
-  // This tests that it is waited for, not for how long in production.
+  // This tests that the resolver waits, not how long it waits in production.
   expect((await publicAddresses(name, resolve, 20_000)).toSorted()).toEqual(addresses.toSorted());
 });
 

@@ -11,6 +11,7 @@ import {
   giveUpDeliveries,
   readWaitingLanes,
 } from '../../../services/webhook-dispatcher/src/lanes/backlog.sql.ts';
+import { lanesOf } from '../../../services/webhook-dispatcher/src/lanes/lane.sql.ts';
 import { claimDeliveries, settleAttempts } from '../../../services/webhook-dispatcher/src/lanes/claim.sql.ts';
 import { insertEvents } from '../../../services/webhook-dispatcher/src/events/event.sql.ts';
 import { withDatabase } from '../../support/database.ts';
@@ -59,7 +60,7 @@ export async function webhookOperations({ adminUrl, pool }: { adminUrl: string; 
     },
     { name: 'deliveries of a payment', run: (n) => queries.deliveriesOf(pick(n).merchant_id, pick(n).payment_id) },
     { name: 'backlog', run: () => readBacklog(pool, { longest: 5 }) },
-    { name: 'lanes of a merchant', run: (n) => readWaitingLanes(pool, { merchantId: pick(n).merchant_id }) },
+    { name: 'lanes of a merchant', run: (n) => readWaitingLanes(pool, { lanes: lanesOf(pick(n).merchant_id) }) },
     { name: 'failed events', run: () => queries.failedEvents({ merchantId: null, after: null }) },
     { name: 'give up', run: () => giveUpDeliveries(pool, 86_400) },
     { name: 'event that nobody has', run: () => queries.deliveriesOf(newId('mer'), `pay_${randomUUID()}`) },

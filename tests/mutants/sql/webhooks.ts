@@ -368,10 +368,8 @@ export const webhooks: SqlMutants[] = [
     mutants: [
       {
         breaks: 'a new event closes the gap until an open circuit may be probed',
-        before: `     select merchant_id, now() from unnest($1::text[]) as m(merchant_id) order by merchant_id
-     on conflict (merchant_id) do update set next_due_at = greatest(excluded.next_due_at, lane.open_until)`,
-        after: `     select merchant_id, now() from unnest($1::text[]) as m(merchant_id) order by merchant_id
-     on conflict (merchant_id) do update set next_due_at = excluded.next_due_at`,
+        before: 'set next_due_at = greatest(excluded.next_due_at, lane.open_until)',
+        after: 'set next_due_at = excluded.next_due_at',
         noticedBy: 'moves each lane forward to now, or to the time at which its open circuit may be probed',
       },
       {

@@ -67,7 +67,7 @@ export function readGuide(): GuidePage[] {
 
 const read = (file: string): string => readFileSync(join(docsFolder, file), 'utf8');
 
-/** The path from docs/ of a link's target. Files outside docs/ have links too. */
+/** A link's target as a path from docs/, also for a link in a file outside docs/. */
 const fileOf = (from: string, href: string): string => posix.join(dirname(from), href).replace(/^\.\.\/docs\//, '');
 
 /** A file's address on the site; null for a file that is only in the repository. */

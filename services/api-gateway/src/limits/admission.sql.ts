@@ -4,9 +4,9 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 export type CallerRequests = {
   /** SHA-256 of the API key. */
   keyHash: Buffer;
-  /** Whether they only read, which a key with the scope `read` may. */
+  /** Whether they only read. A key with the scope `read` may do nothing else. */
   isRead: boolean;
-  /** The counter to add them to, or null. */
+  /** The counter that counts them, or null. */
   limit: Pick<RateLimit, 'scope' | 'windowSeconds'> | null;
   requests: number;
 };

@@ -125,7 +125,7 @@ export async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The limit for this merchant: support can change that of creations. */
+/** This merchant's limit: support can change the limit of creations. */
 const limitOf = (limit: RateLimit | null, { creations_per_minute: creations }: CallerRow): number =>
   (limit?.scope === rateLimits.creation.scope ? creations : null) ?? limit?.limit ?? Infinity;
 

@@ -104,7 +104,7 @@ async function register(
   return { merchant_id: merchantId, ...credentials };
 }
 
-/** Nothing but its total limits a legacy account. */
+/** Only its total limits a legacy account. */
 const legacy = { total_limit: 0, daily_limit: null, beta_duration_days: null };
 
 /** @throws HttpError 422 for a legacy account without a total, or with an end. */
@@ -121,7 +121,7 @@ function limitsOf({ access_type, total_limit, daily_limit, beta_duration_days }:
   const defaults = isLegacy ? legacy : standardBeta;
   return {
     total_limit: total_limit ?? defaults.total_limit,
-    // An explicit null takes the daily cap away.
+    // An explicit null removes the daily limit.
     daily_limit: daily_limit === undefined ? defaults.daily_limit : daily_limit,
     beta_duration_days: beta_duration_days ?? defaults.beta_duration_days,
   };

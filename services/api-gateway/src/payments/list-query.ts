@@ -46,7 +46,7 @@ export function listQueries(networks: readonly Network[]) {
 const EXPORT_DAYS_MAX = 366;
 const DAY_MS = 86_400_000;
 
-/** By default up to now, and from a year before the end. @throws HttpError 422 with every invalid parameter. */
+/** Without `created_to` it ends now; without `created_from` it begins 366 days earlier. @throws HttpError 422 with every invalid parameter. */
 export function readExportQuery(given: URLSearchParams, clock: Clock): Values {
   const {
     created_from: from,

@@ -20,7 +20,7 @@ const shape = shapeOf({
 });
 
 /**
- * Reads one transfer of a transaction, and the number of payments that, as the client knows, it may be for.
+ * Reads which transfer to accept, and the number of payments that the client confirms it may be for.
  * @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field.
  */
 export async function readAcceptedTransfer(request: RouteRequest): Promise<AcceptedTransfer> {

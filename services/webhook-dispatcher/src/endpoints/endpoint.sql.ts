@@ -7,22 +7,8 @@ import { lanesOf, lockLanes, makeLanesDueNow, probeLanesNow, restartGiveUp } fro
 
 type EndpointRow = WithDates<WebhookSettings, 'created_at' | 'updated_at'> & { version: number };
 
-/** `isOtherChoice`: the choice differs from the one before. Without an endpoint that was PAID alone. */
-type SavedEndpoint = {
-  keyId: string;
-  configuredAt: Date;
-  isNew: boolean;
-  events: WebhookChoice[];
-  version: number;
-  isOtherChoice: boolean;
-};
-
-type SavedRow = {
-  active_key_id: string;
-  created_at: Date;
-  events: WebhookChoice[];
-  version: number;
-  is_changed: boolean | null;
+/** `is_other_choice`: the choice differs from the one before. Without an endpoint that was PAID alone. */
+type SavedEndpoint = { active_key_id: string; created_at: Date; events: WebhookChoice[]; version: number } & {
   is_other_choice: boolean;
 };
 
@@ -70,9 +56,12 @@ type NewEndpoint = {
  * concurrent first calls exactly one has its key used; the others get that key.
  * @returns the key in use, whether it is the offered one, and the choice with its version.
  */
-export async function saveEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<SavedEndpoint> {
+export async function saveEndpoint(
+  tx: Transaction,
+  endpoint: NewEndpoint,
+): Promise<SavedEndpoint & { isNew: boolean }> {
   const { merchantId, url, host, privateTarget, events, offeredKey } = endpoint;
-  const { rows } = await tx.query<SavedRow>(
+  const { rows } = await tx.query<SavedEndpoint & { is_changed: boolean | null }>(
     `insert into endpoint (merchant_id, url, host, active_key_id, events) values ($1, $2, $3, $4, coalesce($5::text[], '{PAID}'))
      on conflict (merchant_id) do update
         set url = excluded.url, host = excluded.host, events = coalesce($5::text[], endpoint.events),
@@ -95,14 +84,7 @@ export async function saveEndpoint(tx: Transaction, endpoint: NewEndpoint): Prom
     await probeLanesNow(tx, lanes);
     await restartGiveUp(tx, lanes);
   }
-  return {
-    keyId: row.active_key_id,
-    configuredAt: row.created_at,
-    isNew,
-    events: row.events,
-    version: row.version,
-    isOtherChoice: row.is_other_choice,
-  };
+  return { ...row, isNew };
 }
 
 /**

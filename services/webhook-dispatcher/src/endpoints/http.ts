@@ -48,7 +48,11 @@ const DNS_TIMEOUT_MS = 1_000;
 /** A merchant's endpoint and its signing key. Only the answer that creates a key shows it. */
 export const endpointRoutes = (dependencies: Dependencies): Route[] => [
   callRoute(ConfigureWebhook, ({ params, body }) => configure(dependencies, params.merchant_id, body)),
-  callRoute(ReadWebhook, ({ params }) => read(dependencies, params.merchant_id)),
+  callRoute(ReadWebhook, async ({ params }) => {
+    const endpoint = await findEndpoint(dependencies.pool, params.merchant_id);
+    if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
+    return withTextTimes(endpoint);
+  }),
   callRoute(RotateWebhookKey, ({ params }) => rotateKey(dependencies, params.merchant_id)),
   callRoute(TestWebhook, ({ params }) => test(dependencies, params.merchant_id)),
 ];
@@ -67,30 +71,21 @@ async function configure(
   if (target === undefined) await checkHost(host, resolve);
   const privateTarget = target && addressOf(target);
   const { signingKey, offeredKey } = newSigningKey(vault);
-  const { keyId, isNew, events, version } = await transaction(pool, async (tx) => {
-    const saved = await saveEndpoint(tx, { merchantId, url, host, privateTarget, events: given.events, offeredKey });
-    if (saved.isNew || saved.isOtherChoice) {
-      await outbox.send(tx, WebhookConfigured, {
-        merchant_id: merchantId,
-        configured_at: rfc3339(saved.configuredAt),
-        events: saved.events,
-        version: saved.version,
-      });
-    }
-    return saved;
+  const saved = await transaction(pool, async (tx) => {
+    const row = await saveEndpoint(tx, { merchantId, url, host, privateTarget, events: given.events, offeredKey });
+    if (!row.isNew && !row.is_other_choice) return row;
+    const { created_at: configuredAt, events, version } = row;
+    const message = { merchant_id: merchantId, configured_at: rfc3339(configuredAt), events, version };
+    await outbox.send(tx, WebhookConfigured, message);
+    return row;
   });
+  const { active_key_id: keyId, isNew, events, version } = saved;
   return { url, key_id: keyId, events, version, ...(isNew && { signing_key: signingKey }) };
-}
-
-async function read({ pool }: Dependencies, merchantId: string): Promise<ResponseOf<typeof ReadWebhook>> {
-  const endpoint = await findEndpoint(pool, merchantId);
-  if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
-  return withTextTimes(endpoint);
 }
 
 async function test({ pool, sendTest }: Dependencies, merchantId: string): Promise<ResponseOf<typeof TestWebhook>> {
   const target = await findTarget(pool, merchantId);
-  if (target === null) throw conflict('webhook_not_configured', 'Webhook is not configured');
+  if (target === null) throw notConfigured();
   const tested = await sendTest(merchantId, target);
   // A receiver that works again need not wait for its circuit. A failed test changes nothing.
   if (tested.delivered) await transaction(pool, (tx) => probeEndpoint(tx, merchantId));
@@ -103,9 +98,11 @@ async function rotateKey(
 ): Promise<ResponseOf<typeof RotateWebhookKey>> {
   const { signingKey, offeredKey } = newSigningKey(vault);
   const replaced = await transaction(pool, (tx) => replaceKey(tx, merchantId, offeredKey));
-  if (!replaced) throw conflict('webhook_not_configured', 'Webhook is not configured');
+  if (!replaced) throw notConfigured();
   return { key_id: offeredKey.keyId, signing_key: signingKey };
 }
+
+const notConfigured = (): HttpError => conflict('webhook_not_configured', 'Webhook is not configured');
 
 /**
  * Refuses a host that the first attempt would refuse. Unknown names and names with private addresses get the same answer: different ones

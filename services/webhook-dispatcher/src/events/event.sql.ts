@@ -1,4 +1,5 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
 import { isSampled } from '@quittance/runtime/tracing/tracing.ts';
 import {
   makeLanesDueNow,
@@ -9,8 +10,20 @@ import {
   lanesOf,
   merchantOf,
 } from '../lanes/lane.sql.ts';
-import { noticeTypes, type NoticeType } from '@quittance/contracts/webhook.ts';
+import { noticeTypes, type DeliveryRecord, type NoticeType } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+
+/** The fields of a delivery `d` and its event `e` for its merchant, without the URL, the body and the key. */
+export const recordColumns = `e.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts,
+  d.created_at, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category`;
+
+export type RecordRow = WithDates<
+  DeliveryRecord,
+  'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at'
+>;
+
+const columns = <Row>(rows: readonly Row[], ...names: (keyof Row)[]): Row[keyof Row][][] =>
+  names.map((name) => rows.map((row) => row[name]));
 
 /** A payment's only PAID event, with the bytes to send. `traceparent`: W3C, of the span that writes the event. */
 export type NewEvent = {
@@ -52,13 +65,7 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
           where e.notice_payment_id = s.payment_id and precedes_paid(e.event_type) and d.status <> 'delivered'
           limit 1
        ) n on true`,
-    [
-      events.map((event) => event.eventId),
-      events.map((event) => event.paymentId),
-      events.map((event) => event.merchantId),
-      events.map((event) => event.body),
-      events.map(sampledTrace),
-    ],
+    [...columns(events, 'eventId', 'paymentId', 'merchantId', 'body'), events.map(sampledTrace)],
   );
   const overtaking = rows.filter((row) => row.overtakes);
   await makeLanesDueNow(tx, [
@@ -113,10 +120,10 @@ export async function insertNotices(tx: Transaction, notices: readonly NewNotice
      )
      select merchant_id from stored where not is_overtaken`,
     [
-      ...[notices.map((notice) => notice.eventId), notices.map((notice) => notice.merchantId)],
-      ...[notices.map((notice) => notice.type), notices.map((notice) => noticeTypes[notice.type])],
-      ...[notices.map((notice) => notice.paymentId), notices.map((notice) => notice.occurrence)],
-      ...[notices.map((notice) => notice.body), notices.map(sampledTrace), NOTICES, paid],
+      ...columns(notices, 'eventId', 'merchantId', 'type'),
+      notices.map((notice) => noticeTypes[notice.type]),
+      ...columns(notices, 'paymentId', 'occurrence', 'body'),
+      ...[notices.map(sampledTrace), NOTICES, paid],
     ],
   );
   await makeNoticeLanesDueNow(

@@ -25,21 +25,13 @@ import { readWaitingLanes, type PrivateTargetOf } from '../lanes/backlog.sql.ts'
 import { CheckEvents } from '@quittance/contracts/http/webhook-dispatcher/check.ts';
 import { checkEvents } from './check.sql.ts';
 
+type Dependencies = { pool: Pool; queries: Queries; privateTargetOf: PrivateTargetOf; wake: () => void };
+
 /**
  * The state of events, for merchants and operators, and manual retries. No URL, body or key is shown.
  * @param dependencies.wake wakes the deliver loop.
  */
-export const eventRoutes = ({
-  pool,
-  queries,
-  privateTargetOf,
-  wake,
-}: {
-  pool: Pool;
-  queries: Queries;
-  privateTargetOf: PrivateTargetOf;
-  wake: () => void;
-}): Route[] => {
+export const eventRoutes = ({ pool, queries, privateTargetOf, wake }: Dependencies): Route[] => {
   /** @throws HttpError 404 or 409 if no cycle was started. */
   async function retry(event: Parameters<typeof startCycle>[1]): Promise<DeliveryRecord> {
     const result = await transaction(pool, (tx) => startCycle(tx, event));
@@ -62,7 +54,7 @@ export const eventRoutes = ({
     const [attempts, retries, { lanes }] = await Promise.all([
       queries.attemptsOf(event.event_id, before),
       readRetries(pool, event),
-      readWaitingLanes(pool, { lane }, privateTargetOf),
+      readWaitingLanes(pool, { lanes: [lane] }, privateTargetOf),
     ]);
     return { event, lane: lanes[0] ?? null, attempts, retries };
   }
@@ -81,7 +73,9 @@ export const eventRoutes = ({
       if (status === null) throw invalid({ field: 'status', reason: 'must be failed' });
       return queries.failedEvents({ merchantId, after });
     }),
-    callRoute(ReadDeliveries, ({ body }) => archived(pool, body.payment_ids)),
+    callRoute(ReadDeliveries, async ({ body }) => ({
+      deliveries: await readArchivedDeliveries(pool, body.payment_ids),
+    })),
     callRoute(ReadEvent, async ({ params, query }) =>
       describe(await queries.findEvent({ eventId: params.event_id }), query.before),
     ),
@@ -91,10 +85,6 @@ export const eventRoutes = ({
     ),
   ];
 };
-
-const archived = async (pool: Pool, paymentIds: readonly string[]) => ({
-  deliveries: await readArchivedDeliveries(pool, paymentIds),
-});
 
 /** @throws HttpError 404, also for another merchant's event. */
 async function ownEvent(

@@ -8,40 +8,24 @@ import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { PrismaClient } from '../../generated/client.ts';
 import { withTextTimes, type WithDates } from '@quittance/runtime/time.ts';
 import { lanesOf } from '../lanes/lane.sql.ts';
+import { recordColumns, type RecordRow } from './event.sql.ts';
 
 /** Per list. Source: the API contract, "Size and list limits". */
 const MAX_RECORDS = 100;
 
+const fields = <Name extends string>(...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, true])) as Record<Name, true>;
+
 /** The fields of a delivery for operators, without the URL, the body and the key. */
 const operatorFields = {
-  event_id: true,
-  event: { select: { payment_id: true, notice_payment_id: true, event_type: true, merchant_id: true } },
-  status: true,
-  attempts: true,
-  created_at: true,
-  last_attempt_at: true,
-  next_attempt_at: true,
-  delivered_at: true,
-  error_category: true,
-  cycle: true,
-  interruptions: true,
-} as const;
-
-const attemptFields = {
-  cycle: true,
-  n: true,
-  started_at: true,
-  duration_ms: true,
-  http_status: true,
-  error_category: true,
-  key_id: true,
-  remote_ip: true,
-} as const;
-
-const auditFields = {
-  ...{ at: true, action: true, actor: true, reason: true },
-  ...{ event_id: true, events: true, private_target: true },
-} as const;
+  ...fields('event_id', 'status', 'attempts', 'created_at', 'last_attempt_at', 'next_attempt_at', 'delivered_at'),
+  ...fields('error_category', 'cycle', 'interruptions'),
+  event: { select: fields('payment_id', 'notice_payment_id', 'event_type', 'merchant_id') },
+};
+const attemptFields = fields(
+  ...(['cycle', 'n', 'started_at', 'duration_ms', 'http_status', 'error_category', 'key_id', 'remote_ip'] as const),
+);
+const auditFields = fields('at', 'action', 'actor', 'reason', 'event_id', 'events', 'private_target');
 
 /** Typed reads, for merchants and operators. */
 export type Queries = ReturnType<typeof createQueries>;
@@ -57,8 +41,7 @@ export function createQueries(pool: Pool, schema: string) {
     /** PAID first, then newest first. Empty for a payment without events and for another merchant's payment. */
     async deliveriesOf(merchantId: string, paymentId: string) {
       const { rows } = await pool.query<RecordRow>(
-        `select e.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts, d.created_at,
-                d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category
+        `select ${recordColumns}
            from event e join delivery d on d.event_id = e.event_id
           where e.merchant_id = $1 and (e.payment_id = $2 or e.notice_payment_id = $2)
           order by e.payment_id is null, d.created_at desc
@@ -135,8 +118,7 @@ export async function readArchivedDeliveries(
   paymentIds: readonly string[],
 ): Promise<ArchivedDelivery[]> {
   const { rows } = await db.query<RecordRow & { body: string }>(
-    `select e.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts, d.created_at,
-            d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category, convert_from(e.body, 'UTF8') as body
+    `select ${recordColumns}, convert_from(e.body, 'UTF8') as body
        from event e join delivery d on d.event_id = e.event_id
       where e.payment_id = any($1) or e.notice_payment_id = any($1)
       order by e.event_id`,
@@ -144,9 +126,6 @@ export async function readArchivedDeliveries(
   );
   return rows.map(withTextTimes);
 }
-
-/** The fields of a delivery for its merchant, without the URL, the body and the key. */
-type RecordRow = WithDates<DeliveryRecord, 'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at'>;
 
 async function loadPrisma(pool: Pool, schema: string): Promise<PrismaClient> {
   const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
@@ -156,12 +135,7 @@ async function loadPrisma(pool: Pool, schema: string): Promise<PrismaClient> {
   return new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
 }
 
-type EventColumns = {
-  payment_id: string | null;
-  notice_payment_id: string | null;
-  event_type: string | null;
-  merchant_id: string;
-};
+type EventColumns = Record<'payment_id' | 'notice_payment_id' | 'event_type', string | null> & { merchant_id: string };
 
 /** The casts are safe: only known types and categories are written, and a check of the table limits `status`. */
 function toRecord<R extends { event_id: string; event: EventColumns; status: string }>(row: R) {

@@ -2,8 +2,8 @@ import type { DeliveryRecord, DeliveryStatus } from '@quittance/contracts/webhoo
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { insertAudit, type AuditedAuthor } from '../endpoints/audit.sql.ts';
 import { makeLanesDueNow, probeLanesNow } from '../lanes/lane.sql.ts';
-import { lockPaidOf } from './event.sql.ts';
-import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
+import { lockPaidOf, recordColumns, type RecordRow } from './event.sql.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 
 export type RetryResult =
   | { outcome: 'started'; delivery: DeliveryRecord }
@@ -12,9 +12,6 @@ export type RetryResult =
   /** Its payment is PAID, and the event must not follow PAID. */
   | { outcome: 'superseded' }
   | { outcome: 'unknown_event' };
-
-type Times = 'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at';
-type DeliveryRow = WithDates<DeliveryRecord, Times> & { merchant_id: string; lane: string };
 
 /**
  * Starts a new cycle of attempts for a failed event, and audits it: same event, same bytes, the endpoint and key of the next claim.
@@ -36,14 +33,13 @@ export async function startCycle(
     `select from lane where merchant_id = (select merchant_id from delivery where event_id = $1) for update`,
     [retry.eventId],
   );
-  const { rows } = await tx.query<DeliveryRow>(
+  const { rows } = await tx.query<RecordRow & { merchant_id: string; lane: string }>(
     `update delivery d
         set status = 'pending', cycle = d.cycle + 1, cycle_started_at = now(), attempts = 0, error_category = null,
             next_attempt_at = now()
        from event e
       where d.event_id = $1 and e.event_id = d.event_id and ($2::text is null or e.merchant_id = $2) and d.status = 'failed'
-     returning d.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts, d.created_at,
-               d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category, e.merchant_id, d.merchant_id as lane`,
+     returning ${recordColumns}, e.merchant_id, d.merchant_id as lane`,
     [retry.eventId, retry.merchantId],
   );
   const [row] = rows;

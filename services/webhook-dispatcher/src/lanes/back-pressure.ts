@@ -8,7 +8,7 @@ type PauseReason = (typeof reasons)[number];
 
 /** Receivers refuse a timestamp that is more than 300 s off. A difference beyond ordinary drift keeps growing. */
 const MAX_CLOCK_DIFFERENCE_MS = 30_000;
-/** An event loop that is later takes away the receivers' time to answer. A busy machine causes less, which is harmless. */
+/** With a longer delay of the event loop, receivers lose time to answer. A busy machine causes shorter delays, which are harmless. */
 const MAX_LAG_MS = 2_000;
 const LAG_INTERVAL_MS = 100;
 

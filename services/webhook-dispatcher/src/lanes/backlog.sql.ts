@@ -2,7 +2,6 @@ import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { LANE_DUE_MAX, type Lane, type ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
-import { lanesOf } from './lane.sql.ts';
 import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 import { statusesBefore } from '../state.ts';
 
@@ -120,16 +119,15 @@ export type PrivateTargetOf = (merchantId: string, host: string | null) => strin
 
 /**
  * Waiting lanes, the longest wait first: those with due deliveries, and those with an open circuit and pending deliveries.
- * @param which.merchantId all lanes of this merchant, waiting or not; `which.lane` only this lane.
+ * @param which.lanes only these, waiting or not.
  * @param which.held lanes of blocked accounts instead of the others.
  */
 export async function readWaitingLanes(
   db: Queryable,
-  which: { merchantId: string } | { lane: string } | { held: boolean },
+  which: { lanes: readonly string[] } | { held: boolean },
   privateTargetOf: PrivateTargetOf = () => null,
 ): Promise<ResponseOf<typeof ListLanes>> {
-  const lanes = 'merchantId' in which ? lanesOf(which.merchantId) : 'lane' in which ? [which.lane] : null;
-  const held = 'held' in which && which.held;
+  const [lanes, held] = 'lanes' in which ? [which.lanes, false] : [null, which.held];
   const { rows } = await db.query<LaneRow>(
     `with waiting as materialized (
        select l.merchant_id as lane, coalesce(l.notices_of, l.merchant_id) as merchant_id,

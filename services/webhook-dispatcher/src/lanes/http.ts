@@ -6,24 +6,23 @@ import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { asMerchantsSee } from '../events/reads.sql.ts';
 import type { Queries } from '../events/reads.sql.ts';
+import { lanesOf } from './lane.sql.ts';
 import { readWaitingLanes, type PrivateTargetOf } from './backlog.sql.ts';
 
+type Dependencies = { pool: Pool; queries: Queries; privateTargetOf: PrivateTargetOf };
+
 /** Waiting lanes, a merchant's webhook health, and the audit log of its endpoint. All are empty for an unknown merchant. */
-export const operatorRoutes = ({
-  pool,
-  queries,
-  privateTargetOf,
-}: {
-  pool: Pool;
-  queries: Queries;
-  privateTargetOf: PrivateTargetOf;
-}): Route[] => [
+export const laneRoutes = ({ pool, queries, privateTargetOf }: Dependencies): Route[] => [
   callRoute(ListLanes, ({ query: { held, merchant_id: merchantId } }) =>
-    readWaitingLanes(pool, merchantId === null ? { held: held === 'true' } : { merchantId }, privateTargetOf),
+    readWaitingLanes(
+      pool,
+      merchantId === null ? { held: held === 'true' } : { lanes: lanesOf(merchantId) },
+      privateTargetOf,
+    ),
   ),
   callRoute(ReadWebhookHealth, async ({ params: { merchant_id: merchantId } }) => {
     const [{ lanes }, failed] = await Promise.all([
-      readWaitingLanes(pool, { merchantId }),
+      readWaitingLanes(pool, { lanes: lanesOf(merchantId) }),
       queries.failedEvents({ merchantId, after: null }),
     ]);
     return {

@@ -15,6 +15,11 @@ export const merchantOf = (lane: string): string => (isForNotices(lane) ? lane.s
 /** Both lanes of a merchant. */
 export const lanesOf = (merchantId: string): string[] => [merchantId, noticeLaneOf(merchantId)];
 
+/** Makes an existing lane due as soon as the new row, or when its open circuit may be probed; never later than it was. */
+const orSooner = `
+     on conflict (merchant_id) do update set next_due_at = greatest(excluded.next_due_at, lane.open_until)
+      where lane.next_due_at is null or lane.next_due_at > greatest(excluded.next_due_at, lane.open_until)`;
+
 /**
  * As makeLanesDueNow(), for merchants' notice lanes. A new one starts with the account status and the pace of the PAID lane.
  */
@@ -27,8 +32,7 @@ export async function makeNoticeLanesDueNow(tx: Transaction, merchantIds: readon
        from unnest($1::text[], $2::text[]) as m(lane, merchant_id)
        left join lane paid on paid.merchant_id = m.merchant_id
       order by m.lane
-     on conflict (merchant_id) do update set next_due_at = greatest(excluded.next_due_at, lane.open_until)
-      where lane.next_due_at is null or lane.next_due_at > greatest(excluded.next_due_at, lane.open_until)`,
+     ${orSooner}`,
     [unique.map(noticeLaneOf), unique],
   );
 }
@@ -43,8 +47,7 @@ export async function makeLanesDueNow(tx: Transaction, merchantIds: readonly str
   await tx.query(
     `insert into lane (merchant_id, next_due_at)
      select merchant_id, now() from unnest($1::text[]) as m(merchant_id) order by merchant_id
-     on conflict (merchant_id) do update set next_due_at = greatest(excluded.next_due_at, lane.open_until)
-      where lane.next_due_at is null or lane.next_due_at > greatest(excluded.next_due_at, lane.open_until)`,
+     ${orSooner}`,
     [[...new Set(merchantIds)]],
   );
 }

@@ -57,7 +57,7 @@ async function insertSomeNotices({ world, merchants, counts }: Scene, chance: Ch
   counts.noticed += notices.length;
 }
 
-/** Or until it has taken long: some lanes are held, or wait. */
+/** Gives up after a while: some lanes are held, or wait. */
 async function untilLeased({ pool }: Scene['world'], notices: readonly NewNotice[]): Promise<void> {
   const ids = notices.map(({ eventId }) => eventId);
   for (let look = 0; look < 20; look += 1) {
