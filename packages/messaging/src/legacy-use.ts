@@ -70,7 +70,7 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
       await loop?.close();
       if (seen.size > 0)
         await writeSeen().catch((error: unknown) =>
-          logger.warn({ error }, 'a use of the internal token was not written down'),
+          logger.warn({ error }, 'a use of the internal token could not be recorded'),
         );
     },
   };

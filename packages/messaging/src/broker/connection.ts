@@ -76,7 +76,7 @@ export function createReconnectingConnection(options: ConnectionOptions) {
       current.set('closed', null);
       if (connection !== null) await closeConnection(connection);
       await withTimeout(CLOSE_LIMIT_MS, running, 'Closing the connection').catch((error: unknown) => {
-        logger.warn({ error }, 'A connection attempt outlives the close');
+        logger.warn({ error }, 'A connection attempt is still running after the close');
       });
     },
   };

@@ -61,7 +61,10 @@ export async function declareTopology(connection: ChannelModel, logger: Logger):
     // It may exist with other arguments, or this user may not be allowed to declare it.
     if (error === null || (await failureOf(areThere(connection, [part]))) === null) continue;
     missing.push(part.name);
-    logger.error({ error, missing: part.name }, 'RabbitMQ lacks a queue or an exchange, and it could not be declared');
+    logger.error(
+      { error, missing: part.name },
+      'A queue or an exchange is missing in RabbitMQ and could not be declared',
+    );
   }
   return missing;
 }
@@ -134,7 +137,7 @@ async function problemWith(connection: ChannelModel, queue: string): Promise<str
     const problem = problemOf(known);
     if (problem !== null) return problem;
   }
-  throw new Error(`the arguments of ${queue} cannot be found out`);
+  throw new Error(`the arguments of ${queue} cannot be determined`);
 }
 
 /** `inequivalent arg 'x-max-length' for queue …: received none but current is the value '10' of type 'signedint'`, or `invalid arg 'x-…'`. */

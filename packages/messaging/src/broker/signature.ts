@@ -70,7 +70,7 @@ export function createSignatureCheck(
       acceptUnsigned();
       return;
     }
-    if (typeof header !== 'string') throw new NotSigned(`${name}: nobody signed it`);
+    if (typeof header !== 'string') throw new NotSigned(`${name}: it is not signed`);
     const digest = digestOf({
       ...{ name, version: Number(version), body: message.content },
       messageId: String(propertiesOf(message)['messageId']),

@@ -98,7 +98,7 @@ export class Busy extends Error {
   readonly payloads: readonly unknown[];
   /** @param payloads at least one of those passed to the handler. */
   constructor(payloads: readonly unknown[]) {
-    super(`${payloads.length} messages wait for a lock`);
+    super(`${payloads.length} messages are waiting for a lock`);
     this.payloads = payloads;
   }
 }

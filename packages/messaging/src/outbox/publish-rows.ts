@@ -53,7 +53,7 @@ export function createRowPublisher({
     if (unconfirmed.length === 0) return;
     logger.warn(
       { message: rows[0]?.name, unconfirmed: unconfirmed.length, message_id: unconfirmed[0] },
-      'RabbitMQ did not confirm every message; trying those again after a pause',
+      'RabbitMQ did not confirm every message; unconfirmed ones are retried after a pause',
     );
     await pauseMessages(pool, relayId, unconfirmed);
   };

@@ -104,7 +104,7 @@ export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptio
       await open?.loop.close();
       await inFlight.ended();
       await release(handedOver.takeAll()).catch((error: unknown) =>
-        logger.warn({ error, message: name }, 'messages that were not sent wait for the end of their lease'),
+        logger.warn({ error, message: name }, 'unsent messages are retried when their lease ends'),
       );
       await open?.publisher.close();
     },

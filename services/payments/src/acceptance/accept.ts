@@ -197,7 +197,7 @@ function logAccepted({ tx, logger }: LockedContext, acceptance: AcceptanceRow): 
   tx.afterCommit(() =>
     logger.warn(
       { payment_id, network, transaction_id, transaction_event_index, unmatched_reason, actor },
-      'a transfer that pays nothing was accepted as payment',
+      'an unmatched transfer was accepted for a payment',
     ),
   );
 }

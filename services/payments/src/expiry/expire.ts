@@ -100,7 +100,7 @@ async function settleApart(turn: Turn, group: PaymentRow[]): Promise<number> {
     if (payment === undefined) return 0;
     logger.warn(
       { error, network, payment_id: payment.payment_id },
-      'a payment could not be expired; trying it again alone',
+      'a payment could not be expired; it is retried alone',
     );
     await pauseFailedExpiry(db, payment.payment_id);
     return 1;
@@ -175,7 +175,10 @@ async function review(round: Round, transfers: readonly TransferObserved[]): Pro
   const contradicted = await transact((tx) => reviewTransfers({ ...round, tx }, transfers));
   const wallets = new Set(contradicted.map(({ to }) => to));
   if (wallets.size > 0) {
-    logger.warn({ network, wallets: wallets.size }, 'the chain answered an older version than the ledger has');
+    logger.warn(
+      { network, wallets: wallets.size },
+      'chain-watcher returned an older version of a transfer than the ledger has',
+    );
   }
   return wallets;
 }

@@ -122,7 +122,7 @@ export async function measureExpiryLag(
     values: [network, bound?.since ?? null, bound?.overdue ?? [], LATE_SECONDS, REMEMBERED],
   });
   const [measured] = rows;
-  if (measured === undefined) throw new Error('the lag of the unfinished payments has no row');
+  if (measured === undefined) throw new Error('the lag of the unfinished payments returned no row');
   const { since, overdue, ...rest } = measured;
   return { ...rest, bound: { since, overdue } };
 }

@@ -32,7 +32,7 @@ export async function readOperatorPayment(
   if (payment === null) return null;
   const unmatched = await queries.listUnmatched(payment);
   const [shown] = await toPayments(await findDetails(db, [payment]), progress, publicBaseUrl);
-  if (shown === undefined) throw new Error('a payment is shown as nothing');
+  if (shown === undefined) throw new Error('the view of a payment is missing');
   const paying = payment.transfer && {
     ...toLedgerEntry(payment.transfer),
     ...(shown.transaction !== null && { confirmations: shown.transaction.confirmations }),

@@ -76,7 +76,7 @@ export function createWalletStates(
       if (wanted.size === 0)
         setImmediate(() => {
           askAll().catch((error: unknown) =>
-            logger.debug({ error }, 'chain-watcher does not say which wallets are frozen'),
+            logger.debug({ error }, 'chain-watcher did not answer which wallets are frozen'),
           );
         });
       wanted.set(network, (wanted.get(network) ?? new Set()).add(recipient));

@@ -89,7 +89,7 @@ async function holdLease({ db, logger }: ExportContext, merchantId: string) {
   let extendedAt = performance.now();
   const keep = async (): Promise<void> => {
     if (performance.now() - extendedAt < EXTEND_EVERY_MS) return;
-    if (!(await extendExportLease(db, merchantId, holder))) throw new Error('the export has lost its lease');
+    if (!(await extendExportLease(db, merchantId, holder))) throw new Error('the export lost its lease');
     extendedAt = performance.now();
   };
   // Also runs while a slow reader takes its time for one chunk.

@@ -38,7 +38,7 @@ export async function raiseUnmatched(context: Context, decided: readonly Decided
   const notices: Noticed[] = [];
   for (const { place, merchant_id: merchantId, candidates, elsewhere } of subscribed) {
     const one = unmatched[place];
-    if (one === undefined) throw new Error('a notice is about a transfer that was not asked for');
+    if (one === undefined) throw new Error('a notice is about a transfer that was not requested');
     const { transfer, decision } = one;
     const isMeant = candidates.length > 0 || elsewhere;
     if (!isMeant && isDustOnWallet(transfer, await searchWallet(transfer))) continue;

@@ -1,4 +1,4 @@
-/** What a whole campaign must have reached, or it says less than it seems to. The names are those that the model notes. */
+/** What a whole campaign must have reached; otherwise it proves less than it seems to. The names are those that the model notes. */
 export const wanted: readonly string[] = [
   'creation: created',
   'creation: replayed',
@@ -62,7 +62,7 @@ export const wanted: readonly string[] = [
   'transfer: came for nobody',
   'transfer: came after an unfinished payment',
   'transfer: one inside the window takes the place of one that only its end lets in',
-  'candidates: counted anew when one was paid',
+  'candidates: counted again when one was paid',
   'details: paid_another',
   'notified: payment.checking',
   'notified: payment.expired',
