@@ -70,8 +70,8 @@ describe.each(serviceNames)('the user of %s', (service) => {
   test('receives only the messages of its own queues', async () => {
     const own = bindings.filter((row) => row.service === service);
     for (const { queue } of own) {
-      const heard = own.map(({ message }) => message.name);
-      const foreign = bindings.map(({ message }) => message.name).filter((name) => !heard.includes(name));
+      const received = own.map(({ message }) => message.name);
+      const foreign = bindings.map(({ message }) => message.name).filter((name) => !received.includes(name));
       for (const key of ['#', '*', '', ...foreign]) {
         const outcome = await attempt(service, (channel) => channel.bindQueue(queue, EXCHANGE, key));
         expect([key, outcome]).toEqual([key, 403]);

@@ -52,10 +52,10 @@ async function start() {
     applicationName: 'foreign queues',
   });
   const connected = connectBroker({ ...common, url: broker.url, name: 'test' });
-  const heard: string[] = [];
+  const received: string[] = [];
   const handlers = [
     on(WebhookConfigured, 'webhook-configured', ({ merchant_id: id }) => {
-      heard.push(id);
+      received.push(id);
       return Promise.resolve();
     }),
     on(AccessChanged, 'access-changed', () => Promise.resolve()),
@@ -74,7 +74,7 @@ async function start() {
     new RegExp(`queue="${queue}".* (\\d)$`, 'm').exec(
       await metrics.registry.getSingleMetricAsString('messaging_queue_unusable'),
     )?.[1];
-  return { heard, unusable, named };
+  return { received, unusable, named };
 }
 
 async function publish(): Promise<string> {
@@ -110,10 +110,10 @@ describe('a queue with other safe arguments is consumed as it is', () => {
     ['of another type', { 'x-queue-type': 'classic', 'x-dead-letter-exchange': 'quittance.dead' }],
   ])('%s', async (_what, args) => {
     await make(args);
-    const { heard, unusable, named } = await start();
+    const { received, unusable, named } = await start();
     await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), patience);
     const merchant = await publish();
-    await eventually(() => expect(heard).toEqual([merchant]));
+    await eventually(() => expect(received).toEqual([merchant]));
     expect(await unusable(QUEUE)).toBe('0');
     expect(named()).toEqual([]);
   });
@@ -132,23 +132,23 @@ describe('a queue that could lose messages is not consumed, and all others are',
     ],
   ])('%s', async (_what, args, durable = true) => {
     await make(args, durable);
-    const { heard, unusable, named } = await start();
+    const { received, unusable, named } = await start();
     await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), patience);
     expect(named()).toEqual([QUEUE]);
     await eventually(async () => expect(await consumersOf(OTHER)).toBe(1), patience);
     await publish();
     expect(await consumersOf(QUEUE)).toBe(0);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   test('until it is fixed', async () => {
     await make({ ...ours, 'x-message-ttl': 60_000 });
-    const { heard, unusable } = await start();
+    const { received, unusable } = await start();
     await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), patience);
     await broker.manage('DELETE', `/api/queues/${broker.vhost}/${QUEUE}`);
     await eventually(async () => expect(await unusable(QUEUE)).toBe('0'), patience);
     await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), patience);
     const merchant = await publish();
-    await eventually(() => expect(heard).toEqual([merchant]));
+    await eventually(() => expect(received).toEqual([merchant]));
   });
 });

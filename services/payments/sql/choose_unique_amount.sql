@@ -41,7 +41,7 @@ begin
       select price_units + 50 * of_step[1 + place / 50] + place % 50
         from (select of_step, (start + 7919 * generate_series(0, places - 1)) % places as place from halves) as places
        where (50 * of_step[1 + place / 50] + place % 50) % 100 <> 0
-      -- "offset 0" and "limit 1" have them looked at one after the other until one is free.
+      -- With "offset 0" and "limit 1" they are checked one after the other until one is free.
       offset 0)
     select units from candidate
      where (select true from payment where network = on_network and recipient = to_recipient

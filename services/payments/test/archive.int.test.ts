@@ -83,7 +83,7 @@ describe('a payment that ended long ago', () => {
     expect((await payments.call<Report>('GET', path)).json).toEqual(report);
   });
 
-  test('is counted beside those of its day that went before it', async () => {
+  test('is added to the totals of those of its day archived before it', async () => {
     const first = await paidLongAgo();
     const second = await paidLongAgo(first.merchantId);
     const { rows } = await payments.db.query<{ from: string; to: string }>(

@@ -122,7 +122,7 @@ describe('a transfer that a payment of its slot claims', () => {
       const decided = await decide(transfer({ payment_id: 'pay_other' }), [payment({ status })], neverAsked);
       expect(decided).toEqual(unmatched('pay_1', 'duplicate'));
     }
-    // PAID is final, whoever paid it.
+    // PAID is final, no matter who paid it.
     const paid = payment({ status: 'PAID' });
     expect(await decide(transfer({ payment_id: 'pay_1' }), [paid], neverAsked)).toEqual(
       unmatched('pay_1', 'duplicate'),

@@ -93,7 +93,7 @@ test('many replicas may drop old replies at once', async () => {
   expect(left).toContain(ahead);
 });
 
-test('beside a long reader, the sweep of replies makes new partitions, keeps the old month, and fails no creation', async () => {
+test('during a long read, the sweep of replies makes new partitions, keeps the old month, and fails no creation', async () => {
   const old = await makePartition(payments.db, new Date('2020-01-01'));
   const ahead = `idempotent_reply_${monthOf(addMonths(new Date(), 2))}`;
   await payments.db.query(`drop table ${ahead}`);

@@ -114,7 +114,7 @@ describe('an amount with four decimals', () => {
 });
 
 describe('an amount with six decimals, when none with four is free', () => {
-  describe('beside thousands that rest', () => {
+  describe('with thousands of resting amounts', () => {
     let wallet: string;
     beforeAll(async () => {
       wallet = await walletWith([...everyFour, ...everySix].map(rests));
@@ -167,7 +167,7 @@ describe('an amount with six decimals, when none with four is free', () => {
     expect(await choose(wallet)).toBeNull();
   });
 
-  test('is not given beside the bare price', async () => {
+  test('is not given while the bare price waits', async () => {
     expect(await choose(await walletWith([{ ...open(0), plain: true }]))).toBeNull();
   });
 });

@@ -291,7 +291,7 @@ export const payments: SqlMutants[] = [
         breaks: 'a second removal forgets what the first one has counted of the day',
         before: 'paid_units = known.paid_units + excluded.paid_units',
         after: 'paid_units = excluded.paid_units',
-        noticedBy: 'is counted beside those of its day that went before it',
+        noticedBy: 'is added to the totals of those of its day archived before it',
       },
     ],
   },

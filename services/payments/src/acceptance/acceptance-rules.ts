@@ -100,7 +100,7 @@ export type Standing = {
   /** The merchants it concerns; at least one. */
   concerned: string[];
   /**
-   * A payment with another amount than this one's that was waiting for exactly what the transfer carries, or had ended less than 24 hours
+   * A payment whose amount differs from this one's, that was waiting for exactly what the transfer carries, or had ended less than 24 hours
    * before.
    */
   exactFor: PaymentRow | null;

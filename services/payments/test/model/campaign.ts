@@ -43,7 +43,7 @@ export async function runCampaign(world: SharedDatabase, { runs, seed, path, onR
       if ((await drive(run, one)) === 'unjudged') totals.unjudged += 1;
       await check(run);
     } catch (error) {
-      throw told(run, error);
+      throw withStory(run, error);
     } finally {
       totals.commands += one.stories.flatMap(({ commands }) => commands).length;
       totals.undecided += run.undecided;
@@ -100,7 +100,7 @@ async function check({ world, merchants, answered, wasPaid }: Run): Promise<void
 }
 
 /** A failed run with its whole story. */
-function told(run: Run, error: unknown): Error {
+function withStory(run: Run, error: unknown): Error {
   const reason = error instanceof Error ? error.stack : String(error);
   return new Error(`${reason}\n\nThe run until then:\n${run.trace.join('\n')}`, { cause: error });
 }

@@ -5,7 +5,7 @@ export const wanted: readonly string[] = [
   'creation: replayed for another text of the amount',
   'creation: replayed in spite of creation_paused',
   'creation: replayed in spite of total_quota_exhausted',
-  'creation: created anew under a key whose reply was forgotten',
+  'creation: created again under a key whose reply was forgotten',
   'creation: created the day after the daily quota was used up',
   'creation: created after an owner was asked',
   'creation: created on a wallet that others use, without binding',

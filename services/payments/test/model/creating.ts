@@ -192,7 +192,7 @@ function noteReplay(model: Model, call: CreationCall, body: string): void {
 function noteCreation(model: Model, call: CreationCall, settings: Settings): void {
   model.reached.push('creation: created');
   const before = model.replies.findLast(({ merchant, key }) => merchant === call.merchant && key === call.key);
-  if (before !== undefined) model.reached.push('creation: created anew under a key whose reply was forgotten');
+  if (before !== undefined) model.reached.push('creation: created again under a key whose reply was forgotten');
   if (before?.at === model.now - REPLY_KEPT)
     model.reached.push('creation: created in the moment the reply is forgotten');
   const own = [...model.payments.values()].filter(({ merchant }) => merchant === call.merchant);
