@@ -154,7 +154,7 @@ export async function claimMessages(
        for update skip locked
      ), claimed as (
        update outbox set claimed_by = $6, claimed_until = now() + make_interval(secs => $7)
-       -- By place, and these rows are locked: a plan made while the table looked empty would read all of an index for their ids.
+       -- By ctid, which is safe because the rows are locked: a plan made while the table looked empty would scan a whole index for their ids.
        where ctid = any (array(select ctid from due))
        returning message_id, name, version, merchant_id, body, request_id, traceparent, created_at
      )

@@ -114,7 +114,7 @@ export async function measureExpiryLag(
                           where network = $1 and ${isUnfinishedSql} and expires_at >= (select late from present))) as expires_at
       )
       select coalesce(greatest(0, extract(epoch from now() - (select expires_at from oldest))), 0)::float8 as lag,
-             -- Fewer than there was room for: these are all that expired before.
+             -- Fewer than the limit: these are all that expired before.
              case when (select count(*) from next) < (select places from room) then (select late from present)
                   else coalesce((select max(expires_at) from next), $2) end as since,
              array(select payment_id from overdue) as overdue,

@@ -36,9 +36,9 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
       from payment p join transfer t on t.payment_id = p.payment_id
      where ${inScope('p')} and p.status = 'PAID' and t.first_seen_at < p.created_at
        and not exists (select from transfer_acceptance a where a.payment_id = p.payment_id)`,
-  // Only a payment that has been known for long is checked. Whether a transfer pays is decided when its message is handled, and again
-  // before the payment expires. For a payment that did not exist at the message, that is the first time: with clocks that differ, the
-  // transfer may still have come in time. TypeScript decides about money at the edge of the window and money that may be for several
+  // Only transfers that were recorded some time ago are checked. Whether a transfer pays is decided when its message is handled, and
+  // again before the payment expires. When the payment did not exist at the message, that is the first decision: if the clocks differ,
+  // the transfer may still have come in time. TypeScript decides about money at the edge of the window and money that may be for several
   // payments; in the inner part of the window there is no doubt.
   'money of the exact amount that came in time pays': `
     select format('%s is %s, and %s of %s pays nothing', p.payment_id, p.status, t.transaction_id, t.block_timestamp) as what
@@ -47,9 +47,9 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
        and t.block_timestamp >= p.created_at
        and t.block_timestamp < least(p.expires_at, p.cancelled_at - interval '1 second')
        and t.reason is distinct from 'ambiguous' and t.sender <> t.recipient
-       -- What only an acceptance has recorded waits for a person.
+       -- A transfer that only an acceptance has recorded waits for a person.
        and t.version > 0
-       -- A chain's clock that is ahead puts the transfer before the time of its block.
+       -- When the chain's clock is ahead, the transfer was made before its block's time.
        and coalesce(t.first_seen_at, t.observed_at) >= t.block_timestamp
      where ${inScope('p')} and p.status in ('PENDING', 'EXPIRED', 'CANCELLED') and t.phase = 'confirmed'
        and t.amount_units = p.amount_units * ('1e' || t.decimals - 6)::numeric
@@ -57,7 +57,7 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
        and (p.status <> 'PENDING' or t.observed_at >= p.created_at)
        and coalesce(t.first_seen_at, t.observed_at) >= p.created_at
        and coalesce(t.block_timestamp < ${lostFromSql('p')}, true)
-       -- Money that may be for several payments of one order is the newest one's, and its duplicate if that one has other money.
+       -- Money for several payments of one order belongs to the newest one, or is its duplicate if that one has other money.
        and not exists (select from payment other
                         where other.payment_id = t.related_payment_id and other.payment_id <> p.payment_id
                           and other.merchant_id = p.merchant_id and other.order_id = p.order_id)

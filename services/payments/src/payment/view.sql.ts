@@ -139,7 +139,7 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
             union all
             (select paying.transaction_id, paying.transaction_event_index, paying.amount_units, paying.decimals,
                     paying.block_timestamp, paying.first_seen_at, paying.live, 'paid_another', 2
-               -- As windowOf() has it: the second of a cancellation is over, that of an expiry is not.
+               -- As in windowOf(): a cancellation counts from the start of its second, an expiry to the millisecond.
                from least(p.expires_at, date_trunc('second', p.cancelled_at)) as ended (at)
                join payment later on later.network = p.network and later.recipient = p.recipient
                 and later.amount_units = p.amount_units and later.created_at >= p.created_at

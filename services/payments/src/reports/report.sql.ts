@@ -80,7 +80,7 @@ export async function countPayments(
     `with touched as (
        select * from (
          select created_at, status, network, amount_units, expires_at, ${paid} as paid_at, cancelled_at from ${payments}
-            -- A block's clock may lag: its payment was created up to so much later.
+            -- A block's clock may lag: its payment may have been created up to this much later.
             and created_at >= $2::timestamptz - interval '${CLOSED_IN_TIME}' and created_at < $3::timestamptz + interval '150 seconds'
          union all
          select created_at, status, network, amount_units, expires_at, ${paid} as paid_at, cancelled_at from ${closedLate}
@@ -103,7 +103,7 @@ export async function countPayments(
        select network, day::timestamp at time zone 'UTC', created, paid, paid_units, expired, cancelled from archived_day
         where ${own('archived_day')} and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')::date
        union all
-       -- The difference between what was asked and what the accepted transfer carried, in millionths.
+       -- The difference between the requested amount and the accepted transfer, in millionths.
        select p.network, date_bin('1 day', ${accepted}, 'epoch'), 0, 0, a.amount_units * ('1e' || 6 - a.decimals)::numeric - p.amount_units, 0, 0
          from transfer_acceptance a join payment p using (payment_id)
         where ${own('a')} and ${inSpan})
