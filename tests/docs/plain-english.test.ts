@@ -54,8 +54,7 @@ const turns: readonly Turn[] = [
 const notYet = [
   ...['docker', 'kubernetes', 'local', 'observability', 'release'].map((name) => `infra/${name}/`),
   ...['checkout-page', 'contracts', 'example-shop', 'http', 'local-backends'].map((name) => `packages/${name}/`),
-  ...['messaging', 'postgres', 'runtime', 'sdk', 'testkit'].map((name) => `packages/${name}/`),
-  'services/payments/',
+  ...['postgres', 'runtime', 'sdk', 'testkit'].map((name) => `packages/${name}/`),
   ...['attacks', 'benchmarks', 'browser', 'conformance', 'deployment', 'docs', 'engine'].map(
     (name) => `tests/${name}/`,
   ),

@@ -2,14 +2,14 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** What the docstrings of a message say: of the message itself, and of its fields by name. */
+/** The docstrings of a message: of the message itself, and of its fields by name. */
 export type Description = { text: string; fields: Record<string, string> };
 
 const directory = fileURLToPath(new URL('../../contracts/src/messages/', import.meta.url));
 
 /**
- * The docstrings of every message in the contracts, by its name. The sentences a programmer reads in the code are the ones in the
- * document: written once, they cannot disagree. A field without one has that of the shared field it is made of.
+ * The docstrings of every message in the contracts, by message name. The document uses the sentences that programmers read in the code, so
+ * the two cannot differ. A field without a docstring has that of the shared field it is made of.
  */
 export function readDescriptions(): Record<string, Description> {
   const declarations = readdirSync(directory).flatMap(constants);
@@ -25,7 +25,7 @@ export function readDescriptions(): Record<string, Description> {
   );
 }
 
-/** The exported constants of a file, with every field that is assigned in it. */
+/** The exported constants of a file, with every field assigned in it. */
 function constants(name: string) {
   const file = ts.createSourceFile(name, readFileSync(directory + name, 'utf8'), ts.ScriptTarget.Latest, true);
   return file.statements.filter(ts.isVariableStatement).map((statement) => ({
@@ -35,7 +35,7 @@ function constants(name: string) {
   }));
 }
 
-/** @returns its text, and of `nullable(fields.count)` the `count`. */
+/** @returns the field's docstring, and `count` for `nullable(fields.count)`. */
 const fieldOf = (field: ts.PropertyAssignment) => ({
   text: docstring(field),
   from: /\bfields\.(\w+)/.exec(field.initializer.getText())?.[1] ?? '',

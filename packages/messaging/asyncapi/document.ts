@@ -126,7 +126,7 @@ function component(message: MessageDefinition<unknown>, description: Description
         signature: {
           type: 'string',
           description:
-            'In base64url: an Ed25519 signature of the publisher, 64 bytes, and the SHA-256 digests that it covers, 32 bytes each, at most 16. A digest is over name, version, message id and body, with a line break after each of the first three. What nobody signed is refused.',
+            'In base64url: an Ed25519 signature of the publisher, 64 bytes, and the SHA-256 digests that it covers, 32 bytes each, at most 16. A digest is over name, version, message id and body, with a line break after each of the first three. Unsigned messages are refused.',
         },
         traceparent: { type: 'string', description: 'W3C trace context, where tracing is enabled.' },
       },

@@ -4,7 +4,10 @@ const network = 'ethereum';
 const recipient = '0x52908400098527886E0F7030069857D2E4169EE7';
 const transaction_id = '9fc76417374aa880d4449a1f7f31ec597f00b1f6f3dd2d66f4c9c6c445836d8b';
 
-/** One story, message by message: a merchant arrives, is activated, sets up a webhook, and is paid. A test holds each against its schema. */
+/**
+ * One story, message by message: a merchant registers, is activated, sets up a webhook, and is paid. A test checks each example against its
+ * schema.
+ */
 export const examples = {
   MerchantRegistered: {
     merchant_id,

@@ -11,34 +11,34 @@ import { connectBroker, type Broker } from './broker/broker.ts';
 import { createLegacyRecord, type LegacyRecord } from './legacy-use.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
 
-/** Longer than a database needs to start or to fail over; then the supervisor restarts the process. */
+/** Longer than a database needs to start or to fail over. After that the supervisor restarts the process. */
 const DATABASE_TIMEOUT_MS = 60_000;
 
 type Backends = {
   pool: Pool;
-  /** One connection for operators' routes: whatever takes all of `pool`, operators can look at it and stop it. */
+  /** One connection for operators' routes: even when all of `pool` is in use, operators can find the cause and stop it. */
   operators: Pool;
   broker: Broker;
   outbox: Outbox;
   legacy: LegacyRecord;
   /** See connectBackends(). */
   reachable: () => Promise<void>;
-  /** This process's clock less the database's, in milliseconds; null until they were compared, right after the database answered. */
+  /** This process's clock minus the database's, in milliseconds; null until they are compared, right after the database first answers. */
   clockDifferenceMs: () => number | null;
   /**
-   * Throws when the database does not answer. It has a connection to itself, so a busy pool is no reason to restart the process.
+   * Throws when the database does not answer. It has its own connection, so a busy pool is no reason to restart the process.
    * @returns which queues of this service it cannot consume; see docs/runbooks/messages.md.
    */
   ready: () => Promise<{ unusable_queues: string[] }>;
 };
 
 /**
- * Opens what every service needs that sends messages: its database, the broker, and the outbox between them.
- * Returns at once, whether or not they are reachable; each is closed when the process stops, the outbox first.
- * @param schema the service's own, the only one its role can touch.
- * @returns them, and `reachable`, which resolves once the service can start: when the database answers, and the broker accepts the
- *   login or is unreachable, because whatever needs the broker waits for it. Throws after 60 s without a database, and at once
- *   when one of the two refuses the login: the configuration is wrong.
+ * Opens what every service that sends messages needs: its database, the broker, and the outbox. Returns immediately, even if they are
+ * unreachable. All are closed when the process stops, the outbox first.
+ * @param schema the service's own, the only one its role can use.
+ * @returns them, and `reachable`, which resolves once the service can start: when the database answers, and the broker accepts the login or
+ *   is unreachable (parts that need the broker wait for it). It throws after 60 s without a database, and immediately when one of the two
+ *   refuses the login, because the configuration is wrong.
  */
 export function connectBackends({
   name,

@@ -9,7 +9,7 @@ import type { Trust } from '@quittance/runtime/trust.ts';
 export type LegacyRecord = ReturnType<typeof createLegacyRecord>;
 
 const EVERY_MS = 60_000;
-/** The row that says since when the others are written. */
+/** The row with the time since which uses are recorded. */
 const WATCHING = 'watching';
 
 type Options = {
@@ -17,13 +17,13 @@ type Options = {
   trust: Pick<Trust, 'signer' | 'sharedTokens'>;
   logger: Logger;
   metrics: Metrics;
-  /** How often a kind is written at most; the loop runs as often. */
+  /** The minimum time between writes of a kind; the loop runs at this interval. */
   everyMs?: number;
 };
 
 /**
- * Writes down what is accepted only because INTERNAL_TOKEN is set, so that it can be known when nobody needs that any more. All processes
- * of a service share the rows. A process that accepts no internal token writes nothing.
+ * Records what is accepted only because INTERNAL_TOKEN is set, so that an operator can see when it is no longer needed. All processes of a
+ * service share the rows. A process that accepts no internal token writes nothing.
  */
 export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVERY_MS }: Options) {
   const accepted = metrics.counter(
@@ -32,11 +32,11 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
     ['kind'],
   );
   for (const kind of legacyKinds) accepted.inc({ kind }, 0);
-  /** When it was last seen (`performance.now()`), until that is written. */
+  /** When each was last seen (`performance.now()`), until that is written. */
   const seen = new Map<LegacyUse['kind'], number>();
   let loop: Loop | null = null;
 
-  /** What could not be written is left for the next time. */
+  /** A use that could not be written is kept for the next time. */
   async function writeSeen(): Promise<void> {
     const uses = [...seen];
     await write(pool, uses);
@@ -60,9 +60,9 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
       accepted.inc({ kind });
       seen.set(kind, performance.now());
     },
-    /** @returns since when it is watched, in seconds, and when each kind was last seen. */
+    /** @returns for how many seconds uses have been recorded, and when each kind was last seen. */
     async read(): Promise<{ watchedSeconds: number | null; legacy: LegacyUse[] }> {
-      // What this process has just accepted shows too.
+      // Includes what this process has just accepted.
       if (seen.size > 0) await writeSeen();
       return readUses(pool);
     },
@@ -70,7 +70,7 @@ export function createLegacyRecord({ pool, trust, logger, metrics, everyMs = EVE
       await loop?.close();
       if (seen.size > 0)
         await writeSeen().catch((error: unknown) =>
-          logger.warn({ error }, 'a use of the internal token was not written down'),
+          logger.warn({ error }, 'a use of the internal token could not be recorded'),
         );
     },
   };

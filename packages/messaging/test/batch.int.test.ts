@@ -21,7 +21,7 @@ import {
   type World,
 } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 let world: World;
 beforeEach(async () => {
   world = await startWorld();
@@ -41,7 +41,7 @@ function publishMany(count: number): Promise<Published[]> {
 
 const merchantsOf = (published: readonly Published[]): string[] => published.map(({ merchantId }) => merchantId);
 
-/** Keeps the first batch waiting in its transaction, so that what comes meanwhile is gathered. */
+/** Keeps the first batch in its transaction, so that the messages that arrive then are collected. */
 function heldUp(
   then: (merchantIds: string[]) => Promise<void> | void = () => undefined,
   options: { prefetch?: number } = {},
@@ -66,10 +66,10 @@ function heldUp(
   return { batches, requestIds, consumers, release: () => release(null), inTransaction, haveCome };
 }
 
-/** Far more than a message takes that waits for nothing. */
+/** Far longer than a message takes that does not have to wait. */
 const WOULD_BE_HANDLED_MS = 300;
 
-test('messages that come while their handler keeps its distance wait for it, and go back when the process stops', async () => {
+test("messages that arrive during their handler's spacing wait for its end, and return to the queue when the process stops", async () => {
   const { handler, haveCome } = countingArrivals(recordingBatches());
   const spaced = { ...handler, message: { ...handler.message, spacingMs: 1_000_000 } };
   const consumers = world.consume([spaced]);
@@ -148,7 +148,7 @@ describe('messages that come while a batch is in its transaction', () => {
   });
 });
 
-describe('one message at fault', () => {
+describe('one failing message', () => {
   test.each([
     ['that can never be handled', (): Error => new PermanentError('no such payment'), 'permanent_error', 2],
     ['whose handler always fails', (): Error => new Error('never'), 'retries_exhausted', DELIVERY_LIMIT + 2],
@@ -171,12 +171,12 @@ describe('one message at fault', () => {
     await eventually(async () => expect((await results(world)).done).toBe(9));
     expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf([first, ...others]).toSorted());
     expect(await queueSize(world, QUEUE)).toBe(0);
-    // Once with the others, and from then on by itself.
+    // Once with the others, and from then on alone.
     const withIt = batches.filter((merchantIds) => merchantIds.includes(poison));
     expect(withIt.map(({ length }) => length)).toEqual([9, ...Array.from({ length: itsTries - 1 }, () => 1)]);
   });
 
-  test('that came alone is tried once a delivery', async () => {
+  test('that arrived alone is tried once a delivery', async () => {
     world.consume([
       recordingBatches(() => {
         throw new PermanentError('no such payment');
@@ -189,7 +189,7 @@ describe('one message at fault', () => {
     expect(await attempts(world)).toBe(1);
   });
 
-  test('that failed before is taken by itself', async () => {
+  test('that failed before is handled alone', async () => {
     const bad = await publish();
     const taken = await eventually(async () => {
       const message = await world.channel.get(QUEUE);
@@ -220,7 +220,7 @@ describe('one message at fault', () => {
     expect(batches[1]).toEqual(merchantsOf([...before, ...after]));
   });
 
-  test('that waits for a lock holds up neither its batch nor the next one', async () => {
+  test('that waits for a lock delays neither its batch nor the next one', async () => {
     await world.pool.query('create table gate ()');
     await world.pool.query('insert into gate default values');
     let stuck = '';
@@ -262,7 +262,7 @@ describe('one message at fault', () => {
 });
 
 describe('messages that wait for a lock', () => {
-  test('are put aside without a connection, however often, while the others of their batch go on', async () => {
+  test('are put aside without a connection, however often, while the others of their batch continue', async () => {
     const busy = new Set<string>();
     let refusals = 0;
     const { release, inTransaction, haveCome, batches } = heldUp(undefined, {}, (payloads) => {
@@ -303,7 +303,7 @@ describe('messages that wait for a lock', () => {
   });
 });
 
-test('a database that is away for a while counts against no message of a batch', async () => {
+test('a database outage counts against no message of a batch', async () => {
   const sizes: number[] = [];
   world.consume([recordingBatches((merchantIds) => void sizes.push(merchantIds.length))], { pool: world.proxiedPool });
   world.databaseProxy.cut();
@@ -315,7 +315,7 @@ test('a database that is away for a while counts against no message of a batch',
   expect(sizes.length).toBeLessThan(10);
 });
 
-test('a lost connection is made again and every message still takes effect once', async () => {
+test('after a lost connection every message still takes effect once', async () => {
   world.consume([recordingBatches()], { prefetch: 8 });
   const published: Published[] = [];
   for (let count = 0; count < 60; count += 1) {

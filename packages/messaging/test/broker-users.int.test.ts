@@ -8,7 +8,7 @@ import { brokerUsers, prepareBroker, type BrokerUser, urlOfUser } from '../src/b
 import { ACTIONS_QUEUE, bindings, DEAD_EXCHANGE, deadQueueOf, EXCHANGE } from '../src/broker/topology.ts';
 import { declareActionsQueue } from '../src/dead-letter/actions.ts';
 
-/** Users are of the whole broker, which other tests share: they keep these passwords. */
+/** Users belong to the whole broker, which other tests share: they keep these passwords. */
 const passwordOf = (user: BrokerUser): string => `the password of ${user} in tests`;
 const passwords = Object.fromEntries(brokerUsers.map((user) => [user, passwordOf(user)])) as Record<BrokerUser, string>;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const managementUrl = process.env['TEST_AMQP_MANAGEMENT_URL']!;
   const prepare = () => prepareBroker(broker.url, { managementUrl, passwords }, testLogger);
   await prepare();
-  // Again changes nothing.
+  // Repeating it changes nothing.
   await prepare();
   for (const user of brokerUsers)
     connections.set(user, await connect(urlOfUser(broker.url, user, passwords[user]), { noDelay: true }));
@@ -30,7 +30,7 @@ afterAll(async () => {
   await broker.close();
 });
 
-/** @returns 'done', or the code with which RabbitMQ refuses it. */
+/** @returns 'done', or the code of RabbitMQ's refusal. */
 async function attempt(user: BrokerUser, run: (channel: Channel) => Promise<unknown>): Promise<number | 'done'> {
   const channel = await connections.get(user)!.createConfirmChannel();
   const failed = new Promise<number>((resolve) => channel.on('error', ({ code }: { code: number }) => resolve(code)));
@@ -67,11 +67,11 @@ describe.each(serviceNames)('the user of %s', (service) => {
       ]);
   });
 
-  test('hears nothing but the messages of its own queues', async () => {
+  test('receives only the messages of its own queues', async () => {
     const own = bindings.filter((row) => row.service === service);
     for (const { queue } of own) {
-      const heard = own.map(({ message }) => message.name);
-      const foreign = bindings.map(({ message }) => message.name).filter((name) => !heard.includes(name));
+      const received = own.map(({ message }) => message.name);
+      const foreign = bindings.map(({ message }) => message.name).filter((name) => !received.includes(name));
       for (const key of ['#', '*', '', ...foreign]) {
         const outcome = await attempt(service, (channel) => channel.bindQueue(queue, EXCHANGE, key));
         expect([key, outcome]).toEqual([key, 403]);
@@ -83,7 +83,7 @@ describe.each(serviceNames)('the user of %s', (service) => {
     expect(await attempt(service, (channel) => channel.bindExchange(EXCHANGE, DEAD_EXCHANGE, '#'))).toBe(403);
   });
 
-  test('reads, empties, deletes and declares none of another', async () => {
+  test('reads, empties, deletes and declares no queue of another service', async () => {
     for (const queue of others.flatMap((row) => [row.queue, deadQueueOf(row.queue)])) {
       expect([queue, await attempt(service, (channel) => channel.get(queue))]).toEqual([queue, 403]);
       expect(await attempt(service, (channel) => channel.purgeQueue(queue))).toBe(403);
@@ -106,7 +106,7 @@ describe.each(serviceNames)('the user of %s', (service) => {
   });
 });
 
-test('the user of operators reads dead letters, sends them back and keeps the record, and no more', async () => {
+test('the user of operators reads dead letters, sends them back and writes the record, and nothing more', async () => {
   for (const { queue } of bindings) {
     expect(await attempt('operator', (channel) => channel.get(deadQueueOf(queue)))).toBe('done');
     expect(await attempt('operator', publish('', queue))).toBe('done');

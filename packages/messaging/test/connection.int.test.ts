@@ -9,14 +9,14 @@ import { newMessageId } from '../src/broker/message-id.ts';
 import { bindings, deadQueueOf, EXCHANGE } from '../src/broker/topology.ts';
 import { connected, queueSize, startWorld, type World } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 let world: World;
 beforeEach(async () => {
   world = await startWorld();
 });
 afterEach(() => world.close());
 
-test('the connection does not wait to fill packets', async () => {
+test('the connection sends small packets without delay', async () => {
   const setNoDelay = jest.spyOn(Socket.prototype, 'setNoDelay');
   await connected(world.connect(world.brokerUrl));
   expect(setNoDelay).toHaveBeenCalledWith(true);
@@ -24,7 +24,7 @@ test('the connection does not wait to fill packets', async () => {
   setNoDelay.mockRestore();
 });
 
-test('what is published in one turn leaves together', async () => {
+test('messages published in one turn leave together', async () => {
   const writes = jest.spyOn(Socket.prototype, '_writev');
   const properties = { messageId: newMessageId() };
   const message = { exchange: EXCHANGE, routingKey: WebhookConfigured.name, body: Buffer.from('{}'), properties };
@@ -42,7 +42,7 @@ test('whichever service starts first declares the queues of all', async () => {
   }
 });
 
-test('connectBroker returns at once without a broker, and connects when there is one', async () => {
+test('connectBroker returns immediately without a broker, and connects when there is one', async () => {
   world.brokerProxy.cut();
   const broker = world.connect(world.brokerProxy.url);
   expect(broker.ready()).toBe(false);

@@ -21,7 +21,7 @@ import {
   type World,
 } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 
 let world: World;
 beforeEach(async () => {
@@ -43,7 +43,7 @@ test.each([
   ['a broken schema', '{"merchant_id":"mer_1"}', {}],
   ['a newer version', validBody(), { version: 2 }],
   ['a message id that is no UUID', validBody(), { messageId: 'first' }],
-])('a message with %s becomes a dead letter at once, and the queue continues', async (_, body, properties) => {
+])('a message with %s becomes a dead letter immediately, and the queue continues', async (_, body, properties) => {
   world.consume([recording()]);
   const poison = await publishRaw(world, body, properties);
   const messageId = await publishRaw(world, validBody());
@@ -82,7 +82,7 @@ test.each([
   ['a number that its column cannot hold', `select '2147483648'::integer`],
   ['a day that does not exist', `select '2026-02-30T00:00:00.000Z'::timestamptz`],
   ['a character that no text can hold', `select convert_from('\\x00', 'UTF8')`],
-])('a message with %s becomes a dead letter at once', async (_what, sql) => {
+])('a message with %s becomes a dead letter immediately', async (_what, sql) => {
   world.consume([
     recording(async ({ tx }) => {
       await tx.query(sql);
@@ -109,7 +109,7 @@ test('a handler that fails three times and then succeeds has one effect', async 
   expect(await effects(world)).toEqual([messageId]);
 });
 
-test('a message whose handler always fails becomes a dead letter at the delivery limit, with its error beside the message', async () => {
+test('a message whose handler always fails becomes a dead letter at the delivery limit, with its error', async () => {
   world.consume([
     recording(() => {
       throw new Error('never');
@@ -122,14 +122,14 @@ test('a message whose handler always fails becomes a dead letter at the delivery
   expect(await queueSize(world, QUEUE)).toBe(0);
 });
 
-test('RabbitMQ itself gives up a message that no handler ever gets to settle', async () => {
+test('RabbitMQ itself dead-letters a message that no handler ever settles', async () => {
   const messageId = await publishRaw(world, validBody());
   await world.channel.consume(QUEUE, (delivery) => delivery && world.channel.reject(delivery, true));
   const dead = { message_id: messageId, reason: 'delivery_limit', error: null, queue: QUEUE };
   await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
 });
 
-test('a database that is away for a while counts against no message', async () => {
+test('a short database outage counts against no message', async () => {
   world.consume([recording()], { pool: world.proxiedPool });
   world.databaseProxy.cut();
   const messageIds = [await publishRaw(world, validBody()), await publishRaw(world, validBody())];
@@ -140,7 +140,7 @@ test('a database that is away for a while counts against no message', async () =
   await eventually(async () => expect(await results(world)).toEqual({ done: 2 }));
 });
 
-test('a database that is away for hours counts against no message', async () => {
+test('a database outage of hours counts against no message', async () => {
   world.consume([recording()], { pool: world.proxiedPool, maxWaitMs: 1 });
   world.databaseProxy.cut();
   const messageIds = [await publishRaw(world, validBody()), await publishRaw(world, validBody())];
@@ -175,14 +175,14 @@ test('a queue that is deleted under its consumer is declared again and consumed'
   world.consume([recording()]);
   const before = await sendMessage(world, outbox);
   await eventually(async () => expect(await effects(world)).toEqual([before]));
-  // Or its confirmation would be lost with the queue, and the relay would wait for it.
+  // Otherwise its confirmation could be lost with the queue, and the relay would wait for it.
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   await world.channel.deleteQueue(QUEUE);
   const after = await sendMessage(world, outbox);
   await eventually(async () => expect((await effects(world)).sort()).toEqual([before, after].sort()));
 });
 
-test('a lost connection is made again and every message still takes effect once', async () => {
+test('after a lost connection every message still takes effect once', async () => {
   const outbox = world.outbox();
   world.consume([recording()], { prefetch: 4 });
   const messageIds: string[] = [];

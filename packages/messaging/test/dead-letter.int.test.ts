@@ -19,8 +19,8 @@ import {
   type World,
 } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
-const author = { actor: 'olga', reason: 'the handler is mended' };
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
+const author = { actor: 'olga', reason: 'the handler is fixed' };
 
 let world: World;
 let repaired: boolean;
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Three messages that a broken handler gave up, oldest first. */
+/** Three messages whose handler failed for good, oldest first. */
 async function threeDeadLetters(): Promise<string[]> {
   world.consume([
     recording(() => {
@@ -47,7 +47,7 @@ async function threeDeadLetters(): Promise<string[]> {
 
 const ids = (letters: { message_id: string }[]): string[] => letters.map((letter) => letter.message_id);
 
-test('looking at dead letters leaves them where they are, in their order', async () => {
+test('reading dead letters leaves them where they are, in their order', async () => {
   const messageIds = await threeDeadLetters();
   for (let look = 0; look < 30; look += 1) {
     expect(ids(await listDeadLetters(world.broker, { queue: QUEUE }))).toEqual(messageIds);
@@ -86,7 +86,7 @@ test('a redriven message that dies again keeps the time it was first seen, and i
   expect(after.map((letter) => letter.first_seen).sort()).toEqual(before.map((letter) => letter.first_seen).sort());
 });
 
-test('only letters of the chosen cause and age are sent back', async () => {
+test('only letters of the chosen cause and age are redriven', async () => {
   const messageIds = await threeDeadLetters();
   const strange = await publishRaw(world, 'no JSON');
   await eventually(async () => expect(await queueSize(world, `${QUEUE}.dead`)).toBe(4));
@@ -106,7 +106,7 @@ test('only letters of the chosen cause and age are sent back', async () => {
   expect(ids(await listDeadLetters(world.broker))).toEqual([messageIds[0], strange]);
 });
 
-test('the oldest go first, also when only some were read before', async () => {
+test('the oldest are redriven first, even when only some were read before', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;
   expect(ids(await listDeadLetters(world.broker, { queue: QUEUE, limit: 1 }))).toEqual([messageIds[0]]);
@@ -115,7 +115,7 @@ test('the oldest go first, also when only some were read before', async () => {
   await eventually(async () => expect(await effects(world)).toEqual([messageIds[0]]));
 });
 
-test('who sent back and who discarded what is written down, with what it was', async () => {
+test('the record has every redrive and discard with its author and its message', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;
   await redriveDeadLetters(world.broker, { queue: QUEUE, author, messageId: messageIds[0]! });

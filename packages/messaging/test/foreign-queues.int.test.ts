@@ -18,7 +18,7 @@ import { webhookConfigured } from './world.ts';
 
 const QUEUE = 'payments.webhook-configured';
 const OTHER = 'payments.access-changed';
-/** RabbitMQ may leave a declaration unanswered while it deletes a queue of that name; then a channel is opened again after 20 s. */
+/** RabbitMQ may not answer a declaration while it deletes a queue of that name; a channel is then opened again after 20 s. */
 const patience = { timeoutMs: 90_000 };
 
 let broker: TestBroker;
@@ -31,7 +31,7 @@ afterEach(async () => {
   await broker.close();
 });
 
-/** A queue that somebody has made before any of our processes came. */
+/** A queue that was declared before any of our processes started. */
 async function make(args: object, durable = true): Promise<void> {
   const connection = await connect(broker.url);
   const channel = await connection.createChannel();
@@ -39,7 +39,7 @@ async function make(args: object, durable = true): Promise<void> {
   await connection.close();
 }
 
-/** A service that consumes both queues. @returns merchants that were heard of, and its metrics. */
+/** A service that consumes both queues. @returns the merchants in its messages, and its metrics. */
 async function start() {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const common = { logger: testLogger, metrics };
@@ -52,10 +52,10 @@ async function start() {
     applicationName: 'foreign queues',
   });
   const connected = connectBroker({ ...common, url: broker.url, name: 'test' });
-  const heard: string[] = [];
+  const received: string[] = [];
   const handlers = [
     on(WebhookConfigured, 'webhook-configured', ({ merchant_id: id }) => {
-      heard.push(id);
+      received.push(id);
       return Promise.resolve();
     }),
     on(AccessChanged, 'access-changed', () => Promise.resolve()),
@@ -74,7 +74,7 @@ async function start() {
     new RegExp(`queue="${queue}".* (\\d)$`, 'm').exec(
       await metrics.registry.getSingleMetricAsString('messaging_queue_unusable'),
     )?.[1];
-  return { heard, unusable, named };
+  return { received, unusable, named };
 }
 
 async function publish(): Promise<string> {
@@ -101,19 +101,19 @@ async function consumersOf(queue: string): Promise<number> {
 const ours = queueArguments(QUEUE);
 const { 'x-dead-letter-strategy': _strategy, ...atMostOnce } = ours;
 
-describe('a queue that was made otherwise is consumed as it is', () => {
+describe('a queue with other safe arguments is consumed as it is', () => {
   test.each<[string, object]>([
     ['with another delivery limit', { ...ours, 'x-delivery-limit': 5 }],
     ['with another dead-letter strategy', atMostOnce],
     ['with another place for its dead letters', { ...ours, 'x-dead-letter-exchange': 'elsewhere' }],
-    ['with a length limit that refuses what is more', { ...ours, 'x-max-length': 1_000_000 }],
+    ['with a length limit that refuses further messages', { ...ours, 'x-max-length': 1_000_000 }],
     ['of another type', { 'x-queue-type': 'classic', 'x-dead-letter-exchange': 'quittance.dead' }],
   ])('%s', async (_what, args) => {
     await make(args);
-    const { heard, unusable, named } = await start();
+    const { received, unusable, named } = await start();
     await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), patience);
     const merchant = await publish();
-    await eventually(() => expect(heard).toEqual([merchant]));
+    await eventually(() => expect(received).toEqual([merchant]));
     expect(await unusable(QUEUE)).toBe('0');
     expect(named()).toEqual([]);
   });
@@ -123,32 +123,32 @@ describe('a queue that could lose messages is not consumed, and all others are',
   test.each<[string, object, boolean?]>([
     ['that drops messages after a time', { ...ours, 'x-message-ttl': 60_000 }],
     ['that drops the oldest', { ...atMostOnce, 'x-overflow': 'drop-head', 'x-max-length': 1_000_000 }],
-    ['that is deleted when nobody uses it', { ...ours, 'x-expires': 3_600_000 }],
+    ['that is deleted when it is unused', { ...ours, 'x-expires': 3_600_000 }],
     ['without a dead-letter exchange', { 'x-queue-type': 'quorum' }],
     [
-      'that does not outlive a restart',
+      'that does not survive a restart',
       { 'x-queue-type': 'classic', 'x-dead-letter-exchange': 'quittance.dead' },
       false,
     ],
   ])('%s', async (_what, args, durable = true) => {
     await make(args, durable);
-    const { heard, unusable, named } = await start();
+    const { received, unusable, named } = await start();
     await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), patience);
     expect(named()).toEqual([QUEUE]);
     await eventually(async () => expect(await consumersOf(OTHER)).toBe(1), patience);
     await publish();
     expect(await consumersOf(QUEUE)).toBe(0);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  test('until it is mended', async () => {
+  test('until it is fixed', async () => {
     await make({ ...ours, 'x-message-ttl': 60_000 });
-    const { heard, unusable } = await start();
+    const { received, unusable } = await start();
     await eventually(async () => expect(await unusable(QUEUE)).toBe('1'), patience);
     await broker.manage('DELETE', `/api/queues/${broker.vhost}/${QUEUE}`);
     await eventually(async () => expect(await unusable(QUEUE)).toBe('0'), patience);
     await eventually(async () => expect(await consumersOf(QUEUE)).toBe(1), patience);
     const merchant = await publish();
-    await eventually(() => expect(heard).toEqual([merchant]));
+    await eventually(() => expect(received).toEqual([merchant]));
   });
 });

@@ -21,7 +21,7 @@ test('rows are taken in the order in which they were handed over, across transac
   expect(handedOver.isEmpty()).toBe(true);
 });
 
-test('rows that have waited for so long that their lease may end first are given back, and only those', () => {
+test('only rows whose lease may end before they are published are given back', () => {
   let now = 0;
   const handedOver = createHandedOver(10, () => now);
   handedOver.add(rowsOf('a', 'b'), 10);
@@ -38,7 +38,7 @@ test('beyond its capacity it has no room', () => {
   expect([1, 2].map(handedOver.hasRoomFor)).toEqual([true, false]);
 });
 
-test('no more batches than allowed are in flight, and what one fails with reaches the next', async () => {
+test('no more batches than allowed are in flight, and the next caller gets the error of a failed one', async () => {
   const inFlight = createInFlight(1);
   const { promise, reject } = Promise.withResolvers<undefined>();
   inFlight.start(() => promise);

@@ -5,7 +5,7 @@ import { enterInbox, inboxRetention } from '../src/consumer/inbox.ts';
 import { deleteOldRows } from '../src/schema/cleaning.ts';
 import { startWorld, type World } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 let world: World;
 beforeEach(async () => {
   world = await startWorld();
@@ -32,7 +32,7 @@ test('of consumers that receive the same messages in opposite order, one process
         world.pool,
         async (tx) => {
           tries += 1;
-          // Longer than a busy machine takes for one of them, for which the other waits.
+          // Longer than one of them takes on a busy machine, because the other waits for it.
           await tx.query(`set local statement_timeout = '30s'`);
           return (await enterInbox(tx, 'handler', ids)).size;
         },
@@ -40,7 +40,7 @@ test('of consumers that receive the same messages in opposite order, one process
       );
     const entered = await Promise.all([enter(messageIds), enter(messageIds.toReversed())]);
     expect(entered.toSorted()).toEqual([0, 2_000]);
-    // A deadlock's victim would have been run again.
+    // The victim of a deadlock would have run again.
     expect(tries).toBe(2);
   }
 });

@@ -32,7 +32,7 @@ afterEach(async () => {
   await pool.query('truncate legacy_use');
 });
 
-/** A process with a key that still accepts the shared token, unless it is said otherwise. */
+/** A process with a key that still accepts the shared token, unless the test changes that. */
 function startRecord(
   trust: Trust = { ...trustOf('payments'), sharedTokens: sharedTrust().sharedTokens },
 ): LegacyRecord {
@@ -44,7 +44,7 @@ function startRecord(
 
 const kindsOf = async (record: LegacyRecord) => (await record.read()).legacy.map(({ kind }) => kind);
 
-test('what is accepted without a signature is known to every process of the service, and counted', async () => {
+test('everything accepted without a signature is known to every process of the service, and counted', async () => {
   const [one, other] = [startRecord(), startRecord()];
   one.accepted('unsigned_message');
   one.accepted('unsigned_message');
@@ -57,7 +57,7 @@ test('what is accepted without a signature is known to every process of the serv
   expect(counted).toMatch(/kind="operator_token".* 0$/m);
 });
 
-test('what a process has just accepted shows at once, and is kept when it stops', async () => {
+test('what a process has just accepted is shown immediately, and is kept when it stops', async () => {
   const record = createLegacyRecord({ pool, trust: trustOf('payments'), logger: testLogger, metrics });
   record.accepted('operator_token');
   expect(await kindsOf(record)).toEqual(['operator_token']);
@@ -66,7 +66,7 @@ test('what a process has just accepted shows at once, and is kept when it stops'
   expect(await kindsOf(startRecord())).toEqual(['operator_token', 'shared_token']);
 });
 
-test('a later use moves its time on, and the time since when all is watched stays', async () => {
+test('a later use updates its time, and the start of recording does not change', async () => {
   const record = startRecord();
   record.accepted('shared_token');
   await eventually(async () => expect(await record.read()).toMatchObject({ watchedSeconds: expect.any(Number) }));
@@ -79,7 +79,7 @@ test('a later use moves its time on, and the time since when all is watched stay
   });
 });
 
-test('a process without a key says so for as long as it runs', async () => {
+test('a process without a key reports it as long as it runs', async () => {
   const record = startRecord(sharedTrust());
   await eventually(async () => expect(await kindsOf(record)).toEqual(['process_without_key']));
   await pool.query('truncate legacy_use');

@@ -6,7 +6,7 @@ import { moveToSent } from '../src/outbox/sent-messages.ts';
 import { advanceBounds, claimMessages, outboxBacklog, pauseMessages } from '../src/outbox/store.ts';
 import { QUEUE, outboxSize, queueSize, sendMessage, startWorld, type World } from './world.ts';
 
-// Pauses double, and what a busy machine is slow to send waits for a longer one.
+// Pauses double, and messages that a busy machine sends late wait for a longer one.
 
 let world: World;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ const insertMany = (name: string, count: number, { minutesAgo = 0 } = {}) =>
     [name, count, minutesAgo],
   );
 
-/** PaymentCreated goes to this queue, and to that of chain-watcher. */
+/** PaymentCreated is routed to this queue and to chain-watcher's. */
 const REFUSING = 'quota.payment-created';
 const HEALTHY = 'chain-watcher.payment-created';
 
@@ -30,7 +30,7 @@ test('messages that a queue refuses wait alone, with growing pauses, and reach t
   await world.refuse(REFUSING, true);
   await insertMany('PaymentCreated', 1_500);
   const outbox = world.outbox();
-  // All are refused but the few that the queue has room for, until it looks at its limit.
+  // All are refused except the few that fit into the queue before it checks its limit.
   await eventually(async () => {
     const { rows } = await world.pool.query<{ waiting: number }>(
       `select count(*)::int as waiting from outbox where refusals >= 2 and not_before > created_at + interval '1 second'`,
@@ -57,7 +57,7 @@ test('messages that a queue refuses wait alone, with growing pauses, and reach t
   await eventually(async () => expect(await outboxSize(world)).toBe(0), { timeoutMs: 120_000 });
 });
 
-test('a queue that confirms nothing holds up no other message', async () => {
+test('a queue that confirms nothing delays no other message', async () => {
   const { promise: never, resolve: end } = Promise.withResolvers<undefined>();
   const broker = {
     ...world.broker,
@@ -72,7 +72,7 @@ test('a queue that confirms nothing holds up no other message', async () => {
     const outbox = world.outbox({ broker });
     await eventually(async () => {
       const { rows } = await world.pool.query(`select from outbox where claimed_until > now()`);
-      // Three batches are on their way, and no more.
+      // Three batches are in flight, and no more.
       expect(rows).toHaveLength(1_500);
     });
     await sendMessage(world, outbox);
@@ -82,7 +82,7 @@ test('a queue that confirms nothing holds up no other message', async () => {
   }
 });
 
-test('a relay that starts finds what others left long ago, name by name, and messages whose name it does not know', async () => {
+test('a relay that starts finds old messages of other processes, name by name, and messages whose name it does not know', async () => {
   await insertMany('WebhookConfigured', 3, { minutesAgo: 600 });
   await insertMany('WebhookConfigured', 3, { minutesAgo: 60 });
   await insertMany('Unheard', 1, { minutesAgo: 30 });
@@ -93,7 +93,7 @@ test('a relay that starts finds what others left long ago, name by name, and mes
   await world.channel.unbindQueue(QUEUE, 'quittance', 'Unheard');
 });
 
-/** A pool whose statements are carried out and explained. @returns the pages that each has read. */
+/** A pool that runs statements with explain. @returns the pages that each has read. */
 function explaining(pool: Pool): { pool: Pool; pages: number[] } {
   const pages: number[] = [];
   const query = async (text: string, values: unknown[]) => {
@@ -108,7 +108,7 @@ function explaining(pool: Pool): { pool: Pool; pages: number[] } {
   return { pool: { query } as unknown as Pool, pages };
 }
 
-test('what was sent while somebody reads for hours does not make a claim read more', async () => {
+test('sent messages that a long reader keeps from vacuum do not make a claim read more', async () => {
   const name = 'WebhookConfigured';
   const reader = await world.pool.connect();
   try {

@@ -23,7 +23,7 @@ import {
   type World,
 } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 
 let world: World;
 beforeEach(async () => {
@@ -55,7 +55,7 @@ test('a message sent in a transaction that rolls back is never published', async
   expect(await queueSize(world, QUEUE)).toBe(1);
 });
 
-test('a payload that breaks its schema is refused in front of the sender', async () => {
+test('a payload that breaks its schema is refused at the sender', async () => {
   const outbox = world.outbox();
   const broken = { ...webhookConfigured(), merchant_id: 'nobody' };
   const sending = transaction(world.pool, (tx) => outbox.send(tx, WebhookConfigured, broken));
@@ -63,9 +63,9 @@ test('a payload that breaks its schema is refused in front of the sender', async
   expect(await outboxSize(world)).toBe(0);
 });
 
-test('many messages sent together are published in their order, before the next one that is sent', async () => {
+test('many messages sent together are published in their order, before the next message sent', async () => {
   const outbox = world.outbox();
-  // Random ids, in whose order they would leave if they had been written at the same time; more than one statement takes.
+  // Random ids: sorted by them the messages would leave in another order if their times were equal. More than one statement takes.
   const messages = Array.from({ length: 4_500 }, () => ({ payload: webhookConfigured(), messageId: randomUUID() }));
   let next = '';
   world.brokerProxy.cut();
@@ -101,7 +101,7 @@ test('of many messages sent together one whose id waits already is left out, and
   expect(await outboxSize(world)).toBe(2);
 });
 
-/** Refuses whatever would be written to a row of the outbox after its insertion. */
+/** Refuses every update of an outbox row after its insertion. */
 const refuseUpdates = () =>
   world.pool.query(`
     create or replace function refuse_update() returns trigger language plpgsql as $$ begin raise 'claimed'; end $$;
@@ -122,7 +122,7 @@ test('the process that has written messages publishes them without claiming them
   }
 });
 
-test('a sender that keeps its distance sends at once, then not before it is over, and what it leaves another relay sends', async () => {
+test('a sender with spacing sends immediately, then only after the spacing, and another relay sends what it leaves', async () => {
   const { pool, broker, metrics } = world;
   const outbox = world.outbox();
   await outbox.close();
@@ -144,14 +144,14 @@ test('a sender that keeps its distance sends at once, then not before it is over
   expect(await queueSize(world, QUEUE)).toBe(2);
 });
 
-/** Far more than a message takes that waits for nothing. */
+/** Far longer than a message takes that does not have to wait. */
 const WOULD_BE_SENT_MS = 300;
 
-test('messages whose process dies before it publishes them are claimed by another relay once the lease is over', async () => {
+test('messages whose process dies before it publishes them are claimed by another relay once the lease ends', async () => {
   const dying = world.outbox();
   await sendMessage(world, dying);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
-  // Nothing is handed to the relay: as in a process that is killed right after the commit.
+  // Nothing is handed to the relay, as in a process that is killed right after the commit.
   await transaction(world.pool, (tx) =>
     dying.send({ ...tx, afterCommit: () => undefined }, WebhookConfigured, webhookConfigured()),
   );
@@ -163,7 +163,7 @@ test('messages whose process dies before it publishes them are claimed by anothe
   expect(await queueSize(world, QUEUE)).toBe(2);
 });
 
-test('messages that were committed while RabbitMQ went away are sent when it is back, not when a lease is over', async () => {
+test('messages committed while RabbitMQ disconnects are sent when it is back, not when a lease ends', async () => {
   const outbox = world.outbox();
   await sendMessage(world, outbox);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
@@ -197,10 +197,10 @@ test('while RabbitMQ is away messages are kept unclaimed, and sent once when it 
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
 });
 
-test('a relay that dies between the confirm and the delete sends again, and the inbox absorbs it', async () => {
+test('a relay that dies between the confirm and the delete sends again, and the inbox ignores the copy', async () => {
   world.consume([recording()]);
   const outbox = world.outbox();
-  // A sequence goes on although the transaction is rolled back.
+  // A sequence advances even though the transaction is rolled back.
   await world.pool.query(`
     create sequence refused;
     create function refuse() returns trigger language plpgsql as $$ begin perform nextval('refused'); raise 'dead'; end $$;
@@ -212,7 +212,7 @@ test('a relay that dies between the confirm and the delete sends again, and the 
     expect((await world.pool.query('select is_called from refused')).rows).toEqual([{ is_called: true }]);
   });
 
-  // The row of the dead relay: still there, its lease over.
+  // The row of the dead relay: still there, after its lease.
   await world.pool.query('drop trigger refuse on outbox');
   await world.pool.query(`update outbox set claimed_until = now() - interval '1 second'`);
   await eventually(async () => expect(await results(world)).toEqual({ done: 1, duplicate: 1 }));
@@ -250,7 +250,7 @@ test.each([
   expect(await claimedBy()).toEqual([{ claimed_by: null }]);
 });
 
-test('a row that was written long ago, and committed only now, is found while new ones keep the relay awake', async () => {
+test('a row that was written long ago, and committed only now, is found while new ones keep the relay busy', async () => {
   const outbox = world.outbox();
   await sendMessage(world, outbox);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
@@ -297,7 +297,7 @@ test('a message that no queue wants stays in the outbox until its queue is decla
 
 test('close() finishes the batch in flight', async () => {
   const outbox = world.outbox();
-  // It is connected, so that the delay is that of its message alone.
+  // It is connected, so the delay is only that of its message.
   await sendMessage(world, outbox);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   await world.channel.purgeQueue(QUEUE);

@@ -6,7 +6,7 @@ import { PermanentError } from '../src/consumer/handler.ts';
 import { startQueueGauges } from '../src/broker/queue-gauges.ts';
 import { QUEUE, publishRaw, recording, sendMessage, startWorld, webhookConfigured, type World } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 let world: World;
 let close: () => Promise<void>;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** What is shown of the queue; what is not shown is undefined. */
+/** The reported values of the queue; undefined when there are none. */
 async function shown(): Promise<{ ready?: number; consumers?: number; dead?: number }> {
   const samples = await samplesOf(world.metrics);
   const of = (name: string) => samples.find((one) => one.name === name && one.labels['queue'] === QUEUE)?.value;
@@ -31,7 +31,7 @@ async function shown(): Promise<{ ready?: number; consumers?: number; dead?: num
 const becomes = (expected: Awaited<ReturnType<typeof shown>>) =>
   eventually(async () => expect(await shown()).toEqual(expected));
 
-test('the messages, consumers and dead letters of a queue are shown', async () => {
+test('the messages, consumers and dead letters of a queue are reported', async () => {
   await becomes({ ready: 0, consumers: 0, dead: 0 });
   await publishRaw(world, JSON.stringify(webhookConfigured()));
   await becomes({ ready: 1, consumers: 0, dead: 0 });
@@ -42,7 +42,7 @@ test('the messages, consumers and dead letters of a queue are shown', async () =
   await becomes({ ready: 0, consumers: 1, dead: 1 });
 });
 
-test('while RabbitMQ is away the numbers stay, and they are true again once it is back', async () => {
+test('while RabbitMQ is away the numbers do not change, and they are correct again once it is back', async () => {
   await publishRaw(world, JSON.stringify(webhookConfigured()));
   await becomes({ ready: 1, consumers: 0, dead: 0 });
   world.brokerProxy.cut();

@@ -4,7 +4,7 @@ import { sentMessageRetention } from '../src/outbox/sent-messages.ts';
 import { deleteOldRows } from '../src/schema/cleaning.ts';
 import { QUEUE, effects, outboxSize, queueSize, recording, sendMessage, startWorld, type World } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 let world: World;
 beforeEach(async () => {
   world = await startWorld();
@@ -57,7 +57,7 @@ test('a replay covers only messages written since the given time', async () => {
   expect(waiting).toEqual([{ message_id: late }]);
 });
 
-test('sent messages are forgotten once they are four days old', async () => {
+test('sent messages are deleted once they are four days old', async () => {
   const outbox = world.outbox();
   const [old, young] = [await sendMessage(world, outbox), await sendMessage(world, outbox)];
   await eventually(async () => expect(await rowsOf()).toHaveLength(2));

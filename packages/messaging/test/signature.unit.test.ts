@@ -21,7 +21,7 @@ const signerOf = (name: KeyHolder) => trustOf(name).signer!;
 const headersOf = (messages: Signed[], name: KeyHolder = 'chain-watcher') => signMessages(signerOf(name), messages);
 const check = createSignatureCheck(trustOf('payments'), TransferObserved);
 
-describe('a message is taken', () => {
+describe('a message is accepted', () => {
   test.each([1, 2, 15, 16, 17, 40])('when its publisher has signed it, with %i at once', (count) => {
     const messages = Array.from({ length: count }, (_, index) => signed(index));
     const headers = headersOf(messages);
@@ -49,15 +49,15 @@ describe('a message is refused', () => {
   const [header] = headersOf([message, signed(2)]);
 
   test.each<[string, Message]>([
-    ['that nobody signed', arrived(message)],
+    ['that is not signed', arrived(message)],
     ['with an empty signature', arrived(message, '')],
-    ['with a signature that is no text', arrived(message, 7)],
+    ['with a signature that is not text', arrived(message, 7)],
     ['with a signature of nothing', arrived(message, Buffer.alloc(64).toString('base64url'))],
     ['with another body', arrived({ ...message, body: Buffer.from('{"transfer":3}') }, header)],
     ['with another id', arrived({ ...message, messageId: 'id-3' }, header)],
     ['with another version', arrived({ ...message, version: 2 }, header)],
     ['with a signature of other messages', arrived(message, headersOf([signed(3)])[0])],
-    ['whose digest was added to those that are signed', arrived(message, withDigestOf(message))],
+    ['whose digest was added to the signed ones', arrived(message, withDigestOf(message))],
   ])('%s', (_what, given) => {
     expect(() => check(given)).toThrow('TransferObserved: ');
   });
@@ -69,36 +69,36 @@ describe('a message is refused', () => {
     },
   );
 
-  test('that comes under another name', () => {
+  test('that arrives under another name', () => {
     const asPaid = createSignatureCheck(trustOf('payments'), { name: 'PaymentPaid', published_by: 'chain-watcher' });
     expect(() => asPaid(arrived(message, header))).toThrow('PaymentPaid: chain-watcher did not sign it');
   });
 
-  test('after one that was right with the same header', () => {
+  test('after a valid one with the same header', () => {
     check(arrived(message, header));
     expect(() => check(arrived({ ...message, body: Buffer.from('{}') }, header))).toThrow('did not sign it');
   });
 });
 
-describe('while an installation of before there were keys is upgraded', () => {
+describe('while an installation without keys is upgraded', () => {
   const message = signed(1);
   const [right] = headersOf([message]);
   const [wrong] = headersOf([message], 'quota');
   const { sharedTokens } = sharedTrust();
 
-  test('a process without keys takes everything', () => {
+  test('a process without keys accepts everything', () => {
     const asBefore = createSignatureCheck(sharedTrust(), TransferObserved);
     for (const header of [undefined, right, wrong]) expect(() => asBefore(arrived(message, header))).not.toThrow();
   });
 
-  test('one with keys takes what nobody signed, and still not what somebody else signed', () => {
+  test('one with keys accepts unsigned messages, but not those that another service signed', () => {
     const between = createSignatureCheck({ ...trustOf('payments'), sharedTokens }, TransferObserved);
     for (const header of [undefined, right]) expect(() => between(arrived(message, header))).not.toThrow();
     expect(() => between(arrived(message, wrong))).toThrow('did not sign it');
   });
 });
 
-/** The group of another message, with the digest of this one put beside it. */
+/** The group of another message, with the digest of this one added to it. */
 function withDigestOf(message: Signed): string {
   const [genuine = ''] = headersOf([signed(3)]);
   const [own = ''] = headersOf([message], 'quota');

@@ -5,7 +5,7 @@ import { signMessages } from '../src/broker/signature.ts';
 import { countUnsignedDeadLetters, listDeadLetters, redriveDeadLetters } from '../src/dead-letter/dead-letter.ts';
 import { effects, publishRaw, QUEUE, recording, sendMessage, startWorld, validBody, type World } from './world.ts';
 
-/** WebhookConfigured is published by webhook-dispatcher, and heard by payments. */
+/** WebhookConfigured is published by webhook-dispatcher, and consumed by payments. */
 const publisher: KeyHolder = 'webhook-dispatcher';
 const trust = trustOf('payments');
 const author = { actor: 'olga', reason: 'a test' };
@@ -25,7 +25,7 @@ async function publishSignedBy(name: KeyHolder, body = validBody()): Promise<str
   return publishRaw(world, body, { messageId, headers: { signature } });
 }
 
-test('what a service sends through its outbox takes effect, one by one and many at once', async () => {
+test("messages sent through a service's outbox take effect, one by one and many together", async () => {
   world.consume([recording()], { trust });
   const { signer } = trustOf(publisher);
   const outbox = world.outbox({ signer: signer! });
@@ -35,13 +35,13 @@ test('what a service sends through its outbox takes effect, one by one and many 
   expect(await lettersOf()).toEqual([]);
 });
 
-describe('a message is a dead letter at once, with its own cause, and the next one is processed', () => {
+describe('a message is a dead letter immediately, with its own cause, and the next one is processed', () => {
   const others = (Object.keys(signingKeys) as KeyHolder[]).filter((name) => name !== publisher);
 
   test.each<[string, () => Promise<string>]>([
-    ['that nobody signed', () => publishRaw(world, validBody(), { messageId })],
+    ['that is not signed', () => publishRaw(world, validBody(), { messageId })],
     ...others.map((name): [string, () => Promise<string>] => [`that ${name} signed`, () => publishSignedBy(name)]),
-    ['that is no JSON either', () => publishRaw(world, '{', { messageId })],
+    ['that is not JSON either', () => publishRaw(world, '{', { messageId })],
   ])('%s', async (_what, publish) => {
     world.consume([recording()], { trust });
     await publish();
@@ -82,7 +82,7 @@ describe('a message is a dead letter at once, with its own cause, and the next o
   });
 });
 
-test('beside a shared token a message is taken that nobody signed, which is noted, and one that is signed is not', async () => {
+test('with a shared token an unsigned message is accepted and recorded, and a signed one is accepted without a record', async () => {
   const noted: string[] = [];
   const legacy = { accepted: (kind: string) => void noted.push(kind) };
   world.consume([recording()], { trust: { ...trust, sharedTokens: sharedTrust().sharedTokens }, legacy });
@@ -94,7 +94,7 @@ test('beside a shared token a message is taken that nobody signed, which is note
   expect(noted).toEqual(['unsigned_message']);
 });
 
-test('dead letters that nobody signed are counted by queue', async () => {
+test('unsigned dead letters are counted by queue', async () => {
   world.consume([recording()], { trust });
   expect(await countUnsignedDeadLetters(world.broker)).toEqual([]);
   await publishSignedBy('quota');

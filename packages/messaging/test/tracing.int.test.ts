@@ -23,7 +23,7 @@ import {
   type World,
 } from './world.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows the wait's own error.
 const SEND = 'send quittance:WebhookConfigured';
 const PROCESS = 'process quittance:WebhookConfigured:payments.webhook-configured';
 
@@ -38,7 +38,7 @@ afterEach(async () => {
   spans.stop();
 });
 
-/** Says a message as a request would. @returns the request's span. */
+/** Sends a message as a request would. @returns the request's span. */
 async function sayIn(name: string, outbox: Outbox, options: { messageId?: string } = {}): Promise<Span> {
   const span = tracer()!.start(name, 'server', { origin: { parent: null } });
   await inSpan(span, () => sendMessage(world, outbox, options.messageId ?? randomUUID()));
@@ -51,7 +51,7 @@ const unsampled = (): string => `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`;
 const lines = (values: (string | undefined)[]) => values.map((value) => value?.slice(36, 52));
 
 describe('the trace of a message', () => {
-  test('goes through the outbox and RabbitMQ to whatever takes it, and on from there', async () => {
+  test('continues through the outbox and RabbitMQ to every consumer, and on from there', async () => {
     const inHandler: (string | undefined)[] = [];
     const outbox = world.outbox();
     world.consume([recording(() => void inHandler.push(currentSpan()?.traceparent))]);
@@ -79,10 +79,10 @@ describe('the trace of a message', () => {
     expect(lines(inHandler)).toEqual([processing!.spanId]);
   });
 
-  test('is that of a copy, too, which a relay sends that died before it could forget the message', async () => {
+  test('is that of a copy, too, sent by a relay that died before it could delete the message', async () => {
     const outbox = world.outbox();
     const messageId = randomUUID();
-    // As such a kill leaves it: the row is in the outbox, and the message in RabbitMQ already.
+    // The state that such a kill leaves: the row is in the outbox, and the message in RabbitMQ already.
     const request = await sayIn('request', outbox, { messageId });
     await eventually(async () => expect(await outboxSize(world)).toBe(0));
     await inSpan(request, () => sendMessage(world, outbox, messageId));
@@ -101,7 +101,7 @@ describe('the trace of a message', () => {
     );
   });
 
-  test('continues when RabbitMQ redelivers a message, because its consumer was lost before the acknowledgement', async () => {
+  test('continues when RabbitMQ redelivers a message whose consumer was lost before the acknowledgement', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<null>();
     let calls = 0;
     world.consume([
@@ -113,7 +113,7 @@ describe('the trace of a message', () => {
     ]);
     const request = await sayIn('request', world.outbox());
     await eventually(() => expect(calls).toBe(1));
-    // Or the relay, too, would send it again.
+    // Otherwise the relay would send it again, too.
     await eventually(async () => expect(await outboxSize(world)).toBe(0));
     world.brokerProxy.cut();
     release(null);
@@ -128,7 +128,7 @@ describe('the trace of a message', () => {
     expect(calls).toBe(1);
   });
 
-  test('has every try of a handler that fails, and the dead letter that is redriven', async () => {
+  test('has every attempt of a handler that fails, and the dead letter that is redriven', async () => {
     let tries = 0;
     world.consume([
       recording(() => {

@@ -24,7 +24,7 @@ import { type Outbox, createOutbox } from '../src/outbox/outbox.ts';
 /** The queue and the message that these tests use: `payments` subscribes to WebhookConfigured. */
 export const QUEUE = 'payments.webhook-configured';
 
-/** A service on its own database and its own virtual host, with a proxy before each so that either can be cut off. */
+/** A service with its own database and virtual host, each behind a proxy so that it can be cut off. */
 export type World = {
   pool: Pool;
   /** The same database through `databaseProxy`. */
@@ -35,7 +35,7 @@ export type World = {
   brokerUrl: string;
   metrics: Metrics;
   channel: ConfirmChannel;
-  /** Lets a queue refuse every message while it holds one, or accept them again. */
+  /** Makes a queue refuse every message while it holds one, or accept them again. */
   refuse(queue: string, isRefusing: boolean): Promise<void>;
   /** Starts a relay; closed with the world. */
   outbox(options?: { broker?: Broker; signer?: Signer }): Outbox;
@@ -83,7 +83,8 @@ export async function startWorld(): Promise<World> {
   const common = { logger: testLogger, metrics };
   const poolOptions = { schema: 'payments', max: 10, logger: testLogger, applicationName: 'messaging-test' };
   const pool = createPool({ ...poolOptions, url: database.url });
-  // A service refuses who has waited for a connection; here every attempt is counted, and none may fail by a busy machine.
+  // A service refuses requests that wait too long for a connection. Here every attempt is counted, and none may fail because the machine is
+  // busy.
   pool.options.connectionTimeoutMillis = 0;
   const proxiedPool = createPool({ ...poolOptions, url: databaseProxy.url });
   await pool.query('create table if not exists effects (message_id uuid not null, merchant_id text not null)');
@@ -136,7 +137,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** What was not acknowledged has returned to its queue, because the connections of the test are closed. */
+/** Unacknowledged messages have returned to their queue, because the connections of the test are closed. */
 async function emptyQueues(url: string): Promise<void> {
   const connection = await connect(url);
   const channel = await connection.createChannel();
@@ -162,7 +163,7 @@ export function recording(before: (context: HandlerContext) => Promise<void> | v
   });
 }
 
-/** A handler of batches whose effect is a row a message; `before` may throw or wait. */
+/** A batch handler whose effect is one row per message; `before` may throw or wait. */
 export function recordingBatches(
   before: (merchantIds: string[], context: BatchContext) => Promise<void> | void = () => undefined,
 ): Handler {
@@ -176,7 +177,7 @@ export function recordingBatches(
   });
 }
 
-/** Counts the messages that have come to a handler: what RabbitMQ has handed out may still be on its way. */
+/** Counts the messages that have reached a handler: those RabbitMQ has delivered may still be on their way. */
 export function countingArrivals(handler: Handler): { handler: Handler; haveCome: (count: number) => Promise<void> } {
   let parsed = 0;
   const parse = (value: unknown): unknown => {
@@ -192,7 +193,7 @@ export function countingArrivals(handler: Handler): { handler: Handler; haveCome
   };
 }
 
-/** The transaction of a handler may then wait longer than a session may otherwise be idle in one. */
+/** Lets the transaction of a handler wait longer than a session may normally be idle in one. */
 export const mayBeIdle = ({ tx }: Pick<HandlerContext, 'tx'>) =>
   tx.query('set local idle_in_transaction_session_timeout = 0');
 
@@ -208,7 +209,7 @@ export async function sendMessage({ pool }: World, outbox: Outbox, messageId: st
   return messageId;
 }
 
-/** Publishes bytes to the exchange as another sender would. */
+/** Publishes bytes to the exchange like any other sender. */
 export async function publishRaw(
   { channel }: World,
   body: string,

@@ -1,23 +1,24 @@
--- Picks the amount of a payment that asks for a unique one: price_units and 1 to 9999 millionths. First one of the 99 amounts with four
--- decimals, by chance, but those last that a payer of another one sends who drops the last digit; when none of them is free, one with
--- six. Returns null when none is free at all, or while a payment of the bare
--- price is unfinished: a payer who drops the last digits would pay that one. Returns 0 when another creation holds the price; then it
--- has to be asked again.
+-- Picks the amount of a payment that asks for a unique one: price_units plus 1 to 9999 millionths. It tries the 99 amounts with four
+-- decimals first, in random order, and last among them those that the payer of another unfinished payment would send by dropping the last
+-- digit. When none of them is free, it picks one with six decimals. Returns null when no amount is free, or while a payment of the bare
+-- price is unfinished: a payer who drops the last digits would pay that one. Returns 0 when another creation holds the price; the caller
+-- then has to ask again.
 --
 -- An amount is free when
--- - no payment of it is unfinished, and none ended within 24 hours: of any merchant, with or without requested_amount. Of the payments of
---   one amount the newest says so, since it began after the others had ended, except for those that were paid after their window;
--- - it has four decimals, and no unfinished payment has an amount with six that comes to it when it is cut or rounded;
--- - it has six, and what it comes to when it is cut or rounded is no unfinished payment's amount.
+-- - no payment with it is unfinished, and none ended within the last 24 hours. This counts payments of every merchant, with or without
+--   requested_amount. The newest payment of an amount decides, because it began after the others had ended; payments that were paid
+--   after their window are the exception;
+-- - it has four decimals, and no unfinished payment has an amount with six that is cut or rounded to it;
+-- - it has six decimals, and the amounts it is cut or rounded to belong to no unfinished payment.
 --
--- The work is bounded, however many payments are unfinished or have been: an amount takes one index look-up when it is not free and
--- three when it is, each of one entry, and the first amounts will nearly always do. At worst all 9,999 are looked at, in less than a
--- tenth of a second, so a free one is found whenever there is one: steps of 7919, a prime, meet every place once before the first comes
--- again. The lock has creations choose amounts of one price in turn. A plain payment of an amount between takes no lock: there
--- payment_slot decides, and the creation chooses again.
+-- The work is bounded, however many payments there are. An amount takes one index look-up when it is not free and three when it is, each of
+-- one entry, and nearly always one of the first amounts is free. In the worst case all 9,999 are checked, in less than a tenth of a second,
+-- so a free amount is always found if there is one: steps of 7919, a prime, visit every place once before the first repeats. Under the
+-- lock, creations choose amounts of one price one after the other. A plain payment of an amount in between takes no lock: payment_slot
+-- decides there, and the creation chooses again.
 --
--- Each look-up is in the order of one index, where an equality would say the same: a plan that was made while the tables were empty
--- would else use any other index as well.
+-- Each look-up is ordered like one index, although an equality would return the same rows: a plan made while the tables were empty would
+-- otherwise use any other index, too.
 create or replace function choose_unique_amount(on_network text, to_recipient text, price_units bigint)
 returns bigint language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
@@ -40,7 +41,7 @@ begin
       select price_units + 50 * of_step[1 + place / 50] + place % 50
         from (select of_step, (start + 7919 * generate_series(0, places - 1)) % places as place from halves) as places
        where (50 * of_step[1 + place / 50] + place % 50) % 100 <> 0
-      -- "offset 0" and "limit 1" have them looked at one after the other until one is free.
+      -- With "offset 0" and "limit 1" they are checked one after the other until one is free.
       offset 0)
     select units from candidate
      where (select true from payment where network = on_network and recipient = to_recipient

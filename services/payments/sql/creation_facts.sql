@@ -1,11 +1,9 @@
--- creation_facts
--- What the database knows about creations of different merchants: the clock, the reply already saved
--- under the Idempotency-Key, the wallet's owner, the newest payment of the slot if it is not older than the clock, and an amount
--- that is free.
+-- What the database knows about creations of different merchants: the clock, the reply already saved under the Idempotency-Key, the
+-- wallet's owner, the newest payment of the slot if it is not older than the clock, and a free amount.
 --
--- Each question has merchant_id, idempotency_key, network, recipient, amount_units, is_unique and needs_amount. free_units is null
--- where no amount is needed or none is free, and 0 while another creation holds the price. Ask after the gates are locked: this
--- statement sees what their last holders wrote, and it waits for nothing.
+-- Each question has merchant_id, idempotency_key, network, recipient, amount_units, is_unique and needs_amount. free_units is null when no
+-- amount is needed or none is free, and 0 while another creation holds the price. Call it after locking the gates: this statement sees what
+-- the last holders wrote, and it waits for nothing.
 create or replace function creation_facts(questions jsonb)
 returns table (of_merchant text, clock timestamptz, newest_at timestamptz, owner text, is_proven boolean, free_units bigint,
                fingerprint bytea, equal_fingerprint bytea, body bytea)
@@ -14,7 +12,7 @@ language plpgsql
 -- the tables were empty would scan them once they are full.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
-  -- Milliseconds, because replies hold no more than that.
+  -- Milliseconds, because replies have no finer precision.
   present constant timestamptz := date_trunc('milliseconds', clock_timestamp());
 begin
   return query
@@ -37,7 +35,7 @@ begin
        where p.network = q.network and p.recipient = q.recipient and p.amount_units = q.amount_units and p.status in ('PENDING', 'CHECKING')
        limit 1) slot on true
     left join lateral (
-      -- In the order of payment_slot_history, so that no other index is used.
+      -- Ordered like payment_slot_history, so that no other index is used.
       select p.created_at from payment p
        where p.network = q.network and p.recipient = q.recipient and p.amount_units between q.amount_units and q.amount_units
          and p.created_at >= present

@@ -1,8 +1,8 @@
--- Makes the partitions of this month and the next two, and drops the oldest of those whose last reply is over 31 days old.
--- Any number of replicas may call it at any time. Returns true when one was dropped: there may be more.
+-- Makes the partitions of this month and the next two, and drops the oldest one whose last reply is over 31 days old. Any number of
+-- replicas may call it at any time. Returns true when it dropped one: there may be more.
 --
--- Every creation reads and writes idempotent_reply. Making or dropping a partition in the plain way locks all of it against that:
--- behind one long reader, such as a backup, creations would wait for this function and be answered 503.
+-- Every creation reads and writes idempotent_reply. Making or dropping a partition with plain statements locks the whole table: behind one
+-- long reader, such as a backup, creations would wait for this function and get 503.
 create or replace function keep_reply_partitions() returns boolean language plpgsql as $$
 declare
   this_month timestamp := date_trunc('month', now() at time zone 'UTC');
@@ -26,7 +26,7 @@ begin
    order by child.relname limit 1;
   if not found then return false; end if;
   begin
-    -- Creations wait as long as this does, so it gives up soon: dropping can wait for the next call.
+    -- Creations wait as long as this does, so it gives up soon: the drop can wait for the next call.
     perform set_config('lock_timeout', '50ms', true);
     execute format('drop table %I', partition_name);
   exception when lock_not_available then

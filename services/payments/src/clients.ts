@@ -24,21 +24,21 @@ export type Owners = ReturnType<typeof createOwners>;
 
 type ClientOf = (name: string, url: string, timeoutMs?: number) => ServiceClient;
 
-/** The services whose decisions payments keeps a copy of. */
+/** The services that own decisions payments keeps a copy of. */
 export function createOwners(clientOf: ClientOf, urls: { quotaUrl: string; webhookDispatcherUrl: string }) {
   const quota = clientOf('quota', urls.quotaUrl);
   const webhooks = clientOf('webhook-dispatcher', urls.webhookDispatcherUrl);
   return {
-    /** The policy in force, or null for a merchant that quota does not know (yet). */
+    /** The policy in force; null for a merchant that quota does not know (yet). */
     policy: (merchantId: string): Promise<AccessPolicy | null> =>
       quota.find(ReadPolicy, { params: { merchant_id: merchantId } }),
-    /** What the merchant's webhook endpoint is told; null while there is no endpoint. */
+    /** The events that the merchant's webhook endpoint subscribes to; null when there is no endpoint. */
     webhookChoice: (merchantId: string): Promise<VersionedChoice | null> =>
       webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } }),
   };
 }
 
-/** Few enough to be read, and settled, within a second or two. */
+/** Few enough to read and settle within a second or two. */
 const TRANSFERS_A_PAGE = 500;
 
 const toPosition = ({ block_number, transaction_id, transaction_event_index }: TransferObserved): TransferPosition => ({
@@ -51,10 +51,10 @@ export type Chain = ReturnType<typeof createChain>;
 
 const createChain = (watcher: ServiceClient, clocks: ClockDifference) => ({
   /**
-   * @param windows at most 100; none asks how far the whole network is scanned.
-   * @param after where the page before ended; left out for the first one.
-   * @returns `scannedThrough`: every block up to this time is final and scanned without a gap; null before the first. `next` where
-   *   there may be a next page.
+   * @param windows at most 100; with none the answer only says how far the whole network is scanned.
+   * @param after where the previous page ended; omit it for the first one.
+   * @returns `scannedThrough`: every block up to this time is final and scanned without a gap; null before the first. `next` when there may
+   *   be another page.
    */
   async transfersIn(
     network: string,
@@ -78,8 +78,8 @@ const createChain = (watcher: ServiceClient, clocks: ClockDifference) => ({
 });
 
 /**
- * Everything that is asked of chain-watcher. A client for each purpose, each with its own circuit: nodes that are slow for an operator or a
- * merchant, or an answer that is late for a page, must not block the questions of the expiry loop.
+ * Everything that payments asks chain-watcher. There is a client for each purpose, each with its own circuit breaker: slow nodes during an
+ * operator's or a merchant's look-up, or a late answer for a page, must not block the expiry loop.
  */
 export function createWatcherClients(clientOf: ClientOf, url: string, clocks: ClockDifference) {
   const client = (name: string, timeoutMs?: number) => clientOf(name, url, timeoutMs);
@@ -99,9 +99,9 @@ export type TransactionFinder = ReturnType<typeof createTransactionFinder>;
 
 const createTransactionFinder = (watcher: ServiceClient) => ({
   /**
-   * Where a transaction is, by the chain. What chain-watcher cannot answer now is not read yet.
+   * Where the chain has a transaction. Anything that chain-watcher cannot answer now is reported as not read yet.
    * @param first id of the network that most likely has it.
-   * @param account in whose budget it falls; null for an operator's.
+   * @param account whose look-up budget pays for it; null for an operator's.
    */
   async lookUp(transactionId: string, first: string | null, account: LookUpAccount | null): Promise<LookedUp> {
     const body = { transaction_id: transactionId, ...(first && { first }), ...(account && { account }) };
@@ -122,7 +122,7 @@ const createTipReader = (watcher: ServiceClient) => ({
     const { tips } = await watcher.call(ReadTips);
     return new Map(tips.map((tip) => [tip.network, tip]));
   },
-  /** @returns those of the wallets whose money the token's issuer has frozen, as far as is known. */
+  /** @returns those of the wallets that the token's issuer has frozen, as far as is known. */
   async blacklisted(network: string, addresses: string[]): Promise<string[]> {
     return (await watcher.call(ReadWalletStates, { body: { network, addresses } })).blacklisted;
   },

@@ -13,7 +13,9 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     paymentTtlSeconds: read.integer('PAYMENT_TTL_SECONDS', { default: 1800, min: 1, max: 86_400 }),
     /** Whether a wallet belongs to the first merchant that creates a payment on it. */
     walletBinding: read.boolean('WALLET_BINDING', { default: true }),
-    /** The least that a transfer must carry for a merchant to accept it, in percent of the payment's amount; operators may accept less. */
+    /**
+     * The minimum that a transfer must carry for a merchant to accept it, in percent of the payment's amount. Operators may accept less.
+     */
     merchantAcceptMinPercent: read.integer('MERCHANT_ACCEPT_MIN_PERCENT', { default: 90, min: 1, max: 100 }),
     quotaUrl: serviceUrl(read, 'QUOTA_URL'),
     webhookDispatcherUrl: serviceUrl(read, 'WEBHOOK_DISPATCHER_URL'),

@@ -53,7 +53,7 @@ const loops = [
   startKeepRepliesLoop,
 ];
 
-/** What is shown of payments beside their rows. */
+/** What views of payments need besides their rows. */
 function createViewSources({ tipReader, networks, logger }: ViewDependencies) {
   const readTips = createChainTips({ reader: tipReader, logger });
   const isBlacklisted = createWalletStates({ ask: tipReader.blacklisted, logger });
@@ -75,7 +75,7 @@ const transactOn =
 
 type Started = ServiceContext<ReturnType<typeof readConfig>>;
 
-/** Everything that routes, loops and handlers are made of. */
+/** The parts that routes, loops and handlers are built from. */
 function createParts({ config, logger, metrics, lifecycle }: Started) {
   const { trust, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
   const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });

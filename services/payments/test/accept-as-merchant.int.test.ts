@@ -49,11 +49,11 @@ async function nothingChanged(one: TestPayment): Promise<void> {
   expect(await countPaidMessages(payments, one)).toBe(0);
 }
 
-describe('a merchant accepts a transfer that pays nothing', () => {
+describe('a merchant accepts an unmatched transfer', () => {
   test.each<[string, string, string]>([
-    ['a little less than asked for', '9000000', 'underpaid'],
-    ['more than asked for', '12500000', 'overpaid'],
-  ])('of %s: the payment is PAID and one message has the amount that was asked for', async (_, units, reason) => {
+    ['a little less than requested', '9000000', 'underpaid'],
+    ['more than requested', '12500000', 'overpaid'],
+  ])('of %s: the payment is PAID and one message has the requested amount', async (_, units, reason) => {
     const { one, transfer } = await nearMiss(units);
     const answer = await acceptAs(one.merchantId, one, transfer);
     expect(answer).toMatchObject({
@@ -83,7 +83,7 @@ describe('a merchant accepts a transfer that pays nothing', () => {
     expect(await acceptAs(one.merchantId, one, transfer)).toMatchObject({ status: 200, json: { status: 'PAID' } });
   });
 
-  test('twenty times at once: one acceptance, one message, and the same answer to all', async () => {
+  test('twenty times at once: one acceptance, one message, and the same answer for all', async () => {
     const { one, transfer } = await nearMiss('9500000');
     const answers = await Promise.all(Array.from({ length: 20 }, () => acceptAs(one.merchantId, one, transfer)));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -108,7 +108,7 @@ describe('a merchant may not accept', () => {
     expect(await accept(payments, one, transfer, author)).toMatchObject({ status: 200 });
   });
 
-  test('what is not confirmed yet; no node is asked about it', async () => {
+  test('a transfer that is not confirmed yet; no node is asked about it', async () => {
     const { one, transfer } = await underpaid(payments);
     const asked = payments.stubs.verified.length;
     expect(await acceptAs(one.merchantId, one, transfer)).toMatchObject(refused(/not final yet/));
@@ -144,7 +144,7 @@ describe('a merchant may not accept', () => {
     await nothingChanged(one);
   });
 
-  test('anything for a payment that is PAID by another transfer', async () => {
+  test('any transfer for a payment that is PAID by another one', async () => {
     const { one, transfer } = await nearMiss('9500000');
     await untilRecorded(payments, await one.observe(confirmed));
     expect(await acceptAs(one.merchantId, one, transfer)).toMatchObject(refused(/is PAID already/));
@@ -163,7 +163,7 @@ describe('a merchant may not accept', () => {
     await nothingChanged(one);
   });
 
-  test('while no node answers: 503, and later it may', async () => {
+  test('while no node answers: 503, and later it can', async () => {
     const { one, transfer } = await nearMiss('9500000');
     payments.stubs.down.add('chain-watcher');
     try {

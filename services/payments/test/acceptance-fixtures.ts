@@ -10,7 +10,7 @@ export type Acceptance = { status_before: string; accepted_at: string; actor: st
 export const author = { actor: 'olga', reason: 'the customer paid the fee from it' };
 export const confirmed = { phase: 'confirmed', version: 2, confirmations: 2 } as const;
 
-/** What chain-watcher would find of a transfer that is where the ledger has it. */
+/** What chain-watcher finds for a transfer that the chain has as the ledger does. */
 export const findingOf = (transfer: TransferObserved, change: object = {}) => ({
   finding: 'present',
   is_final: true,
@@ -26,7 +26,7 @@ export const findingOf = (transfer: TransferObserved, change: object = {}) => ({
   ...change,
 });
 
-/** Accepts a transfer that the chain has, unless the test has said what chain-watcher finds. */
+/** Accepts a transfer that the chain has, unless the test sets another finding. */
 export function accept(
   payments: PaymentsUnderTest,
   one: TestPayment,
@@ -41,7 +41,7 @@ export function accept(
   return payments.call<Acceptance>('POST', `/payments/${one.payment.payment_id}/accept-transfer`, body, init);
 }
 
-/** As accept(), on the word of a merchant. */
+/** Like accept(), on a merchant's decision. */
 export function acceptAs(
   payments: PaymentsUnderTest,
   merchantId: string,
@@ -63,7 +63,7 @@ export function acceptAs(
   return payments.call<Payment>('POST', path, { transaction_id, transaction_event_index, ...confirming }, init);
 }
 
-/** What the ledger says of a transfer of the test, once it has this version. */
+/** The ledger's row for a transfer of the test, once it has this version. */
 type LedgerRow = {
   phase: string;
   payment_id: string | null;
@@ -86,7 +86,7 @@ export const untilRecorded = (payments: PaymentsUnderTest, transfer: TransferObs
     return rows[0];
   });
 
-/** Says more of a transfer that is known, and waits until it is taken. */
+/** Publishes a newer version of a known transfer, and waits until it is stored. */
 export async function observeAgain(
   payments: PaymentsUnderTest,
   transfer: TransferObserved,
@@ -108,7 +108,7 @@ export const messagesAbout = (payments: PaymentsUnderTest, one: TestPayment) => 
   closed: payments.received.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
 });
 
-/** How often a payment's being paid was announced; each time has been received. */
+/** How often PaymentPaid was sent; all of them have been received. */
 export async function countPaidMessages(payments: PaymentsUnderTest, one: TestPayment): Promise<number> {
   const { PaymentPaid: sent = 0 } = await countSent(payments, one);
   await eventually(() => expect(messagesAbout(payments, one).paid).toHaveLength(sent));
@@ -134,7 +134,7 @@ export async function underpaid(payments: PaymentsUnderTest) {
   return { one, transfer };
 }
 
-/** Makes a payment EXPIRED by way of the expiry loop. */
+/** Makes a payment EXPIRED through the expiry loop. */
 export async function expire(payments: PaymentsUnderTest, one: TestPayment): Promise<Payment> {
   await one.age(60);
   payments.stubs.chain.scannedThrough = new Date();

@@ -17,7 +17,7 @@ import {
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
@@ -91,7 +91,7 @@ describe('the chain’s answer decides an acceptance', () => {
     expect((await accept(payments, one, transfer)).status).toBe(200);
   });
 
-  /** The finding is true when chain-watcher gives it; then this happens before payments has locked anything. */
+  /** The finding is correct when chain-watcher gives it; then this happens before payments has locked anything. */
   const meanwhile = (transfer: TransferObserved, happens: () => Promise<unknown>) =>
     payments.stubs.findings.set(transfer.transaction_id, async () => {
       await happens();
@@ -151,7 +151,7 @@ describe('a transfer that the ledger does not have', () => {
     expect(rows).toEqual([]);
   });
 
-  test('is asked for on the payment’s network, whatever the ledger has of it on another one', async () => {
+  test('is looked up on the payment’s network, whatever the ledger has on another one', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const elsewhere = await one.observe({ network: 'elsewhere', amount_units: '9500000' });
     await untilRecorded(payments, elsewhere);
@@ -197,7 +197,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     await refused(nobody, transfer, 404, /^Payment not found$/);
   });
 
-  test('a payment that is PAID, and the transfer that paid it', async () => {
+  test('a payment that is PAID, with the transfer that paid it', async () => {
     const { one, transfer } = await underpaid(payments);
     const paying = await one.observe(confirmed);
     await untilDetails(one, { status: 'PAID' });
@@ -205,7 +205,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     await refused(one, paying, 409, /pays pay_\w+ by itself/);
   });
 
-  test('a payment that is CHECKING, and the transfer that is about to pay it', async () => {
+  test('a payment that is CHECKING, with the transfer that is about to pay it', async () => {
     const { one, transfer } = await underpaid(payments);
     const paying = await one.observe();
     await untilDetails(one, { status: 'CHECKING' });
@@ -238,7 +238,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     await refused(one, transfer, 409, /belonged to another merchant/);
   });
 
-  test('a transfer nearest to a payment of the merchant to whom the wallet belonged before it was released', async () => {
+  test('a transfer nearest to a payment of the merchant who owned the wallet before its release', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const { merchant_wallet: wallet } = one.payment;
     await payments.call('POST', `/wallets/${wallet}/release`, author);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-/** A payment that has expired, and a transfer to it that only the chain has, in a block of now: its wallet is not watched any more. */
+/** An expired payment, and a transfer to it that only the chain has, in a block of now: its wallet is no longer watched. */
 async function afterTheWatch(amountUnits = '10000000') {
   const one = await newPayment(payments, { amount: '10' });
   await expire(payments, one);
@@ -40,7 +40,7 @@ const ledgerOf = async ({ transaction_id: id }: TransferObserved) =>
     )
   ).rows;
 
-describe('money that nobody published, because the wallet is not watched any more, is accepted as the chain shows it', () => {
+describe('unpublished money, whose wallet is no longer watched, is accepted as the chain shows it', () => {
   test.each([
     ['10000000', '10', 'late'],
     ['9500000', '9.5', 'underpaid'],
@@ -75,7 +75,7 @@ describe('money that nobody published, because the wallet is not watched any mor
     ]);
   });
 
-  test('by an operator, who can look at it first', async () => {
+  test('by an operator, who can preview it', async () => {
     const { one, transfer } = await afterTheWatch('4000000');
     payments.stubs.findings.set(transfer.transaction_id, { finding: 'absent', reason: 'no_receipt' });
     const path = `/payments/${one.payment.payment_id}/transfers/${transfer.transaction_id}/3`;
@@ -102,7 +102,7 @@ describe('money that nobody published, because the wallet is not watched any mor
     expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
-  test('and what chain-watcher publishes of it later changes nothing', async () => {
+  test('and later versions from chain-watcher change nothing', async () => {
     const { one, transfer } = await afterTheWatch();
     await acceptAs(payments, one.merchantId, { one, transfer });
     for (const version of [1, 2, 3]) await payments.publish(TransferObserved, { ...transfer, ...confirmed, version });
@@ -112,7 +112,7 @@ describe('money that nobody published, because the wallet is not watched any mor
     expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
-  test('but not for a payment of another amount than another one of its wallet that it is exactly', async () => {
+  test('but not for a payment of another amount when it has exactly the amount of another payment on the wallet', async () => {
     const { one, transfer } = await afterTheWatch('9500000');
     const other = await newPayment(payments, { amount: '9.5', wallet: one.payment.merchant_wallet }, one.merchantId);
     await expire(payments, other);
@@ -126,13 +126,13 @@ describe('money that nobody published, because the wallet is not watched any mor
   });
 });
 
-describe('money that nobody has published yet, and that a payment waits for,', () => {
+describe('money that is not published yet, and that a payment waits for,', () => {
   const waiting = async (): Promise<{ one: TestPayment; transfer: TransferObserved }> => {
     const one = await newPayment(payments, { amount: '10' });
     return { one, transfer: transferFor(one.merchantId, one.payment) };
   };
 
-  test('pays when its merchant accepts it, by the merchant’s word', async () => {
+  test('pays when its merchant accepts it, on the merchant’s decision', async () => {
     const { one, transfer } = await waiting();
     expect(await acceptAs(payments, one.merchantId, { one, transfer })).toMatchObject({
       status: 200,
@@ -141,20 +141,20 @@ describe('money that nobody has published yet, and that a payment waits for,', (
     expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
-  test('pays nobody by itself when somebody tried to accept it for another payment', async () => {
+  test('does not pay automatically after somebody tried to accept it for another payment', async () => {
     const { one, transfer } = await waiting();
     const other = await newPayment(payments, { amount: '20', wallet: one.payment.merchant_wallet }, one.merchantId);
     expect(await acceptAs(payments, one.merchantId, { one: other, transfer })).toMatchObject({ status: 409 });
     expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
     expect(await countPaidMessages(payments, one)).toBe(0);
-    // Not even when what the payment waited for is gone, and others take its place.
+    // Not even when the transfer that the payment waited for is gone, and others replace it.
     const seen = transferFor(one.merchantId, one.payment, { phase: 'seen' });
     await payments.publish(TransferObserved, seen);
     await untilDetails(one, { status: 'CHECKING' });
     await payments.publish(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
     await untilDetails(one, { status: 'PENDING' });
     expect(await countPaidMessages(payments, one)).toBe(0);
-    // chain-watcher says when it was first read: then the rules decide.
+    // chain-watcher reports when it was first read: now the rules decide.
     await payments.publish(TransferObserved, { ...transfer, phase: 'confirmed', version: 1 });
     await untilDetails(one, { status: 'PAID', transaction: { accepted: false } });
   });

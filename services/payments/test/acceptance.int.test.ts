@@ -20,7 +20,7 @@ import {
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
 import { newMerchant, newPayment, newWallet, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
@@ -232,7 +232,7 @@ describe('accepting again', () => {
     expect(await other.details()).toMatchObject({ status: 'PENDING' });
   });
 
-  test('at the same moment, many times, is one acceptance', async () => {
+  test('many times at the same moment, is one acceptance', async () => {
     const { one, transfer } = await underpaid(payments);
     const answers = await Promise.all(Array.from({ length: 8 }, () => accept(payments, one, transfer)));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -340,7 +340,7 @@ describe('a message about a transfer after it was accepted', () => {
       { kind: 'paid_transfer_gone', transaction_id: transfer.transaction_id, resolved_at: null },
     ]);
     expect(await one.details()).toMatchObject({ status: 'PAID' });
-    // It comes back as it was: nothing more to look at.
+    // It comes back unchanged: there is nothing more to judge.
     await observeAgain(payments, transfer, { ...confirmed, version: 3 });
     expect(await incidents(payments, one)).toHaveLength(1);
   });
@@ -361,7 +361,7 @@ describe('a message about a transfer after it was accepted', () => {
     const transfer = await one.observe({ amount_units: '9500000', block_timestamp: wholeSecond(new Date(), -300) });
     await untilRecorded(payments, transfer);
     await accept(payments, one, transfer);
-    // A newer payment of the accepted amount, so soon after the block that its review asks about this very transfer.
+    // A newer payment of the accepted amount, so soon after the block that its review includes this very transfer.
     const newer = await newPayment(payments, { amount: '9.5', wallet: one.payment.merchant_wallet }, one.merchantId);
     payments.stubs.chain.transfers.push({ ...transfer, ...confirmed, version: 5 });
     await payments.db.query(

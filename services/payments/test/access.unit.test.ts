@@ -37,7 +37,7 @@ describe('why a creation is blocked', () => {
   });
 
   test('is the first reason in the order of the contract', () => {
-    // Each step removes the reason found last; the ones after it have been there all the time.
+    // Each step removes the reason found last; the later ones have applied all the time.
     const spent: Usage = { used_lifetime: 100, package_base: 0, used_day: '2026-03-01', used_today: 10 };
     const steps: Partial<AccessPolicy>[] = [
       { account_active: false, creation_paused: true, beta_started_at: null, beta_expires_at: null },

@@ -30,7 +30,7 @@ const remove = async (archived: readonly { payment_id: string; sha256: string }[
     })
   ).json;
 
-/** A payment that was made and paid 120 days ago, under an id of that time. */
+/** A payment that was created and paid 120 days ago, with an id of that time. */
 async function paidLongAgo(merchant?: string) {
   const paid = await newPayment(payments, {}, merchant);
   const transfer = await paid.observe({ phase: 'confirmed', confirmations: 2 });
@@ -57,7 +57,7 @@ async function paidLongAgo(merchant?: string) {
 const archivedOf = async (id: string) => (await read()).payments.filter(({ payment_id }) => payment_id === id);
 
 describe('a payment that ended long ago', () => {
-  test('goes with the hash that it was read with, and its merchant’s report and limits stay as they were', async () => {
+  test('is removed with the hash it was read with, and its merchant’s report and limits do not change', async () => {
     const paid = await paidLongAgo();
     const { rows } = await payments.db.query<{ from: string; to: string }>(
       'select created_at::date::text as from, paid_at::date::text as to from payment where payment_id = $1',
@@ -78,12 +78,12 @@ describe('a payment that ended long ago', () => {
     const details = { payments: [{ merchant_id: paid.merchantId, payment_id: paid.id }] };
     expect((await payments.call('POST', '/payment-details', details)).json).toMatchObject({ found: [] });
     expect(await findViolations(payments.db, { merchants: [paid.merchantId], received: null })).toEqual([]);
-    // An answer that was lost is asked for again.
+    // A lost answer is requested again.
     expect(await remove(archived)).toEqual({ removed: 0, kept: [] });
     expect((await payments.call<Report>('GET', path)).json).toEqual(report);
   });
 
-  test('is counted beside those of its day that went before it', async () => {
+  test('is added to the totals of those of its day archived before it', async () => {
     const first = await paidLongAgo();
     const second = await paidLongAgo(first.merchantId);
     const { rows } = await payments.db.query<{ from: string; to: string }>(
@@ -127,7 +127,7 @@ describe('a payment that ended long ago', () => {
     ['its transfer was observed lately', 'update transfer set observed_at = now() where payment_id = $1'],
     ['its transfer is not confirmed', `update transfer set phase = 'seen' where payment_id = $1`],
     [
-      'money that may still pay it is on its way',
+      'money that may still pay it is not confirmed yet',
       `update transfer set payment_id = null, related_payment_id = $1, reason = null where payment_id = $1`,
     ],
     [
@@ -136,7 +136,7 @@ describe('a payment that ended long ago', () => {
        select 'paid_transfer_gone', payment_id, merchant_id, network, transaction_id, transaction_event_index, block_hash, now()
          from transfer where payment_id = $1`,
     ],
-  ])('is not for the archive while %s', async (_why, change) => {
+  ])('is not archived while %s', async (_why, change) => {
     const paid = await paidLongAgo();
     const archived = await archivedOf(paid.id);
     expect(archived).toHaveLength(1);
@@ -145,7 +145,7 @@ describe('a payment that ended long ago', () => {
     expect(await remove(archived)).toEqual({ removed: 0, kept: [paid.id] });
   });
 
-  test('is paid for good: its transfer pays no other payment, whatever the chain shows of it later', async () => {
+  test('is paid for good: its transfer pays no other payment, whatever the chain shows later', async () => {
     const paid = await paidLongAgo();
     expect(await remove(await archivedOf(paid.id))).toEqual({ removed: 1, kept: [] });
     const { amount, merchant_wallet: wallet } = paid.payment;
@@ -156,7 +156,7 @@ describe('a payment that ended long ago', () => {
       expect(payments.logs().map(({ msg }) => msg)).toContain('the transfer of an archived payment was observed again'),
     );
     expect((await next.details()).status).toBe('PENDING');
-    // The one after it is settled as ever, so the first one has held up nobody.
+    // The next transfer is settled as usual, so the first one has delayed none.
     await next.observe({ phase: 'confirmed', confirmations: 2 });
     await eventually(async () => expect((await next.details()).status).toBe('PAID'));
     const { rows } = await payments.db.query('select payment_id from transfer where transaction_id = $1', [
@@ -165,7 +165,7 @@ describe('a payment that ended long ago', () => {
     expect(rows).toEqual([{ payment_id: paid.id }]);
   });
 
-  test('takes no other merchant’s transfers along: on a shared wallet they stay with whom they concern', async () => {
+  test('takes no other merchant’s transfers with it: on a shared wallet they stay with the merchants they concern', async () => {
     const paid = await paidLongAgo();
     const other = await newMerchant(payments);
     await payments.db.query('update transfer set merchant_id = $2 where payment_id = $1', [paid.id, other]);
@@ -175,7 +175,7 @@ describe('a payment that ended long ago', () => {
   });
 });
 
-test('nothing is for the archive that ended in the last 90 days', async () => {
+test('nothing that ended in the last 90 days is archived', async () => {
   const lately = new Date(Date.now() - 89 * DAY_MS).toISOString();
   const { status, json } = await payments.call('GET', `/archive/payments?before=${lately}`);
   expect({ status, json }).toMatchObject({

@@ -2,7 +2,7 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 
 export const MINUTE_MS = 60_000;
 
-/** The same numbers for the same seed, from 0 up to, and without, 1. */
+/** The same numbers for the same seed, from 0 up to but excluding 1. */
 export function randomFrom(seed: number) {
   let state = seed;
   const next = (): number => {
@@ -14,7 +14,7 @@ export function randomFrom(seed: number) {
 }
 
 type Random = ReturnType<typeof randomFrom>;
-/** `digits`: base units that tell it from others of the same price. */
+/** `digits`: base units that distinguish it from others of the same price. */
 export type PlannedPayment = {
   wallet: number;
   units: number;
@@ -29,14 +29,14 @@ export type PlannedMessage = {
   units: string;
   phase: TransferObserved['phase'];
   blockTime: number;
-  /** When it was first read, on a network that is read without a gap; left out where that is not known. */
+  /** When it was first read, on a network that is read without a gap; absent when that is not known. */
   seenAt?: number;
 };
 export type Plan = { payments: PlannedPayment[]; messages: PlannedMessage[] };
 
 /**
- * Slots with a closed payment and a newer one, and transfers that pay, are late, come twice, fit nothing, may be for several, or are
- * reorganised; the chain's clock is behind by up to two minutes, or ahead.
+ * Slots with a closed payment and a newer one, and transfers that pay, are late, come twice, fit nothing, may be for several payments, or
+ * are reorganised. The chain's clock is up to two minutes behind, or ahead.
  */
 export function planOf(random: Random): Plan {
   const now = Math.floor(Date.now() / 1000) * 1000;
@@ -87,7 +87,7 @@ export function planOf(random: Random): Plan {
   return { payments, messages: sent };
 }
 
-/** Cuts messages into batches. `mustCut` may ask for a cut before a message, given what is in the batch so far. */
+/** Cuts messages into batches. `mustCut` may require a cut before a message, given the batch so far. */
 export function chunksOf(
   random: Random,
   sent: readonly PlannedMessage[],

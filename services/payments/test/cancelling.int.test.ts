@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { countSent, newMerchant, newPayment, type TestPayment, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
@@ -107,7 +107,7 @@ describe('cancelling', () => {
     const runs = await Promise.all(
       Array.from({ length: 12 }, async () => {
         const one = await newPayment(payments);
-        // The block is of the second of the cancellation, so whoever comes second changes nothing.
+        // The block is in the second of the cancellation, so the second of the two changes nothing.
         const [answer, transfer] = await Promise.all([
           one.cancel(),
           one.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 0) }),
@@ -118,7 +118,7 @@ describe('cancelling', () => {
     );
     for (const { one, cancelled, details } of runs) {
       const inTime = details.status === 'PAID' && cancelled;
-      // Cancelled a moment later than the block's second, the payment is revived, which is a win for the money.
+      // If it was cancelled after the block's second, the payment becomes PAID after all: the money wins.
       if (inTime) expect(Date.parse(details.cancelled_at ?? '')).toBeGreaterThan(Date.parse(one.payment.created_at));
       else expect(details.status).toBe(cancelled ? 'CANCELLED' : 'PAID');
       await eventually(() => expect(publishedFor(one).paid).toHaveLength(details.status === 'PAID' ? 1 : 0));

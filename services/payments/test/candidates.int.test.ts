@@ -75,7 +75,7 @@ describe('details of a payment', () => {
     expect(await arrived(one)).toBeNull();
   });
 
-  test('and the pages of two open carts both show what one of them was underpaid with', async () => {
+  test('and both pages of two open carts show the transfer that underpaid one of them', async () => {
     const [one, other] = (await onOneWallet('10', '10.5')) as [TestPayment, TestPayment];
     await recorded(one, '9800000');
     for (const cart of [one, other]) {
@@ -84,7 +84,7 @@ describe('details of a payment', () => {
     }
   });
 
-  test('are not drowned in dust: three hundred grains hide nothing of what is near', async () => {
+  test('are not crowded out by dust: three hundred grains hide no near amount', async () => {
     const [one] = (await onOneWallet('49.9')) as [TestPayment];
     const near = await recorded(one, '49000000');
     const dust = dustOn(one, 300);
@@ -121,32 +121,32 @@ describe('a transfer of exactly the amount of another payment', () => {
     expect(await one.details()).toMatchObject({ status: 'PENDING', transaction: null });
   }
 
-  test('that is paid is taken for no payment of a different amount within 24 hours after its end', async () => {
+  test('that is paid is accepted for no payment of a different amount within 24 hours after its end', async () => {
     const [one, other] = (await onOneWallet('10', '9.5')) as [TestPayment, TestPayment];
     await recorded(other, '9500000');
     await untilDetails(other, { status: 'PAID' });
     const twice = await recorded(other, '9500000');
     await bothRefused(one, twice, /exactly the amount of another payment, pay_/);
-    // More than a day before the block it had ended, so that the money is nobody's by its amount alone.
+    // It had ended more than a day before the block, so its amount alone claims the money for no payment.
     await other.age(60 * 24 + 31);
     expect(await acceptAs(payments, one.merchantId, { one, transfer: twice })).toMatchObject({ status: 200 });
   });
 
-  test('that waits, or ended unpaid, is taken for no payment of a different amount', async () => {
+  test('that waits, or ended unpaid, is accepted for no payment of a different amount', async () => {
     const [one, first] = (await onOneWallet('10', '9.5')) as [TestPayment, TestPayment];
     await first.age(5);
     await first.cancel();
     const late = await recorded(first, '9500000', { block_timestamp: wholeSecond(new Date(), 1) });
     await bothRefused(one, late, /exactly the amount of another payment/);
     const second = await newPayment(payments, { amount: '9.5', wallet: one.payment.merchant_wallet }, one.merchantId);
-    // Known before this one existed, it is still the first one's.
+    // Known before this one existed, it still belongs to the first one.
     await bothRefused(one, late, /exactly the amount of another payment/);
     const hasty = await recorded(second, '9500000', { block_timestamp: wholeSecond(second.payment.created_at, 2) });
     expect(await listed(second)).toEqual([['9.5', 'ambiguous', 2]]);
     await bothRefused(one, hasty, /exactly the amount of another payment/);
   });
 
-  test('is taken for no later payment of the same amount either, which it cannot be for', async () => {
+  test('is accepted for no later payment of the same amount either, which it cannot be for', async () => {
     const [first] = (await onOneWallet('9.5')) as [TestPayment];
     await first.age(5);
     await first.cancel();
@@ -158,7 +158,7 @@ describe('a transfer of exactly the amount of another payment', () => {
 });
 
 describe('a transfer that may be for several payments', () => {
-  test('is accepted only by who says how many they are, and then the candidates of others are counted anew', async () => {
+  test('is accepted only with the right number of candidates, and the candidates of others are then counted again', async () => {
     const [one, other] = (await onOneWallet('10', '10.5')) as [TestPayment, TestPayment];
     const { merchantId } = one;
     await subscribe(merchantId, payments);
@@ -173,16 +173,16 @@ describe('a transfer that may be for several payments', () => {
     expect(answer).toMatchObject({ status: 200, json: { status: 'PAID' } });
     expect(await listed(one)).toEqual([]);
     expect(await listed(other)).toEqual([['9.9', 'underpaid', 1]]);
-    // What the caller saw is not so any more.
+    // The caller's view is out of date.
     expect(await acceptAs(payments, merchantId, { one: other, transfer: more, confirm_candidates: 2 })).toMatchObject(
       refused(/1 payment now, not 2/),
     );
     expect(await acceptAs(payments, merchantId, { one: other, transfer: more })).toMatchObject({ status: 200 });
-    // Each was told once, whatever was decided since.
+    // Each was notified once, whatever was decided since.
     await eventually(() => expect(noticesOf(merchantId, payments)).toHaveLength(2));
   });
 
-  test('is counted anew when one of them is paid by other money', async () => {
+  test('is counted again when one of them is paid by other money', async () => {
     const [one, other] = (await onOneWallet('10', '10.5')) as [TestPayment, TestPayment];
     const transfer = await recorded(one, '9800000');
     await recorded(one, '10000000');
@@ -191,7 +191,7 @@ describe('a transfer that may be for several payments', () => {
     expect(await accept(payments, other, transfer)).toMatchObject({ status: 200 });
   });
 
-  test('of the same amount can be taken by any of them', async () => {
+  test('of the same amount can be accepted for any of them', async () => {
     const [first] = (await onOneWallet('3')) as [TestPayment];
     await first.age(10);
     await first.cancel();
@@ -230,7 +230,7 @@ describe('a transfer that may be for payments of two merchants', () => {
     expect(await accept(unbound, one, transfer, { ...author, confirm_candidates: 2 })).toMatchObject({ status: 200 });
   });
 
-  test('is told to each with its own payment, and that somebody else has one', async () => {
+  test('notifies each with its own payment, and that another merchant has one', async () => {
     const { one, other, transfer } = await shared();
     for (const { merchantId, payment } of [one, other]) {
       await eventually(() =>
@@ -247,7 +247,7 @@ describe('a transfer that may be for payments of two merchants', () => {
 });
 
 describe('money of the exact amount that came late', () => {
-  test('is said on the page of the payment that expired, and on that of no later one', async () => {
+  test('is shown on the page of the expired payment, and on no later payment’s page', async () => {
     const [one] = (await onOneWallet('20')) as [TestPayment];
     await expire(payments, one);
     await recorded(one, '20000000', { block_timestamp: wholeSecond(new Date(), -1) });
@@ -255,7 +255,7 @@ describe('money of the exact amount that came late', () => {
     expect(await arrived(one)).toBe('20');
     const next = await newPayment(payments, { amount: '20', wallet: one.payment.merchant_wallet }, one.merchantId);
     expect([await listed(next), await arrived(next)]).toEqual([[], null]);
-    // A day later it is no page's any more.
+    // A day later no page shows it.
     await one.age(60 * 24);
     expect(await arrived(one)).toBeNull();
   });

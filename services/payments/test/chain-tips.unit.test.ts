@@ -7,7 +7,7 @@ afterEach(() => void jest.useRealTimers());
 
 type Question = { answer: (height: number) => void; fail: () => void };
 
-/** Views of one network's tip, and the questions that they make chain-watcher be asked, which the test answers. */
+/** Views of one network's tip, and the questions they cause to chain-watcher, which the test answers. */
 function manual() {
   const questions: Question[] = [];
   const logged: string[] = [];
@@ -23,7 +23,7 @@ function manual() {
         }),
     },
   });
-  /** What a view is told, once it is; `still waiting` until then. */
+  /** The result of a view, once there is one; `still waiting` until then. */
   const look = () => {
     const told: { height: number | null | 'still waiting' } = { height: 'still waiting' };
     void readTips().then(({ tips }) => (told.height = tips.get('local')?.height ?? null));
@@ -34,7 +34,7 @@ function manual() {
 
 const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
 
-test('concurrent views wait for one question for tips, and for a second its answer serves them all', async () => {
+test('concurrent views wait for one question for tips, and its answer serves all for a second', async () => {
   const { questions, look } = manual();
   const together = [look(), look(), look()];
   await pass(20);
@@ -71,19 +71,19 @@ describe('a question for tips that is not answered', () => {
     const first = look();
     await pass(99);
     expect(first.height).toBe('still waiting');
-    // What has arrived by then is read before it gives up, which is a millisecond of this clock.
+    // An answer that has arrived by then is read before it gives up, which is a millisecond of this clock.
     await pass(2);
     expect(first.height).toBeNull();
     await pass(2_000);
     const second = look();
     await pass(0);
-    // The first question is still under way, so there is no other.
+    // The first question is still running, so there is no other.
     expect([second.height, questions.length]).toEqual([null, 1]);
     questions[0]!.answer(7);
     await pass(0);
     const third = look();
     await pass(0);
-    // The answer came, late: it is shown, and the next question is asked with nobody waiting for it.
+    // The late answer is shown, and the next question is asked without a view waiting for it.
     expect([third.height, questions.length]).toEqual([7, 2]);
     questions[1]!.answer(8);
     await pass(1_000);

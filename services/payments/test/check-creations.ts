@@ -5,13 +5,13 @@ import type { PaymentsUnderTest } from './service.ts';
 /** A merchant and its limits. */
 export type LimitedMerchant = { merchantId: string; total: number | null; daily: number | null; allowed: number };
 export type Answer = { status: number; text: string };
-/** A payment that is wanted, and everything that was answered about it, the last replay included. */
+/** A requested payment, and every answer about it, including the last replay. */
 export type Order = LimitedMerchant & { key: string; wallet: string; answers: Answer[] };
 
 /**
- * Holds what was answered against what is in the database and what was said.
- * @param messagesTaken how many PaymentCreated a consumer has taken; without it, `received` counts.
- * @returns what should have been otherwise, each in a sentence.
+ * Compares the answers with the database and the messages.
+ * @param messagesTaken how many PaymentCreated a consumer has handled; without it, `received` counts.
+ * @returns each difference as a sentence.
  */
 export async function checkCreations(
   payments: PaymentsUnderTest,
@@ -34,7 +34,7 @@ export async function checkCreations(
   ];
 }
 
-/** Every client of a key gets the same bytes, the last replay as well. */
+/** Every client of a key gets the same bytes, including the last replay. */
 function checkOrder({ key, answers, ...shop }: Order): string[] {
   const [first] = answers;
   if (new Set(answers.map(({ status, text }) => `${status} ${text}`)).size !== 1) {
@@ -50,13 +50,13 @@ function checkOrder({ key, answers, ...shop }: Order): string[] {
     : [`key ${key} was answered ${first?.status} ${first?.text}, not 403 ${expected}`];
 }
 
-/** What refuses a merchant that has used all it may; the total counts before the day. */
+/** The code that refuses a merchant with nothing left; the total counts before the day. */
 function codeOf({ total, daily, allowed }: Pick<LimitedMerchant, 'total' | 'daily' | 'allowed'>): string | null {
   if (total === allowed) return 'total_quota_exhausted';
   return daily === allowed ? 'daily_quota_exhausted' : null;
 }
 
-/** Exactly what was allowed was created, was counted, and is what was answered. */
+/** Exactly the allowed number was created, was counted, and was answered. */
 async function checkMerchant(
   payments: PaymentsUnderTest,
   shop: LimitedMerchant,
@@ -84,18 +84,18 @@ async function checkMerchant(
   return lost.length === 0 ? problems : [...problems, `201 was answered for ${lost.join(', ')}, which do not exist`];
 }
 
-/** Whatever must never be, among the rows of these merchants. */
+/** The invariants, for the rows of these merchants. */
 async function checkRows({ db }: PaymentsUnderTest, orders: readonly Order[]): Promise<string[]> {
   const answered = orders.flatMap(({ merchantId, key, answers }) =>
     answers.filter(({ status }) => status === 201).map(({ text }) => ({ merchantId, idempotencyKey: key, body: text })),
   );
   const merchants = [...new Set(orders.map(({ merchantId }) => merchantId))];
   const found = await findViolations(db, { merchants, answered, limitsStood: true });
-  // What was published is judged below, by what its consumer took.
+  // Published messages are checked below, by what their consumer handled.
   return found.filter((what) => !what.startsWith('I5 a creation is said once'));
 }
 
-/** No session is left in a transaction, and with it no lock. */
+/** No session is left in a transaction, and so none holds a lock. */
 async function checkSessions({ db }: PaymentsUnderTest): Promise<string[]> {
   const look = async () => {
     const { rows } = await db.query<{ left: string }>(
@@ -110,7 +110,7 @@ async function checkSessions({ db }: PaymentsUnderTest): Promise<string[]> {
   );
 }
 
-/** Each payment is said once, and the outbox keeps nothing back. */
+/** Each payment is announced once, and the outbox holds nothing back. */
 async function checkMessages(
   { db, received }: PaymentsUnderTest,
   orders: readonly Order[],

@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-test('money in time that paid nothing is missed, but not what was known before its payment existed', async () => {
+test('money in time that paid nothing is found, but not money that was known before its payment existed', async () => {
   const one = await newPayment(payments, { amount: '10' });
   const { payment_id: id, created_at: createdAt } = one.payment;
   const transfer = await one.observe({ ...confirmed, block_timestamp: wholeSecond(createdAt, -60) });
   await untilRecorded(payments, transfer);
   await one.age(10);
-  /** @param minutes after the payment's creation; the block says one minute after it, by its own clock. */
+  /** @param minutes after the payment's creation; the block's own time is one minute after it. */
   const seen = (minutes: number, column: 'first_seen_at' | 'observed_at') =>
     payments.db.query(
       `update transfer set first_seen_at = case when $4 then seen_at end, block_timestamp = date_trunc('second', created_at) + interval '1 minute',
@@ -34,7 +34,7 @@ test('money in time that paid nothing is missed, but not what was known before i
 
   for (const status of ['PENDING', 'EXPIRED']) {
     await payments.db.query('update payment set status = $2 where payment_id = $1', [id, status]);
-    // A row of an earlier release was known when it was written.
+    // A row of an earlier release counts as known from when it was written.
     for (const column of ['first_seen_at', 'observed_at'] as const) {
       await seen(2, column);
       expect({ status, column, missed: await missed() }).toEqual({ status, column, missed: [rule] });
@@ -44,7 +44,7 @@ test('money in time that paid nothing is missed, but not what was known before i
   }
 });
 
-test('money that is the duplicate of one payment is not missed at another payment of its order', async () => {
+test('money that is the duplicate of one payment is not reported for another payment of its order', async () => {
   const order = { amount: '10', wallet: newWallet(), options: { order_id: 'A-1' } };
   const one = await newPayment(payments, order);
   await one.age(40);

@@ -18,7 +18,7 @@ const at = (time: string): Date => {
 
 type Times = { created: string; expired?: string; cancelled?: string };
 
-/** A payment of the slot with this name, that ended as said, or waits for half an hour from its creation. */
+/** A payment of the slot with this name, which ended as given, or waits for half an hour from its creation. */
 function payment(name: string, { created, expired, cancelled }: Times, more: Partial<SlotPayment> = {}): SlotPayment {
   const waitsUntil = new Date(at(created).getTime() + 30 * 60_000);
   return {
@@ -39,7 +39,7 @@ const live = (block: string, seen: string): Sighting => ({
 });
 const asleep = (block: string, seen: string): Sighting => ({ ...live(block, seen), live: false });
 
-/** In words: who is paid, who are candidates, or that it is nobody's. */
+/** The outcome in words: who is paid, who are candidates, or none. */
 function said(claim: Claim<SlotPayment>): string {
   if (claim.kind === 'none') return 'none';
   if (claim.kind === 'one') return `${claim.payment.payment_id} is paid`;
@@ -47,14 +47,14 @@ function said(claim: Claim<SlotPayment>): string {
 }
 const outcome = (slot: readonly SlotPayment[], transfer: Sighting): string => said(claimOf(slot, transfer));
 
-/** The table of histories, as far as one transfer and its slot tell it; whose late money is is decided in decision.ts. */
-describe('whose the money is, by the table of histories:', () => {
+/** The table of histories, as far as it concerns one transfer and its slot; decision.ts decides about late money. */
+describe('who gets the money, by the table of histories:', () => {
   const expired = payment('A', { created: '9:30:00', expired: '10:00:00' });
 
   test('A expired, T came a second later, B was created after T was seen: nobody is paid', () => {
     const later = payment('B', { created: ':09' });
     expect(outcome([expired, later], live(':01', ':03'))).toBe('none');
-    // It was told late: nothing was read for minutes, and its interval ends 15 s after its block all the same.
+    // It was published late: nothing was read for minutes, and its interval still ends 15 s after its block.
     expect(outcome([expired, later], asleep(':01', ':08.9'))).toBe('none');
   });
 
@@ -126,7 +126,7 @@ describe('whose the money is, by the table of histories:', () => {
     expect(outcome(slot, live(':00', ':10'))).toBe('ambiguous: A, B');
   });
 
-  test('the chain’s clock is 60 s ahead, T was paid one minute before the expiry: PAID while it is read, else late', () => {
+  test('the chain’s clock is 60 s ahead, T was paid one minute before the expiry: PAID when it is read live, else late', () => {
     const slot = [payment('A', { created: '9:31:00' })];
     expect(outcome(slot, live('10:01:00', ':00.4'))).toBe('A is paid');
     expect(outcome(slot, asleep('10:01:00', ':00.4'))).toBe('none');
@@ -147,7 +147,7 @@ describe('rule 1, a late payer:', () => {
     expect(made(time)).toBe(expected);
   });
 
-  test('money in the last second of A that is read at once is A’s', () => {
+  test('money in the last second of A that is read immediately is A’s', () => {
     expect(outcome([before, after], live('9:49:59', '9:50:01'))).toBe('A is paid');
   });
 
@@ -200,7 +200,7 @@ describe('rule 3, money that only the end of its interval lets in:', () => {
   const only = payment('B', { created: ':30' });
   const lagging = live('9:59:50', ':31');
 
-  test('the only payment of the slot is paid, but what is inside a window goes before it', () => {
+  test('the only payment of the slot is paid, but a transfer inside a window takes precedence', () => {
     expect(claimOf([only], lagging)).toEqual({ kind: 'one', payment: only, isInside: false });
   });
 
@@ -217,11 +217,11 @@ describe('rule 3, money that only the end of its interval lets in:', () => {
       outcome([payment('A', { created: '8:00:00', expired: time }, more), only], lagging);
     expect(ended('9:00:30')).toBe('ambiguous: A, B');
     expect(ended('9:00:29.999')).toBe('B is paid');
-    // A needs no money any more: it is no candidate. That the money is B's is not certain all the same.
+    // A needs no more money, so it is no candidate. It is still not certain that the money is B's.
     expect(ended('9:30:00', { status: 'PAID' })).toBe('ambiguous: B');
   });
 
-  test('those that ended in the hour before unpaid are candidates, whoever was paid meanwhile', () => {
+  test('payments that ended unpaid in the hour before are candidates, even if another was paid in between', () => {
     const slot = [
       payment('A', { created: '9:30:00', cancelled: '9:40:00' }),
       payment('M', { created: '9:45:00', cancelled: '9:46:00' }, { status: 'PAID' }),
@@ -254,7 +254,7 @@ describe('rules 4 and 5, several claimants:', () => {
     expect(outcome(paid, live(':05', ':30'))).toBe('ambiguous: A, B');
   });
 
-  test('a window ends where the next payment of the slot begins, for one that was paid before its time was over', () => {
+  test('a window ends where the next payment of the slot begins, for one that was paid before its expiry', () => {
     const paid = payment('A', { created: '9:50:00' }, { status: 'PAID' });
     const next = payment('B', { created: ':12.500' });
     expect(outcome([paid, next], live(':12', ':12.800'))).toBe('B is paid');
@@ -293,7 +293,7 @@ describe('rule 7, payments of one order:', () => {
   });
 });
 
-/** Payments one after the other, as the slot's uniqueness forces them: each starts after the one before was closed. */
+/** Payments one after the other, as the slot's uniqueness requires: each starts after the previous one was closed. */
 const anySlot = fc
   .array(
     fc.record({
@@ -314,14 +314,14 @@ const anySlot = fc
         order_id: null,
         status: end,
         created_at: new Date(start),
-        // A payment that was paid leaves its slot before its time is over.
+        // A payment that was paid leaves its slot before its expiry.
         expires_at: new Date(end === 'EXPIRED' ? clock : clock + 60_000),
         cancelled_at: end === 'CANCELLED' ? new Date(clock) : null,
       };
     });
   });
 
-/** Around some payment of the slot, with a chain's clock up to two minutes off. */
+/** Near some payment of the slot, with a chain's clock up to two minutes off. */
 const anyHistory = anySlot.chain((slot) =>
   fc
     .record({

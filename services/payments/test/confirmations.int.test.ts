@@ -8,7 +8,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
 import { newPayment, type PaymentPage, type TestPayment } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments();
@@ -35,7 +35,7 @@ const untilSeen = (one: TestPayment, seen: number, required = 12) =>
   eventually(async () =>
     expect(await view(one)).toMatchObject({ payment: { status: 'CHECKING' }, confirmations: { seen, required } }),
   );
-/** Until chain-watcher has been asked, and once more: then the first question has come to its end. */
+/** Until chain-watcher has been asked, and once more: by then the first question has ended. */
 const untilAskedTwice = async (check: () => Promise<void>): Promise<void> => {
   const { asked } = payments.stubs.tips;
   await eventually(async () => {
@@ -52,7 +52,7 @@ const scannedTo = (height: number) => payments.stubs.tips.heights.set(network, h
 const BLOCK = 5_000;
 const firstSeen = { block_number: BLOCK, confirmations: 1, confirmations_required: 12 };
 
-/** A payment whose transfer was seen as the newest block's, and of which nothing more is received. */
+/** A payment whose transfer was seen in the newest block, with no further message about it. */
 async function checkingPayment() {
   const one = await newPayment(payments);
   const seen = await one.observe(firstSeen);
@@ -104,7 +104,7 @@ describe('the confirmations of a payment that is CHECKING', () => {
     scannedTo(BLOCK + 4);
     const { promise: held, resolve: release }: PromiseWithResolvers<void> = Promise.withResolvers();
     payments.stubs.tips.before = () => held;
-    // Nothing has been answered after this, and each time there was something to show.
+    // chain-watcher has answered nothing since, and each time there was something to show.
     await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 1, required: 12 }));
     release();
     await untilSeen(one, 5);
@@ -116,7 +116,7 @@ describe('the confirmations of a transfer that a reorg removed', () => {
     const { one, publish } = await checkingPayment();
     scannedTo(BLOCK + 9);
     await untilSeen(one, 10);
-    // From here on chain-watcher says nothing, so what is known of it is from before the reorganisation.
+    // From here on chain-watcher does not answer, so the known tip is from before the reorganisation.
     payments.stubs.tips.before = () => new Promise(() => {});
     await publish({ phase: 'retracted', version: 2, confirmations: 0 });
     await eventually(async () =>

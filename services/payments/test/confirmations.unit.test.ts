@@ -21,7 +21,7 @@ const confirmations = (
     },
     {
       ...{ network: 'local', transaction_id: 'ab', block_number: 100n, ...observed, ...ledger },
-      // The database's clock says something else altogether.
+      // The database's clock shows a completely different time.
       ...{ observed_at: new Date('2020-01-01T00:00:00.000Z'), read_at: new Date('2020-01-01T00:00:10.000Z') },
     },
     READ_AT,
@@ -37,7 +37,7 @@ test('confirmations are counted up to what is required, and the message’s numb
   expect(confirmations(5_000, { confirmations: 40 })).toBe(40);
 });
 
-test('confirmations of each network are counted by its own tip, and stay as they are without one', () => {
+test('confirmations of each network are counted by its own tip, and do not change without one', () => {
   expect(['local', 'tron', 'elsewhere'].map((network) => confirmations(105, { network }))).toEqual([6, 12, 1]);
 });
 

@@ -10,7 +10,7 @@ import { createCallerHeaders } from '@quittance/http/call-token.ts';
 import { newKey, newMerchant, newWallet } from './fixtures.ts';
 import { INTERNAL_TOKEN, network, type PaymentsUnderTest, startPayments } from './service.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 /** As long as the gateway waits for the services. */
 const WAIT_MS = 1_500;
@@ -30,7 +30,7 @@ const order = () => ({
 const stored = async (merchantId: string): Promise<number> =>
   (await payments.db.query('select from payment where merchant_id = $1', [merchantId])).rowCount!;
 
-/** The client of the gateway, on a slow way to a service that stands still as soon as it has committed. */
+/** A client like the gateway, with a slow service that freezes right after its commit. */
 async function frozenAfterCommit() {
   payments = await startPayments({ settings: { FAULT_POINT: 'freeze:request-committed' } });
   proxy = await faultProxy({ target: payments.url });
@@ -46,14 +46,14 @@ async function frozenAfterCommit() {
   });
 }
 
-/** Has the service go on when the gateway would long have answered 503. */
+/** Resumes the service when the gateway would long have answered 503. */
 async function resumeLate(merchantId: string, startedAt: number): Promise<void> {
   await eventually(async () => expect(await stored(merchantId)).toBe(1), { timeoutMs: 30_000 });
   await eventually(() => expect(performance.now() - startedAt).toBeGreaterThan(WAIT_MS + 1_000));
   payments.resume();
 }
 
-test('a creation that is committed is answered 201, however late the answer comes', async () => {
+test('a committed creation is answered 201, however late the answer comes', async () => {
   const client = await frozenAfterCommit();
   const merchantId = await newMerchant(payments);
   const caller = createCaller(1_800, new AbortController().signal);

@@ -49,7 +49,7 @@ const newMerchants = (count: number): Promise<string[]> =>
 
 const waiting = (): Caller => createCaller(60_000, new AbortController().signal);
 
-/** Whose time is over when the transaction looks for the last time, right before its commit. */
+/** A caller whose deadline passes at the transaction's last check, right before its commit. */
 function leaving(): Caller {
   let asked = 0;
   return { ...waiting(), commitWithinMs: () => (asked++ < 2 ? 1_000 : -1) };
@@ -63,7 +63,7 @@ test('creations that wait at the same moment are written by one transaction, whi
   expect(counted.sent).toBe(1);
 });
 
-test('a repetition and a refusal are decided beside what is created', async () => {
+test('a replay and a refusal are decided together with what is created', async () => {
   const [one, other, third, fourth, poor] = [...(await newMerchants(4)), await newGate(database.db, undefined, 0)];
   const [first, second] = [newCreation(one), newCreation(fourth!)];
   expect(await together([first, second])).toEqual(['created', 'created']);
@@ -91,7 +91,7 @@ test('what is locked is left to be decided alone, and holds up nobody', async ()
   expect(await stored([creations[1]!])).toMatchObject({ payments: 0, replies: 0, messages: 0 });
 });
 
-test('one merchant, and one wallet, is in a group once', async () => {
+test('each merchant, and each wallet, is in a group once', async () => {
   const [one, other] = await newMerchants(2);
   const wallet = newCreation(one!).merchant_wallet;
   const creations = [
@@ -111,7 +111,7 @@ test('an error that may concern one creation stores nothing', async () => {
   expect(await stored([sound])).toMatchObject({ payments: 0, replies: 0, messages: 0 });
 });
 
-test('nothing is stored for a caller whose time is over before the commit', async () => {
+test('nothing is stored for a caller whose deadline passes before the commit', async () => {
   const creations = (await newMerchants(3)).map((merchant) => newCreation(merchant));
   await expect(together(creations, leaving())).rejects.toThrow(CallerGone);
   expect(await stored(creations)).toMatchObject({ payments: 0 });

@@ -24,7 +24,7 @@ const noon = new Date().setUTCHours(12, 0, 0, 0);
 
 type Written = { created_at: Date; expires_at: Date; reply: string; message: string; replied_at: Date };
 
-/** Creates a payment at a time of the database, and has it out of the way of the next one. */
+/** Creates a payment at a time of the database, and moves it out of the way of the next one. */
 async function createAt(creation: Creation, moment: number, alone = true): Promise<Written> {
   await clock.set(moment);
   const [result] = await decide(db, [creation], alone);
@@ -42,7 +42,7 @@ async function createAt(creation: Creation, moment: number, alone = true): Promi
   return rows[0]!;
 }
 
-/** What is written when these begin one after the other in one slot, so many milliseconds from noon. */
+/** The payments that are written when these begin one after the other in one slot, at these milliseconds from noon. */
 async function inSlot(first: number, second: number, alone = true) {
   const merchant = await newGate(db);
   const one = newCreation(merchant);
@@ -56,7 +56,7 @@ describe('a clock that was set back', () => {
     ['by a second', 1_000, true],
     ['by a second, in a group', 1_000, false],
     ['by 150 seconds', 150_000, true],
-    ['so that it reads the same again', 0, true],
+    ['so that it shows the same time again', 0, true],
   ])(
     '%s does not put a payment before the one that was in its slot: it begins a millisecond later',
     async (_, back, alone) => {

@@ -4,7 +4,7 @@ import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { createWhileSessionsEnd } from './creation-kills.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ test('while its database sessions are killed, exactly what is allowed is created
     const report = await createWhileSessionsEnd(payments, campaign);
     expect(report.violations).toEqual([]);
     expect(report.created + report.refused).toBe(campaign.merchants * campaign.creations);
-    // Otherwise nothing was hit, and nothing was shown.
+    // Otherwise no session was hit, and nothing is proven.
     expect(report.terminated).toBeGreaterThan(20);
     expect(report.unavailable).toBeGreaterThan(20);
     expect(report.refused).toBeGreaterThan(0);

@@ -5,12 +5,12 @@ import { type Answer, checkCreations, type Order, type LimitedMerchant } from '.
 import type { PaymentsUnderTest } from './service.ts';
 import { create, newKey, newMerchant, newWallet } from './fixtures.ts';
 
-/** How many merchants want how many payments each, and how many of a merchant's processes ask for each of them at the same time. */
+/** How many merchants request how many payments each, and how many of a merchant's processes request each of them at the same time. */
 export type Campaign = { merchants: number; creations: number; clients: number };
 
-/** What became of it. It is only worth something with `terminated` and `unavailable` above 0. */
+/** The result of a campaign. It only proves something with `terminated` and `unavailable` above 0. */
 export type CampaignReport = {
-  /** Sessions of the service that were ended by us, most of them in the middle of a transaction. */
+  /** Sessions of the service that this test ended, most of them in the middle of a transaction. */
   terminated: number;
   /** Statements that were cancelled. */
   cancelled: number;
@@ -18,16 +18,17 @@ export type CampaignReport = {
   unavailable: number;
   created: number;
   refused: number;
-  /** What should have been otherwise, each in a sentence; none when all is well. */
+  /** Each violation as a sentence; none when all is well. */
   violations: string[];
 };
 
 /**
- * Lets merchants with all kinds of limits create while the sessions of the service are being ended all the time. Whoever is told 503
- * asks again with the same key, as the contract says, until it is decided.
- * @param random from 0 up to, and without, 1: which session is hit when and how. What that hits is up to the machine.
- * @param meanwhile something more that goes wrong, from the time when about half is decided.
- * @param messagesHandled how many PaymentCreated a consumer has taken for good, where `received` cannot know because its own database fails too.
+ * Lets merchants with all kinds of limits create while the sessions of the service are being ended all the time. A client that gets 503
+ * retries with the same key, as the contract says, until it is decided.
+ * @param random from 0 up to but excluding 1: which session is hit, when and how. The effect depends on the machine.
+ * @param meanwhile another fault, started when about half is decided.
+ * @param messagesHandled how many PaymentCreated a consumer has handled for good, when `received` cannot know because its own database
+ *   fails too.
  * @throws when something is not decided after very many attempts.
  */
 export async function createWhileSessionsEnd(
@@ -59,7 +60,7 @@ export async function createWhileSessionsEnd(
   } finally {
     await killer.stop();
   }
-  // Once more when all is calm: what was answered stays answered.
+  // Once more without faults: answers must not change.
   await forEach(orders, async (order) => {
     order.answers.push(await createUntilDecided(payments, order, counts));
   });
@@ -70,7 +71,7 @@ export async function createWhileSessionsEnd(
   return { terminated, cancelled, unavailable, created, refused: orders.length - created, violations };
 }
 
-/** So many orders are worked on at the same moment. */
+/** The number of orders in progress at the same time. */
 const ORDERS_AT_ONCE = 40;
 /** Far more than even a restart of the server needs. */
 const MOST_ATTEMPTS = 1_000;
@@ -83,7 +84,7 @@ async function forEach(orders: readonly Order[], work: (order: Order) => Promise
   await Promise.all(workers);
 }
 
-/** Some may create all they want, others fewer in total, fewer today, or both. */
+/** Some may create all they request, others fewer in total, fewer today, or both. */
 async function newLimitedMerchant(
   payments: PaymentsUnderTest,
   position: number,
@@ -132,12 +133,15 @@ async function untilDecided(counts: { decided: number }, enough: number): Promis
   );
 }
 
-/** So many hits may come for each answer. A machine on which everything takes longer than the time between two would never be done. */
+/**
+ * The maximum number of hits for each answer. Without it, a machine on which everything takes longer than the time between two hits would
+ * never finish.
+ */
 const HITS_PER_ANSWER = 2;
 
 /**
- * Ends sessions of the service without a pause: one that is at work, now and then all of them, and now and then only its statement.
- * A role may end its own sessions, so the test's connection can do it.
+ * Ends sessions of the service without a pause: usually a working one, sometimes all, and sometimes only its statement. A role may end its
+ * own sessions, so the test's connection can do it.
  */
 function startKillingSessions(payments: PaymentsUnderTest, random: () => number, counts: { answered: number }) {
   const done = { terminated: 0, cancelled: 0 };
@@ -159,7 +163,7 @@ function startKillingSessions(payments: PaymentsUnderTest, random: () => number,
   const run = async (): Promise<void> => {
     while (!stopped) {
       const isAhead = done.terminated + done.cancelled > HITS_PER_ANSWER * (counts.answered + 10);
-      // While the server itself is down there is nobody to be killed.
+      // While the server itself is down there is no session to end.
       if (!isAhead) await hit().catch(() => undefined);
       await pause(5 + random() * 50);
     }

@@ -8,12 +8,12 @@ import { schema } from '../src/migrations.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 /*
- * The database's clock decides to which day a creation belongs. Here it can be set: PostgreSQL finds clock_timestamp() through the
- * search path, so a function of the test stands before the real one for sessions that name pg_catalog last. now() stays as it is:
- * it is the transaction's beginning, by which nothing here may be decided.
+ * The database's clock decides which day a creation belongs to. The test can set it: PostgreSQL finds clock_timestamp() through the search
+ * path, so sessions that name pg_catalog last find a function of the test first. now() is not replaced: it is the beginning of the
+ * transaction, and no decision here may use it.
  */
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
@@ -30,13 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-/** Lets the service's clock show `moment` at this moment, and go on from there. */
+/** Sets the service's clock to `moment`; it continues from there. */
 const setClock = (moment: Date) =>
   payments.db.query('update test_clock set ahead = $1::timestamptz - pg_catalog.clock_timestamp()', [moment]);
 
 const dayOf = (time: string | Date): string => new Date(time).toISOString().slice(0, 10);
 
-/** The next midnight but one, so that the machine's own cannot come in between. */
+/** The midnight after the next one, so that the machine's own cannot interfere. */
 const MIDNIGHT = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000 + 86_400_000);
 const OLD_DAY = dayOf(new Date(MIDNIGHT.getTime() - 1));
 const NEW_DAY = dayOf(MIDNIGHT);
@@ -53,7 +53,7 @@ test('creations that race over midnight count to the day of their created_at, an
   const clients = startClients(merchants);
   try {
     await untilRefused(clients, scarce!);
-    // Everyone is in the middle of creating.
+    // All clients are creating at this moment.
     await setClock(MIDNIGHT);
     await untilRefused(clients, scarce!);
     const answered = clients.answers.length;
@@ -76,11 +76,11 @@ test('creations that race over midnight count to the day of their created_at, an
 });
 
 test('a creation that started before midnight and got its gate after it counts to the new day', async () => {
-  // More than enough, because a refusal would be decided once more, and later.
+  // More than enough, because a refusal would be decided again, and later.
   const merchantId = await newMerchant(payments, { daily_limit: 10 });
   await setClock(new Date(MIDNIGHT.getTime() - 60_000));
   expect((await create(payments, merchantId)).status).toBe(201);
-  // On a busy machine the creation may have given up waiting, which changes nothing: then once more.
+  // On a busy machine the creation may have timed out, which changes nothing: then it is repeated.
   const created = await eventually(() => createOverMidnight(merchantId), { timeoutMs: 60_000 });
   expect(dayOf(created.created_at)).toBe(NEW_DAY);
   const { json } = await payments.call<CreationLimits>('GET', `/merchants/${merchantId}/limits`);
@@ -107,7 +107,7 @@ test('the last millisecond before midnight counts to the old day, midnight itsel
   expect((await create(payments, merchantId)).json.detail.code).toBe('daily_quota_exhausted');
 });
 
-/** Merchants' backends that ask for one payment after the other until they are stopped. */
+/** Merchants' backends that request one payment after the other until they are stopped. */
 function startClients(merchants: readonly string[]) {
   const answers: { merchantId: string; answer: Answer<Payment> }[] = [];
   let stopped = false;
@@ -119,7 +119,7 @@ function startClients(merchants: readonly string[]) {
     }
   };
   const running = Promise.all([...merchants, ...merchants].map(run));
-  // Looked at when they are stopped; until then nobody may take it for unhandled.
+  // Awaited when they are stopped; until then it must not count as an unhandled rejection.
   running.catch(() => undefined);
   return {
     answers,
@@ -148,7 +148,7 @@ async function untilRefused({ answers }: ReturnType<typeof startClients>, mercha
   );
 }
 
-/** Lets a creation wait for its gate until midnight has passed. @throws when it was given up. */
+/** Lets a creation wait for its gate until midnight has passed. @throws when it timed out. */
 async function createOverMidnight(merchantId: string): Promise<Payment> {
   await setClock(new Date(MIDNIGHT.getTime() - 60_000));
   const holder = await payments.db.connect();

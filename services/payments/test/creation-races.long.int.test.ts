@@ -8,7 +8,7 @@ import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newWallet, policyOf } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 const CLIENTS = 50;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([payments.close(), unbound.close()]));
 
-/** All at once, each until it is decided: so many on one gate may well be told 503, and then ask again with the same key. */
+/** All at once, each until it is decided: with so many on one gate some get 503, and retry with the same key. */
 const all = <T>(items: readonly T[], ask: (item: T) => Promise<Answer<Payment>>): Promise<Answer<Payment>[]> =>
   Promise.all(items.map((item) => insist(() => ask(item), { timeoutMs: 60_000, intervalMs: 25 })));
 
@@ -33,7 +33,7 @@ const tally = (answers: readonly Answer<Payment>[]): Record<string, number> => {
   return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, group]) => [name, group.length]));
 };
 
-/** What the merchant has by its rows, and by its counters. */
+/** The merchant's counts, by its rows and by its counters. */
 async function counted(of: PaymentsUnderTest, merchantId: string) {
   const { rows } = await of.db.query<{ payments: number; replies: number; lifetime: number; today: number }>(
     `select (select count(*)::int from payment where merchant_id = $1) as payments,
@@ -142,7 +142,7 @@ test('no payment is created after a pause is in force, however many requests wer
   await eventually(() => expect(answers.length).toBeGreaterThan(20));
   payments.stubs.policies.set(merchantId, paused);
   await payments.publish(AccessChanged, { ...paused, changed_at: new Date().toISOString() });
-  // What an operator's command waits for before it says "paused".
+  // What an operator's command waits for before it reports "paused".
   await eventually(async () => {
     const { json } = await payments.call<AccessPolicy>('GET', `/merchants/${merchantId}/gate`);
     expect(json.policy_version).toBe(2);

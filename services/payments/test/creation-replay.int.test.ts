@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A shop whose requests differ in nothing but their `expires_in` and the setting of the time. */
+/** A shop whose requests differ only in their `expires_in` and in the setting at the time. */
 async function shop() {
   const merchant = await newGate(database.db);
   const creation: Creation = {
@@ -23,7 +23,7 @@ async function shop() {
   };
 }
 
-/** Of a request with and one without `expires_in`, at one setting and at another. */
+/** Requests with and without `expires_in`, at one setting and at another. */
 type Case = [first: [number | undefined, number], second: [number | undefined, number], outcome: string];
 
 describe('a repeated request', () => {
@@ -49,14 +49,14 @@ describe('an expires_in that is absent', () => {
     [[undefined, 1800], [900, 1800], 'key_conflict'],
     [[900, 1800], [undefined, 1800], 'key_conflict'],
     [[undefined, 1800], [900, 900], 'key_conflict'],
-  ])('is the setting of the time: %j, then %j, is %s', async (first, second, outcome) => {
+  ])('is the setting at the time: %j, then %j, is %s', async (first, second, outcome) => {
     const ask = await shop();
     expect(await ask(...first)).toBe('created');
     expect(await ask(...second)).toBe(outcome);
   });
 });
 
-test('a reply that was saved before there were two fingerprints is found as it was', async () => {
+test('a reply that was saved before there were two fingerprints is found unchanged', async () => {
   for (const [seconds, again, outcome] of [
     [undefined, 1800, 'replayed'],
     [undefined, undefined, 'replayed'],

@@ -25,7 +25,7 @@ export async function creationDatabase(max: number): Promise<CreationDatabase> {
   return { db, close };
 }
 
-/** A merchant that may create, without the messages that would bring it here. */
+/** A merchant that may create, without the messages that normally establish it. */
 export async function newGate(db: Pool, merchantId = newId('mer'), totalLimit = 100): Promise<string> {
   await db.query(
     `insert into gate (merchant_id, policy_version, access_type, account_active, creation_paused, beta_duration_days, total_limit,
@@ -38,7 +38,7 @@ export async function newGate(db: Pool, merchantId = newId('mer'), totalLimit = 
 
 export const rules: CreationRules = { ttlSeconds: 1800, walletBinding: false, publicBaseUrl: 'https://pay.example' };
 
-/** A valid creation of 1 USDT, on a wallet of its own. */
+/** A valid creation of 1 USDT, on its own wallet. */
 export const newCreation = (merchantId: string, change: Partial<Creation> = {}): Creation => ({
   merchant_id: merchantId,
   idempotency_key: randomUUID(),
@@ -78,7 +78,7 @@ export const decide = (db: Pool, creations: readonly Creation[], waits: boolean,
     ),
   );
 
-/** The id of the payment that a creation has made. */
+/** The id of the payment that a creation has created. */
 export const paymentIdOf = (result: CreationResult | null | undefined): string => {
   if (result?.outcome !== 'created') throw new Error(`the creation was ${result?.outcome}`);
   return (JSON.parse(result.body.toString('utf8')) as Payment).payment_id;

@@ -15,11 +15,11 @@ const both = (options: Partial<Parameters<typeof fingerprintsOf>[0]> = {}, ttl =
 };
 const of = (options: Parameters<typeof both>[0] = {}) => both(options).said;
 
-test('a request without options has the fingerprint of the releases that knew none', () => {
+test('a request without options has the fingerprint of releases without options', () => {
   expect(of()).toBe('674bdbe1a372306b5405822118f1e7d404c8eaa04750ceb91967ca176c3ccf2e');
 });
 
-test('a request with every option has the fingerprint of the releases before', () => {
+test('a request with every option has the fingerprint of earlier releases', () => {
   const options = {
     order_id: 'a',
     metadata: { z: '1', b: '2' },
@@ -30,18 +30,18 @@ test('a request with every option has the fingerprint of the releases before', (
   expect(of(options)).toBe('ceda011b5837a94bb30348303cfeaf657085a4a5021dbb33275cfa21077e17a0');
 });
 
-test('an option that says what its absence says changes nothing', () => {
+test('an option with its default value changes nothing', () => {
   expect(of({ unique_amount: false })).toBe(of());
 });
 
-test('expires_in of the setting and its absence are each other’s equal; any other has none', () => {
+test('expires_in with the value of the setting equals its absence; any other value equals none', () => {
   const [absent, said] = [both(), both({ expires_in: TTL })];
   expect(said).toEqual({ said: absent.equal, equal: absent.said });
   expect(said.said).not.toBe(absent.said);
   expect(both({ expires_in: 900 }).equal).toBeNull();
 });
 
-test('what a request says has one fingerprint, whatever the setting', () => {
+test('a request has one fingerprint of its values, whatever the setting', () => {
   for (const options of [{}, { expires_in: TTL }, { expires_in: 900, order_id: 'a' }])
     expect(both(options, 900).said).toBe(both(options).said);
 });
@@ -64,7 +64,7 @@ test('each option and each of its values has its own fingerprint', () => {
   expect(new Set(requests.map((options) => of(options))).size).toBe(requests.length);
 });
 
-test('the order of the metadata is no difference', () => {
+test('the order of the metadata makes no difference', () => {
   expect(of({ metadata: { a: '1', b: '2' } })).toBe(of({ metadata: { b: '2', a: '1' } }));
 });
 
@@ -93,7 +93,7 @@ const known: Known = {
 const outcome = (change: Partial<Known>, options: Partial<typeof rules> = {}) =>
   decide(creation, { ...known, ...change }, { ...rules, ...options }).outcome;
 
-/** What is written for a creation that is allowed. */
+/** What an allowed creation writes. */
 function written(change: Partial<Known> = {}, options: Partial<Creation> = {}) {
   const decision = decide({ ...creation, ...options }, { ...known, ...change }, rules);
   if (decision.outcome !== 'created') throw new Error(decision.outcome);
@@ -136,7 +136,7 @@ describe('a saved reply comes first', () => {
 });
 
 describe('a payment', () => {
-  test('waits from now on, or from a millisecond after the newest of its slot where the clock was set back a little', () => {
+  test('waits from now on, or from a millisecond after the newest of its slot when the clock was set back a little', () => {
     const at = (milliseconds: number) => new Date(clock.getTime() + milliseconds);
     expect(written().payment).toMatchObject({ created_at: clock, expires_at: at(1_800_000) });
     expect(written({ newest_at: at(150_000) }).payment).toMatchObject({ created_at: at(150_001) });
@@ -161,7 +161,7 @@ describe('a payment', () => {
     expect(written().reply).toMatchObject({ amount: '10.50', requested_amount: '10.50', metadata: {} });
   });
 
-  test('binds its wallet where nobody owns it', () => {
+  test('binds its wallet when it has no owner', () => {
     expect(written().binds_wallet).toBe(true);
     expect(written({ owner: 'mer_1' }).binds_wallet).toBe(false);
   });

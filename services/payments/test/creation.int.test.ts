@@ -13,7 +13,7 @@ import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newPayment, newWallet, policyOf } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
@@ -42,7 +42,7 @@ describe('creations of several merchants in one call', () => {
     ...{ amount: '3.50', merchant_wallet: newWallet(), description: 'Tee', ...change },
   });
 
-  test('are answered as each alone would be; what is refused or wrong is left out and stores nothing', async () => {
+  test('get the answers that each would get alone; refused and invalid ones are left out and store nothing', async () => {
     const [one, other, poor] = await Promise.all([
       newMerchant(payments),
       newMerchant(payments),
@@ -284,13 +284,13 @@ describe('access', () => {
     expect(payments.stubs.asked.quota).toBe(before + 1);
   });
 
-  test('that quota permits is in force at once, before the message comes', async () => {
+  test('that quota permits is in force immediately, before the message comes', async () => {
     const merchantId = await newMerchant(payments, { account_active: false });
     payments.stubs.policies.set(merchantId, policyOf(merchantId, { policy_version: 2 }));
     expect((await create(payments, merchantId)).status).toBe(201);
   });
 
-  test('of an unknown merchant and its endpoint is asked for', async () => {
+  test('of an unknown merchant and its endpoint is requested', async () => {
     const merchantId = newId('mer');
     payments.stubs.policies.set(merchantId, policyOf(merchantId));
     const order = { key: newKey(), wallet: newWallet() };
@@ -371,7 +371,7 @@ describe('access', () => {
       expect(rows).toEqual([{ webhook_ok: true }]);
     });
     expect((await payments.call('GET', `/merchants/${merchantId}/gate`)).status).toBe(404);
-    // The gate alone allows nothing: without a policy quota is asked, which does not know the merchant yet.
+    // The gate alone permits nothing: without a policy, quota is asked, which does not know the merchant yet.
     expect((await create(payments, merchantId, {}, { once: true })).status).toBe(503);
     expect(await count(merchantId)).toBe(0);
     payments.stubs.policies.set(merchantId, policyOf(merchantId));

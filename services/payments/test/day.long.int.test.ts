@@ -3,8 +3,8 @@ import { liveThrough } from '../../../tests/faults/day/day.ts';
 import { judge } from '../../../tests/faults/day/judge.ts';
 import { openSharedDatabase, type SharedDatabase } from './model/world.ts';
 
-// The short form of `npm run faults -- day`. On this day nobody drops only the last digit of a unique amount, which can make it another's:
-// which amounts are given is up to the database, and the seed doesn't decide it.
+// The short form of `npm run faults -- day`. On this day nobody drops only the last digit of a unique amount, because that can make it
+// another payment's: the database chooses the amounts, and the seed doesn't control it.
 
 let world: SharedDatabase;
 beforeAll(async () => {
@@ -25,8 +25,8 @@ test('on a day of usual traffic by unique amounts no transfer pays a stranger’
   expect(outcomes.length).toBeGreaterThan(80);
 });
 
-// Which of them pay a stranger's payment, as the rules have it, the fault counts.
-test('by plain amounts each transfer is attributed as the rules say, and every one is in the ledger', async () => {
+// The fault run counts which of them pay a stranger's payment under the rules.
+test('by plain amounts each transfer is attributed as the rules require, and every one is in the ledger', async () => {
   const { outcomes, broken } = await dayOf('plain');
   expect(broken).toEqual([]);
   expect(outcomes.length).toBeGreaterThan(80);

@@ -13,7 +13,7 @@ import type { TransferRow } from '../src/settlement/transfer.sql.ts';
 
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
 
-/** Waits for 10 USDT from 12:00:00 to 12:30:00 unless said otherwise. */
+/** Waits for 10 USDT from 12:00:00 to 12:30:00 by default. */
 const payment = (change: Partial<PaymentRow> = {}): PaymentRow => ({
   payment_id: 'pay_1',
   merchant_id: 'mer_1',
@@ -33,7 +33,7 @@ const payment = (change: Partial<PaymentRow> = {}): PaymentRow => ({
   ...change,
 });
 
-/** Carries 10 USDT at 12:10:00, and has its confirmations, unless said otherwise. */
+/** Carries 10 USDT at 12:10:00, and has its confirmations, by default. */
 const transfer = (change: Partial<TransferRow> = {}): TransferRow => ({
   network: 'local',
   transaction_id: 'ab'.repeat(32),
@@ -62,7 +62,7 @@ const nobody = () => Promise.resolve([]);
 const found = (rows: PaymentRow[]) => () => Promise.resolve(rows);
 const neverAsked = () => Promise.reject(new Error('the wallet was searched'));
 
-/** What is decided of a transfer that pays nothing: the only payment that it may be for, or several. */
+/** The decision for an unmatched transfer: the only payment it may be for, or several. */
 const unmatched = (related: string | null | string[], reason: string | null): Decision => ({
   assignment: {
     payment_id: null,
@@ -109,7 +109,7 @@ describe('a transfer that a payment of its slot claims', () => {
   );
 
   test.each(['PENDING', 'EXPIRED', 'CANCELLED'] as const)(
-    'pays none that is %s while nobody has published it, and names it',
+    'pays none that is %s while it is not published, and names it',
     async (status) => {
       const claims = payment({ status, ...(status === 'CANCELLED' && { cancelled_at: at('12:20:00.000') }) });
       const decision = await decide(transfer({ is_held: true }), [claims], neverAsked);
@@ -122,7 +122,7 @@ describe('a transfer that a payment of its slot claims', () => {
       const decided = await decide(transfer({ payment_id: 'pay_other' }), [payment({ status })], neverAsked);
       expect(decided).toEqual(unmatched('pay_1', 'duplicate'));
     }
-    // PAID by itself is the end, whoever paid it.
+    // PAID is final, no matter who paid it.
     const paid = payment({ status: 'PAID' });
     expect(await decide(transfer({ payment_id: 'pay_1' }), [paid], neverAsked)).toEqual(
       unmatched('pay_1', 'duplicate'),
@@ -137,15 +137,15 @@ describe('a transfer that a payment of its slot claims', () => {
   });
 });
 
-describe('a transfer that brings nothing', () => {
+describe('a transfer that brings no money', () => {
   test.each([
     ['retracted', { phase: 'retracted' }],
     ['from the wallet to itself', { sender: '0xwallet' }],
-  ] as const)('because it is %s pays nothing and is nobody’s', async (_, change) => {
+  ] as const)('because it is %s pays nothing and belongs to no payment', async (_, change) => {
     const waiting = payment();
     expect(isClaimedBy(waiting, transfer(change), [waiting])).toBe(false);
     expect(await decide(transfer(change), [waiting], neverAsked)).toEqual(unmatched(null, null));
-    // Nor is it an underpaid or late one.
+    // It is not an underpaid or late one either.
     expect(await decide(transfer(change), [payment({ status: 'EXPIRED' })], neverAsked)).toEqual(unmatched(null, null));
     expect(slotSearchOf(transfer(change))).toBeNull();
   });
@@ -179,11 +179,11 @@ describe('a transfer that several payments of its slot may have been paid with',
   });
 });
 
-describe('a transfer that none of its slot claims', () => {
+describe('a transfer that no payment of its slot claims', () => {
   const over = (name: string, change: Partial<PaymentRow> = {}) =>
     payment({ payment_id: name, status: 'EXPIRED', ...change });
 
-  test('is nobody’s where nobody has used the wallet', async () => {
+  test('belongs to no payment when the wallet was never used', async () => {
     expect(await decide(transfer(), [], nobody)).toEqual(unmatched(null, null));
   });
 
@@ -196,7 +196,7 @@ describe('a transfer that none of its slot claims', () => {
     expect(await decide(transfer(), slot, neverAsked)).toEqual(unmatched('pay_last', 'late'));
   });
 
-  test('has no reason while that payment waits: nobody is told that it is late before the payment ends', async () => {
+  test('has no reason while that payment waits: no merchant is notified that it is late before the payment ends', async () => {
     const late = transfer({ block_timestamp: at('12:30:05.000') });
     expect(await decide(late, [payment()], neverAsked)).toEqual({ ...unmatched(null, null), isOpen: true });
     expect(await decide(late, [over('pay_1')], neverAsked)).toEqual(unmatched('pay_1', 'late'));
@@ -210,7 +210,7 @@ describe('a transfer that none of its slot claims', () => {
     expect(await decide(transfer(), [cancelled], neverAsked)).toEqual(unmatched('pay_1', 'after_cancel'));
   });
 
-  test('is nobody’s that was created after it was first seen', async () => {
+  test('never belongs to a payment that was created after it was first seen', async () => {
     const waiting = payment({ created_at: at('12:10:00.700'), expires_at: at('12:40:00.700') });
     const known = transfer({ first_seen_at: at('12:10:00.699') });
     expect(await decide(known, [waiting], nobody)).toEqual(unmatched(null, null));
@@ -219,26 +219,26 @@ describe('a transfer that none of its slot claims', () => {
     });
   });
 
-  test('is late for the two last payments where the customer of either may have paid', async () => {
+  test('is late for the two last payments when the customer of either may have paid', async () => {
     const slot = (change: Partial<PaymentRow> = {}, ofLast: Partial<PaymentRow> = {}) => [
       over('pay_first', { created_at: at('11:00:00.000'), expires_at: at('11:30:00.000'), ...change }),
       over('pay_last', { created_at: at('11:35:00.000'), expires_at: at('12:05:00.000'), ...ofLast }),
     ];
     expect(await decide(transfer(), slot(), neverAsked)).toEqual(unmatched(['pay_last', 'pay_first'], 'late'));
-    // Not where the earlier one ended more than an hour before, was paid, or both are one order.
+    // Not when the earlier one ended more than an hour before, was paid, or both are one order.
     const alone = unmatched('pay_last', 'late');
     const longAgo = { created_at: at('10:30:00.000'), expires_at: at('11:09:59.999') };
     expect(await decide(transfer(), slot(longAgo), neverAsked)).toEqual(alone);
     expect(await decide(transfer(), slot({ status: 'PAID' }), neverAsked)).toEqual(alone);
     const order = { order_id: 'order 7' };
     expect(await decide(transfer(), slot(order, order), neverAsked)).toEqual(alone);
-    // Nor where the later one takes it as a duplicate.
+    // Nor when the later one has it as a duplicate.
     expect(await decide(transfer(), slot({}, { status: 'PAID' }), neverAsked)).toEqual(
       unmatched('pay_last', 'duplicate'),
     );
   });
 
-  test('goes to whom its amount was asked for in the last 24 hours, before any inexact payment', async () => {
+  test('belongs to the payment that requested its amount in the last 24 hours, before any inexact payment', async () => {
     const near = payment({ payment_id: 'pay_near', amount_units: 10_000_001n });
     const ended = (time: string) => [over('pay_1', { created_at: at('00:00:00.000'), expires_at: at(time) })];
     const nextDay = { block_timestamp: new Date('2026-03-02T06:00:00Z') };
@@ -253,7 +253,7 @@ describe('a transfer that none of its slot claims', () => {
     expect(await decide(transfer(nextDay), ended('06:00:00.000'), found([waiting]))).toEqual(
       unmatched('pay_near', 'underpaid'),
     );
-    // Late for it all the same where it is no other payment's.
+    // It is still late for it when it is no other payment's.
     expect(await decide(transfer(nextDay), ended('06:00:00.000'), nobody)).toEqual(unmatched('pay_1', 'late'));
   });
 });
@@ -273,22 +273,22 @@ describe('a transfer of another amount', () => {
     expect(await decided([named(4_999_999n), named(12_000_000n)])).toEqual(unmatched('pay_12000000', 'underpaid'));
   });
 
-  test('of two payments equally near, both are named', async () => {
+  test('equally near to two payments names both', async () => {
     expect(await decided([named(12_000_000n), named(8_000_000n)])).toEqual(
       unmatched(['pay_12000000', 'pay_8000000'], 'underpaid'),
     );
   });
 
-  test('where no amount is near it may be for all for which it is no dust', async () => {
+  test('with no near amount may be for all payments for which it is not dust', async () => {
     expect(await decided([named(1_000_000_000n), named(500_000_000n), named(1_000_000_001n)])).toEqual(
       unmatched(['pay_500000000', 'pay_1000000000'], 'underpaid'),
     );
   });
 
-  test('is not for a payment that was paid while another may need it', async () => {
+  test('is not for a paid payment while another may need it', async () => {
     const paid = named(10_500_000n, { status: 'PAID' });
     expect(await decided([paid, named(12_000_000n)])).toEqual(unmatched('pay_12000000', 'underpaid'));
-    // Not even while the other asks for an amount that is far from it.
+    // Not even when the other asks for an amount that is far from it.
     expect(await decided([paid, named(100_000_000n)])).toEqual(unmatched('pay_100000000', 'underpaid'));
     expect(await decided([paid])).toEqual(unmatched('pay_10500000', 'underpaid'));
   });
@@ -321,7 +321,7 @@ describe('a transfer of another amount', () => {
     expect(inexactCandidates([payment()], transfer())).toEqual([]);
   });
 
-  test('that left out the digits of a unique amount may be for any payment with that price', async () => {
+  test('that lacks the digits of a unique amount may be for any payment with that price', async () => {
     const unique = [named(10_003_700n), named(10_009_900n)].map((one) => ({ ...one, requested_amount: '10.00' }));
     expect(await decided(unique)).toEqual(unmatched(['pay_10003700', 'pay_10009900'], 'underpaid'));
   });
@@ -341,14 +341,14 @@ describe('where a transfer looks for its payment', () => {
       startedBefore: at('12:10:01.000'),
       createdBefore: at('12:10:49.000'),
     });
-    // The chain's clock is ahead. What began after the first reading can only end another payment's time.
+    // The chain's clock is ahead. A payment that began after the first reading can only end another payment's window.
     expect(slotSearchOf(transfer({ first_seen_at: at('12:09:10.300'), live: true }))).toMatchObject({
       startedBefore: at('12:09:10.301'),
       createdBefore: at('12:10:01.000'),
     });
   });
 
-  test('nowhere when it has a fraction of a millionth, or is more than a payment may ask', () => {
+  test('nowhere when it has a fraction of a millionth, or is more than the maximum amount', () => {
     expect(slotSearchOf(transfer({ amount_units: '10000000000000000001', decimals: 18 }))).toBeNull();
     expect(slotSearchOf(transfer({ amount_units: String(10n ** 18n - 1n) }))).toMatchObject({
       amountUnits: 10n ** 18n - 1n,

@@ -4,16 +4,16 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { create, newMerchant, newPayment, newWallet, transferFor, type TestPayment, wholeSecond } from './fixtures.ts';
 import { network, type PaymentsUnderTest } from './service.ts';
 
-/** Milliseconds each, in the order of their ends. `refused` counts answers of 503. */
+/** Milliseconds each, in the order of their ends. `refused` counts 503 answers. */
 export type Creations = { ms: number[]; refused: number };
 
-/** So many transfers of a millionth of a USDT to one wallet, as chain-watcher sees them. */
+/** This many transfers of a millionth of a USDT to one wallet, as chain-watcher publishes them. */
 export const dustOn = ({ merchantId, payment }: TestPayment, count: number): TransferObserved[] =>
   Array.from({ length: count }, () =>
     transferFor(merchantId, payment, { amount_units: '1', block_timestamp: wholeSecond(new Date(), 1) }),
   );
 
-/** Waits until the ledger has so many transfers to the wallet. @returns milliseconds. */
+/** Waits until the ledger has this many transfers to the wallet. @returns milliseconds. */
 export async function untilRecorded({ db }: PaymentsUnderTest, recipient: string, count: number): Promise<number> {
   const startedAt = performance.now();
   await eventually(
@@ -29,7 +29,7 @@ export async function untilRecorded({ db }: PaymentsUnderTest, recipient: string
   return performance.now() - startedAt;
 }
 
-/** Merchants create one payment after the other, each on wallets of its own, until `done`. */
+/** Merchants create one payment after the other, each on their own wallets, until `done`. */
 export async function createUntil(
   payments: PaymentsUnderTest,
   merchants: readonly string[],
@@ -52,7 +52,7 @@ export async function createUntil(
   return creations;
 }
 
-/** Asks for readiness again and again. @returns how often, and how often the answer was another than 200. */
+/** Reads readiness repeatedly. @returns how often, and how often the answer was not 200. */
 export async function probeUntil(payments: PaymentsUnderTest, done: () => boolean) {
   const probes = { asked: 0, refused: 0 };
   while (!done()) {
@@ -63,7 +63,7 @@ export async function probeUntil(payments: PaymentsUnderTest, done: () => boolea
   return probes;
 }
 
-/** An honest payment and its confirmed transfer. @returns milliseconds from the message to PAID. */
+/** A normal payment and its confirmed transfer. @returns milliseconds from the message to PAID. */
 export async function payHonestly(payments: PaymentsUnderTest, merchantId: string): Promise<number> {
   const one = await newPayment(payments, {}, merchantId);
   const startedAt = performance.now();
@@ -83,7 +83,7 @@ export async function payHonestly(payments: PaymentsUnderTest, merchantId: strin
 export const newMerchants = (payments: PaymentsUnderTest, count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, () => newMerchant(payments)));
 
-/** Payments with a wallet each, written past the service, and the transfers that pay them. */
+/** Payments with a wallet each, inserted directly, and the transfers that pay them. */
 export async function payablePayments(
   { db }: PaymentsUnderTest,
   merchantId: string,

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 beforeEach(() => db.query('truncate payment cascade'));
 
-/** Payments, numbered from `first` on, that expired so many minutes ago. */
+/** Payments, numbered from `first` on, that expired this many minutes ago. */
 const insert = (minutesAgo: number, first: number, count = 1) =>
   db.query(
     `insert into payment (payment_id, merchant_id, public_token, token_sha256, network, recipient, amount, amount_units, description,
@@ -40,7 +40,7 @@ const claim = (tx: Pool | Transaction, bound: UnfinishedBound, limit = 100) =>
   claimOverdue(tx, network, { bound, expiredBy: new Date(), limit, leaseMs: 60_000 });
 const idsOf = (payments: readonly { payment_id: string }[]) => payments.map(({ payment_id: id }) => id);
 
-/** How many entries of the index of unfinished payments are read, those of payments that have ended included. */
+/** How many entries of the index of unfinished payments are read, including those of payments that have ended. */
 async function entriesRead<T>(run: (tx: Transaction) => Promise<T>): Promise<{ result: T; entries: bigint }> {
   return transaction(db, async (tx) => {
     const count = async () => {
@@ -55,7 +55,7 @@ async function entriesRead<T>(run: (tx: Transaction) => Promise<T>): Promise<{ r
   });
 }
 
-test('payments that ended after one that cannot are passed once, while vacuum may not remove them', async () => {
+test('ended payments between others are passed once, while vacuum may not remove them', async () => {
   const ended = 3_000;
   await insert(600, 1);
   await insert(300, 1_000, ended);
@@ -124,7 +124,7 @@ test('the lag is that of the longest overdue, remembered or not, and 0 without o
 
 test('vacuum clears the index of the few that ended, also where they are on few pages of a large table', async () => {
   const expireAll = () => db.query(`update payment set status = 'EXPIRED' where status = 'PENDING'`);
-  // What reads at that moment, such as an analyze of another table, keeps rows that have just died.
+  // A concurrent reader, such as an analyze of another table, keeps rows that have just died.
   const vacuum = () =>
     eventually(async () => {
       await db.query('vacuum payment');

@@ -4,7 +4,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { countSent, newPayment, type PaymentPage, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ async function overduePayment(minutes: number): Promise<TestPayment> {
 
 const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
 
-/** Waits until chain-watcher was asked about the payment, and the answer was worked through: until then the lease is longer. */
+/** Waits until chain-watcher was asked about the payment, and the answer was processed: until then the lease is longer. */
 async function askedAgain(one: TestPayment): Promise<void> {
   await dueAgain(one);
   await eventually(async () => {
@@ -44,7 +44,7 @@ async function askedAgain(one: TestPayment): Promise<void> {
 const dueAgain = (one: TestPayment) =>
   payments.db.query('update payment set expiry_check_at = created_at where payment_id = $1', [one.payment.payment_id]);
 
-/** Waits until both replicas have asked how far the network is scanned, and done with the answer. */
+/** Waits until both replicas have asked how far the network is scanned, and have processed the answer. */
 async function lookedAgain(): Promise<void> {
   const before = payments.stubs.asked['chain-watcher'];
   await eventually(() => expect(payments.stubs.asked['chain-watcher']).toBeGreaterThan(before + 4));
@@ -120,7 +120,7 @@ describe('an overdue payment', () => {
     payments.stubs.chain.transfers = [seen];
     payments.stubs.chain.scannedThrough = minutesAgo(0);
     await one.age(40);
-    // Seen is not enough, however certain it is that no other money came.
+    // Seen is not enough, even when it is certain that no other money came.
     payments.stubs.chain.transfers = [{ ...seen, block_timestamp: wholeSecond(minutesAgo(39), 0) }];
     await askedAgain(one);
     expect(await statusOf(one)).toBe('CHECKING');

@@ -4,7 +4,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments();
@@ -14,7 +14,7 @@ afterAll(() => payments.close());
 const createdMessages = (paymentId: string) =>
   payments.received.created.filter(({ payment_id: received }) => received === paymentId);
 
-test('without the broker payments are created, and their messages go out once it is back', async () => {
+test('without the broker payments are created, and their messages are sent once it is back', async () => {
   payments.faults.broker.cut();
   const { payment } = await newPayment(payments);
   expect(await payments.ready()).toBe(200);
@@ -50,7 +50,7 @@ test('without the database everything is 503, and the same key succeeds once it 
   expect(await one.details()).toMatchObject({ status: 'PENDING' });
 });
 
-test('a database that swallows packets makes creation 503, never a hang', async () => {
+test('a database that drops packets makes creation 503, never a hang', async () => {
   const merchantId = await newMerchant(payments);
   const order = { key: newKey(), wallet: newWallet() };
   payments.faults.database.stall();
@@ -62,7 +62,7 @@ test('a database that swallows packets makes creation 503, never a hang', async 
   expect(rows).toHaveLength(1);
 });
 
-/** How long the gateway waits for an answer before it says 503 itself. */
+/** How long the gateway waits for an answer before it returns 503 itself. */
 const GATEWAY_DEADLINE_MS = 1_500;
 
 test.each([
@@ -73,7 +73,7 @@ test.each([
   const release = await obstruct(merchantId);
   const headers = { 'x-timeout-ms': String(GATEWAY_DEADLINE_MS) };
   const answer = create(payments, merchantId, {}, { headers, once: true });
-  // The time runs from when the service reads the request, which on a busy machine is later than now.
+  // The deadline runs from when the service reads the request, which is later than now on a busy machine.
   await sleep(3 * GATEWAY_DEADLINE_MS);
   await release();
   expect((await answer).status).toBe(503);
@@ -93,7 +93,7 @@ async function lockGate(merchantId: string): Promise<() => Promise<void>> {
 }
 
 async function stallDatabase(): Promise<() => Promise<void>> {
-  // A connection is at hand, so that it is the creation's own statements that stand still.
+  // A connection is available, so the creation's own statements are what hangs.
   await newPayment(payments);
   payments.faults.database.stall();
   return async () => payments.faults.database.restore();

@@ -4,7 +4,7 @@ import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { newWallet } from './fixtures.ts';
 
-/** A payment as it could have become in months; what is not said is like any other. */
+/** A payment as it could have become over months; other fields have defaults. */
 export type PastPayment = {
   payment_id: string;
   merchant_id: string;
@@ -41,18 +41,18 @@ export function pastPayment(more: Pick<PastPayment, 'merchant_id' | 'created_at'
   };
 }
 
-/** A transfer in the ledger; where it does not pay by its amount, somebody accepted it. */
+/** A transfer in the ledger; if it does not pay by its amount, somebody accepted it. */
 export type PastTransfer = {
   payment: PastPayment;
   transaction_id: string;
   amount_units: string;
   decimals: number;
   accepted: boolean;
-  /** Of its block; the payment's creation unless the test says otherwise. */
+  /** Of its block; by default the payment's creation. */
   block_timestamp?: Date;
 };
 
-/** What paid a payment: exactly its amount, or where it was accepted a little more. */
+/** The transfer that paid a payment: exactly its amount, or a little more when it was accepted. */
 export function transferOf(payment: PastPayment, accepted: boolean, decimals: number): PastTransfer {
   const exact = BigInt(payment.amount_units) * 10n ** BigInt(decimals - 6);
   const amount_units = String(accepted ? exact + BigInt(Math.floor(Math.random() * 1e6)) : exact);

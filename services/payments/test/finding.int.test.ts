@@ -70,19 +70,19 @@ describe('an export', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as Payment).payment_id);
 
-  test('has every payment once, oldest first, and says at its end how many they are', async () => {
+  test('has every payment once, oldest first, and their number at its end', async () => {
     const { merchantId, ids } = await merchantWith(620);
     const lines = (await textOf(start(merchantId))).split('\n');
     expect(lines.slice(-2)).toEqual(['{"end":620}', '']);
     expect(idsOf(lines.slice(0, -2).join('\n'))).toEqual(ids);
   });
 
-  test('of nothing says so', async () => {
+  test('without payments states that', async () => {
     expect(await textOf(start(newId('mer')))).toBe('{"end":0}\n');
     expect(await textOf(start(newId('mer'), { writer: writers.csv }))).toBe(writers.csv.head);
   });
 
-  test('has what was there when it began, as it is when its turn comes, and nothing that was created later', async () => {
+  test('has the payments that existed when it began, as they are when their turn comes, and no later ones', async () => {
     const { merchantId, ids } = await merchantWith(300);
     const pieces = start(merchantId);
     const first = (await pieces.next()).value as Buffer;
@@ -104,7 +104,7 @@ describe('an export', () => {
     expect(idsOf((await textOf(start(merchantId, span))).split('\n')[0]!)).toEqual([ids[45]]);
   });
 
-  test('as CSV is what RFC 4180 says, and no cell is a formula', async () => {
+  test('as CSV follows RFC 4180, and no cell is a formula', async () => {
     const { merchantId, ids } = await merchantWith(1, {
       description: '=HYPERLINK("http://x","a"), "quoted"',
       recipient: '0x52908400098527886E0F7030069857D2E4169EE7',
@@ -199,7 +199,7 @@ describe('an export', () => {
     const next = start(merchantId);
     await next.next();
     await expect(start(merchantId).next()).rejects.toMatchObject({ status: 429 });
-    // What the first one gives back is not the lease of the second.
+    // The first one's release does not end the lease of the second.
     await killed.return();
     await expect(start(merchantId).next()).rejects.toMatchObject({ status: 429 });
     await next.return();
@@ -212,7 +212,7 @@ describe('a report', () => {
   const report = (merchantId: string, from: string, to: string, { group = 'day', by = 'payment' }: Options = {}) =>
     readReport(pool, merchantId, { from: new Date(midnight(from)), to: new Date(midnight(to)), group, by });
 
-  test('counts each payment where it happened, with what was carried to the last digit', async () => {
+  test('counts each payment where it happened, with exact amounts', async () => {
     const merchantId = newId('mer');
     const { payments, transfers, expected } = randomHistory(merchantId, 400);
     await insertPast(pool, payments, transfers);
@@ -225,13 +225,13 @@ describe('a report', () => {
         });
   });
 
-  test('books an outage’s money on the day of its block, or on the day on which it was noticed', async () => {
+  test('books an outage’s money on the day of its block, or on the day it was noticed', async () => {
     const merchantId = newId('mer');
     const created = new Date(midnight('2026-04-01') + DAY_MS - 60_000);
     const paid = pastPayment({
       ...{ merchant_id: merchantId, created_at: created, status: 'PAID', paid_at: new Date(midnight('2026-04-03')) },
     });
-    // The block's clock is behind: it says a time before the payment's creation, on the day before.
+    // The block's clock is behind: its time is before the payment's creation, on the previous day.
     const lagging = pastPayment({
       ...{ merchant_id: merchantId, created_at: new Date(midnight('2026-04-02')), status: 'PAID' },
       ...{ paid_at: new Date(midnight('2026-04-02') + 1_000) },
@@ -285,7 +285,7 @@ describe('a report', () => {
   });
 });
 
-/** Payments around the turn of days and months; some are paid or cancelled weeks later, some by another amount than theirs. */
+/** Payments around the turn of days and months; some are paid or cancelled weeks later, some with a different amount. */
 function randomHistory(merchantId: string, count: number) {
   const transfers: PastTransfer[] = [];
   const payments = Array.from({ length: count }, (_, n) => {
@@ -303,11 +303,11 @@ function randomHistory(merchantId: string, count: number) {
         amount_units: 1 + Math.floor(Math.random() * 1e9),
       },
       paid_at: status === 'PAID' ? later : null,
-      // A payment that was cancelled and paid after all keeps its time.
+      // A payment that was cancelled and then paid keeps its cancellation time.
       cancelled_at: status === 'CANCELLED' || (status === 'PAID' && n % 3 === 0) ? later : null,
     });
     if (status === 'PAID') {
-      // Noticed on another day than that of its block, now and then.
+      // Sometimes noticed on a day other than that of its block.
       const mined = new Date(created.getTime() + Math.floor(Math.random() * (later.getTime() - created.getTime())));
       transfers.push({ ...transferOf(payment, n % 4 === 0, network === 'other' ? 18 : 6), block_timestamp: mined });
     }
@@ -327,7 +327,7 @@ function randomHistory(merchantId: string, count: number) {
 
 type Asked = { from: string; to: string; group: 'day' | 'month'; by: 'payment' | 'chain' };
 
-/** The same in other words: payment by payment. */
+/** The same computed differently: payment by payment. */
 function expectedReport(
   payments: readonly PastPayment[],
   paid: { carried: Map<PastPayment, bigint>; happened: (payment: PastPayment, by: Asked['by']) => Date },

@@ -16,7 +16,7 @@ export const newWallet = (): string => addressFromHex('evm', `0x${randomBytes(20
 
 export const newKey = (): string => randomBytes(8).toString('hex');
 
-/** A legacy policy with plenty left, and what the test changes about it. */
+/** A legacy policy with plenty left, changed as the test needs. */
 export const policyOf = (merchantId: string, change: Partial<AccessPolicy> = {}): AccessPolicy => ({
   merchant_id: merchantId,
   policy_version: 1,
@@ -32,7 +32,7 @@ export const policyOf = (merchantId: string, change: Partial<AccessPolicy> = {})
   ...change,
 });
 
-/** A merchant that may create: its policy and endpoint are known to payments and to their owners alike. */
+/** A merchant that may create: payments and the owners both have its policy and endpoint. */
 export async function newMerchant(payments: PaymentsUnderTest, change: Partial<AccessPolicy> = {}): Promise<string> {
   const merchantId = newId('mer');
   const policy = policyOf(merchantId, change);
@@ -53,11 +53,11 @@ export type Order = {
   amount: string;
   wallet: string;
   description: string;
-  /** What a request may say beyond these. */
+  /** Optional fields of the request. */
   options: Pick<CreationRequest, 'order_id' | 'metadata' | 'return_url' | 'expires_in' | 'unique_amount'>;
 };
 
-/** Asks for a payment; what is not said is new and unlike any other. */
+/** Requests a payment; fields that are not given are new and unique. */
 export function create(
   payments: PaymentsUnderTest,
   merchantId: string,
@@ -88,12 +88,12 @@ export async function newPayment(payments: PaymentsUnderTest, order: Partial<Ord
     payment,
     details: () => readDetails(payments, merchantId, payment.payment_id),
     cancel: () => payments.call<Payment>('POST', `${path}/cancel`),
-    /** Says that a transfer of the payment's amount was seen, or what the test changes about that. */
+    /** Publishes a transfer of the payment's amount as seen, or as the test changes it. */
     observe: (transfer: Partial<TransferObserved> = {}) => {
       const message = transferFor(merchantId, payment, transfer);
       return payments.publish(TransferObserved, message).then(() => message);
     },
-    /** Makes the payment this much older, its window included. */
+    /** Makes the payment this much older, including its window. */
     age: (minutes: number) =>
       payments.db.query(
         `update payment set created_at = created_at - $2 * interval '1 minute', expires_at = expires_at - $2 * interval '1 minute',
@@ -114,7 +114,7 @@ async function readDetails(
   return answer.json.found[0]!.payment;
 }
 
-/** How often each message about a payment has been sent: what was committed counts, received or not. */
+/** How often each message about a payment has been sent: committed ones count, received or not. */
 export async function countSent({ db }: PaymentsUnderTest, { payment }: TestPayment): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string; count: number }>(
     `select name, count(*)::int from (select name, body from outbox union all select name, body from sent_message) as message
@@ -126,7 +126,7 @@ export async function countSent({ db }: PaymentsUnderTest, { payment }: TestPaym
 
 export type TestPayment = Awaited<ReturnType<typeof newPayment>>;
 
-/** What chain-watcher would say of a transfer that pays this payment a second after its creation. */
+/** The transfer that chain-watcher would publish if it paid this payment a second after its creation. */
 export function transferFor(
   merchantId: string,
   payment: Payment,
@@ -152,6 +152,6 @@ export function transferFor(
   };
 }
 
-/** A block's time: whole seconds, so many after a moment. */
+/** A block's time: whole seconds, this many after a moment. */
 export const wholeSecond = (moment: string | Date, seconds: number): string =>
   new Date(Math.floor(new Date(moment).getTime() / 1000) * 1000 + seconds * 1000).toISOString();

@@ -31,7 +31,7 @@ describe('an operator finds', () => {
       by,
     ]);
 
-  test('a payment of any merchant by each of its names, once', async () => {
+  test('a payment of any merchant by each of its references, once', async () => {
     const created_at = new Date(midnight('2026-03-01'));
     const wallet = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
     const [tea, cup, other] = ['tea', 'cup', 'other'].map((name) =>

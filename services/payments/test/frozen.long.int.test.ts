@@ -6,7 +6,7 @@ import { schema } from '../src/migrations.ts';
 import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 let payments: PaymentsUnderTest;
 afterEach(async () => {
@@ -14,7 +14,7 @@ afterEach(async () => {
   await payments.close();
 });
 
-/** As the gateway calls: it says how long it waits, and hangs up then. Even a slow machine reaches the point of the freeze sooner. */
+/** Like the gateway: it sends its deadline, and hangs up then. Even a slow machine reaches the point of the freeze sooner. */
 const WAIT_MS = 4_000;
 const impatient = (waitMs = WAIT_MS) => ({
   headers: { 'x-timeout-ms': String(waitMs) },
@@ -28,15 +28,15 @@ const sessionOptions = startupOptions(schema).replace(/(idle_in_transaction_sess
 const stored = async (merchantId: string) =>
   (await payments.db.query<{ status: string }>('select status from payment where merchant_id = $1', [merchantId])).rows;
 
-/** Until PostgreSQL has ended the frozen process' transaction that holds the merchant's gate. */
+/** Waits until PostgreSQL has ended the frozen process's transaction that holds the merchant's gate. */
 const gateFree = (merchantId: string) =>
   eventually(() => payments.db.query('select from gate where merchant_id = $1 for update nowait', [merchantId]));
 
-/** The requests that failed: 499 where the process saw first that the caller has gone, else 503. */
+/** The failed requests: 499 if the process saw first that the caller was gone, else 503. */
 const failedRequests = () =>
   payments.logs().filter((entry) => 'status' in entry && [499, 503].includes(Number(entry.status))).length;
 
-/** Its callers hang up on a process that stands still; then it goes on. */
+/** The callers hang up on a frozen process; then it continues. */
 async function hungUp(merchantId: string, requests: Promise<unknown>[]): Promise<void> {
   const before = failedRequests();
   const outcomes = await Promise.allSettled(requests);
@@ -60,7 +60,7 @@ test.each(['creation-written', 'commit-allowed'])(
   },
 );
 
-test('a creation whose process is frozen right after its commit is the one that may be stored: its key gets the answer that was lost', async () => {
+test('a creation whose process is frozen right after its commit may be stored: its key gets the lost answer', async () => {
   payments = await startPayments({ settings: { FAULT_POINT: 'freeze:request-committed' } });
   const merchantId = await newMerchant(payments);
   const order = { key: newKey(), wallet: newWallet() };
@@ -71,10 +71,10 @@ test('a creation whose process is frozen right after its commit is the one that 
   expect(await stored(merchantId)).toHaveLength(1);
 });
 
-test('what reaches a frozen process, and whose caller has hung up when it goes on, changes nothing', async () => {
+test('a request that reaches a frozen process, and whose caller has hung up when it continues, changes nothing', async () => {
   payments = await startPayments();
   const { merchantId, payment } = await newPayment(payments);
-  // The relay is idle again, so that the process holds no other transaction.
+  // The relay is idle again, so the process holds no other transaction.
   await eventually(() => expect(payments.received.created).toHaveLength(1));
   const other = await newMerchant(payments);
   const cancel = `/merchants/${merchantId}/payments/${payment.payment_id}/cancel`;
@@ -98,7 +98,7 @@ test('a process that is frozen at any time stores nothing after its callers have
     payments.pause();
     await settled;
     await gateFree(merchantId);
-    // What was in the middle of its commit may be stored, and its answer lost; nothing is added to that.
+    // A creation in the middle of its commit may be stored, and its answer lost; nothing else is added.
     const before = await stored(merchantId);
     payments.resume();
     await eventually(async () => expect(await payments.ready()).toBe(200));

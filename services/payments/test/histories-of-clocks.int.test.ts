@@ -3,11 +3,11 @@ import { beginHistory } from './history.ts';
 import { openSharedDatabase, type SharedDatabase } from './model/world.ts';
 
 /*
- * The table of histories of docs/adr/0062, row by row, where the chain's clock is behind or ahead, as histories.int.test.ts has the others.
+ * The table of histories of docs/adr/0062, row by row, where the chain's clock is behind or ahead; histories.int.test.ts has the others.
  *
  * The rows of a chain 48 s behind prove that the exact payment of the only open order is PAID, that a cancelled order is not paid with the
- * next customer's money, and that an exact payment is nobody else's underpayment (finding 2 of issue 34); the acceptances that nobody takes
- * the money of one of several candidates without knowing of the others (finding 3).
+ * next customer's money, and that an exact payment is never another payment's underpayment (finding 2 of issue 34). The acceptances prove
+ * that nobody accepts the money of one of several candidates without knowing of the others (finding 3).
  */
 
 let world: SharedDatabase;
@@ -57,7 +57,7 @@ describe('A cancelled 10:00:25, B created 10:00:26, T at 10:00:40 by the wall, c
   test.each([
     ['B', 'A', { status: 'CANCELLED', ...nothing }],
     ['A', 'B', { status: 'PENDING', ...nothing }],
-  ])('%s takes it by acceptance, and knows of the other; then nothing is at %s', async (taker, other, left) => {
+  ])('%s gets it by acceptance, and knows of the other; then nothing is at %s', async (taker, other, left) => {
     const history = await paidOnce();
     expect(await history.accept(taker, 'T', null)).toMatch(/^409 .*2 payments/);
     expect(await history.accept(taker, 'T', 1)).toMatch(/^409 .*2 payments/);
@@ -68,7 +68,7 @@ describe('A cancelled 10:00:25, B created 10:00:26, T at 10:00:40 by the wall, c
     expect(await history.events()).toEqual(['A cancelled', noticed, `${taker} PAID by T, accepted as ambiguous`]);
   });
 
-  test('B is paid by other money: T may be only A’s then, and nothing is told twice', async () => {
+  test('B is paid by other money: T may be only A’s then, and no notice is repeated', async () => {
     const history = await paidOnce();
     await history.now('10:02:00');
     history.transfer('T2', { block: '10:01:59', read: '10:02:00' });
@@ -121,7 +121,7 @@ describe('only B in the slot’s last hour, created 10:00:00, T at 10:00:30 by t
     if (endOfA !== null) expect(await history.shown('A')).toMatchObject({ status: 'CANCELLED', page: null });
   });
 
-  test('a transfer from inside B’s window goes before one that only its interval’s end lets in, which is decided again', async () => {
+  test('a transfer from inside B’s window takes precedence over one that only its interval’s end lets in, which is decided again', async () => {
     const history = await beginHistory(world);
     await history.now('10:00:00');
     await history.create('B');
@@ -161,7 +161,7 @@ test('customer-1 waits for 21.50, customer-2 pays exactly his 21.01, chain clock
     expect(await history.shown('customer-2')).toEqual({ status, ...nothing });
     expect(await history.shown('customer-1')).toEqual({ status: 'PENDING', ...nothing });
   }
-  // Nor can anybody take it for customer-1.
+  // Nobody can accept it for customer-1 either.
   expect(await history.accept('customer-1', 'T', null)).toMatch(/^409 /);
   expect(await history.accept('customer-1', 'T', 1, 'operator')).toMatch(/^409 /);
   await history.now('10:31:30');
@@ -205,7 +205,7 @@ test('T in CHECKING for A; a reorganisation moves it to a second where rule 5 ho
   history.transfer('T', { block: '10:00:40', read: '10:00:40.600' });
   await history.tell({ T: 'seen' });
   expect(await history.shown('A')).toEqual({ status: 'CHECKING by T', ...nothing });
-  // The other branch was made by nodes whose clocks are 48 s behind.
+  // Nodes whose clocks are 48 s behind made the other branch.
   history.move('T', '09:59:52');
   await history.tell({ T: 'seen' });
   expect(await history.shown('A')).toEqual({ status: 'PENDING', ...mayBe });
@@ -260,7 +260,7 @@ describe('chain clock 60 s ahead, T paid one minute before expiry by the wall', 
     expect((await history.events()).slice(2)).toEqual(['A PAID by T, accepted as late']);
   });
 
-  test('not read live, the chain two minutes ahead: said as soon as A is paid or cancelled', async () => {
+  test('not read live, the chain two minutes ahead: the reason is given as soon as A is paid or cancelled', async () => {
     const history = await ordered();
     history.transfer('T', { block: '10:01:10', read: '09:59:10', live: false });
     await history.tell({ T: 'confirmed' });

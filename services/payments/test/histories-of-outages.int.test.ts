@@ -3,11 +3,11 @@ import { beginHistory } from './history.ts';
 import { openSharedDatabase, type SharedDatabase } from './model/world.ts';
 
 /*
- * The rows of the table of histories (docs/adr/0062) in which chain-watcher comes late, and in which several messages come at once, as
+ * The rows of the table of histories (docs/adr/0062) in which chain-watcher is late, and in which several messages arrive together;
  * histories.int.test.ts has the others.
  *
- * The row of one batch proves that T2 is no duplicate of T1 (finding 8 of issue 34); those of outages that a day of downtime changes nothing
- * about who paid.
+ * The row of one batch proves that T2 is no duplicate of T1 (finding 8 of issue 34); those of outages that a day of downtime doesn't change
+ * who paid.
  */
 
 let world: SharedDatabase;
@@ -82,7 +82,7 @@ describe('a day’s outage, T 4 s before B’s created_at', () => {
     const history = await beginning('09:00:01');
     await history.tell({ T: 'confirmed' });
     await history.expire('2031-03-12T09:59:58');
-    // A day later nobody is about to pay B, whose page is at rest.
+    // A day later nobody is about to pay B, and its page no longer shows the money.
     const mayBe = { unmatched: ['T ambiguous, 2 of them'] };
     expect(await history.shown('A')).toEqual({ status: 'CANCELLED', ...mayBe, page: null });
     expect(await history.shown('B')).toEqual({ status: 'EXPIRED', ...mayBe, page: '10' });
@@ -115,7 +115,7 @@ describe('one batch: T1 retracted, T2 confirmed, same payment', () => {
   test.each([
     ['T1 before T2', ['T1', 'T2']],
     ['T2 before T1', ['T2', 'T1']],
-  ])('%s: T2 pays; no duplicate is told', async (_order, names) => {
+  ])('%s: T2 pays; no duplicate is notified', async (_order, names) => {
     const history = await beginHistory(world);
     await history.now('10:00:00');
     await history.create('A');
@@ -138,7 +138,7 @@ describe('one batch: T1 came before A or after its end, T2 pays A', () => {
   test.each([
     ['before A', '09:59:43', []],
     ['after its end', '10:01:00', ['T1 duplicate, 1 of them']],
-  ])('T1 came %s: A is PAID, and T1 is decided again at once', async (_when, block, unmatched) => {
+  ])('T1 came %s: A is PAID, and T1 is decided again immediately', async (_when, block, unmatched) => {
     const history = await beginHistory(world, { ttlSeconds: 60 });
     await history.now('10:00:00');
     await history.create('A');

@@ -3,11 +3,11 @@ import { beginHistory } from './history.ts';
 import { openSharedDatabase, type SharedDatabase } from './model/world.ts';
 
 /*
- * The table of histories of docs/adr/0062, row by row, where the chain's clock is right: payments are created, cancelled and expired by the
- * service itself on a clock that the test moves, and transfers come as chain-watcher sends them. The other rows are in
- * histories-of-outages and histories-of-clocks; with a real chain they are in tests/journeys.
+ * The table of histories of docs/adr/0062, row by row, where the chain's clock is correct. The service itself creates, cancels and expires
+ * payments on a clock that the test moves, and transfers come as chain-watcher sends them. The other rows are in histories-of-outages and
+ * histories-of-clocks; tests/journeys has them with a real chain.
  *
- * They prove that late money does not pay the next order (finding 1 of issue 34); the row with two merchants also that nobody takes a
+ * They prove that late money does not pay the next order (finding 1 of issue 34); the row with two merchants also that nobody gets a
  * stranger's money (finding 3).
  */
 
@@ -19,13 +19,13 @@ afterAll(() => world.close());
 
 const nothing = { unmatched: [], page: null };
 
-describe('A expired 10:00:00, T in block 10:00:01, told late; B created 10:00:09, nobody pays B', () => {
+describe('A expired 10:00:00, T in block 10:00:01, published late; B created 10:00:09, nobody pays B', () => {
   const lateForA = { status: 'EXPIRED', unmatched: ['T late, 1 of them'], page: '10' };
   const noticed = 'T unmatched: late, candidates A, only A';
 
   test.each([
     ['read live', true],
-    // Then its interval reaches into B's window, what is asked about B finds it, and it is decided again.
+    // Then its interval reaches into B's window, the question about B finds it, and it is decided again.
     ['read while catching up', false],
   ])('T stays late for A; B expires (%s)', async (_reading, live) => {
     const history = await beginHistory(world);
@@ -48,14 +48,14 @@ describe('A expired 10:00:00, T in block 10:00:01, told late; B created 10:00:09
     expect(await history.found('T')).toEqual([{ payment: 'A', reason: 'late', candidates: ['A'], elsewhere: false }]);
   });
 
-  test('the same where T is confirmed before A is EXPIRED: who is notified of A knows that money may be for it', async () => {
+  test('the same where T is confirmed before A is EXPIRED: the notice about A says that money may be for it', async () => {
     const history = await beginHistory(world);
     await history.now('09:30:00');
     await history.create('A');
     await history.now('10:00:06');
     history.transfer('T', { block: '10:00:01', read: '10:00:01.400' });
     await history.tell({ T: 'confirmed' });
-    // Late is never said of an unfinished payment.
+    // An unfinished payment never has a late transfer.
     expect(await history.shown('A')).toEqual({ status: 'PENDING', ...nothing });
     expect(await history.events()).toEqual([]);
     await history.expire('10:00:05');
@@ -74,7 +74,7 @@ describe('A expired 10:00:00, T in block 10:00:01, told late; B created 10:00:09
     await history.create('A');
     await history.now('10:00:03');
     await history.expire('10:00:02');
-    // In the same second, which is B's for blocks, but not for what was known before.
+    // In the same second, which is B's by block time, but not for money known before.
     await history.now('10:00:09.200');
     history.transfer('T', { block: '10:00:01', read: '10:00:09.200' });
     await history.now('10:00:09.500');
@@ -203,7 +203,7 @@ describe('A cancelled 10:00:00.2, B created 10:00:00.4', () => {
     expect(await history.events()).toEqual(['A cancelled', 'B checking by T', 'B PAID by T']);
   });
 
-  test('T in block 10:00:02, with one order_id but two merchants (WALLET_BINDING=off): ambiguous; each merchant is told of its own payment and that another one fits', async () => {
+  test('T in block 10:00:02, with one order_id but two merchants (WALLET_BINDING=off): ambiguous; each merchant is notified of its own payment and that another one fits', async () => {
     const history = await cancelledAndCreated({ orderId: 'order-7', merchant: 'two' });
     await paid(history, '10:00:02');
     expect(await history.shown('A')).toEqual({ status: 'CANCELLED', ...mayBe });
@@ -218,7 +218,7 @@ describe('A cancelled 10:00:00.2, B created 10:00:00.4', () => {
     });
     expect(await history.found('T', 'one')).toEqual([own('A')]);
     expect(await history.found('T', 'two')).toEqual([own('B')]);
-    // Neither merchant can take it by itself, whatever number it confirms.
+    // Neither merchant can accept it alone, whatever number it confirms.
     for (const confirmed of [null, 1, 2]) {
       expect(await history.accept('A', 'T', confirmed)).toMatch(/^409 .*only an operator can accept it/);
       expect(await history.accept('B', 'T', confirmed)).toMatch(/^409 .*only an operator can accept it/);
@@ -246,7 +246,7 @@ test.each([
   history.transfer('T', { block, read: '10:00:01.500' });
   await history.tell({ T: 'confirmed' });
   expect(await history.shown('B')).toEqual({ status: 'PAID by T', ...nothing });
-  // Its time was not over when the second of the block began.
+  // It had not expired when the second of the block began.
   expect(await history.shown('A')).toEqual({ status: 'EXPIRED', unmatched: listed, page: null });
 });
 

@@ -20,23 +20,23 @@ import { transferKey } from './model/state.ts';
 import type { OtherServices } from './model/steps.ts';
 import type { SharedDatabase } from './model/world.ts';
 
-/** All histories are of this day, by the clock of the database, which the test moves; a whole timestamp is of any other day. */
+/** All histories are on this day, by the clock of the database, which the test moves; a whole timestamp is for any other day. */
 const at = (time: string): Date => new Date(`${time.includes('T') ? time : `2031-03-11T${time}`}Z`);
 
 type Merchant = 'one' | 'two';
 type Phase = TransferObserved['phase'];
 
-/** When a transfer came: its block's time, and when chain-watcher first read it; `live` as it would say. */
+/** When a transfer came: its block's time, and when chain-watcher first read it; `live` as chain-watcher reports it. */
 type Sight = { block: string; read: string; live?: boolean; amount?: string };
 
-/** What is not said is 10 USDT of the first merchant's, for an order of its own. */
+/** By default 10 USDT of the first merchant, for its own order. */
 type Order = { amount?: string; orderId?: string; merchant?: Merchant };
 
 const AMOUNT = '10';
 
 /**
- * One wallet and what happens there, by the service's own calls and messages as chain-watcher sends them. Payments and transfers have names,
- * by which their outcome is told.
+ * One wallet and its history, made by the service's own calls and by messages as chain-watcher sends them. Payments and transfers have
+ * names, which outcomes refer to.
  */
 export async function beginHistory(
   { pools: [pool], db, outbox, clock, publicBaseUrl }: SharedDatabase,
@@ -74,7 +74,7 @@ export async function beginHistory(
   };
 
   return {
-    /** The moment of everything that follows. */
+    /** Sets the time of everything that follows. */
     now: (time: string) => clock.set(at(time).getTime()),
 
     async create(name: string, { amount = AMOUNT, orderId = name, merchant = 'one' }: Order = {}): Promise<void> {
@@ -104,14 +104,14 @@ export async function beginHistory(
       });
     },
 
-    /** A reorganisation puts it into a block of another time. The first reading stays what it was. */
+    /** A reorganisation puts it into a block of another time. The first reading does not change. */
     move(name: string, block: string): void {
       const last = transfers.get(name)!;
       const version = last.version + 1;
       remember(name, { ...last, version, block_hash: newHash(), block_timestamp: at(block).toISOString() });
     },
 
-    /** chain-watcher's messages of transfers arrive, in one batch. */
+    /** chain-watcher's messages about transfers arrive, in one batch. */
     async tell(news: Record<string, Phase>): Promise<void> {
       const messages = Object.entries(news).map(([name, phase]) => {
         const last = transfers.get(name)!;
@@ -128,14 +128,14 @@ export async function beginHistory(
       remember(name, { ...last, phase: 'confirmed', version: last.version + 1, confirmations: 2 });
     },
 
-    /** The expiry loop runs once, on a chain that is final and read up to this time of its own clock. */
+    /** The expiry loop runs once, on a chain that is final and scanned up to this time of its own clock. */
     async expire(readThrough: string): Promise<void> {
       const newest = [...transfers.values()];
       const ended = await replica.expire(chainThrough(at(readThrough), newest), []);
       if (ended !== true) throw new Error('the expiry loop could not ask its questions');
     },
 
-    /** @returns the status, and what a refusal says. @param by the payment's merchant unless an operator does it. */
+    /** @returns the status, and the text of a refusal. @param by the payment's merchant unless an operator does it. */
     async accept(name: string, transfer: string, confirmed: number | null, by: 'merchant' | 'operator' = 'merchant') {
       const { merchant, payment_id: payment } = paymentCalled(name);
       const { transaction_id: id, transaction_event_index: index } = transfers.get(transfer)!;
@@ -144,7 +144,7 @@ export async function beginHistory(
       return status === 200 ? '200' : `${status} ${(JSON.parse(text) as { detail: string }).detail}`;
     },
 
-    /** What a payment's merchant reads of it, and what its page says has arrived. */
+    /** What a payment's merchant reads, and what its page shows as received. */
     async shown(name: string) {
       const { merchant, payment_id: id } = paymentCalled(name);
       const [details, row] = await Promise.all([replica.details(merchants[merchant], id), findPayment(pool, id)]);
@@ -158,7 +158,7 @@ export async function beginHistory(
       };
     },
 
-    /** Everything that a merchant is notified of, in the order of transactions and statements: the clock stands still meanwhile. */
+    /** All notices to a merchant, in the order of transactions and statements: the clock does not move. */
     async events(merchant: Merchant = 'one'): Promise<string[]> {
       const { rows } = await pool.query<{ name: string; body: string }>(
         `select name, body from outbox where merchant_id = $1 and name in ('PaymentPaid', 'NoticeRaised') order by xmin::text::bigint, cmin::text::bigint, created_at`,
@@ -199,7 +199,7 @@ export async function beginHistory(
   }
 }
 
-/** The ledger knows all that is asked here. */
+/** The ledger has everything that is needed here. */
 const notAsked = () => Promise.reject(new Error('nothing else should be asked'));
 
 const newHash = (): string => `0x${randomBytes(32).toString('hex')}`;
@@ -210,7 +210,7 @@ const networkOf = (tag: string): Network => ({
   ...{ confirmations: 2, finality: 'confirmations', poll_interval_ms: 100, explorer_transaction_url: null },
 });
 
-/** How far from a window a block's time may lie that chain-watcher still looks at, and what it allows where it did not read live. */
+/** How far outside a window a block's time may be for chain-watcher to include it, and how much it allows when it did not read live. */
 const REACH_MS = 150_000;
 const UNSEEN_LAG_MS = 15_000;
 

@@ -4,7 +4,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { newPayment } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments();
@@ -29,7 +29,7 @@ const list = async (query = '') =>
 
 const resolve = (id: string, by: object = author) => payments.call<Incident>('POST', `/incidents/${id}/resolve`, by);
 
-/** As many incidents about one payment, several of them opened in the same millisecond. */
+/** This many incidents about one payment, several of them opened in the same millisecond. */
 async function openIncidents(count: number): Promise<string> {
   const { payment } = await newPayment(payments);
   await payments.db.query(
@@ -111,7 +111,7 @@ describe('incidents', () => {
     expect(new Set(all.map(({ incident_id }) => incident_id)).size).toBe(230);
     const times = all.map(({ opened_at }) => opened_at);
     expect(times).toEqual(times.toSorted().reverse());
-    // The page after one that was resolved meanwhile goes on where it was.
+    // The page after one that was resolved in the meantime continues where it was.
     await resolve(pages[0]!.at(-1)!.incident_id);
     expect(await list(`?before=${pages[0]!.at(-1)!.incident_id}`)).toEqual(pages[1]);
     expect(await list()).toHaveLength(100);

@@ -20,7 +20,7 @@ afterAll(async () => {
 const waiting = 'pay_1';
 const paid = 'pay_2';
 
-/** One merchant, a payment that waits and one that is paid, as the service leaves them. */
+/** One merchant, a waiting payment and a paid one, as the service leaves them. */
 const sound = `
   insert into gate (merchant_id, policy_version, total_limit, daily_limit, webhook_ok, used_lifetime, used_day, used_today)
   values ('mer_1', 1, 5, 5, true, 2, (now() at time zone 'UTC')::date, 2);
@@ -47,7 +47,7 @@ const sound = `
     ('PaymentPaid', '{"payment_id": "pay_2", "expected_amount": "1.50", "description": "Two", "transaction_id": "ab", "transaction_event_index": 0}')
   ) as m (name, body)`;
 
-/** The violations after some statements that are then undone. */
+/** The violations after some statements, which are then rolled back. */
 async function violationsAfter(statements: string, witness?: Observations): Promise<string[]> {
   let found: string[] = [];
   const undo = new Error('undo');

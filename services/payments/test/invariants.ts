@@ -5,24 +5,24 @@ import { counterRules, paymentRules } from '../src/operators/check.sql.ts';
 /** A message that left this service. */
 type SentMessage = { message_id: string; name: string; body: string };
 
-/** What the rows alone cannot tell, or what narrows the check down. */
+/** Facts that the rows alone do not contain, or that narrow the check. */
 export type Observations = {
   /** Only these merchants' rows; without it, all. */
   merchants?: readonly string[];
-  /** Every 201 that a creation answered, replays included. */
+  /** Every 201 answer to a creation, including replays. */
   answered?: readonly { merchantId: string; idempotencyKey: string; body: string }[];
-  /** Messages that have left the outbox since, as their consumers got them; null where nobody kept them: then they are not judged. */
+  /** Messages that have left the outbox since, as their consumers got them; null when they were not kept: then they are not checked. */
   received?: readonly SentMessage[] | null;
-  /** Payments that were PAID at an earlier look. */
+  /** Payments that were PAID at an earlier check. */
   wasPaid?: readonly string[];
-  /** True where no limit was ever lowered and no package was begun, so that no count can be above its limit. */
+  /** True when no limit was ever lowered and no package was started, so that no count can be above its limit. */
   limitsStood?: boolean;
 };
 
 /**
- * Looks for what must never be, whatever was killed, repeated, reordered or raced: at any moment at which no transaction is under way.
- * I1 one transfer, one payment · I2 one unfinished payment a slot · I3 counters are the payments, counted · I4 saved replies are whole
- * · I5 every 201 has its payment · I6 a key has one payment · I7 PAID, and once said so · I10 PAID stays, a payment closes once.
+ * Looks for violations of the invariants, which hold at any moment without a running transaction, whatever was killed, repeated, reordered
+ * or raced. I1 one transfer, one payment · I2 one unfinished payment a slot · I3 counters are the payments, counted · I4 saved replies are
+ * whole · I5 every 201 has its payment · I6 a key has one payment · I7 PAID, and once said so · I10 PAID stays, a payment closes once.
  * @param db on the search path of the payments schema.
  * @returns a line for each violation; none when all is well.
  */
@@ -40,7 +40,7 @@ export async function findViolations(db: Queryable, witness: Observations = {}):
 
 const inScope = (alias: string): string => `($1::text[] is null or ${alias}.merchant_id = any($1))`;
 
-/** Each selects what is wrong as text. */
+/** Each selects the violations as text. */
 const rules: Record<string, string> = {
   ...paymentRules(inScope),
   ...counterRules(inScope),
@@ -86,7 +86,7 @@ async function findAboveLimit(db: Queryable, { merchants }: Observations): Promi
   return rows.map(({ what }) => what);
 }
 
-/** I4, I5: what was once answered is there, and all answers to one key are the same bytes. */
+/** I4, I5: every answered payment exists, and all answers to one key are the same bytes. */
 async function findLost(db: Queryable, { answered = [] }: Observations): Promise<string[]> {
   const idOf = (body: string): string => (JSON.parse(body) as { payment_id: string }).payment_id;
   const { rows } = await db.query<{ payment_id: string; merchant_id: string }>(
@@ -127,7 +127,7 @@ type Row = {
 
 type Payload = Partial<Row> & { expected_amount?: string };
 
-/** I7, I10: of each payment it was said once that it was created, once that it closed, and once that it was paid. */
+/** I7, I10: for each payment there is one message of its creation, at most one of its closing, and one when it was paid. */
 async function findMessages(db: Queryable, { merchants, received = [] }: Observations): Promise<string[]> {
   if (received === null) return [];
   const { rows: waiting } = await db.query<SentMessage>(
@@ -139,7 +139,7 @@ async function findMessages(db: Queryable, { merchants, received = [] }: Observa
        from payment p left join transfer t on t.payment_id = p.payment_id where ${inScope('p')}`,
     [merchants ?? null],
   );
-  // The relay deletes a row after it was sent, so a message may be here and there.
+  // The relay deletes a row after sending it, so a message may be in both.
   const messages = new Map([...received, ...waiting].map((message) => [message.message_id, message]));
   const byPayment = new Map<string, { name: string; payload: Payload }[]>();
   for (const { name, body } of messages.values()) {

@@ -18,14 +18,14 @@ afterEach(() => {
 const after = ({ payment }: TestPayment, ms: number): string =>
   new Date(Date.parse(payment.created_at) + ms).toISOString();
 
-/** A transfer of a payment's amount in a block 4 s before it, which the 15 s after it let in; read then for the first time. */
+/** A transfer of a payment's amount in a block 4 s before it, which the 15 s of tolerance include; first read at this time. */
 const early = (one: TestPayment, seenMs: number, change: Partial<TransferObserved> = {}): TransferObserved =>
   transferFor(one.merchantId, one.payment, {
     ...{ block_timestamp: wholeSecond(one.payment.created_at, -4), first_seen_at: after(one, seenMs), live: false },
     ...change,
   });
 
-/** Has the payment expire by the chain's word, which is these transfers. */
+/** Expires the payment through the chain's answer, which is these transfers. */
 async function askChain(one: TestPayment, transfers: readonly TransferObserved[]): Promise<void> {
   payments.stubs.chain.transfers = [...transfers];
   await payments.db.query(
@@ -48,11 +48,11 @@ describe('a transfer that was first read before a payment was created never pays
     await untilDetails(one, { status: 'PAID', transaction: { transaction_id: unknown.transaction_id } });
   });
 
-  test('by a review, which decides anew what the ledger knew before', async () => {
+  test('by a review, which decides again about known transfers', async () => {
     const [earlier] = [await newPayment(payments)];
     const { merchant_wallet: wallet, amount } = earlier.payment;
     await earlier.cancel();
-    // Told while no payment waits: in the ledger from now on, in a block of a moment that the next payment's interval reaches.
+    // Published while no payment waits: it is in the ledger from now on, in a block whose interval reaches the next payment.
     const known = transferFor(earlier.merchantId, earlier.payment, {
       ...{ ...confirmed, block_timestamp: wholeSecond(new Date(), 1) },
     });
@@ -64,7 +64,7 @@ describe('a transfer that was first read before a payment was created never pays
     expect(await earlier.details()).toMatchObject({ unmatched_transfers: [{ reason: 'after_cancel' }] });
   });
 
-  test('by a review that is the first to tell of it', async () => {
+  test('by a review that is the first to report it', async () => {
     const one = await newPayment(payments);
     const known = early(one, -1, confirmed);
     await askChain(one, [known]);
@@ -91,7 +91,7 @@ describe('a transfer that was first read before a payment was created never pays
     expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
   });
 
-  test('but its merchant may accept it, because nothing says whose it is', async () => {
+  test('but its merchant may accept it, because nothing says which payment it is for', async () => {
     const one = await newPayment(payments);
     const known = early(one, -1, confirmed);
     await payments.publish(TransferObserved, known);

@@ -5,7 +5,7 @@ import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, policyOf } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
@@ -14,7 +14,7 @@ afterAll(() => payments.close());
 
 const limitsOf = (merchantId: string) => payments.call<CreationLimits>('GET', `/merchants/${merchantId}/limits`);
 
-test('the limits record counts the last creation at once, on every replica', () =>
+test('the limits record counts the last creation immediately, on every replica', () =>
   withinOneDay(async () => {
     const merchantId = await newMerchant(payments, { total_limit: 5, daily_limit: 4 });
     for (let created = 1; created <= 4; created += 1) {
@@ -32,13 +32,13 @@ test('the limits record shows a refusal only after asking quota, as creation doe
   const merchantId = await newMerchant(payments, { creation_paused: true });
   expect((await limitsOf(merchantId)).json).toMatchObject({ creation_block_reason: 'creation_paused' });
   payments.stubs.policies.set(merchantId, policyOf(merchantId, { policy_version: 2, total_limit: 77 }));
-  // Where quota answers too late on a busy machine, the record is what payments has stored.
+  // When quota answers too late on a busy machine, the record is what payments has stored.
   await eventually(async () =>
     expect((await limitsOf(merchantId)).json).toMatchObject({ creation_allowed: true, total_limit: 77 }),
   );
   const asked = payments.stubs.asked.quota;
   expect((await limitsOf(merchantId)).json).toMatchObject({ creation_allowed: true });
-  // Where nothing is refused nobody need be asked.
+  // When nothing is refused, quota is not asked.
   expect(payments.stubs.asked.quota).toBe(asked);
 });
 

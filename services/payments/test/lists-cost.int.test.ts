@@ -8,27 +8,27 @@ import { anything, listPayments, type ListFilter } from '../src/payment/list.sql
 import { countPayments } from '../src/reports/report.sql.ts';
 import { readPublicPayments } from '../src/payment/view.ts';
 
-// The rows take a while to write. What is measured is blocks read, never time.
+// Writing the rows takes a while. The test measures blocks read, never time.
 
 const MERCHANT = 'mer_with_many';
 const TWO_FACED = 'mer_two_faced';
 const PAYMENTS_OF_TWO_FACED = 40_000;
 const PAYMENTS = 100_000;
-/** So many are created in one millisecond, one millisecond a minute. */
+/** How many are created in one millisecond; one such millisecond a minute. */
 const OF_ONE_MOMENT = 10;
-/** Of every other merchant together; half of them wait, so that looking through all that wait would show. */
+/** Of all other merchants together; half of them wait, so that a scan of all waiting ones would show. */
 const PAYMENTS_OF_OTHERS = 40_000;
 const STARTED = Date.parse('2026-01-01T00:00:00Z');
 const MINUTES = PAYMENTS / OF_ONE_MOMENT;
 
 const LIMIT = 100;
-/** The page, and the row that tells whether there is another. */
+/** The page, and the row that shows whether there is another. */
 const ROWS = LIMIT + 1;
 /** For each row at most its own block and one of the index, and a few to find where the page begins. */
 const MOST_BLOCKS = 2 * ROWS + 20;
-/** For each row that is PAID the way down the indexes of the paying transfers and of acceptances, and its block. */
+/** For each PAID row the descent of the indexes of the paying transfers and of acceptances, and its block. */
 const MOST_BLOCKS_OF_TRANSFERS = 8 * ROWS;
-/** Each network and status is looked into by itself. */
+/** Each network and status is searched separately. */
 const WAYS = 2 * 5;
 
 let database: TestDatabase;
@@ -83,12 +83,12 @@ test.each<[name: string, asked: Asked, found: number]>([
   expect((await list(MERCHANT, asked)).payments).toHaveLength(found);
   const { blocks, readForNothing, scanned } = await explain(sent[0]!);
   expect(blocks).toBeLessThanOrEqual(MOST_BLOCKS + MOST_BLOCKS_OF_TRANSFERS);
-  // Only the neighbours that were created in the cursor's own millisecond are read for nothing.
+  // Only neighbours created in the cursor's own millisecond are read in vain.
   expect(readForNothing).toBeLessThanOrEqual(OF_ONE_MOMENT);
   expect(scanned).toEqual([]);
 });
 
-/** Of the two-faced merchant: what is on one wallet and network was paid, and what is on the other was cancelled, in turns. */
+/** For the two-faced merchant: payments on one wallet and network were paid, and those on the other cancelled, alternating. */
 const paidHalf = { recipient: 'wallet a', network: 'local' };
 
 test.each<[name: string, asked: Asked, found: number]>([
@@ -127,7 +127,7 @@ test.each<[name: string, asked: Asked, found: number]>([
   ['in a span that nothing was paid in', { paidFrom: at(-90), paidTo: at(-60) }, 0],
   ['long ago on one wallet', { ...paidHalf, paidFrom: at(1_000), paidTo: at(1_020) }, 10],
   ['with another status', { status: 'CANCELLED', paidFrom: at(10) }, 0],
-])('payments paid %s are found without a walk through all of them', async (_, asked, found) => {
+])('payments paid %s are found without reading all of them', async (_, asked, found) => {
   sent.length = 0;
   expect((await list(TWO_FACED, asked)).payments).toHaveLength(found);
   const { readForNothing, scanned } = await explain(sent[0]!);
@@ -135,7 +135,7 @@ test.each<[name: string, asked: Asked, found: number]>([
   expect(scanned).toEqual([]);
 });
 
-test('a payment that was paid long after its creation is found by when it was paid, in its place', async () => {
+test('a payment that was paid long after its creation is found by its paid_at, in its place', async () => {
   const paidAt = at(20 * 24 * 60 + 0.5);
   const { rows } = await pool.query<{ payment_id: string }>(
     'update payment set paid_at = $2 where merchant_id = $1 and created_at = $3 returning payment_id',
@@ -145,7 +145,7 @@ test('a payment that was paid long after its creation is found by when it was pa
   expect(payments.map(({ payment_id: id }) => id)).toEqual([rows[0]!.payment_id]);
 });
 
-test('a report reads the index alone, and of no other merchant', async () => {
+test("a report reads only the index, and no other merchant's part", async () => {
   sent.length = 0;
   const span = { from: at(0), to: at(LAST_MINUTE), group: 'day', by: 'payment', limit: 401 } as const;
   await countPayments(recording(pool), TWO_FACED, span);
@@ -173,7 +173,7 @@ test.each([
   expect((await explain(sent[0]!)).searched['transfer'] ?? 0).toBe(searches);
 });
 
-/** Hands on every statement that is sent, and writes it down. */
+/** Passes on every statement, and records it. */
 function recording(real: Pool): Pool {
   return new Proxy(real, {
     get(target, name) {
@@ -200,7 +200,7 @@ type Plan = {
   Plans?: Plan[];
 };
 
-/** Runs a statement once more and tells what that took. */
+/** Runs a statement again and reports its cost. */
 async function explain({ text, values }: (typeof sent)[number]) {
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `explain (analyze, buffers, format json) ${text}`,
@@ -244,7 +244,7 @@ async function fill(): Promise<void> {
   await insert(ofTwoFaced, PAYMENTS_OF_TWO_FACED);
   await insert(ofThisMerchant, PAYMENTS);
   await insert(ofOthers, PAYMENTS_OF_OTHERS);
-  // As autovacuum does: without it no index is known to say all.
+  // Like autovacuum: without it no index-only scan is possible.
   await pool.query('vacuum analyze payment');
   await pool.query('analyze transfer');
 }

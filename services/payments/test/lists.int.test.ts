@@ -7,7 +7,7 @@ import { amountOf } from '@quittance/testkit/random-runs.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, newWallet, type PaymentPage, transferFor } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
@@ -15,14 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-/** So many payments share each of the times, because only their ids tell them apart then. */
+/** How many payments share each of the times: then only their ids distinguish them. */
 const PAYMENTS_OF_ONE_MILLISECOND = 9;
 const TIMES = ['10:00:00.000', '10:00:00.001', '10:00:00.002', '11:30:00.500', '11:30:00.501'].map(
   (time) => `2026-01-05T${time}Z`,
 );
 const PAGE_SIZES = amountOf({ short: [1, 4, 7], long: [1, 2, 3, 4, 5, 6, 7] });
 
-/** What is asked for, and which of the payments that were there before the walk it must show. */
+/** The queries, and which of the payments that existed before the walk each must show. */
 const lists: { name: string; query: Record<string, string>; shows: (payment: Settled) => boolean }[] = [
   { name: 'everything', query: {}, shows: () => true },
   { name: 'one status', query: { status: 'PAID' }, shows: ({ status }) => status === 'PAID' },
@@ -48,12 +48,12 @@ test.each(lists)(
     const known = new Set(settled.map(({ payment_id: id }) => id));
     const traffic = startTraffic(merchantId);
     try {
-      // Until something happened meanwhile, or it would prove nothing.
+      // Repeats until something happened during a walk, or it would prove nothing.
       for (let walks = 0; walks < PAGE_SIZES.length || !traffic.isBusy(); walks += 1) {
         const limit = PAGE_SIZES[walks % PAGE_SIZES.length]!;
         const seen = await walk(merchantId, { ...query, limit: String(limit) }, limit);
         expect(seen.filter(({ payment_id: id }) => known.has(id)).map(({ payment_id: id }) => id)).toEqual(expected);
-        // What came and changed meanwhile may be there or not, but never twice and never out of order.
+        // Payments created or changed in the meantime may be there or not, but never twice and never out of order.
         expect(seen.map(({ payment_id: id }) => id)).toEqual(newestFirst(seen).map(({ payment_id: id }) => id));
         expect(new Set(seen.map(({ payment_id: id }) => id)).size).toBe(seen.length);
         if (query['status'] !== undefined) expect(seen.every(({ status }) => status === query['status'])).toBe(true);
@@ -70,7 +70,7 @@ test('a list paged from the newest includes payments that change their status be
   for (let position = 0; position < 9; position += 1)
     created.unshift((await newPayment(payments, {}, merchantId)).payment);
   const first = await page(merchantId, { limit: '4' });
-  // One that was shown already, one that the cursor points at, and one that is still to come.
+  // One that was already shown, the one that the cursor points at, and one that is still to come.
   for (const position of [0, 3, 6]) {
     const { payment_id: id } = created[position]!;
     expect((await payments.call('POST', `/merchants/${merchantId}/payments/${id}/cancel`)).status).toBe(200);
@@ -83,7 +83,7 @@ test('a list paged from the newest includes payments that change their status be
 
 type Settled = { payment_id: string; created_at: string; status: PaymentStatus };
 
-/** Payments that no longer change, with times that could not be had by creating them. */
+/** Payments that no longer change, with times that creating them could not produce. */
 async function insertSettled(merchantId: string): Promise<Settled[]> {
   const statuses = ['PAID', 'EXPIRED', 'CANCELLED'] as const;
   const settled = TIMES.flatMap((at) =>
@@ -119,7 +119,7 @@ async function insertSettled(merchantId: string): Promise<Settled[]> {
 const newestFirst = <P extends { created_at: string; payment_id: string }>(list: readonly P[]): P[] =>
   [...list].sort((one, other) => (orderOf(one) < orderOf(other) ? 1 : -1));
 
-// Ids are hexadecimal and times have one length, so their texts sort as they do.
+// Ids are hexadecimal and times have one length, so their texts sort in the same order.
 const orderOf = ({ created_at: at, payment_id: id }: { created_at: string; payment_id: string }) => `${at} ${id}`;
 
 async function page(merchantId: string, query: Record<string, string>): Promise<PaymentPage> {
@@ -129,7 +129,7 @@ async function page(merchantId: string, query: Record<string, string>): Promise<
   return answer.json;
 }
 
-/** Far more than there can be: a walk that goes round in circles has to end as well. */
+/** Far more than there can be: a walk that goes in circles has to end as well. */
 const MOST_PAYMENTS = 2_000;
 
 /** Reads page after page until the last. */
@@ -141,7 +141,7 @@ async function walk(merchantId: string, query: Record<string, string>, limit: nu
       ...query,
       ...(cursor !== null && { cursor }),
     });
-    // Only the last page may hold less than was asked for.
+    // Only the last page may hold less than the limit.
     if (next !== null) expect(shown).toHaveLength(limit);
     seen.push(...shown);
     cursor = next;
@@ -149,13 +149,13 @@ async function walk(merchantId: string, query: Record<string, string>, limit: nu
   return seen;
 }
 
-/** A merchant's busy day: payments come all the time, and each third is cancelled, seen on the chain, or paid. */
+/** A merchant's busy day: payments are created all the time, and each third is cancelled, seen on the chain, or paid. */
 function startTraffic(merchantId: string) {
   const done = { created: 0, changed: 0 };
   let stopped = false;
   const run = async (): Promise<void> => {
     while (!stopped) {
-      // Walks get longer by what is created meanwhile.
+      // Each creation in the meantime makes a walk longer.
       await pause(20);
       const { json: payment, status } = await create(payments, merchantId);
       if (status !== 201) continue;
@@ -165,7 +165,7 @@ function startTraffic(merchantId: string) {
     }
   };
   const running = Promise.all([run(), run()]);
-  // Looked at when it is stopped; until then nobody may take it for unhandled.
+  // Awaited when it is stopped; until then it must not count as an unhandled rejection.
   running.catch(() => undefined);
   return {
     isBusy: () => done.changed > PAGE_SIZES.length,

@@ -16,7 +16,7 @@ afterAll(() => payments.close());
 
 const newTransactionId = (): string => randomBytes(32).toString('hex');
 
-/** What the merchant reads of a transaction. */
+/** What the merchant reads about a transaction. */
 const find = async (merchantId: string, transactionId: string): Promise<FoundTransfers> =>
   (await payments.call<FoundTransfers>('GET', `/merchants/${merchantId}/transfers?transaction_id=${transactionId}`))
     .json;
@@ -25,7 +25,7 @@ const CLIENT = 'c1'.repeat(32);
 const tokenHashOf = ({ payment }: Pick<TestPayment, 'payment'>): string =>
   createHash('sha256').update(payment.payment_url.split('/').at(-1)!).digest('hex');
 
-/** What the checkout page reads beside the status. */
+/** What the checkout page reads in addition to the status. */
 async function help({ payment }: Pick<TestPayment, 'payment'>, transactionId?: string): Promise<CheckoutHelp> {
   const question = transactionId !== undefined && { transaction_id: transactionId, client_sha256: CLIENT };
   const body = { token_sha256: tokenHashOf({ payment }), ...question };
@@ -39,7 +39,7 @@ async function recorded(one: TestPayment, change: Partial<TransferObserved>): Pr
   return transfer;
 }
 
-/** What the chain shows of a transaction from now on. @returns its id. */
+/** Sets what the chain shows of a transaction from now on. @returns its id. */
 function onChain(lookedUp: LookedUp): string {
   const transactionId = newTransactionId();
   payments.stubs.lookUps.set(transactionId, lookedUp);
@@ -62,7 +62,7 @@ function mined(to: string, units: string, change: Partial<Extract<LookedUp, { ou
 }
 
 describe('a transaction that the ledger has', () => {
-  test('pays a payment: said with all that is known of the transfer, and no node is asked', async () => {
+  test('pays a payment: the answer has everything known about the transfer, and no node is asked', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await recorded(one, { phase: 'seen', confirmations: 1 });
     const asked = payments.stubs.lookedUp.length;
@@ -97,7 +97,7 @@ describe('a transaction that the ledger has', () => {
     });
   });
 
-  test('pays nothing: said with the payment it was meant for and why, until it is accepted', async () => {
+  test('pays nothing: the answer has the payment it was meant for and why, until it is accepted', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await recorded(one, { amount_units: '9500000', ...confirmed });
     expect(await find(one.merchantId, transfer.transaction_id)).toMatchObject({
@@ -141,7 +141,7 @@ describe('a transaction that the ledger has', () => {
     });
   });
 
-  test('concerns another merchant: looked up on chain like any, and nothing of the ledger shows', async () => {
+  test('concerns another merchant: it is looked up on chain like any, and the answer reveals nothing of the ledger', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await recorded(one, confirmed);
     const stranger = await newMerchant(payments);
@@ -231,7 +231,7 @@ describe('a transaction that the ledger does not have', () => {
   });
 
   test.each(['', '?transaction_id=12', `?transaction_id=${'g'.repeat(64)}`])(
-    '%j is no question: 422',
+    '%j is no valid question: 422',
     async (query) => {
       const answer = await payments.call('GET', `/merchants/${await newMerchant(payments)}/transfers${query}`);
       expect(answer).toMatchObject({ status: 422, json: { detail: [{ field: 'transaction_id' }] } });
@@ -257,7 +257,7 @@ describe('a customer who names a transaction', () => {
     expect(await outcome(one, twice.transaction_id)).toBe('not_for_this_payment');
     await recorded(one, { ...paying, phase: 'retracted', version: 2 });
     expect(await outcome(one, paying.transaction_id)).toBe('pending');
-    // It has taken the place of the one that is gone.
+    // It has replaced the one that is gone.
     expect(await outcome(one, twice.transaction_id)).toBe('pays_this_payment');
   });
 
@@ -268,7 +268,7 @@ describe('a customer who names a transaction', () => {
     expect((await help(one, late.transaction_id)).lookup).toMatchObject({ outcome: 'too_late', amount: '10' });
   });
 
-  test('learns nothing of other payments on the wallet: what pays one of them is another amount, or not for this one', async () => {
+  test('learns nothing about other payments on the wallet: money that pays one of them has another amount, or is not for this one', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const neighbour = await newPayment(payments, { amount: '12', wallet: one.payment.merchant_wallet }, one.merchantId);
     const transfer = await recorded(neighbour, confirmed);
@@ -319,10 +319,10 @@ describe('money that arrived in another amount', () => {
     ['5', '5000000'],
     ['9.5', '9500000'],
     ['20', '20000000'],
-  ])('is shown while the payment alone fits: %s of 10', async (amount, units) => {
+  ])('is shown while only this payment fits: %s of 10', async (amount, units) => {
     const one = await newPayment(payments, { amount: '10' });
     expect(await help(one)).toEqual({ arrived: null, lookup: null, warnings: [] });
-    // It asks for so much more that the transfer cannot be its.
+    // It asks for so much more that the transfer cannot be for it.
     await neighbourOf(one, '1000');
     await recorded(one, { amount_units: units, block_timestamp: wholeSecond(one.payment.created_at, 2) });
     expect(await help(one)).toEqual({ arrived: { amount }, lookup: null, warnings: [] });
@@ -353,7 +353,7 @@ describe('money that arrived in another amount', () => {
     expect((await help(one)).arrived).toEqual({ amount: '9.8' });
   });
 
-  test('is not shown any more once the payment is paid, nor when the chain has dropped it', async () => {
+  test('is no longer shown once the payment is paid, nor when the chain has dropped it', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await recorded(one, { amount_units: '9500000' });
     expect((await help(one)).arrived).toEqual({ amount: '9.5' });

@@ -5,7 +5,7 @@ import { accept, author, countPaidMessages, confirmed, untilDetails, untilRecord
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';
 
-// Real races on a busy machine take their time; nothing here passes or fails by it.
+// Real races are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const waiting = async () =>
   ).rowCount ?? 0;
 
 /**
- * Has the transfer accepted for the older of two payments while settling is held up between finding it and deciding whether it pays the newer
+ * Accepts the transfer for the older of two payments while settling is paused between finding it and deciding whether it pays the newer
  * one.
  * @param moved makes the service settle, which then waits for the older payment of the slot.
  */
@@ -53,7 +53,7 @@ async function race({
   await untilDetails(freed, { status: 'PENDING', transaction: null, unmatched_transfers: [] });
 }
 
-// What concerns one wallet is decided one after the other. A transfer that a reorganisation moves to another wallet concerns two.
+// Decisions about one wallet are made one after the other. A transfer that a reorganisation moves to another wallet concerns two.
 describe('a transfer that an operator accepts pays one payment', () => {
   test('also when another transfer, moved to another wallet by a reorg, frees a payment for it at the same time', async () => {
     const [merchant, wallet] = [await newMerchant(payments), newWallet()];

@@ -6,14 +6,14 @@ import { createUntil, dustOn, newMerchants, probeUntil, untilRecorded } from './
 import { create, newMerchant, newPayment, policyOf, type TestPayment, transferFor } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
-// The lock of a transaction that does not end stands for noise that is never over: whoever waits for it must wait alone.
+// The lock of a transaction that does not end simulates endless noise: requests that wait for it must not delay others.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
 });
 afterAll(() => payments.close());
 
-/** Runs `meanwhile` while a transaction of a stranger has locked what `statement` says. */
+/** Runs `meanwhile` while another transaction has locked what `statement` selects. */
 async function whileLocked(statement: string, values: unknown[], meanwhile: () => Promise<void>): Promise<void> {
   const stranger = await payments.db.connect();
   try {
@@ -28,7 +28,7 @@ async function whileLocked(statement: string, values: unknown[], meanwhile: () =
 
 const isPaid = (one: TestPayment) => eventually(async () => expect((await one.details()).status).toBe('PAID'));
 
-test('transfers to a wallet that is locked hold up no other transfer, no creation and no readiness', async () => {
+test('transfers to a locked wallet delay no other transfer, no creation and no readiness', async () => {
   const [dusty, honest, ...creating] = await newMerchants(payments, 4);
   const target = await newPayment(payments, {}, dusty);
   const other = await newPayment(payments, {}, honest);
@@ -55,7 +55,7 @@ test('transfers to a wallet that is locked hold up no other transfer, no creatio
   expect(await target.details()).toMatchObject({ status: 'PENDING' });
 });
 
-test('a transfer whose payment is locked waits for it alone', async () => {
+test('a transfer whose payment is locked delays no other', async () => {
   const merchantId = await newMerchant(payments);
   const locked = await newPayment(payments, {}, merchantId);
   const others = await Promise.all(Array.from({ length: 5 }, () => newPayment(payments, {}, merchantId)));
@@ -73,7 +73,7 @@ test('a transfer whose payment is locked waits for it alone', async () => {
   await isPaid(locked);
 });
 
-test('requests and messages of a merchant whose gate is locked hold up no other merchant and no readiness', async () => {
+test('requests and messages of a merchant whose gate is locked delay no other merchant and no readiness', async () => {
   const [locked, ...creating] = await newMerchants(payments, 3);
   await whileLocked('select from gate where merchant_id = $1 for update', [locked], async () => {
     const policies = Array.from({ length: 80 }, (_, position) => ({

@@ -37,7 +37,7 @@ const choiceOf = async (merchantId: string) =>
   ).rows[0];
 
 describe('a merchant’s choice', () => {
-  test('is the newest of those that came, by whichever way', async () => {
+  test('is the newest of those that arrived, in either way', async () => {
     const merchantId = await newMerchant(payments);
     const say = (events: WebhookChoice[], version: number) => {
       const configured_at = new Date().toISOString();
@@ -53,7 +53,7 @@ describe('a merchant’s choice', () => {
     expect(await choiceOf(merchantId)).toEqual({ webhook_events: ['CHECKING'], webhook_version: 4 });
   });
 
-  test('is taken with the endpoint when a creation asks whether there is one', async () => {
+  test('is stored with the endpoint when a creation asks whether there is one', async () => {
     const merchantId = await newMerchant(payments);
     await payments.db.query('update gate set webhook_ok = false where merchant_id = $1', [merchantId]);
     await newPayment(payments, {}, merchantId);
@@ -62,7 +62,7 @@ describe('a merchant’s choice', () => {
 });
 
 describe('a change of status', () => {
-  test('is told to a merchant who chose it, with what is known of the payment', async () => {
+  test('notifies a merchant who subscribed, with what is known of the payment', async () => {
     const merchantId = await choosing(...webhookChoices);
     const cancelled = await newPayment(payments, { amount: '10.50', description: 'Zwei Karten' }, merchantId);
     await payments.db.query(`update payment set order_id = 'A-7', metadata = '{"cart":"9"}' where payment_id = $1`, [
@@ -109,7 +109,7 @@ describe('a change of status', () => {
     ]);
   });
 
-  test('is told to nobody who did not choose it, and then leaves no message', async () => {
+  test('notifies nobody who did not subscribe, and then writes no message', async () => {
     const [merchantId, other] = [await choosing('PAID', 'EXPIRED'), await newMerchant(payments)];
     for (const merchant of [merchantId, other]) {
       await (await newPayment(payments, {}, merchant)).cancel();

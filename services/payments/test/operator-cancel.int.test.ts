@@ -61,12 +61,12 @@ test('without a reason nothing is cancelled', async () => {
   expect((await one.details()).status).toBe('PENDING');
 });
 
-test('money that came in time pays the payment all the same, and who had cancelled it stays', async () => {
+test('money that came in time still pays the payment, and the record of its cancellation stays', async () => {
   const one = await newPayment(payments);
   const transfer = transferFor(one.merchantId, one.payment, { phase: 'confirmed', version: 2, confirmations: 2 });
   await one.age(1);
   await cancel(one.payment.payment_id);
-  // Half a minute before the cancel at least, whatever the machine's pace.
+  // At least half a minute before the cancel, however slow the machine is.
   await one.observe({ ...transfer, block_timestamp: wholeSecond(one.payment.created_at, -30) });
   await eventually(async () => expect((await shown(one)).status).toBe('PAID'));
   expect((await shown(one)).cancellation).toMatchObject(author);

@@ -20,7 +20,7 @@ import {
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
 const ms = (time: string): number => at(time).getTime();
 
-/** Waits from 12:00:00.200 to 12:30:00.200 unless said otherwise. */
+/** Waits from 12:00:00.200 to 12:30:00.200 by default. */
 const payment = (change: Partial<PaymentTimes> = {}): PaymentTimes => ({
   created_at: at('12:00:00.200'),
   expires_at: at('12:30:00.200'),
@@ -28,7 +28,7 @@ const payment = (change: Partial<PaymentTimes> = {}): PaymentTimes => ({
   ...change,
 });
 
-/** @param seen when it was first read, without a gap before it; left out for a transfer of which nothing is known but its block. */
+/** @param seen when it was first read, without a gap before it; absent when only its block is known. */
 const sighting = (block: string, seen?: string): Sighting => ({
   block_timestamp: at(block),
   first_seen_at: seen === undefined ? null : at(seen),
@@ -51,7 +51,7 @@ describe('the interval of a transfer', () => {
     expect(intervalOf({ ...sighting('12:10:00.000'), live: true })).toEqual(unread);
   });
 
-  test('begins with the first reading where the chain’s clock is ahead', () => {
+  test('begins with the first reading when the chain’s clock is ahead', () => {
     expect(intervalOf(sighting('12:11:00.000', '12:10:00.500'))).toEqual({
       from: ms('12:10:00.500'),
       to: ms('12:11:00.000'),
@@ -78,7 +78,7 @@ describe('a payment window', () => {
     expect(meets({ from: ms(from), to: ms(to) }, windowOf(payment()))).toBe(isMet);
   });
 
-  test('without a moment in it meets nothing: of a payment cancelled in the second of its creation', () => {
+  test('without any moment, of a payment cancelled in the second of its creation, meets nothing', () => {
     const cancelled = windowOf(payment({ cancelled_at: at('12:00:00.900') }));
     expect(meets({ from: ms('11:00:00.000'), to: ms('13:00:00.000') }, cancelled)).toBe(false);
   });
@@ -108,7 +108,7 @@ describe('a payment waits or rests', () => {
     expect(waits('11:59:45.000')).toBe(true);
   });
 
-  test('but not for what was known before it', () => {
+  test('but not for money known before it', () => {
     expect(waits('11:59:59.000', '12:00:00.199')).toBe(false);
   });
 
@@ -131,7 +131,7 @@ test('every block of a second is before the start of the next one, and none of t
   );
 });
 
-describe('why a transfer pays nothing', () => {
+describe('why a transfer does not pay', () => {
   const reason = (change: Partial<PaymentTimes> & { status?: string }, units: bigint, block: string, seen?: string) =>
     unmatchedReason(
       { status: 'EXPIRED', tokenUnits: 10n, ...payment(), ...change },
@@ -165,16 +165,16 @@ describe('an amount', () => {
     [10n, true],
     [20n, true],
     [21n, false],
-  ])('is near enough to have been meant from half of what was asked to twice as much: %s of 10', (units, isClose) => {
+  ])('is near enough to be meant from half of the requested amount to twice as much: %s of 10', (units, isClose) => {
     expect(isCloseAmount(units, 10n)).toBe(isClose);
   });
 
-  test('is dust below a hundredth of what was asked', () => {
+  test('is dust below a hundredth of the requested amount', () => {
     expect([isDust(99n, 10_000n), isDust(100n, 10_000n)]).toEqual([true, false]);
   });
 });
 
-describe('why a transfer that pays nothing is shown with one of the payments that it may be for', () => {
+describe('the reason shown for an unmatched transfer with one of the payments it may be for', () => {
   type Shown = Parameters<typeof reasonShown>;
   const reason = (ofTransfer: Partial<Shown[1]>, ofPayment: Partial<Shown[0]> = {}) =>
     reasonShown(
@@ -185,7 +185,7 @@ describe('why a transfer that pays nothing is shown with one of the payments tha
       },
     );
 
-  test.each(['duplicate', 'ambiguous', null])('is what the ledger says for the exact amount: %s', (known) => {
+  test.each(['duplicate', 'ambiguous', null])('is the ledger’s reason for the exact amount: %s', (known) => {
     expect(reason({ reason: known })).toBe(known);
   });
 

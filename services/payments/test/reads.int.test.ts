@@ -13,7 +13,7 @@ import { schema } from '../src/migrations.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, type PaymentPage, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments();
@@ -22,7 +22,7 @@ afterAll(() => payments.close());
 
 const tokenHash = (payment: Payment): string => sha256(payment.payment_url.split('/').at(-1)!).toString('hex');
 
-/** Walks all pages. @returns the ids in the order in which they came. */
+/** Reads all pages. @returns the ids in their order. */
 async function walk(
   merchantId: string,
   query: Record<string, string>,
@@ -41,7 +41,7 @@ async function walk(
 }
 
 describe('the list', () => {
-  test('pages through all payments newest first, and creations meanwhile neither repeat nor skip one', async () => {
+  test('pages through all payments newest first, and concurrent creations neither repeat nor skip one', async () => {
     const merchantId = await newMerchant(payments);
     const created: string[] = [];
     for (let position = 0; position < 11; position += 1) {
@@ -202,7 +202,7 @@ describe('what a public token shows', () => {
     await eventually(async () => expect(await show()).toEqual(found({ ...shown, status: 'PAID' }, null)));
   });
 
-  test('comes with the time of the clock that decides whether the payment is over', async () => {
+  test('has the time of the clock that decides whether the payment has expired', async () => {
     const [one, two] = [await newPayment(payments), await newPayment(payments)];
     // The database's clock in whole milliseconds, before and after the view.
     const now = async () => {
@@ -217,7 +217,7 @@ describe('what a public token shows', () => {
     expect([before, time, after].toSorted()).toEqual([before, time, after]);
   });
 
-  test('is 422 for a text that is no hash of a token', async () => {
+  test('is 422 for a text that is not a token’s hash', async () => {
     for (const hash of ['abc', 'G'.repeat(64)]) expect((await ask(hash)).status).toBe(422);
   });
 });
@@ -246,7 +246,7 @@ describe('the operator', () => {
     expect((await payments.call('GET', `/payments/pay_${'0'.repeat(32)}`)).status).toBe(404);
   });
 
-  test('reads the same reason for a transfer beside a payment as the merchant does', async () => {
+  test('sees the same reason for a payment’s transfer as the merchant does', async () => {
     const one = await newPayment(payments, { amount: '5' });
     const two = await newPayment(payments, { amount: '7', wallet: one.payment.merchant_wallet }, one.merchantId);
     const transfer = await two.observe({ amount_units: '6000000' });

@@ -7,10 +7,10 @@ import { keepReplyPartitions } from '../src/payment/saved-replies.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 let payments: PaymentsUnderTest;
-/** A database in which no service runs, so that only the test sweeps. */
+/** A database without a running service, so that only the test sweeps. */
 let quiet: TestDatabase;
 let sweeper: Pool;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ async function partitions(db: Pool): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Makes the reply to a key as old as this, as if its 201 had been answered then. */
+/** Makes the reply to a key this old, as if its 201 had been answered then. */
 const ageReply = (key: string, age: string) =>
   payments.db.query('update idempotent_reply set created_at = now() - $2::interval where idempotency_key = $1', [
     key,
@@ -70,7 +70,7 @@ test.each(['30 days', '45 days'])(
     const { merchantId, payment: old, cancel } = await newPayment(payments, order);
     await cancel();
     await ageReply(order.key, age);
-    // Not even another body is a conflict any more.
+    // Not even another body conflicts any more.
     const again = await create(payments, merchantId, { ...order, amount: '11' });
     expect([again.status, again.headers.has('idempotency-replayed')]).toEqual([201, false]);
     expect(again.json.payment_id).not.toBe(old.payment_id);
@@ -93,7 +93,7 @@ test('many replicas may drop old replies at once', async () => {
   expect(left).toContain(ahead);
 });
 
-test('beside a long reader, the sweep of replies makes new partitions, keeps the old month, and fails no creation', async () => {
+test('during a long read, the sweep of replies makes new partitions, keeps the old month, and fails no creation', async () => {
   const old = await makePartition(payments.db, new Date('2020-01-01'));
   const ahead = `idempotent_reply_${monthOf(addMonths(new Date(), 2))}`;
   await payments.db.query(`drop table ${ahead}`);
@@ -108,17 +108,17 @@ test('beside a long reader, the sweep of replies makes new partitions, keeps the
   };
   let sweeping = Promise.resolve();
   try {
-    // As a backup does: it has looked at every reply, and its transaction goes on.
+    // Like a backup: it has read every reply, and its transaction stays open.
     await reader.query('begin; set local idle_in_transaction_session_timeout = 0');
     await reader.query('select count(*) from idempotent_reply');
     sweeping = sweep();
-    // Looked at in the end; until then nobody may take it for unhandled.
+    // Awaited at the end; until then it must not count as an unhandled rejection.
     sweeping.catch(() => undefined);
     const answers = [];
     for (let round = 0; round < 10; round += 1) {
       answers.push(...(await Promise.all(merchants.map((id) => create(payments, id, {}, { once: true })))));
     }
-    // Some may be too slow on a busy machine; behind a sweep that waits for the reader nearly all are.
+    // Some may be too slow on a busy machine; behind a sweep that waits for the reader nearly all would be.
     const created = answers.filter(({ status }) => status === 201).length;
     expect(created).toBeGreaterThan(0.3 * answers.length);
     await eventually(() => expect(sweeps.done).toBeGreaterThan(3));
@@ -152,7 +152,7 @@ test('day after day, the sweep keeps every reply that may be replayed, has parti
         [String(day), now],
       );
       answered.push(now);
-      // Two months behind, at the most: the one that lasts, and the one in which the youngest of its replies turned 31 days old.
+      // At most two months behind: the one that lasts, and the one in which the youngest of its replies turned 31 days old.
       expect(names.size).toBeLessThanOrEqual(5);
       if (day % 7 === 0) {
         const { rows } = await client.query<{ day: string }>('select idempotency_key as day from idempotent_reply');

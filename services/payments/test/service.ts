@@ -18,28 +18,28 @@ import { type StubServices, startStubServices } from './stub-services.ts';
 
 export const INTERNAL_TOKEN = 'a token that is only used by this test';
 
-/** What an error answers: an access code with its message, or the wrong fields. */
+/** The body of an error: an access code with its message, or the wrong fields. */
 type Refusal = { detail: { code: string; message: string } & { field: string; reason: string }[] };
 
 export type CallInit = {
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** Asks once: a 503 is the answer. Otherwise it is asked again, as the contract says: the machine may be too busy for a deadline. */
+  /** Asks once: a 503 is the answer. Otherwise it retries, as the contract says: the machine may be too busy for a deadline. */
   once?: boolean;
 };
 
 export type Answer<T> = { status: number; headers: Headers; text: string; json: T & Refusal };
 
-/** The real service in processes of its own, on a fresh database and broker, between stubs that the test controls. */
+/** The real service in its own processes, on a fresh database and broker, between stubs that the test controls. */
 export type PaymentsUnderTest = {
   /**
    * Calls an internal route; with several replicas, in turn. `path` is without /internal/v1.
-   * @param init headers and a signal, where the caller is to be like the gateway, which says how long it waits and then hangs up.
+   * @param init headers and a signal, for a caller like the gateway, which sends its deadline and then hangs up.
    */
   call<T = object>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, init?: CallInit): Promise<Answer<T>>;
   /** Of the first replica. */
   url: string;
-  /** SIGSTOP to every replica: it stands still until `resume`. */
+  /** SIGSTOP to every replica: it freezes until `resume`. */
   pause(): void;
   resume(): void;
   /** Status of /readyz. */
@@ -51,7 +51,7 @@ export type PaymentsUnderTest = {
   received: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[]; notices: NoticeRaised[] };
   db: Pool;
   databaseUrl: string;
-  /** Messages of a queue that no consumer has yet, a few seconds ago. */
+  /** Messages of a queue without a consumer yet, as of a few seconds ago. */
   queueSize(queue: string): Promise<number>;
   stubs: StubServices;
   /** Between the service and its backends. */
@@ -68,7 +68,7 @@ export async function startPayments({
 }: {
   replicas?: number;
   settings?: Record<string, string>;
-  /** PostgreSQL's options for the service's sessions, in place of those of its pool. */
+  /** PostgreSQL's options for the service's sessions, instead of its pool's. */
   sessionOptions?: string;
 } = {}): Promise<PaymentsUnderTest> {
   const [database, broker, stubs, directory] = await Promise.all([
@@ -97,7 +97,7 @@ export async function startPayments({
   const processes = await Promise.all(Array.from({ length: replicas }, () => startServiceProcess(main, environment)));
   const db = testPool({ url: database.url, schema, max: 5 });
   const received: PaymentsUnderTest['received'] = { created: [], closed: [], paid: [], notices: [] };
-  // A service refuses who has waited for a connection; a test waits.
+  // A service refuses requests that wait too long for a connection; a test waits.
   db.options.connectionTimeoutMillis = 0;
   const neighbours = await startNeighbours({
     amqpUrl: broker.url,
@@ -177,7 +177,7 @@ const networks = [
   },
 ];
 
-/** Keeps what was received, once each: only when its inbox row is there for good. */
+/** Keeps received messages, once each: only when the inbox row is committed. */
 const collect =
   <T>(list: T[]) =>
   async (message: T, { tx }: HandlerContext) =>

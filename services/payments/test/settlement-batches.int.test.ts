@@ -23,7 +23,7 @@ import {
   randomFrom,
 } from './batch-plans.ts';
 
-/** Nobody listens there: what was sent stays in the outbox, where it can be read. */
+/** Nothing listens there: sent messages stay in the outbox, where they can be read. */
 const NO_BROKER = 'amqp://nobody:nobody@127.0.0.1:1/';
 const DECIMALS = 6;
 
@@ -65,7 +65,7 @@ type Outcome = {
 
 let copies = 0;
 
-/** Writes the plan's payments once more, for a merchant and wallets of their own. */
+/** Writes the plan's payments again, for another merchant and other wallets. */
 async function copyOf({ payments }: Plan) {
   const copy = (copies += 1);
   const id = (kind: string, number: number): string => `${kind}${copy}x${number}`;
@@ -119,7 +119,7 @@ async function copyOf({ payments }: Plan) {
       transaction(db, (tx) => observeTransfers({ tx, messages, logger: testLogger }, chunk.map(toMessage))),
     review: (chunk: readonly PlannedMessage[]) =>
       transaction(db, (tx) => reviewTransfers({ tx, messages, logger: testLogger }, chunk.map(toMessage))),
-    /** What the transfers came to, in words that do not depend on the copy. */
+    /** The outcome for the transfers, in words that do not depend on the copy. */
     async outcome(): Promise<Outcome> {
       const numberOf = `array_position($2::text[], payment_id) - 1`;
       const ids = payments.map((_, position) => idOf(position));
@@ -148,13 +148,13 @@ const seeds = (): number[] =>
   Array.from({ length: amountOf({ short: 10, long: 500 }) }, (_, run) => seedOf(20_261_122) + run);
 
 test.each(['observe', 'review'] as const)(
-  'transfers settled together come to what they come to one after the other: %s',
+  'transfers settled together have the same outcome as one after the other: %s',
   async (how) => {
     let together = 0;
     for (const seed of seeds()) {
       const random = randomFrom(seed);
       const plan = planOf(random);
-      // Two versions in one batch count once, and a transfer that is reorganised is settled after the others of its batch.
+      // Two versions in one batch count once, and a reorganised transfer is settled after the others of its batch.
       const isAlone = ({ version, phase }: PlannedMessage): boolean => version > 1 && phase !== 'confirmed';
       const moves = (message: PlannedMessage): boolean =>
         plan.messages.some((other) => other.transfer === message.transfer && other.wallet !== message.wallet);
@@ -179,13 +179,13 @@ test.each(['observe', 'review'] as const)(
 
 test.each([
   {
-    what: 'its amount, before its time, is nobody’s',
+    what: 'its amount, before its window, belongs to no payment',
     payments: [{ units: 1 }],
     other: { units: '1000000', minutesAgo: 100 },
     comesTo: { related: null, reason: null },
   },
   {
-    what: 'its amount, in its time, is a duplicate of what has paid it',
+    what: 'its amount, in its window, is a duplicate of the transfer that has paid it',
     payments: [{ units: 1 }],
     other: { units: '1000000', minutesAgo: 4 },
     comesTo: { related: 0, reason: 'duplicate' },
@@ -199,7 +199,7 @@ test.each([
     other: { units: '1000000', minutesAgo: 4 },
     comesTo: { related: 1, reason: 'underpaid' },
   },
-])('what comes together with the transfer that pays a payment: $what', async ({ payments, other, comesTo }) => {
+])('transfers that come together with the one that pays a payment: $what', async ({ payments, other, comesTo }) => {
   const now = Math.floor(Date.now() / 1000) * 1000;
   const at = (minutesAgo: number): number => now - minutesAgo * MINUTE_MS;
   const planned = payments.map((one): PlannedPayment => ({ ...one, wallet: 0, createdAt: at(10), status: 'PENDING' }));
@@ -213,7 +213,7 @@ test.each([
   expect((await copy.outcome()).transfers).toMatchObject([{ pays: 0 }, { pays: null, ...comesTo }]);
 });
 
-/** A payment that waits, and a transfer that pays it. */
+/** A waiting payment, and a transfer that pays it. */
 async function payable() {
   const now = Math.floor(Date.now() / 1000) * 1000;
   const [createdAt, blockTime] = [now - 10 * MINUTE_MS, now - 5 * MINUTE_MS];
@@ -267,7 +267,7 @@ test('a transfer that another transaction adds for another wallet is decided abo
 test('a transfer that is new to the ledger is written once, with what it pays', async () => {
   const { copy, paying } = await payable();
   const [before, after] = await transaction(db, async (tx) => {
-    // Of this session: what it has not reported yet is counted here too.
+    // Of this session, including what it has not reported yet.
     const countWrites = async () => {
       const { rows } = await tx.query<{ inserted: bigint; updated: bigint }>(
         `select n_tup_ins as inserted, n_tup_upd as updated from pg_stat_xact_user_tables where relname = 'transfer'`,
@@ -304,8 +304,8 @@ test('however transfers are put together, each payment has one transfer, and loo
     }
     const newest = new Map(plan.messages.map((message) => [message.transfer, message]));
     await copy.review([...newest.values()]);
-    // But why a transfer pays nothing may be another reason by now; and where all payments that it may have been for are paid, also one that
-    // was kept for a closed payment until it is confirmed, it is decided about anew.
+    // But the reason why a transfer does not pay may have changed. And when all payments it may have been for are paid, it is decided
+    // again, even one that was kept for a closed payment until it is confirmed.
     const isPaid = (payment: number | null): boolean =>
       payments.some((one) => one.payment === payment && one.status === 'PAID');
     const isOver = ({ related, candidates }: Outcome['transfers'][number]) => (candidates ?? [related]).every(isPaid);

@@ -7,7 +7,7 @@ import { accept, expire } from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { countSent, newMerchant, newPayment, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
@@ -41,7 +41,7 @@ const publishedFor = (one: TestPayment) => ({
 const confirmed = { phase: 'confirmed', version: 2, confirmations: 2 } as const;
 
 describe('a transfer of the exact amount', () => {
-  test('takes a payment from PENDING over CHECKING to PAID, and PaymentPaid and PaymentClosed are sent once', async () => {
+  test('takes a payment from PENDING through CHECKING to PAID, and PaymentPaid and PaymentClosed are sent once', async () => {
     const one = await newPayment(payments, { amount: '10.50', description: 'Zwei Karten' });
     const seen = await one.observe();
     const transaction = {
@@ -79,7 +79,7 @@ describe('a transfer of the exact amount', () => {
     const seen = transferFor(one.merchantId, one.payment);
     await payments.publish(TransferObserved, { ...seen, ...confirmed });
     await reaches(one, { status: 'PAID' });
-    // Each in a message of its own, so that the ledger's version and not the inbox has to hold them off.
+    // Each in its own message, so that the ledger's version has to stop them and not the inbox.
     const late = [seen, { ...seen, ...confirmed }, { ...seen, ...confirmed }];
     const ids = late.map(() => randomUUID());
     for (const [index, message] of late.entries()) await payments.publish(TransferObserved, message, ids[index]);
@@ -158,7 +158,7 @@ describe('a reorg', () => {
     });
   });
 
-  test('that brings the transfer back after the expiry makes it late, which is said when the payment has expired', async () => {
+  test('that brings the transfer back after the expiry makes it late, which is shown when the payment has expired', async () => {
     const one = await newPayment(payments);
     const seen = await one.observe();
     await reaches(one, { status: 'CHECKING' });
@@ -214,7 +214,7 @@ describe('a transfer that does not fit', () => {
     );
   });
 
-  test('may be for every payment that waited on the wallet for an amount near to it, and names none of them alone', async () => {
+  test('may be for every payment that waited on the wallet for a near amount, and names none of them alone', async () => {
     const ten = await newPayment(payments, { amount: '10' });
     const twenty = await newPayment(payments, { amount: '20', wallet: ten.payment.merchant_wallet }, ten.merchantId);
     const far = await newPayment(payments, { amount: '100', wallet: ten.payment.merchant_wallet }, ten.merchantId);
@@ -248,7 +248,7 @@ describe('a transfer that does not fit', () => {
     await reaches(one, { unmatched_transfers: [{ transaction_id: after.transaction_id, reason: 'duplicate' }] });
   });
 
-  test('because the amount came twice is a duplicate', async () => {
+  test('is a duplicate when the amount came twice', async () => {
     const twice = await newPayment(payments);
     await twice.observe(confirmed);
     await reaches(twice, { status: 'PAID' });
@@ -256,7 +256,7 @@ describe('a transfer that does not fit', () => {
     expect(await twice.details()).toMatchObject({ status: 'PAID', unmatched_transfers: [{ reason: 'duplicate' }] });
   });
 
-  test('because the wallet sent it to itself pays nothing and is nobody’s', async () => {
+  test('from the wallet to itself pays nothing and belongs to no payment', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const around = await one.observe({ ...confirmed, from: one.payment.merchant_wallet });
     expect(await taken(around)).toMatchObject({ payment_id: null, related_payment_id: null, reason: null });
@@ -286,7 +286,7 @@ describe('the slot after a payment', () => {
     const second = await newPayment(payments, { amount: '3', wallet: first.payment.merchant_wallet }, first.merchantId);
     const late = await second.observe({ ...confirmed, block_timestamp: wholeSecond(second.payment.created_at, 5) });
     await reaches(second, { status: 'PAID', transaction: { transaction_id: late.transaction_id } });
-    // The customer of the first may have paid late: its merchant sees what became of the money, and no other payment by it.
+    // The customer of the first may have paid late: its merchant sees where the money is, and nothing else about the other payment.
     expect(await first.details()).toMatchObject({
       status: 'CANCELLED',
       unmatched_transfers: [{ transaction_id: late.transaction_id, reason: 'paid_another' }],

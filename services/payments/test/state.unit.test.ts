@@ -15,7 +15,7 @@ describe('the payment state machine', () => {
     expect(statusesBefore('EXPIRED')).toEqual(['PENDING']);
   });
 
-  test('what waits for money or for its confirmations is unfinished', () => {
+  test('a payment that waits for money or for its confirmations is unfinished', () => {
     expect(paymentStatuses.filter(isUnfinished)).toEqual(['PENDING', 'CHECKING']);
   });
 

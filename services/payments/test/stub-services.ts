@@ -8,24 +8,24 @@ import { CLOCK_REACH_MS, intervalOf, meets } from '../src/settlement/payment-win
 
 type ServiceName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
 
-/** The services that payments asks, as one loopback server: what they know is set by the test. */
+/** The services that payments asks, as one loopback server: the test sets what they know. */
 export type StubServices = {
   url: string;
   /** What quota knows. */
   policies: Map<string, AccessPolicy>;
   /** Merchants with an endpoint at webhook-dispatcher. */
   endpoints: Set<string>;
-  /** What chain-watcher has scanned; null is "nothing yet", which it also answers when asked about a wallet it does not know. */
+  /** What chain-watcher has scanned; null is "nothing yet", which it also answers for a wallet that it does not know. */
   chain: {
     scannedThrough: Date | null;
     transfers: TransferObserved[];
     unknownWallets: Set<string>;
-    /** Questions that name one of these wallets are answered 500. */
+    /** Questions that name one of these wallets get 500. */
     failingWallets: Set<string>;
   };
   /**
-   * How far chain-watcher says it has scanned, by network, the networks that it cannot read, the time of its database's clock (null: it does not
-   * say), how often it was asked that, and what it does before it answers.
+   * How far chain-watcher reports to have scanned, by network; the networks it cannot read; the time of its database's clock (null: not
+   * reported); how often it was asked for tips; and what it does before it answers.
    */
   tips: {
     heights: Map<string, number>;
@@ -35,19 +35,19 @@ export type StubServices = {
     before: () => Promise<unknown>;
   };
   /**
-   * What chain-watcher finds when it is asked to look at a transfer again, by transaction id; absent unless the test says otherwise.
-   * A function is called before the answer: what the test does in it happens while payments waits.
+   * What chain-watcher finds when it is asked to read a transfer again, by transaction id; absent by default. A function is called before
+   * the answer: what it does happens while payments waits.
    */
   findings: Map<string, object | (() => Promise<object>)>;
-  /** The transfers that chain-watcher was asked to look at again. */
+  /** The transfers that chain-watcher was asked to read again. */
   verified: object[];
-  /** What chain-watcher shows of a transaction that it is asked to look up, by its id; unknown unless the test says otherwise. */
+  /** What chain-watcher shows of a transaction that it looks up, by id; unknown by default. */
   lookUps: Map<string, LookedUp>;
   /** The questions about transactions. */
   lookedUp: object[];
   /** These answer 500. */
   down: Set<ServiceName>;
-  /** How often each was asked, but for tips. */
+  /** How often each was asked, except for tips. */
   asked: Record<ServiceName, number>;
   close(): Promise<void>;
 };
@@ -161,7 +161,7 @@ const wholeAnswer = (chain: StubServices['chain'], question: WindowsQuestion) =>
   ),
 });
 
-/** As FindTransfersInWindows says. */
+/** As defined by FindTransfersInWindows. */
 function isInWindow(transfer: TransferObserved, from: number, to: number): boolean {
   const { block_timestamp: block, first_seen_at: seen, live = false } = transfer;
   const sighting = {

@@ -25,10 +25,10 @@ const on = (day: string, more: object = {}) => ({
   ...{ day, created: 0, paid: 0, paid_amount: '0', unmatched: 0, late: 0 },
   ...more,
 });
-/** The clock stands at noon of the third. */
+/** The clock shows noon of the third. */
 const noon = () => at('2026-03-03T12:00');
 
-test('the payments of all merchants are counted on the day on which each thing happened, as the merchants are told', async () => {
+test('the payments of all merchants are counted on the day on which each thing happened, as the merchants see it', async () => {
   const [one, two] = [newId('mer'), newId('mer')];
   const paidLater = pastPayment({
     ...{ merchant_id: one, created_at: at('2026-03-01T23:50'), status: 'PAID', paid_at: at('2026-03-02T00:05') },
@@ -67,7 +67,7 @@ test('the payments of all merchants are counted on the day on which each thing h
   });
 });
 
-test('what was archived still counts', async () => {
+test('archived payments still count', async () => {
   await pool.query(
     `insert into archived_day (merchant_id, network, day, created, paid, paid_units, expired, cancelled)
      values ('mer_1', 'local', '2026-03-02', 5, 3, 4500000, 0, 0)`,
@@ -77,7 +77,7 @@ test('what was archived still counts', async () => {
   await pool.query('truncate archived_day');
 });
 
-test('a day that is over is counted once, and one that is not each time', async () => {
+test('a past day is counted once, and today each time', async () => {
   const id = newId('mer');
   const asked: unknown[][] = [];
   const recording = {

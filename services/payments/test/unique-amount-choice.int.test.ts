@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CreationDatabase, creationDatabase } from './creation-rows.ts';
 
-// What is free among thousands of amounts: rows are written as payments leave them, and the function that chooses is asked.
+// Which amount is free among thousands: the test writes rows as payments leave them, and calls the function that chooses.
 
 let database: CreationDatabase;
 beforeAll(async () => {
   database = await creationDatabase(1);
-  // 9,999 look-ups may take a busy machine longer than a service waits.
+  // 9,999 look-ups may take longer on a busy machine than a service waits.
   database.db.options.query_timeout = 0;
 });
 afterAll(() => database.close());
@@ -20,14 +20,14 @@ type Row = {
   status?: 'PENDING' | 'CHECKING' | 'PAID' | 'EXPIRED' | 'CANCELLED';
   /** Hours ago; it was created an hour before, and had half an hour. */
   ended?: number;
-  /** Hours ago, where it was not in time. */
+  /** Hours ago, when it was not paid in time. */
   paid?: number;
   plain?: boolean;
 };
 
 let wallets = 0;
 
-/** A wallet with these payments, each so much above the price. */
+/** A wallet with these payments, each this much above the price. */
 async function walletWith(rows: readonly Row[]): Promise<string> {
   const wallet = `wallet-${(wallets += 1)}`;
   await add(wallet, rows);
@@ -65,7 +65,7 @@ const open = (added: number): Row => ({ added, status: 'PENDING' });
 const rests = (added: number): Row => ({ added, ended: 23.9 });
 
 describe('an amount with four decimals', () => {
-  test('is given last when another one without its last digit comes to it', async () => {
+  test('is given last when another one would become it without its last digit', async () => {
     const wallet = await walletWith(others(1000, 1100).map(open));
     for (let time = 0; time < 8; time += 1) expect(await choose(wallet)).toBe(1100);
     await add(wallet, [open(1100)]);
@@ -113,8 +113,8 @@ describe('an amount with four decimals', () => {
   });
 });
 
-describe('an amount with six decimals, where none with four is free', () => {
-  describe('beside thousands that rest', () => {
+describe('an amount with six decimals, when none with four is free', () => {
+  describe('with thousands of resting amounts', () => {
     let wallet: string;
     beforeAll(async () => {
       wallet = await walletWith([...everyFour, ...everySix].map(rests));
@@ -167,7 +167,7 @@ describe('an amount with six decimals, where none with four is free', () => {
     expect(await choose(wallet)).toBeNull();
   });
 
-  test('is not given beside the bare price', async () => {
+  test('is not given while the bare price waits', async () => {
     expect(await choose(await walletWith([{ ...open(0), plain: true }]))).toBeNull();
   });
 });

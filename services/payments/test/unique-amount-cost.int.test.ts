@@ -3,11 +3,11 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 
-// The rows take a while to write. What is measured is blocks read, never time.
+// Writing the rows takes a while. The test measures blocks read, never time.
 
 /** Of other prices on the same wallet, half of them unfinished; and as many of the price itself that closed more than a day ago. */
 const PAYMENTS = 20_000;
-/** A look-up goes down an index, and from there to one row. */
+/** A look-up descends an index, and from there reads one row. */
 const BLOCKS_OF_LOOK_UP = 4;
 /** Of one amount, and of the bare price. */
 const LOOK_UPS_OF_AMOUNT = 3;
@@ -57,7 +57,7 @@ const fill = (rows: string) =>
        from (${rows}) as wanted`,
   );
 
-/** Of a session that has planned before, as every one soon has. */
+/** In a session that has planned before, as most have. */
 async function blocksOf(call: string): Promise<number> {
   for (let time = 0; time < 8; time += 1) await pool.query(`select ${call}`);
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(

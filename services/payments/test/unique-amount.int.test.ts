@@ -5,7 +5,7 @@ import { insist } from '@quittance/testkit/insist.ts';
 import { create, newKey, newMerchant, newPayment, newWallet, type Order } from './fixtures.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 
 const PRICE = '49.90';
 const ALL = 99;
@@ -30,7 +30,7 @@ const unique = (order: Partial<Order> = {}): Partial<Order> => ({
   options: { unique_amount: true, ...order.options },
 });
 
-/** Until it is decided: so many on one gate may well be told 503, and then ask again with the same key. */
+/** Until it is decided: with so many on one gate some get 503, and retry with the same key. */
 const ask = (of: PaymentsUnderTest, merchantId: string, order: Partial<Order>): Promise<Answer<Payment>> =>
   insist(() => create(of, merchantId, order), { timeoutMs: 60_000, intervalMs: 25 });
 
@@ -96,7 +96,7 @@ describe('an amount', () => {
     expect((await next()).json.amount).toBe('49.9042');
     const others = await Promise.all(Array.from({ length: 10 }, next));
     for (const { json } of others) expect(json.amount).toMatch(/^49\.9\d{5}$/);
-    // Unless six decimals that are cut or rounded to it wait, it is given again after the 24 hours, and no other that has closed.
+    // Unless six decimals that are cut or rounded to it are waiting, it is given again after the 24 hours, and no other closed one is.
     const given = others.map(({ json }) => json.amount);
     const near = given.filter((amount) => amount.startsWith('49.9003'));
     const ended = [...near, given.find((amount) => !near.includes(amount))!];
@@ -107,7 +107,7 @@ describe('an amount', () => {
     for (const { json } of again) expect([...closed, ...ended]).not.toContain(json.amount);
   });
 
-  test('is what the message says and what a replay repeats to the byte; the same key without it is another body', async () => {
+  test('is in the message, and a replay repeats it to the byte; the same key without it is another body', async () => {
     const merchantId = await newMerchant(payments);
     const order = unique({ wallet: newWallet(), amount: '7' });
     const first = await ask(payments, merchantId, order);
@@ -157,7 +157,7 @@ describe('an amount', () => {
   });
 });
 
-test('a refusal does not keep a wallet that was nobody’s', async () => {
+test('a refusal does not keep a wallet that had no owner', async () => {
   const [first, second] = await Promise.all([newMerchant(payments), newMerchant(payments)]);
   const wallet = newWallet();
   await newPayment(payments, { wallet, amount: PRICE }, first);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { newWallet } from './fixtures.ts';
 
-/** A transfer that pays nothing; what is not said is like any other. */
+/** An unmatched transfer; other fields have defaults. */
 export type PastUnmatched = {
   transaction_id: string;
   transaction_event_index: number;

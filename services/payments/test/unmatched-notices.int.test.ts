@@ -45,7 +45,7 @@ describe('a confirmed transfer that pays nothing', () => {
     return transfer;
   };
 
-  test('is told with the one payment that it fits', async () => {
+  test('notifies with the one payment that it fits', async () => {
     const merchantId = await choosing('TRANSFER_UNMATCHED');
     const one = await newPayment(payments, { amount: '49.9037', description: 'Article' }, merchantId);
     const seen = await send(transferTo(one, 49_900_000, { phase: 'seen', confirmations: 1 }));
@@ -71,7 +71,7 @@ describe('a confirmed transfer that pays nothing', () => {
     ]);
   });
 
-  test('is told with the payments that it may be for when there are several, the nearest first, and without one by name', async () => {
+  test('notifies with the payments it may be for when there are several, the nearest first, and names none alone', async () => {
     const merchantId = await choosing('TRANSFER_UNMATCHED');
     const wallet = newWallet();
     const first = await newPayment(payments, { amount: '10', wallet }, merchantId);
@@ -83,12 +83,12 @@ describe('a confirmed transfer that pays nothing', () => {
     const notices = (await untilNotices(merchantId, 2)).map(known);
     expect(notices.toSorted((a, b) => (a.amount! < b.amount! ? -1 : 1))).toMatchObject([
       { payment_id: null, amount: '10.5', reason: 'overpaid', candidates: ids },
-      // It fits neither; what it is not dust for it may be for all the same.
+      // It fits neither; it may still be for every payment for which it is not dust.
       { payment_id: null, amount: '30', reason: 'overpaid', candidates: ids.toReversed() },
     ]);
   });
 
-  test('with the amount of a payment that is over, or paid, is told with that one', async () => {
+  test('with the amount of a payment that has ended, or is paid, notifies with that one', async () => {
     const merchantId = await choosing('TRANSFER_UNMATCHED');
     const late = await newPayment(payments, { amount: '20' }, merchantId);
     await expire(payments, late);
@@ -104,8 +104,8 @@ describe('a confirmed transfer that pays nothing', () => {
     ]);
   });
 
-  describe('is told once', () => {
-    /** What is told of a merchant's transfer, from now on until another one is told of. */
+  describe('is notified once', () => {
+    /** The notices about a merchant's transfer, from now on until the next transfer is notified. */
     async function toldUntilNext(merchantId: string, one: TestPayment) {
       const last = await send(transferTo(one, 777_000));
       return eventually(() => {
@@ -115,7 +115,7 @@ describe('a confirmed transfer that pays nothing', () => {
       });
     }
 
-    test('over messages, a reorganisation, a review and what is decided anew', async () => {
+    test('through messages, a reorganisation, a review and a new decision', async () => {
       const merchantId = await choosing('TRANSFER_UNMATCHED');
       const one = await newPayment(payments, { amount: '50' }, merchantId);
       const { merchant_wallet: wallet } = one.payment;
@@ -125,7 +125,7 @@ describe('a confirmed transfer that pays nothing', () => {
       await send({ ...first, version: 4, phase: 'seen', block_number: 1300 });
       await send({ ...first, version: 5, block_number: 1300, block_hash: `0x${'ab'.repeat(32)}` });
       await untilRecorded(payments, { ...first, version: 5 });
-      // The question before an expiry shows it again; and another payment of its amount now is its reason.
+      // The question before an expiry shows it again; and now another payment of its amount is its reason.
       const exact = await newPayment(payments, { amount: '40', wallet }, merchantId);
       payments.stubs.chain.transfers = [{ ...first, version: 6, confirmations: 9 }];
       await expire(payments, exact);
@@ -183,7 +183,7 @@ describe('a confirmed transfer that pays nothing', () => {
     const one = await newPayment(payments, { amount: '53' }, merchantId);
     const none = await newPayment(payments, { amount: '54' }, merchantId);
     const other = await newPayment(payments, { amount: '100', wallet: one.payment.merchant_wallet }, merchantId);
-    // Too little, for one of two, dust, and what pays nothing because it is not confirmed.
+    // Too little, for one of two, dust, and a transfer that pays nothing because it is not confirmed.
     for (const [units, phase] of [
       [30_000_000, 'confirmed'],
       [60_000_000, 'confirmed'],
@@ -206,7 +206,7 @@ describe('a confirmed transfer that pays nothing', () => {
     ]);
   });
 
-  test('is told at most 60 times an hour for a wallet, and not when it is dust', async () => {
+  test('is notified at most 60 times an hour for a wallet, and not when it is dust', async () => {
     const merchantId = await choosing('TRANSFER_UNMATCHED');
     const one = await newPayment(payments, { amount: '100' }, merchantId);
     await newPayment(payments, { amount: '200', wallet: one.payment.merchant_wallet }, merchantId);
@@ -215,7 +215,7 @@ describe('a confirmed transfer that pays nothing', () => {
     await payments.publishAll(TransferObserved, [...dust, ...wrong]);
     const notices = await untilNotices(merchantId, 60);
     expect(new Set(notices.map(({ transfer }) => transfer?.amount))).toEqual(new Set(['1']));
-    // Another wallet has a window of its own, and the first one a new window after an hour.
+    // Another wallet has its own window, and the first one a new window after an hour.
     const other = await newPayment(payments, { amount: '100' }, merchantId);
     await send(transferTo(other, 1_000_000));
     await untilNotices(merchantId, 61);

@@ -24,7 +24,7 @@ afterAll(async () => {
 const STARTED = Date.parse('2026-01-05T00:00:00Z');
 const at = (second: number): Date => new Date(STARTED + second * 1000);
 
-/** Walks all pages, as a caller does: by the text of the cursor. */
+/** Reads all pages, as a caller does: by the text of the cursor. */
 async function walk(merchantId: string | null) {
   const pages: string[][] = [];
   for (let after: UnmatchedPlace | null = null; ;) {
@@ -35,7 +35,7 @@ async function walk(merchantId: string | null) {
   }
 }
 
-test('transfers that pay nothing are listed newest first, page by page, none twice and none left out', async () => {
+test('unmatched transfers are listed newest first, page by page, none twice and none left out', async () => {
   const merchantId = newId('mer');
   const payment = pastPayment({ merchant_id: merchantId, created_at: at(0), status: 'EXPIRED', order_id: 'order 7' });
   await insertPast(pool, [payment]);
@@ -64,7 +64,7 @@ test('transfers that pay nothing are listed newest first, page by page, none twi
   });
 });
 
-test("a merchant's are those meant for its payments, whoever's wallet it was, and those to a wallet that it has proven", async () => {
+test("a merchant's are those meant for its payments, on any wallet, and those to a wallet that it has proven", async () => {
   const [first, second] = [newId('mer'), newId('mer')];
   const payment = pastPayment({ merchant_id: second, created_at: at(100) });
   const proven = newWallet();
@@ -84,7 +84,7 @@ test("a merchant's are those meant for its payments, whoever's wallet it was, an
   expect((await walk(newId('mer'))).flat()).toEqual([]);
 });
 
-test("a merchant's are found behind thousands of others', and no page looks through more than so many", async () => {
+test("a merchant's are found behind thousands of others', and every page reads a bounded number", async () => {
   const [busy, quiet] = [newId('mer'), newId('mer')];
   const old = pastUnmatched({ merchant_id: quiet, block_timestamp: at(200) });
   const dust = Array.from({ length: 5_001 }, (_, n) =>
@@ -92,7 +92,7 @@ test("a merchant's are found behind thousands of others', and no page looks thro
   );
   await insertUnmatched(pool, [old, ...dust]);
   expect(await walk(quiet)).toEqual([[], [old.transaction_id]]);
-  // Where it stopped is somebody else's transfer, which the cursor does not name.
+  // It stopped at another merchant's transfer, which the cursor does not name.
   const { next } = await listUnmatched(pool, quiet, null);
   expect(dust.map(({ transaction_id: id }) => id)).not.toContain(next?.transactionId);
   expect(next).toEqual({ blockTimestamp: at(300), transactionId: '0'.repeat(64), index: 0, network: '-' });
@@ -107,7 +107,7 @@ test("a merchant's are found behind thousands of others', and no page looks thro
   await pool.query('vacuum analyze transfer');
   // Without an index in this order, all five thousand would be read.
   expect(await blocksOf(null)).toBeLessThan(51 * 4 + 20);
-  // For each of the five thousand, whose payment and whose wallet it is.
+  // For each of the five thousand, the owner of the payment and of the wallet.
   expect(await blocksOf(quiet)).toBeLessThan(5_000 * 8);
 });
 
@@ -130,7 +130,7 @@ async function blocksOf(merchantId: string | null): Promise<number> {
 }
 
 test.each(['', 'x', writePlace({ blockTimestamp: at(0), transactionId: 'g', index: 0, network: 'local' })])(
-  '%j is no place in the list',
+  '%j is no valid cursor',
   (text) => {
     expect(readPlace(text)).toBeNull();
   },

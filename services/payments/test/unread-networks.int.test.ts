@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-/** What a service does, once, whose networks file has these networks. What it writes to the outbox the running service sends. */
+/** What a service with these networks in its networks file does, once. The running service sends the messages it writes to the outbox. */
 async function lookWith(networks: readonly string[]): Promise<void> {
   const common = { logger: testLogger, metrics: testMetrics };
   const broker = connectBroker({ ...common, url: 'amqp://nobody:nobody@127.0.0.1:1/', name: 'payments' });
@@ -70,7 +70,7 @@ test('a payment on a network that is no longer enabled expires a day after its t
   expect(messagesAbout(payments, one).closed).toHaveLength(1);
 });
 
-test('one that is CHECKING there waits for the network: its money is on the way', async () => {
+test('one that is CHECKING there waits for the network: its money is not confirmed yet', async () => {
   const one = await newPayment(payments);
   await one.observe();
   await untilDetails(one, { status: 'CHECKING' });

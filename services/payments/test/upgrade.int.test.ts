@@ -49,7 +49,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('what the ledger of 0.2.0 has stays, is shown, and pays no payment that is created after it', async () => {
+test('the rows of 0.2.0’s ledger stay, are shown, and pay no payment that is created later', async () => {
   const merchantId = newId('mer');
   const [wallet, now] = [newWallet(), Date.now()];
   const seconds = (count: number): Date => new Date(Math.floor(now / 1000) * 1000 + count * 1000);
@@ -81,7 +81,7 @@ test('what the ledger of 0.2.0 has stays, is shown, and pays no payment that is 
   };
   expect(await findUnmatched(db, [ended.payment_id])).toMatchObject([shown]);
 
-  // Created a moment after the block, as the 15 s that nothing better is known of reach.
+  // Created a moment after the block, within the 15 s of tolerance when nothing better is known.
   const next = pastPayment({ merchant_id: merchantId, recipient: wallet, created_at: seconds(1) });
   await insertPast(db, [next]);
   const message: TransferObserved = {
@@ -96,7 +96,7 @@ test('what the ledger of 0.2.0 has stays, is shown, and pays no payment that is 
   try {
     const messages = createPaymentMessages({ outbox, metrics: testMetrics });
     const context = { messages, logger: testLogger };
-    // An older chain-watcher does not say when it first read it, a newer one may have read it anew after its own upgrade.
+    // An older chain-watcher does not report when it first read it; a newer one may have read it again after its own upgrade.
     await transaction(db, (tx) => observeTransfers({ ...context, tx }, [message]));
     const reread = { ...message, version: 3, first_seen_at: seconds(5).toISOString() };
     await transaction(db, (tx) => reviewTransfers({ ...context, tx }, [reread]));
@@ -106,7 +106,7 @@ test('what the ledger of 0.2.0 has stays, is shown, and pays no payment that is 
     );
     expect(known.rows).toEqual([{ status: 'PENDING', first_seen_at: late.block_timestamp, payment_id: null }]);
     expect(await findUnmatched(db, [ended.payment_id, next.payment_id])).toMatchObject([shown]);
-    // Everybody was notified by the release before.
+    // The earlier release has notified everyone.
     expect((await db.query('select from outbox')).rows).toEqual([]);
   } finally {
     await outbox.close();

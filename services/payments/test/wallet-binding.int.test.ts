@@ -5,7 +5,7 @@ import { accept, confirmed, untilRecorded } from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2, settings: { WALLET_BINDING: 'off' } });
@@ -29,7 +29,7 @@ test('with WALLET_BINDING=off merchants share a wallet, but only one gets a slot
   }
 });
 
-/** What the merchant sees beside a payment, and what the operator does. */
+/** What the merchant sees with a payment, and what the operator sees. */
 const shownWith = async ({ details, payment }: TestPayment) => {
   const { json } = await payments.call<OperatorsPayment>('GET', `/payments/${payment.payment_id}`);
   const own = ({ reason, amount }: { reason: string | null; amount: string }) => ({ reason, amount });
@@ -40,8 +40,8 @@ const shownWith = async ({ details, payment }: TestPayment) => {
   };
 };
 
-describe('on a wallet that two merchants share, a transfer that pays nothing', () => {
-  /** A small payment of one merchant, then a large one of another; a transfer is published for whoever used the wallet last. */
+describe('on a wallet that two merchants share, an unmatched transfer', () => {
+  /** A small payment of one merchant, then a large one of another; a transfer is published for the one who used the wallet last. */
   const twoMerchants = async () => {
     const wallet = newWallet();
     const small = await newPayment(payments, { amount: '10', wallet });
@@ -49,7 +49,7 @@ describe('on a wallet that two merchants share, a transfer that pays nothing', (
     return { small, large, merchant_id: large.merchantId, block: wholeSecond(large.payment.created_at, 1) };
   };
 
-  test('is shown, and can be accepted, at the merchant whose payment it is nearest to, and only there', async () => {
+  test('is shown, and can be accepted, only at the merchant whose payment is nearest to it', async () => {
     const { small, large, merchant_id, block } = await twoMerchants();
     const transfer = await small.observe({
       merchant_id,
@@ -72,10 +72,10 @@ describe('on a wallet that two merchants share, a transfer that pays nothing', (
     expect(await shownWith(large)).toMatchObject({ status: 'PENDING' });
   });
 
-  test('and came late for one of them is its own, also while the other waits', async () => {
+  test('and that came late for one of them belongs to it, also while the other waits', async () => {
     const { small, large, merchant_id } = await twoMerchants();
     await small.age(40);
-    // A payment that waits has no late money yet.
+    // A waiting payment has no late money yet.
     await small.cancel();
     const transfer = await small.observe({
       ...confirmed,
@@ -89,7 +89,7 @@ describe('on a wallet that two merchants share, a transfer that pays nothing', (
     expect((await accept(payments, small, transfer)).status).toBe(200);
   });
 
-  test('and is found when only the other one still waits, is the one’s who waited at the time of its block', async () => {
+  test('and that is found when only the other one still waits, belongs to the one who waited at the time of its block', async () => {
     const { small, large, merchant_id } = await twoMerchants();
     await small.age(40);
     const transfer = await small.observe({

@@ -15,7 +15,7 @@ import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { signTron } from './wallet-signing.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 let unbound: PaymentsUnderTest;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ const challenge = async (merchant_id: string, address: string, on = payments) =>
   (await on.call<WalletChallenge>('POST', `/wallets/${address}/challenge`, { merchant_id })).json;
 const verify = (merchant_id: string, address: string, signature: string, on = payments) =>
   on.call<ProvenWallet>('POST', `/wallets/${address}/proof`, { merchant_id, signature, ...author });
-/** The whole way: a challenge, signed by the wallet's key. */
+/** The whole path: a challenge, signed with the wallet's key. */
 const prove = async (merchant: string, key: Wallet, on = payments) => {
   const { text } = await challenge(merchant, key.address, on);
   return verify(merchant, key.address, await key.signMessage(text), on);
@@ -42,7 +42,7 @@ const prove = async (merchant: string, key: Wallet, on = payments) => {
 const show = async (address: string) => (await payments.call<ShownWallet>('GET', `/wallets/${address}`)).json;
 const detailOf = (answer: { json: { detail: unknown } }) => JSON.stringify(answer.json.detail);
 
-test('a merchant proves a wallet before anybody uses it, and then nobody else can', async () => {
+test('a merchant proves a wallet before it is used, and then nobody else can', async () => {
   const [key, owner, other] = [newKey(), await newMerchant(payments), await newMerchant(payments)];
   const { text } = await challenge(owner, key.address.toLowerCase());
   for (const part of ['https://pay.example', owner, key.address]) expect(text).toContain(part);
@@ -59,7 +59,7 @@ test('a merchant proves a wallet before anybody uses it, and then nobody else ca
   expect((await create(payments, owner, { wallet: key.address })).status).toBe(201);
   const gate = await payments.call('GET', `/merchants/${owner}/gate`);
   expect(gate.json).toMatchObject({ proven_wallets: [key.address] });
-  // The operator's release ends it, as it ends what only use had bound.
+  // The operator's release ends it, as it ends a binding by use.
   await payments.call('POST', `/wallets/${key.address}/release`, author);
   expect(await show(key.address)).toMatchObject({
     merchant_id: null,
@@ -152,7 +152,7 @@ test('a signature is good for one proof, and the newest proof counts', async () 
   expect((await create(payments, first, { wallet: key.address })).status).toBe(409);
 });
 
-test('of merchants that prove one wallet at the same moment, one gets it', async () => {
+test('when merchants prove one wallet at the same moment, one gets it', async () => {
   const key = newKey();
   const merchants = await Promise.all(Array.from({ length: 4 }, () => newMerchant(payments)));
   const signatures: string[] = [];
@@ -169,8 +169,8 @@ test('of merchants that prove one wallet at the same moment, one gets it', async
   });
 });
 
-describe('a proven owner takes a wallet from who only used it first', () => {
-  test('whose waiting payments are cancelled and told of, while what is paid, or about to be, stays', async () => {
+describe('a proven owner takes over a wallet from a merchant who only used it first', () => {
+  test('whose waiting payments are cancelled with a notice, while CHECKING and PAID ones stay', async () => {
     const key = newKey();
     const paid = await newPayment(payments, { wallet: key.address, amount: '1' });
     const squatter = paid.merchantId;
@@ -209,13 +209,13 @@ describe('a proven owner takes a wallet from who only used it first', () => {
     });
   });
 
-  test('and no transfer of its customers pays, or can be taken for, a payment of the one before', async () => {
+  test('and no transfer of its customers pays, or can be accepted for, a payment of the previous owner', async () => {
     const key = newKey();
     const squatted = await newPayment(payments, { wallet: key.address, amount: '10' });
     const owner = await newMerchant(payments);
     const { json } = await prove(owner, key);
     const proven = new Date(json.proven_at);
-    // The same amount, in a block that calls itself older than the proof, as blocks lag.
+    // The same amount, in a block with a time before the proof, as blocks lag.
     const lagging = await squatted.observe({ ...confirmed, block_timestamp: wholeSecond(proven, -5) });
     expect(await untilRecorded(payments, lagging)).toMatchObject({ payment_id: null, related_payment_id: null });
     const seen = await squatted.observe({ block_timestamp: wholeSecond(proven, 1) });
@@ -268,7 +268,7 @@ describe('a proven owner takes a wallet from who only used it first', () => {
   });
 });
 
-test('with WALLET_BINDING=off a wallet that is proven is shared no more', async () => {
+test('with WALLET_BINDING=off a proven wallet is no longer shared', async () => {
   const key = newKey();
   const [one, two] = [await newMerchant(unbound), await newMerchant(unbound)];
   expect((await create(unbound, one, { wallet: key.address, amount: '1' })).status).toBe(201);

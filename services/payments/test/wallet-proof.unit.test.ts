@@ -69,7 +69,7 @@ describe('an EVM signature', () => {
     `0x${'00'.repeat(65)}`,
     `0x${'ff'.repeat(65)}`,
     `0x${'11'.repeat(66)}`,
-  ])('that is none, %s, is refused without an error', (signature) => {
+  ])('that is malformed, %s, is refused without an error', (signature) => {
     expect(checkSignature(text, owner.address, signature)).not.toBe('valid');
   });
 });

@@ -5,7 +5,7 @@ import { createWalletStates } from '../src/payment/warnings.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-test('wallets that are looked at together are asked about once, and the answer is shown from the next look on', async () => {
+test('wallets viewed together are asked about once, and the answer is shown from the next view on', async () => {
   const asked: [string, string[]][] = [];
   let at = 0;
   const isBlacklisted = createWalletStates(
@@ -27,7 +27,7 @@ test('wallets that are looked at together are asked about once, and the answer i
   await eventually(() => expect(asked).toHaveLength(2));
 });
 
-test('where chain-watcher does not answer nothing is said, and it is not asked with every look', async () => {
+test('when chain-watcher does not answer there is no warning, and it is not asked with every view', async () => {
   let asked = 0;
   const isBlacklisted = createWalletStates(
     {

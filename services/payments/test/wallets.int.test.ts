@@ -7,7 +7,7 @@ import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { confirmed, expire, untilRecorded } from './acceptance-fixtures.ts';
 import { create, newMerchant, newPayment, newWallet, wholeSecond } from './fixtures.ts';
 
-// Real processes on a busy machine take their time; nothing here passes or fails by it.
+// Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => payments.close());
 
 const show = async (address: string) => (await payments.call<Wallet>('GET', `/wallets/${address}`)).json;
-/** For the operator: what pays nothing on a wallet, without what says which transfer it is. */
+/** For the operator: the unmatched transfers on a wallet, without their ids. */
 const payingNothing = async (address: string) =>
   (await show(address)).unmatched_transfers.map(
     ({ amount, phase, merchant_id, related_payment_id, candidates, reason }) => ({
@@ -58,7 +58,7 @@ describe('a wallet', () => {
         [payment.payment_id, wallet],
       );
       const answer = create(payments, late, { wallet, amount });
-      // Not the batch it came in, which gives up at the first lock, but the creation alone.
+      // Not its batch, which gives up at the first lock, but the creation alone.
       await eventually(async () => {
         const { rowCount } = await payments.db.query(
           `select from pg_stat_activity
@@ -158,7 +158,7 @@ test('any spelling of an address is the same wallet, and a text that is no addre
   expect(wrong).toMatchObject({ status: 422, json: { detail: [{ field: 'before' }] } });
 });
 
-describe('money that no payment window holds', () => {
+describe('money outside every payment window', () => {
   const minutes = (count: number) => 60 * count;
 
   test.each([
@@ -173,7 +173,7 @@ describe('money that no payment window holds', () => {
       ...confirmed,
     });
     await untilRecorded(payments, transfer);
-    // Of an unfinished payment nothing is said to be late.
+    // An unfinished payment has no late transfer.
     await expire(payments, one);
     const { transaction_id } = transfer;
     expect(await one.details()).toMatchObject({
@@ -189,7 +189,7 @@ describe('money that no payment window holds', () => {
   });
 
   test.each(['9', '10', '11'])(
-    '%s that came before the first payment on its wallet is no payment’s',
+    '%s that came before the first payment on its wallet belongs to no payment',
     async (amount) => {
       const one = await newPayment(payments, { amount: '10' });
       const transfer = await one.observe({
@@ -207,7 +207,7 @@ describe('money that no payment window holds', () => {
     },
   );
 
-  test('and whose wallet has had no payment is shown to the operator, as is what is yet to be confirmed', async () => {
+  test('and to a wallet without a payment is shown to the operator, like transfers that are not confirmed yet', async () => {
     const one = await newPayment(payments, { amount: '5' });
     const { merchantId: merchant_id, payment } = one;
     const wallet = newWallet();
@@ -227,7 +227,7 @@ describe('money that no payment window holds', () => {
     ]);
   });
 
-  test('of the amount of two payments, one after the other in a slot, is shown with the one it came in the time of', async () => {
+  test('of the amount of two payments, one after the other in a slot, is shown with the one in whose window it came', async () => {
     const one = await newPayment(payments, { amount: '6' });
     const first = await one.observe(confirmed);
     await eventually(async () => expect((await one.details()).status).toBe('PAID'));
@@ -238,7 +238,7 @@ describe('money that no payment window holds', () => {
     await eventually(async () => expect((await two.details()).status).toBe('PAID'));
     const again = await two.observe({ ...confirmed, block_timestamp });
     await untilRecorded(payments, again);
-    // The merchant finds it at the payment it was meant for.
+    // The merchant finds it with the payment it was meant for.
     expect((await one.details()).unmatched_transfers).toEqual([]);
     expect((await two.details()).unmatched_transfers).toMatchObject([{ reason: 'duplicate' }]);
     const shown = async ({ payment }: typeof one) => {

@@ -145,7 +145,7 @@ export const creation: SqlMutants[] = [
         breaks: 'creations wait behind a long reader of an old month',
         before: `set_config('lock_timeout', '50ms', true)`,
         after: `set_config('lock_timeout', '0', true)`,
-        noticedBy: 'beside a long reader, the sweep of replies makes new partitions',
+        noticedBy: 'during a long read, the sweep of replies makes new partitions',
       },
       {
         breaks: 'two replicas drop the same month',

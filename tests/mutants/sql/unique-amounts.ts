@@ -31,7 +31,7 @@ export const uniqueAmounts: SqlMutants[] = [
         before: `amount_units between price_units and price_units
                                        and`,
         after: 'false and',
-        noticedBy: 'is not given beside the bare price',
+        noticedBy: 'is not given while the bare price waits',
       },
       {
         breaks: 'an amount that another payment waits for is chosen',

@@ -7,10 +7,10 @@ import { ensureTopology } from './declare.ts';
 export type Broker = ReturnType<typeof connectBroker>;
 
 /**
- * The process's connections to RabbitMQ. Returns at once; connects, and reconnects for ever, in the background.
+ * The process's connections to RabbitMQ. Returns immediately; connects, and reconnects for ever, in the background.
  *
- * Those that publish are apart from the one that consumes: when RabbitMQ runs short of memory or disk it stops reading from
- * connections that publish, and acknowledgements must not wait behind that.
+ * Publishing and consuming use separate connections: when RabbitMQ runs short of memory or disk it stops reading from connections that
+ * publish, and acknowledgements must not wait behind that.
  * @param options.url amqp:// or amqps:// with the virtual host; never logged.
  * @param options.name of the service, shown in RabbitMQ's list of connections.
  */
@@ -19,7 +19,7 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
   const connected = metrics.gauge('messaging_broker_connected', '1 while connected to RabbitMQ and not blocked', [
     'purpose',
   ]);
-  /** The connections that are up, of each purpose. */
+  /** The open connections, by purpose. */
   const up = { publish: new Set<string>(), consume: new Set<string>() };
   const all = { publish: new Set<string>(), consume: new Set<string>() };
 
@@ -49,16 +49,16 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
     /** True while messages can be published and consumed. */
     ready: (): boolean => publisher.ready() && consuming.state() === 'connected',
     /**
-     * Publishes a batch (at most a few hundred messages) and waits for every confirm, at most 15 s. For dead letters; everything
-     * else goes through `outbox.send`. Never throws.
+     * Publishes a batch (at most a few hundred messages) and waits for every confirm, at most 15 s. For dead letters; everything else goes
+     * through `outbox.send`. Never throws.
      * @returns the outcomes in the order of the batch.
      */
     publish: (batch: readonly Outgoing[]): Promise<Outcome[]> => publisher.publish(batch),
     /** False while `publish` would fail. */
     canPublish: (): boolean => publisher.ready(),
     /**
-     * Opens a connection for the messages of one name, which `close` does not close. A queue that confirms nothing makes RabbitMQ stop
-     * reading from whoever publishes to it, so nobody else may publish on that connection.
+     * Opens a connection for the messages of one name, which `close` does not close. When a queue confirms nothing, RabbitMQ stops reading
+     * from connections that publish to it, so messages of other names must not share the connection.
      * @param onReady is called whenever publishing has become possible.
      */
     openPublisher(messageName: string, onReady: () => void): Publisher {
@@ -72,9 +72,9 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
         },
       };
     },
-    /** The connection on which messages are consumed. */
+    /** The connection that consumes messages. */
     consuming,
-    /** Queues that are not consumed here, because they could lose messages or cannot be declared. Its consumers keep it. */
+    /** Queues that are not consumed here, because they could lose messages or cannot be declared. The consumers maintain it. */
     unusableQueues: new Set<string>(),
     /** Waits for the first attempt to connect. @returns RabbitMQ's reason when it refused the login, else null. */
     loginRefusal: async (): Promise<string | null> => (await publishing.loginRefusal) ?? (await consuming.loginRefusal),

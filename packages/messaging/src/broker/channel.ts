@@ -9,7 +9,7 @@ const OPEN_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
 
 /**
- * A channel that is opened again whenever it, or the connection under it, is lost. Returns at once; opens it in the background.
+ * A channel that is opened again whenever it, or its connection, is lost. Returns immediately; opens it in the background.
  * @param options.setUp prepares the channel (prefetch, consume, listeners) before `current()` returns it.
  * @param options.onOpen is called once `current()` returns it.
  */
@@ -58,7 +58,7 @@ export function createReconnectingChannel<C extends Channel>(options: {
 
   const running = run();
   return {
-    /** Null while none is open. */
+    /** Null when none is open. */
     current: () => current,
     async close(): Promise<void> {
       stopping.abort();
@@ -70,8 +70,8 @@ export function createReconnectingChannel<C extends Channel>(options: {
   };
 }
 
-/** Its messages that are not acknowledged return to their queue. */
+/** Its unacknowledged messages return to their queue. */
 export async function closeChannel(channel: Channel): Promise<void> {
-  // It fails when the channel is closed already, which is as good.
+  // It fails when the channel is already closed, which is fine.
   await withTimeout(CLOSE_LIMIT_MS, channel.close(), 'Closing a channel').catch(() => undefined);
 }

@@ -9,10 +9,10 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 export type ConnectionState = 'connecting' | 'connected' | 'blocked' | 'closed';
 
 const CONNECT_LIMIT_MS = 5_000;
-/** Declaring the queues of a fresh cluster takes seconds; a broker that hangs must still be noticed. */
+/** Declaring the queues of a new cluster takes seconds; a broker that hangs must still be noticed. */
 const SET_UP_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** Without a last attempt, and never rarer than this: the outbox waits for it. */
+/** There is no last attempt, and the pause never gets longer than this: the outbox waits for the connection. */
 const RECONNECT = { firstMs: 100, maxMs: 5_000 };
 /** A dead peer is noticed within two of these. */
 const HEARTBEAT_SECONDS = 10;
@@ -30,8 +30,9 @@ type ConnectionOptions = {
 export type ReconnectingConnection = ReturnType<typeof createReconnectingConnection>;
 
 /**
- * One connection to RabbitMQ that is made again whenever it is lost. Returns at once; connects, and reconnects for ever, in the background.
- * @throws Error when the URL is not one, without repeating it: it holds a password.
+ * One connection to RabbitMQ that is made again whenever it is lost. Returns immediately; connects, and reconnects for ever, in the
+ * background.
+ * @throws Error for an invalid URL. The message does not repeat the URL, which holds a password.
  */
 export function createReconnectingConnection(options: ConnectionOptions) {
   const { url, address } = readUrl(options.url);
@@ -64,7 +65,7 @@ export function createReconnectingConnection(options: ConnectionOptions) {
   const running = run();
   return {
     state: () => current.state(),
-    /** The open connection, waiting for it if need be. @throws when the signal aborts first. */
+    /** The open connection; waits for it if necessary. @throws when the signal aborts first. */
     connected: (signal: AbortSignal) => current.connected(signal),
     /** Resolves after the first attempt to connect: with RabbitMQ's reason when it refused the login, else null. */
     loginRefusal,
@@ -75,7 +76,7 @@ export function createReconnectingConnection(options: ConnectionOptions) {
       current.set('closed', null);
       if (connection !== null) await closeConnection(connection);
       await withTimeout(CLOSE_LIMIT_MS, running, 'Closing the connection').catch((error: unknown) => {
-        logger.warn({ error }, 'A connection attempt outlives the close');
+        logger.warn({ error }, 'A connection attempt is still running after the close');
       });
     },
   };
@@ -125,7 +126,7 @@ async function connectUntilClosed(
 
 type CurrentConnection = ReturnType<typeof createCurrentConnection>;
 
-/** Keeps the open connection, if there is one, and lets callers wait for it. */
+/** Holds the open connection, if there is one, and lets callers wait for it. */
 function createCurrentConnection(onState: (state: ConnectionState) => void) {
   const events = new EventEmitter().setMaxListeners(0);
   let state: ConnectionState = 'connecting';
@@ -146,7 +147,7 @@ function createCurrentConnection(onState: (state: ConnectionState) => void) {
   };
 }
 
-/** amqplib gives the server's reply as text only. 403 is for a user, a password or a missing permission. */
+/** amqplib gives the server's reply only as text. 403 means a wrong user or password, or a missing permission. */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   return /\b403 \(ACCESS.REFUSED\)/.test(error.message) ? error.message : null;
@@ -156,17 +157,17 @@ async function closeConnection(connection: ChannelModel): Promise<void> {
   try {
     await withTimeout(CLOSE_LIMIT_MS, connection.close(), 'Closing the connection');
   } catch {
-    // Already closed, or too slow. amqplib offers no way to drop a connection, hence its socket.
+    // Already closed, or too slow. amqplib has no way to drop a connection, so this uses its socket.
     socketOf(connection).destroy();
   }
 }
 
-/** Which amqplib keeps to itself. */
+/** A private field of amqplib. */
 const socketOf = ({ connection }: ChannelModel): Socket => (connection as unknown as { stream: Socket }).stream;
 
 /**
- * Has what one turn of the event loop writes leave together, at its end. amqplib writes each message and each acknowledgement by itself,
- * and each would be a call to the system here and a packet for RabbitMQ to read.
+ * Collects the writes of one turn of the event loop and sends them together at its end. amqplib writes each message and each
+ * acknowledgement separately, and each would be a system call here and a packet for RabbitMQ to read.
  */
 function writeTogether(socket: Socket): void {
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;

@@ -11,7 +11,7 @@ import {
   type Binding,
 } from './topology.ts';
 
-/** Something of the topology: how to see whether it is there, and how to make it. */
+/** A part of the topology: how to check that it exists, and how to declare it. */
 type Part = { name: string; check(channel: Channel): Promise<unknown>; declare(channel: Channel): Promise<unknown> };
 
 const parts: readonly Part[] = [
@@ -39,47 +39,50 @@ function exchangePart(name: string, type: string): Part {
 }
 
 /**
- * Declares exchanges, queues and their bindings if an exchange or a queue is missing. Queues that are there stay as they are.
+ * Declares exchanges, queues and their bindings if an exchange or a queue is missing. Existing queues are not changed.
  * @returns the names of what is still missing.
  */
 export async function ensureTopology(connection: ChannelModel, logger: Logger): Promise<string[]> {
   const error = await failureOf(areThere(connection, parts));
-  // Set-up made this user, and everything else before. Since 4.2.6 RabbitMQ does not even show a queue to a user without any right to it.
+  // Set-up made this user, and everything else before it. Since 4.2.6 RabbitMQ does not even show a queue to a user without any permission
+  // for it.
   if (error === null || codeOf(error) === ACCESS_REFUSED) return [];
   return declareTopology(connection, logger);
 }
 
 /**
- * Declares all of it. What cannot be declared, and is not there either, costs itself alone: it is said in an error, and everything else goes
- * on.
+ * Declares all of it. A part that does not exist and cannot be declared is logged as an error, and the others are still declared.
  * @returns the names of what is still missing.
  */
 export async function declareTopology(connection: ChannelModel, logger: Logger): Promise<string[]> {
   const missing: string[] = [];
   for (const part of parts) {
     const error = await failureOf(onChannel(connection, (channel) => part.declare(channel)));
-    // It may be there with other arguments, or be nothing that this user may declare.
+    // It may exist with other arguments, or this user may not be allowed to declare it.
     if (error === null || (await failureOf(areThere(connection, [part]))) === null) continue;
     missing.push(part.name);
-    logger.error({ error, missing: part.name }, 'RabbitMQ lacks a queue or an exchange, and it could not be declared');
+    logger.error(
+      { error, missing: part.name },
+      'A queue or an exchange is missing in RabbitMQ and could not be declared',
+    );
   }
   return missing;
 }
 
-/** One that is missing closes the channel. */
+/** A missing one closes the channel. */
 const areThere = (connection: ChannelModel, checked: readonly Part[]): Promise<void> =>
   onChannel(connection, async (channel) => {
     for (const part of checked) await part.check(channel);
   });
 
-/** A queue that was made otherwise than here, and that could lose messages. It is not consumed until that is mended. */
+/** A queue that was declared differently and could lose messages. It is not consumed until it is fixed. */
 export class UnsafeQueue extends Error {
   override readonly name = 'UnsafeQueue';
 }
 
 /**
- * Makes sure that a service's own queue can be consumed: declares it, or takes it as it is.
- * @throws UnsafeQueue for one that drops messages, or has no place for dead letters. The error of RabbitMQ for one that is not there and
+ * Makes sure that a service's own queue can be consumed: declares it, or accepts it as it is.
+ * @throws UnsafeQueue for one that drops messages, or has no place for dead letters. RabbitMQ's error for one that does not exist and
  *   cannot be declared.
  */
 export async function prepareQueue(connection: ChannelModel, binding: Binding): Promise<void> {
@@ -95,7 +98,7 @@ export async function prepareQueue(connection: ChannelModel, binding: Binding): 
   else throw error;
 }
 
-/** A service's own user may not: whoever could bind a queue to this exchange could read the dead letters of all. */
+/** A service's own user may not declare one: with the permission to bind a queue to this exchange it could read all dead letters. */
 async function declareDeadQueue(channel: Channel, queue: string): Promise<void> {
   const deadQueue = deadQueueOf(queue);
   await channel.assertQueue(deadQueue, { durable: true, arguments: deadQueueArguments });
@@ -111,15 +114,15 @@ const ACCESS_REFUSED = 403;
 const NOT_FOUND = 404;
 const PRECONDITION_FAILED = 406;
 
-/** More than a queue can have arguments. */
+/** More arguments than a queue can have. */
 const MAX_DIFFERENCES = 30;
 
 type QueueArguments = ReadonlyMap<string, unknown>;
 
 /**
- * RabbitMQ names an argument that differs from those of a declaration, with its value, each time it refuses one. What could lose messages is
- * never declared: the queue may have been deleted meanwhile, and would come back so.
- * @returns why a queue that is there could lose messages, or null.
+ * Each time RabbitMQ refuses a declaration, it names one argument that differs, with its value. This never declares a queue with arguments
+ * that could lose messages: the queue may have been deleted in the meantime, and would be created with them.
+ * @returns why an existing queue could lose messages, or null.
  * @throws the error of RabbitMQ when it names no argument.
  */
 async function problemWith(connection: ChannelModel, queue: string): Promise<string | null> {
@@ -134,7 +137,7 @@ async function problemWith(connection: ChannelModel, queue: string): Promise<str
     const problem = problemOf(known);
     if (problem !== null) return problem;
   }
-  throw new Error(`the arguments of ${queue} cannot be found out`);
+  throw new Error(`the arguments of ${queue} cannot be determined`);
 }
 
 /** `inequivalent arg 'x-max-length' for queue …: received none but current is the value '10' of type 'signedint'`, or `invalid arg 'x-…'`. */
@@ -142,7 +145,7 @@ function differenceIn(error: Error): { name: string; value: unknown } {
   const inequivalent =
     /inequivalent arg '([^']+)'.* but current is (?:none|(?:the value )?'([^']*)'(?: of type '(\w+)')?)/s;
   const [, name, value, type] = inequivalent.exec(error.message) ?? [];
-  // What a classic queue cannot have.
+  // An argument that a classic queue cannot have.
   const [, unsupported] = /invalid arg '([^']+)'/.exec(error.message) ?? [];
   if (name === undefined && unsupported !== undefined) return { name: unsupported, value: undefined };
   if (name === undefined) throw error;
@@ -165,7 +168,7 @@ function problemOf(given: QueueArguments): string | null {
 
 async function onChannel<T>(connection: ChannelModel, run: (channel: Channel) => Promise<T>): Promise<T> {
   const channel = await connection.createChannel();
-  // Without a listener a refused declaration would end the process; the call fails with the reason.
+  // Without a listener a refused declaration would end the process; the call itself fails with the reason.
   channel.on('error', () => undefined);
   try {
     return await run(channel);
@@ -182,6 +185,6 @@ const failureOf = (work: Promise<unknown>): Promise<Error | null> =>
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 
-/** RabbitMQ has answered: it does not have it, or does not let us. */
+/** Whether RabbitMQ answered that it does not have it, or that this user has no permission. */
 export const isRefusal = (error: unknown): boolean =>
   [ACCESS_REFUSED, NOT_FOUND, PRECONDITION_FAILED].includes(Number(codeOf(error)));

@@ -2,8 +2,8 @@ import { runTask } from '@quittance/runtime/service.ts';
 import { settings } from '@quittance/runtime/settings.ts';
 import { brokerUsers, passwordSettingOf, prepareBroker, type BrokerUser } from './set-up.ts';
 
-// `node packages/messaging/src/broker/prepare.ts`, before the services of a new version start: declares exchanges and queues, and makes
-// the users of RabbitMQ where it is told the management API. docs/settings.md has its settings.
+// `node packages/messaging/src/broker/prepare.ts`, before the services of a new version start: declares exchanges and queues, and creates
+// the users of RabbitMQ if the settings name the management API. Its settings are in docs/settings.md.
 await runTask({
   name: 'prepare-broker',
   readConfig,
@@ -14,7 +14,7 @@ await runTask({
 function readConfig(env: NodeJS.ProcessEnv) {
   return settings(env, (read) => {
     const amqp = { protocols: ['amqp:', 'amqps:'] };
-    // One user for all.
+    // One user for all services.
     const shared = read.url('AMQP_URL', { ...amqp, default: '' });
     const managementUrl =
       shared === '' ? read.url('RABBITMQ_MANAGEMENT_URL', { protocols: ['http:', 'https:'], default: '' }) : '';

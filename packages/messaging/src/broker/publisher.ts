@@ -16,13 +16,13 @@ export type Outgoing = {
 };
 
 /**
- * Only `confirmed` means that RabbitMQ has stored it; the others count as not sent.
- * `returned`: no queue is bound to it. `failed`: refused, or no answer; it may have arrived all the same.
+ * Only `confirmed` means that RabbitMQ has stored it; the others count as not sent. `returned`: no queue is bound to it. `failed`: refused,
+ * or no answer; it may have arrived nevertheless.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 const OUTCOMES = ['confirmed', 'returned', 'failed'] as const;
 
-/** A quorum queue whose leader is lost is silent for up to 10 s until it has a new one, so a confirm may take longer than that. */
+/** A quorum queue that lost its leader is silent for up to 10 s until it has a new one, so a confirm may take longer than that. */
 const CONFIRM_LIMIT_MS = 15_000;
 
 export type Publisher = ReturnType<typeof createPublisher>;
@@ -42,7 +42,7 @@ export function createPublisher(options: {
   );
   const published = metrics.counter('messaging_published_total', 'Messages published, by outcome', ['outcome']);
   for (const outcome of OUTCOMES) published.inc({ outcome }, 0);
-  /** Ids of messages that came back; RabbitMQ returns a message before it confirms it. */
+  /** Ids of returned messages; RabbitMQ returns a message before it confirms it. */
   let returned = new Set<string>();
   const stopping = new AbortController();
 
@@ -58,7 +58,7 @@ export function createPublisher(options: {
     ...(options.onReady && { onOpen: options.onReady }),
   });
 
-  /** A returned message means that a queue was deleted. It comes back without a restart. */
+  /** A returned message means that a queue was deleted. This declares it again without a restart. */
   async function redeclareTopology(): Promise<void> {
     logger.error('A message was returned because no queue is bound to it; declaring the topology again');
     await pause(REDECLARE_PAUSE_MS, stopping.signal);
@@ -88,8 +88,8 @@ export function createPublisher(options: {
 }
 
 /**
- * Each message has its own outcome, so that one refusal does not send the others again.
- * Back-pressure of the socket is ignored: the caller bounds the batch, and the next one waits for this one's confirms.
+ * Each message has its own outcome, so that one refusal does not send the others again. The socket's back-pressure is ignored: the caller
+ * bounds the batch, and the next one waits for this one's confirms.
  */
 function publishOn(
   channel: ConfirmChannel,
@@ -118,7 +118,7 @@ function publishOn(
           onConfirm(index, properties.messageId, error ?? null),
         );
       } catch (error) {
-        // The channel closed under us: neither this message nor the rest of the batch was sent.
+        // The channel closed in the middle: neither this message nor the rest of the batch was sent.
         onConfirm(index, properties.messageId, error);
       }
     }

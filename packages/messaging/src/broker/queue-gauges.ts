@@ -10,8 +10,8 @@ const INTERVAL_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Exports the sizes of a service's queues and of their dead queues, for a Prometheus that scrapes only our services.
- * Every replica reports the same queues: take the maximum. While RabbitMQ is unreachable, the values stay as they were.
+ * Exports the sizes of a service's queues and of their dead queues, for a Prometheus that scrapes only our services. Every replica reports
+ * the same queues: take the maximum. While RabbitMQ is unreachable, the values do not change.
  */
 export function startQueueGauges(
   options: LoopContext & {
@@ -36,7 +36,7 @@ export function startQueueGauges(
 
   async function readQueues(connection: ChannelModel): Promise<void> {
     const channel = await connection.createChannel();
-    // Without a listener an 'error' event would end the process; the refused call fails with the reason.
+    // Without a listener an 'error' event would end the process; the refused call itself fails with the reason.
     channel.on('error', () => undefined);
     try {
       for (const queue of queues) {
@@ -57,7 +57,7 @@ export function startQueueGauges(
     metrics,
     run: async (signal) => {
       const connection = await broker.consuming.connected(signal);
-      // Its channel cannot be closed before RabbitMQ answers, so a pending read is not started a second time.
+      // Its channel cannot be closed before RabbitMQ answers, so a second read does not start while one is pending.
       pending ??= readQueues(connection).finally(() => (pending = null));
       await withTimeout(TIMEOUT_MS, pending, 'reading the queues');
       return { more: false };

@@ -12,19 +12,19 @@ export type BrokerUser = ServiceName | 'operator';
 
 export const brokerUsers: readonly BrokerUser[] = [...serviceNames, 'operator'];
 
-/** The setting that holds the password of a user, where set-up makes it. */
+/** The setting that holds a user's password, when set-up creates the user. */
 export const passwordSettingOf = (user: BrokerUser): string =>
   `${user === 'operator' ? 'OPERATOR_' : settingPrefix(user)}RABBITMQ_PASSWORD`;
 
-/** @returns the virtual host of an AMQP URL, as the management API has it in its paths. */
+/** @returns the virtual host of an AMQP URL, as written in paths of the management API. */
 export const virtualHostOf = (url: string): string =>
   encodeURIComponent(decodeURIComponent(new URL(url).pathname.slice(1)) || '/');
 
 /**
- * Prepares RabbitMQ before the first service starts: exchanges and queues, and the users with what each of them may do. Doing it again
- * changes nothing but passwords.
+ * Prepares RabbitMQ before the first service starts: exchanges and queues, and the users with their permissions. Repeating it changes
+ * nothing but passwords.
  * @param url of a user who may declare everything.
- * @param users null where something else makes them; else the management API, as an administrator, and the password of each.
+ * @param users null when something else creates them; otherwise the management API, as an administrator, and the password of each.
  * @throws Error for an exchange or a queue that could not be declared.
  */
 export async function prepareBroker(
@@ -46,8 +46,8 @@ export async function prepareBroker(
 }
 
 /**
- * Makes a user, or changes its password.
- * @param user.does whose work it may do, and nothing else.
+ * Creates a user, or changes its password.
+ * @param user.does the service or operator whose permissions it gets.
  */
 export async function makeUser(
   managementUrl: string,
@@ -61,14 +61,14 @@ export async function makeUser(
   await put(managementUrl, `/api/topic-permissions/${vhost}/${name}`, topicPermissionsOf(does));
 }
 
-/** The same broker and virtual host, as somebody else. */
+/** The same broker and virtual host, with another user. */
 export function urlOfUser(url: string, user: BrokerUser, password: string): string {
   return Object.assign(new URL(url), { username: user, password: encodeURIComponent(password) }).href;
 }
 
 const TIMEOUT_MS = 30_000;
 
-/** Without keep-alive: an open connection would hold up the end of the plugin by five seconds. */
+/** Without keep-alive: an open connection would delay the end of the plugin by five seconds. */
 async function put(managementUrl: string, path: string, body: object): Promise<void> {
   const url = new URL(managementUrl.replace(/\/$/, '') + path);
   const headers = { 'content-type': 'application/json' };

@@ -5,23 +5,23 @@ import { isSignedBy, type Signer, type Trust } from '@quittance/runtime/trust.ts
 import { headersOf, propertiesOf } from './amqp-message.ts';
 
 /**
- * The header by which a message shows who published it: in base64url a signature of 64 bytes, and the SHA-256 digests of the messages that
- * it covers. A digest is over name, version, id and body, so that a message is worth nothing under another name.
+ * The header that proves who published a message. In base64url: a signature of 64 bytes, and the SHA-256 digests of the messages that it
+ * covers. A digest covers name, version, id and body, so a message is not valid under another name.
  */
 export const SIGNATURE_HEADER = 'signature';
 
-/** A signature costs a hundred times what a digest does, and each digest makes every message of its group 32 bytes longer. */
+/** A signature costs a hundred times as much as a digest, and each digest makes every message of its group 32 bytes longer. */
 const GROUP_SIZE = 16;
 const SIGNATURE_BYTES = 64;
 const DIGEST_BYTES = 32;
-/** Nothing else that the same key signs can be taken for a signature of messages. */
+/** So that nothing else signed with the same key can pass as a signature of messages. */
 const DOMAIN = Buffer.from('quittance messages v1\n');
-/** More than the groups whose messages arrive mixed with each other. */
+/** More than the number of groups whose messages arrive mixed with each other. */
 const REMEMBERED_GROUPS = 256;
 
 type Signed = { name: string; version: number; messageId: string; body: Buffer };
 
-/** A message that does not come from who publishes its kind. Neither trying again nor redriving it can help. */
+/** A message that was not published by the service that publishes its kind. Neither a retry nor a redrive can help. */
 export class NotSigned extends Error {
   override readonly name = 'NotSigned';
 }
@@ -40,8 +40,8 @@ export function signMessages(signer: Signer, messages: readonly Signed[]): strin
 }
 
 /**
- * @param acceptUnsigned is told of a message that is taken although it cannot be known who published it.
- * @returns what throws NotSigned for a message that the publisher of this kind has not signed.
+ * @param acceptUnsigned is called for a message that is accepted although its publisher is not known.
+ * @returns a function that throws NotSigned for a message that the publisher of its kind has not signed.
  */
 export function createSignatureCheck(
   { publicKeys, sharedTokens }: Pick<Trust, 'publicKeys' | 'sharedTokens'>,
@@ -49,7 +49,7 @@ export function createSignatureCheck(
   acceptUnsigned: () => void = () => undefined,
 ): (message: Message) => void {
   const mayBeUnsigned = sharedTokens.length > 0;
-  /** Headers whose signature is right, the oldest first. */
+  /** Headers with a valid signature, the oldest first. */
   const known = new Set<string>();
 
   function isRight(header: string): boolean {
@@ -65,12 +65,12 @@ export function createSignatureCheck(
 
   return (message) => {
     const { [SIGNATURE_HEADER]: header, version } = headersOf(message);
-    // A process that has not been told any key cannot tell right from wrong, and an older publisher has none.
+    // A process without any key cannot check signatures, and an older publisher does not sign.
     if (mayBeUnsigned && (header === undefined || publicKeys.size === 0)) {
       acceptUnsigned();
       return;
     }
-    if (typeof header !== 'string') throw new NotSigned(`${name}: nobody signed it`);
+    if (typeof header !== 'string') throw new NotSigned(`${name}: it is not signed`);
     const digest = digestOf({
       ...{ name, version: Number(version), body: message.content },
       messageId: String(propertiesOf(message)['messageId']),

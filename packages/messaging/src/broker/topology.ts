@@ -11,10 +11,10 @@ import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configu
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
 /**
- * Who subscribes to what: service → handler → message. Each row is one queue, `<service>.<handler>`.
+ * Which service subscribes to what: service → handler → message. Each row is one queue, `<service>.<handler>`.
  *
- * All of it is declared before the first service starts (set-up.ts), so that messages are kept for a service that never started yet.
- * Each process declares what is missing, as far as its user may.
+ * All of it is declared before the first service starts (set-up.ts), so messages are kept even for a service that has never started. Each
+ * process declares what is missing, as far as its user may.
  */
 export const subscriptions: Record<ServiceName, Record<string, MessageDefinition<unknown>>> = {
   'api-gateway': {},
@@ -51,7 +51,7 @@ export const bindings: readonly Binding[] = (Object.keys(subscriptions) as Servi
   })),
 );
 
-/** Durable topic exchange through which every message goes; the routing key is the message's name. */
+/** Durable topic exchange for every message; the routing key is the message's name. */
 export const EXCHANGE = 'quittance';
 /** Durable direct exchange for dead letters; the routing key is the name of the queue they come from. */
 export const DEAD_EXCHANGE = 'quittance.dead';
@@ -64,19 +64,19 @@ export const DEAD_EXCHANGE = 'quittance.dead';
 export const DELIVERY_LIMIT = 20;
 
 /**
- * Queues that operators read: a message that was delivered and returned counts as a delivery on RabbitMQ before 4.3.
- * "Unlimited" is spelt differently on 3.x and 4.x, so this is a number that no amount of reading reaches.
+ * Limit for queues that operators read: RabbitMQ before 4.3 counts a message that was delivered and returned as a delivery. 3.x and 4.x
+ * spell "unlimited" differently, so this is a number that reading never reaches.
  */
 export const READ_DELIVERY_LIMIT = 1_000_000;
 
 /**
- * A deleted queue is declared again after this pause, not at once. RabbitMQ 3.10 notifies its consumers of the deletion
- * about 50 ms late; a queue of the same name that is back by then gets their old subscriptions, whose messages are lost
- * to every consumer. 4.0 notifies them at once.
+ * A deleted queue is declared again after this pause, not immediately. RabbitMQ 3.10 notifies its consumers of the deletion about 50 ms
+ * late. If a queue of the same name exists by then, it gets their old subscriptions, and messages for these are lost to every consumer. 4.0
+ * notifies them immediately.
  */
 export const REDECLARE_PAUSE_MS = 1_000;
 
-/** Where what operators did to dead letters is kept; see dead-letter/actions.ts. */
+/** The queue with the audit of operators' actions on dead letters; see dead-letter/actions.ts. */
 export const ACTIONS_QUEUE = 'quittance.dead-letter-actions';
 
 export function deadQueueOf(queue: string): string {
@@ -97,13 +97,13 @@ export const queueArguments = (queue: string) => ({
 });
 export const deadQueueArguments = { 'x-queue-type': 'quorum', 'x-delivery-limit': READ_DELIVERY_LIMIT };
 
-/** What RabbitMQ lets a user do, as regular expressions over the names of queues and exchanges. */
+/** RabbitMQ's permissions of a user, as regular expressions over the names of queues and exchanges. */
 export type Permissions = { configure: string; write: string; read: string };
 
 /**
  * A service publishes to the exchange, declares and reads its own queues, and counts their dead letters, for which RabbitMQ 4.2.6 and later
- * ask some right to the dead queue. Sending a copy to the end
- * of a queue, and a dead letter, is publishing too. Who could publish a message says nothing about whose it is: that says its signature.
+ * require some permission for the dead queue. Sending a copy to the end of a queue, and sending a dead letter, is publishing too. The
+ * permission to publish a message does not prove who sent it: its signature does.
  */
 export function permissionsOf(service: ServiceName): Permissions {
   const own = bindings.flatMap((row) => (row.service === service ? [row.queue] : []));
@@ -112,10 +112,10 @@ export function permissionsOf(service: ServiceName): Permissions {
   return { configure: anyOf(own), write: anyOf(written), read: anyOf(read) };
 }
 
-/** The same over the routing keys of a topic exchange: what a user publishes to it, and binds its queues to. */
+/** The same over the routing keys of a topic exchange: what a user may publish to it, and bind its queues to. */
 export type TopicPermissions = { exchange: string; write: string; read: string };
 
-/** Without them a service could bind a queue of its own to what others are told. */
+/** Without them a service could bind its own queue to other services' messages. */
 export function topicPermissionsOf(service: ServiceName): TopicPermissions {
   const published = bindings.filter(({ message }) => message.published_by === service);
   const subscribed = bindings.filter((row) => row.service === service);
@@ -125,8 +125,8 @@ export function topicPermissionsOf(service: ServiceName): TopicPermissions {
 const messagesOf = (rows: readonly Binding[]): string[] => [...new Set(rows.map(({ message }) => message.name))];
 
 /**
- * Of whoever runs `ops dead-letter`: reads dead letters, sends them back to their queues, and keeps the record of both. A right to the queues
- * themselves is needed to see whether anybody consumes them; to write allows binding them, but to no exchange.
+ * For the user of `ops dead-letter`: it reads dead letters, sends them back to their queues, and records both. It needs a permission for
+ * the queues themselves to see whether they have consumers. Write permission allows binding a queue, but to no exchange.
  */
 export const operatorPermissions: Permissions = {
   configure: anyOf([ACTIONS_QUEUE]),

@@ -6,7 +6,7 @@ import { toDeadLetter, toRequeued } from '../dead-letter/message.ts';
 import type { ConsumerMetrics } from './consumer-metrics.ts';
 import { type Delivered, FAILURES_HEADER, type Result, failuresBefore } from './delivery.ts';
 
-/** Between attempts to send a copy of a message while RabbitMQ accepts none. */
+/** The pause between attempts to send a copy of a message while RabbitMQ accepts none. */
 const REQUEUE_PAUSE_MS = 5_000;
 
 /** Acknowledges a delivery, returns it to its queue, or makes it a dead letter. Never throws. */
@@ -27,7 +27,7 @@ export function createAcknowledger({
   logger: Logger;
   metrics: ConsumerMetrics;
 }): Acknowledge {
-  /** Acknowledges only once the dead queue has the message. */
+  /** Acknowledges only once the dead queue has stored the message. */
   async function deadLetter({ channel, delivery }: Delivered, outcome: Result & { result: 'dead' }): Promise<void> {
     const { error, reason } = outcome;
     const [published] = await broker.publish([toDeadLetter(delivery, { queue, handler, reason, error })]);
@@ -79,8 +79,8 @@ export function createAcknowledger({
 }
 
 /**
- * Sends a copy to the end of the queue. To return the message would count as an attempt, and so would keeping it until RabbitMQ
- * requeues it. A crash between copy and acknowledgement leaves both, of which the inbox lets one take effect.
+ * Sends a copy to the end of the queue. Returning the message would count as an attempt, and so would holding it until RabbitMQ requeues
+ * it. A crash between copy and acknowledgement leaves both, and the inbox lets only one take effect.
  */
 async function requeue(
   { channel, delivery }: Delivered,

@@ -8,7 +8,9 @@ const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
 
 export type ConsumerMetrics = ReturnType<typeof createConsumerMetrics>;
 
-/** The metrics of one handler. Each series exists from the start: one that appears with its first event shows an alert no increase. */
+/**
+ * The metrics of one handler. Each series exists from the start: a series that appears with its first event shows no increase to an alert.
+ */
 export function createConsumerMetrics(metrics: Metrics, handler: string) {
   const ages = metrics.histogram(
     'messaging_message_age_seconds',
@@ -40,10 +42,10 @@ export function createConsumerMetrics(metrics: Metrics, handler: string) {
   for (const reason of DEAD_LETTER_REASONS) dead.inc({ handler, reason }, 0);
 
   return {
-    /** The sender's clock is its database's, and may be ahead of ours. */
+    /** The sender uses its database's clock, which may be ahead of ours. */
     received: (publishedAt: Date) =>
       ages.observe({ handler }, Math.max(0, (Date.now() - publishedAt.getTime()) / 1000)),
-    /** @returns what ends the measurement. */
+    /** @returns a function that ends the measurement. */
     startAttempt: () => durations.startTimer({ handler }),
     batchCommitted: (size: number) => batchSizes.observe({ handler }, size),
     consumed: (result: Result['result']) => consumed.inc({ handler, result }),

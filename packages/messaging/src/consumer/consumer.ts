@@ -23,7 +23,7 @@ import { createProcessor } from './processor.ts';
 import { type RetryPolicy, defaultRetryPolicy } from './retry.ts';
 
 export type Consumers = {
-  /** Receives no more messages, waits (10 s at most) for the handlers that run, and closes its channels. */
+  /** Stops receiving messages, waits (at most 10 s) for the running handlers, and closes its channels. */
   close(): Promise<void>;
 };
 
@@ -33,9 +33,9 @@ export type ConsumerOptions = {
   /** As in the topology, e.g. 'payments'. */
   service: ServiceName;
   handlers: Handler[];
-  /** Says whose messages are taken. */
+  /** Which signatures are accepted. */
   trust: Pick<Trust, 'publicKeys' | 'sharedTokens'>;
-  /** Told of messages that are taken although nobody signed them. */
+  /** Notified of unsigned messages that are accepted. */
   legacy?: Pick<LegacyRecord, 'accepted'>;
   logger: Logger;
   metrics: Metrics;
@@ -45,9 +45,8 @@ export type ConsumerOptions = {
 };
 
 /**
- * Runs each handler on its queue: inbox rows, effect and commit in one transaction, then the acknowledgements. The layers around a
- * handler are in processor.ts.
- * Returns at once; consuming begins when RabbitMQ is reached and resumes after every loss.
+ * Runs each handler on its queue: inbox rows, effect and commit in one transaction, then the acknowledgements. The layers around a handler
+ * are in processor.ts. Returns immediately; consuming begins when RabbitMQ is reached and resumes after every loss.
  * @throws Error when a handler is not in the topology, or not for that message.
  */
 export function startConsumers(options: ConsumerOptions): Consumers {
@@ -69,22 +68,22 @@ export function startConsumers(options: ConsumerOptions): Consumers {
 }
 
 const CLEAN_INTERVAL_MS = 600_000;
-/** How many single messages a handler has at once. */
+/** How many single messages a handler processes at the same time. */
 const PREFETCH = 32;
 /**
- * Of the pool's connections, for all messages that are processed singly: the rest is for requests, loops, and the one batch that each
- * batch handler has in its transaction.
+ * The share of the pool's connections for all messages that are processed one by one. The rest is for requests, loops, and the one batch
+ * that each batch handler has in its transaction.
  */
 const POOL_SHARE = 0.5;
-/** Handlers are single transactions, which the database ends sooner than this. */
+/** Handlers are single transactions, and the database ends each within this time. */
 const DRAIN_LIMIT_MS = 10_000;
 const CANCEL_LIMIT_MS = 3_000;
 
-/** One handler on its own channel, so that trouble with one queue does not touch the others. */
+/** One handler on its own channel, so that a problem with one queue does not affect the others. */
 function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler: Handler, binding: Binding): Consumers {
   const { pool, broker } = options;
   const { queue } = binding;
-  // While one batch is in its transaction, the next one collects.
+  // While one batch is in its transaction, the next one is collected.
   const prefetch = options.prefetch ?? (handler.batchSize === 1 ? PREFETCH : 2 * handler.batchSize);
   const logger = options.logger.child({ queue });
   const metrics = createConsumerMetrics(options.metrics, handler.name);
@@ -121,7 +120,7 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
       return connection.createChannel();
     },
     setUp: async (opened) => {
-      // Per consumer, which is all that RabbitMQ 4 allows.
+      // Per consumer: RabbitMQ 4 supports nothing else.
       await opened.prefetch(prefetch, false);
       const reply = await opened.consume(queue, (delivery) => {
         if (delivery === null) void reopen(opened, logger, stopping.signal);
@@ -134,7 +133,7 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
   return {
     async close() {
       stopping.abort();
-      // A broker that is killed answers nothing, and a channel that is closed already refuses to ask.
+      // A killed broker does not answer, and a closed channel refuses the call.
       const cancelled = (async () => channel.current()?.cancel(consumerTag))();
       await withTimeout(CANCEL_LIMIT_MS, cancelled, 'cancelling the consumer').catch(() => undefined);
       await withTimeout(DRAIN_LIMIT_MS, processor.idle(), 'draining the handlers').catch((error: unknown) =>
@@ -145,7 +144,7 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
   };
 }
 
-/** Says which queue is not consumed, and why: a queue that RabbitMQ refuses us, and one that could lose messages. */
+/** Reports a queue that is not consumed, and why: RabbitMQ refuses it to us, or it could lose messages. */
 function createUsability({ unusableQueues }: Broker, queue: string, logger: Logger, metrics: Metrics) {
   const unusable = metrics.gauge(
     'messaging_queue_unusable',
@@ -163,7 +162,7 @@ function createUsability({ unusableQueues }: Broker, queue: string, logger: Logg
         await preparing;
         show(false);
       } catch (error) {
-        // Anything else is an outage, of which the connection tells.
+        // Anything else is an outage, which the connection reports.
         if (error instanceof UnsafeQueue || isRefusal(error)) {
           show(true);
           logger.error({ error }, 'The queue is not consumed; all others are');
@@ -174,7 +173,7 @@ function createUsability({ unusableQueues }: Broker, queue: string, logger: Logg
   };
 }
 
-/** The queue was deleted under its consumer. A new channel declares it again and consumes from it. */
+/** The queue was deleted while it was consumed. A new channel declares it again and consumes from it. */
 async function reopen(channel: Channel, logger: Logger, stopping: AbortSignal): Promise<void> {
   logger.error('The queue was deleted; declaring it again');
   await pause(REDECLARE_PAUSE_MS, stopping);

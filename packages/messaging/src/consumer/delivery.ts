@@ -6,12 +6,12 @@ import { isMessageId } from '../broker/message-id.ts';
 import type { DeadLetterReason } from '../dead-letter/message.ts';
 import type { DecodedMessage, Handler } from './handler.ts';
 
-/** A message as RabbitMQ delivered it, and the channel on which it is acknowledged. */
+/** A message as RabbitMQ delivered it, and the channel to acknowledge it on. */
 export type Delivered = { channel: Channel; delivery: ConsumeMessage };
 
 /**
- * What an attempt came to. `abandoned`: the process stops; not acknowledged, the message returns to its queue. `postponed`: it waits
- * for a lock. `requeued`: the database has been away for so long that a copy went to the end of the queue.
+ * The outcome of an attempt. `abandoned`: the process stops, and the unacknowledged message returns to its queue. `postponed`: it waits for
+ * a lock. `requeued`: the database was away for so long that a copy went to the end of the queue.
  */
 export type Result =
   | { result: 'done' | 'duplicate' | 'abandoned' | 'postponed' }
@@ -35,7 +35,7 @@ export function requestIdOf(delivery: ConsumeMessage): string {
   return typeof correlationId === 'string' && correlationId !== '' ? correlationId : String(messageId);
 }
 
-/** @throws InvalidMessage for everything that would fail again with the same bytes. */
+/** @throws InvalidMessage for every problem that the same bytes would have again. */
 export function decode(delivery: ConsumeMessage, { message }: Handler): DecodedMessage {
   const { messageId } = propertiesOf(delivery);
   if (!isMessageId(messageId)) throw new InvalidMessage('The message id is not a UUID');
@@ -51,7 +51,7 @@ export function decode(delivery: ConsumeMessage, { message }: Handler): DecodedM
   };
 }
 
-/** When it was written to the outbox, to the second; null for a message of another sender that has no time. */
+/** When it was written to the outbox, to the second; null for a message from another sender without a time. */
 export function publishedAt(delivery: ConsumeMessage): Date | null {
   const { timestamp } = propertiesOf(delivery);
   return typeof timestamp === 'number' ? new Date(timestamp * 1000) : null;
@@ -69,8 +69,8 @@ function parseJson(content: Buffer, name: string): unknown {
 export const FAILURES_HEADER = 'failures';
 
 /**
- * How often this message was delivered before. RabbitMQ before 4.3 counts a lost connection as a delivery, 4.3 and later count
- * it apart as "acquired". The larger number reaches the limit after as many attempts everywhere, crashes included.
+ * How often this message was delivered before. RabbitMQ before 4.3 counts a lost connection as a delivery; 4.3 and later count it
+ * separately as "acquired". The larger number reaches the limit after the same number of attempts on all versions, crashes included.
  */
 export function failuresBefore(delivery: ConsumeMessage): number {
   const headers = headersOf(delivery);

@@ -7,13 +7,13 @@ export type DecodedMessage = {
   payload: unknown;
   /** UUID, the same on every delivery of one message. */
   messageId: string;
-  /** The request that caused the message, so that one search in the logs shows the whole way. */
+  /** The request that caused the message, so that one search in the logs shows its whole path. */
   requestId: string;
-  /** W3C traceparent of the span that processes it, or else of its sender. Null where nothing is traced. */
+  /** W3C traceparent of the span that processes it, or else of its sender. Null when nothing is traced. */
   traceparent: string | null;
 };
 
-/** What every handler may use. All that it writes through `tx` commits together with the inbox rows, or not at all. */
+/** What every handler may use. Everything it writes through `tx` commits together with the inbox rows, or not at all. */
 export type BatchContext = { tx: Transaction; logger: Logger };
 
 /** What a handler of single messages may use. */
@@ -23,9 +23,9 @@ export type HandlerContext = BatchContext & Pick<DecodedMessage, 'messageId' | '
 export type Handler = {
   name: string;
   message: MessageDefinition<unknown>;
-  /** Most messages that share one transaction. */
+  /** The maximum number of messages in one transaction. */
   batchSize: number;
-  /** @param messages at least one; none has taken effect before, and none is there twice. */
+  /** @param messages at least one; none has taken effect before, and each occurs once. */
   handle: (messages: readonly DecodedMessage[], context: BatchContext) => Promise<void>;
 };
 
@@ -35,9 +35,9 @@ const BATCH_SIZE = 200;
 /**
  * Declares what happens when a message arrives.
  * @param name of the handler in the topology, e.g. 'payment-created'; with the service it names the queue.
- * @param handle takes effect through `context.tx` only, and makes no network call: the transaction is open while it runs.
- *   Throwing rolls everything back. An unavailable database is waited for. A PermanentError makes a dead letter at once, and so does a
- *   value that the database cannot hold. Any other error is retried up to the delivery limit.
+ * @param handle takes effect only through `context.tx`, and makes no network call: the transaction is open while it runs. Throwing rolls
+ *   everything back. An unavailable database counts as no attempt. A PermanentError makes a dead letter
+ *   immediately, and so does a value that the database cannot store. Any other error is retried up to the delivery limit.
  */
 export function on<T>(
   message: MessageDefinition<T>,
@@ -57,13 +57,12 @@ export function on<T>(
 }
 
 /**
- * Declares what happens when messages arrive that are too many for one transaction each. Messages that arrive while one batch is in
- * its transaction form the next one, so a lone message does not wait; how far apart batches are is said by the message (`spacingMs`).
- * @param handle as for `on`, with at most 200 payloads in the order of arrival. When it throws, its messages are handled again one by
- *   one, so that only the one at fault is retried or becomes a dead letter.
- *   Write rows in an order of your own, not in that of the messages: another process may be writing the same ones.
- *   A lock that others may hold for long is tried, not waited for: see Busy.
- *   `traceparents` has the span of each message, in the order of the payloads.
+ * Declares what happens when messages arrive that are too many for one transaction each. Messages that arrive while one batch is in its
+ * transaction form the next one, so a lone message does not wait. The message's `spacingMs` sets the minimum time between batches.
+ * @param handle as for `on`, with at most 200 payloads in the order of arrival. When it throws, its messages are handled again one by one,
+ *   so that only the failing one is retried or becomes a dead letter. Write rows in a fixed order, not in that of the messages: another
+ *   process may be writing the same ones. Try a lock that others may hold for long, do not wait for it: see Busy. `traceparents` has the
+ *   span of each message, in the order of the payloads.
  */
 export function onBatch<T>(
   message: MessageDefinition<T>,
@@ -85,21 +84,21 @@ export function onBatch<T>(
   };
 }
 
-/** Thrown by a handler for a message that no retry can help: it goes straight to `<queue>.dead`. */
+/** Thrown by a handler for a message that no retry can help: it is sent straight to `<queue>.dead`. */
 export class PermanentError extends Error {
   override name = 'PermanentError';
 }
 
 /**
  * Thrown by a handler that would have to wait for a lock: nothing of its batch takes effect. The messages named here are handled again
- * after a pause, in which they hold no connection and which counts as no attempt; the others are handled at once.
+ * after a pause, which holds no connection and counts as no attempt; the others are handled immediately.
  */
 export class Busy extends Error {
   override name = 'Busy';
   readonly payloads: readonly unknown[];
-  /** @param payloads at least one of those that the handler was given. */
+  /** @param payloads at least one of those passed to the handler. */
   constructor(payloads: readonly unknown[]) {
-    super(`${payloads.length} messages wait for a lock`);
+    super(`${payloads.length} messages are waiting for a lock`);
     this.payloads = payloads;
   }
 }

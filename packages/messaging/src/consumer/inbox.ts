@@ -1,12 +1,12 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { DecodedMessage } from './handler.ts';
 
-/** What a message came to in a transaction that committed. */
+/** The outcome of a message in a transaction that committed. */
 export type Effect = 'done' | 'duplicate';
 
 /**
- * Hands `handle` only the messages that have not taken effect before. Call it first in the transaction.
- * @returns each message with what it came to. Of two copies of one message the first is done.
+ * Calls `handle` with only the messages that have not taken effect before. Call it first in the transaction.
+ * @returns each message with its outcome. Of two copies of one message the first is done.
  */
 export async function handleOnce<T extends { message: DecodedMessage }>(
   tx: Transaction,
@@ -26,9 +26,9 @@ export async function handleOnce<T extends { message: DecodedMessage }>(
 }
 
 /**
- * Writes the inbox rows. A second delivery at the same time waits here until the first one commits. The rows are written in
- * order, so that two consumers with the same messages do not deadlock.
- * @returns the ids of those that have not taken effect before.
+ * Writes the inbox rows. A second delivery at the same time waits here until the first one commits. The rows are written in order, so that
+ * two consumers with the same messages do not deadlock.
+ * @returns the ids of messages that have not taken effect before.
  */
 export async function enterInbox(
   tx: Transaction,
@@ -45,9 +45,9 @@ export async function enterInbox(
 }
 
 /**
- * A copy of a message follows its original within a lease of the outbox (30 s) or RabbitMQ's acknowledgement timeout (30 min), and
- * waits in the same queue, so a copy a week younger than its original does not happen. But one that another queue of
- * its name refuses is published again until that queue accepts it, which an alert (OutboxStuck) must have ended within days.
- * A dead letter that is redriven later than that needs no row: it never took effect.
+ * A copy of a message follows its original within a lease of the outbox (30 s) or RabbitMQ's acknowledgement timeout (30 min), and waits in
+ * the same queue, so a copy is never a week younger than its original. The exception is a message that another queue of its name refuses:
+ * it is published again until that queue accepts it. An alert (OutboxStuck) makes sure that this ends within days. A dead letter that is
+ * redriven later than that needs no row: it never took effect.
  */
 export const inboxRetention = { table: 'inbox', column: 'received_at', days: 7, batchSize: 1_000 };

@@ -10,7 +10,7 @@ export type Traced = { span?: Span };
 /**
  * Starts the span of a delivery; its effect belongs to that span.
  * @param batchSize how many deliveries share the transaction.
- * @returns the delivery unchanged where nothing is traced.
+ * @returns the delivery unchanged when nothing is traced.
  */
 export function startProcessSpan<T extends Traced & Delivered & { message: DecodedMessage }>(
   delivered: T,

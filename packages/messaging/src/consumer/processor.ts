@@ -22,7 +22,7 @@ import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
 
 type ProcessorOptions = {
   pool: Pool;
-  /** Limits the messages that all handlers of the service process singly. */
+  /** Limits the messages that all handlers of the service process one by one. */
   share: Semaphore;
   queue: string;
   handler: Handler;
@@ -36,7 +36,7 @@ type ProcessorOptions = {
 };
 
 type Context = ProcessorOptions & {
-  /** Limits the messages that are processed singly, and of these, the messages of one merchant. */
+  /** Limits the messages that are processed one by one, and among them those of one merchant. */
   singles: Semaphore;
   ofMerchant: KeyedQueue;
   /** Keeps the promise until it settles, so that `idle` waits for it. */
@@ -44,15 +44,15 @@ type Context = ProcessorOptions & {
   addToBatch: (decoded: Decoded) => Promise<void>;
 };
 
-/** `receivedAtMs` is of performance.now(). `postponed`: how often a lock that it needs was not free. */
+/** `receivedAtMs` is from performance.now(). `postponed`: how often a lock that it needs was not free. */
 type Decoded = Delivered & Traced & { message: DecodedMessage; receivedAtMs: number; postponed: number };
 
-/** How many messages of failed batches are processed at once: everything else needs connections of the pool too. */
+/** How many messages of failed batches are processed at the same time: everything else needs connections of the pool too. */
 const SINGLES_AT_ONCE = 4;
-/** What locks a merchant's rows waits for them alone. Two, so that one is ready when the lock of the other ends. */
+/** Only these wait when a merchant's rows are locked. Two, so that one is ready when the other's lock ends. */
 const SINGLES_OF_MERCHANT = 2;
 
-/** Takes the deliveries of one queue through their handler, and back to RabbitMQ. */
+/** Takes the deliveries of one queue through their handler, and settles them at RabbitMQ. */
 export function createProcessor(options: ProcessorOptions) {
   const { handler, stopping, metrics } = options;
   const { spacingMs = 0 } = handler.message;
@@ -75,7 +75,7 @@ export function createProcessor(options: ProcessorOptions) {
   const context: Context = { ...options, singles, ofMerchant, track, addToBatch };
 
   return {
-    /** Starts the processing of a delivery; returns at once. */
+    /** Starts the processing of a delivery; returns immediately. */
     process(delivered: Delivered): void {
       if (stopping.aborted) return;
       const { delivery } = delivered;
@@ -99,7 +99,7 @@ export function createProcessor(options: ProcessorOptions) {
   };
 }
 
-/** The layers around a handler, from the outside in. @throws the error of the last attempt. */
+/** The layers around a handler, outermost first. @throws the error of the last attempt. */
 function attempt(
   batch: readonly Decoded[],
   { limit, isRetryable }: { limit: Semaphore; isRetryable: (error: unknown) => boolean },
@@ -122,7 +122,7 @@ async function inTransaction<T>(
   { pool, stopping, metrics }: Context,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  // Pauses and semaphores before it may have lasted until the process stops.
+  // The pauses and semaphores before may have lasted until the process stops.
   stopping.throwIfAborted();
   const endAttempt = metrics.startAttempt();
   try {
@@ -132,7 +132,7 @@ async function inTransaction<T>(
   }
 }
 
-/** Processes one message by itself. It leaves the semaphore between its attempts. */
+/** Processes one message alone. It leaves the semaphore between its attempts. */
 async function processOne(decoded: Decoded, context: Context): Promise<void> {
   const one = startProcessSpan(decoded, context, 1);
   const isRetryable = (error: unknown): boolean => isUnavailable(error) && !(error instanceof PermanentError);
@@ -149,8 +149,8 @@ async function processOne(decoded: Decoded, context: Context): Promise<void> {
 }
 
 /**
- * Processes a batch in one transaction, which is retried only while the database is away. What may be the fault of single messages,
- * a lock that one of them waits for included, must not delay the others: then each is processed by itself, in the background.
+ * Processes a batch in one transaction, which is retried only while the database is away. A failure that single messages may cause,
+ * including a lock that one of them waits for, must not delay the others: each message is then processed alone, in the background.
  */
 async function processBatch(decoded: readonly Decoded[], context: Context): Promise<void> {
   const batch = decoded.map((one) => startProcessSpan(one, context, decoded.length));
@@ -168,7 +168,7 @@ async function processBatch(decoded: readonly Decoded[], context: Context): Prom
         processSingly(batch, error, context);
         return;
       }
-      // These join a later batch, and the rest of this one is processed at once.
+      // These join a later batch, and the rest of this one is processed immediately.
       postpone(busy, context, context.addToBatch);
       const rest = batch.filter((one) => !isBusy(one));
       if (rest.length > 0) await processBatch(rest, context);
@@ -176,7 +176,7 @@ async function processBatch(decoded: readonly Decoded[], context: Context): Prom
   });
 }
 
-/** Hands messages on together after a pause, in the background. They are not acknowledged meanwhile. */
+/** Passes messages on together after a pause, in the background. They stay unacknowledged until then. */
 function postpone(busy: readonly Decoded[], context: Context, then: (again: Decoded) => Promise<void>): void {
   const { metrics, retryPolicy, stopping, track } = context;
   for (const one of busy) {
@@ -186,7 +186,7 @@ function postpone(busy: readonly Decoded[], context: Context, then: (again: Deco
   const failures = Math.max(...busy.map(({ postponed }) => postponed));
   const resume = async (): Promise<void> => {
     await pause(backoffMs(failures, retryPolicy.busy), stopping);
-    // Those that are not acknowledged when the process ends return to their queue.
+    // Unacknowledged messages return to their queue when the process ends.
     if (stopping.aborted) return;
     await Promise.all(busy.map(({ span: _, ...one }) => then({ ...one, postponed: one.postponed + 1 })));
   };

@@ -4,7 +4,7 @@ import { type Backoff, backoffMs, pause } from '@quittance/runtime/concurrency/b
 export type RetryPolicy = {
   /** Pauses while the database is unavailable. */
   unavailable: Backoff;
-  /** Longest wait for the database; below the 30 minutes after which RabbitMQ requeues a message that is not acknowledged. */
+  /** Longest wait for the database; below the 30 minutes after which RabbitMQ requeues an unacknowledged message. */
   maxWaitMs: number;
   /** Pauses while a lock that the handler needs is not free. */
   busy: Backoff;
@@ -20,9 +20,10 @@ export const defaultRetryPolicy: RetryPolicy = {
 };
 
 /**
- * Runs again, with pauses, while `isRetryable` is true for the error. An outage of the database thus counts as no failed delivery.
- * The wait is bounded, because some errors only look like an outage, such as a statement that is always too slow, and because
- * RabbitMQ requeues what is not acknowledged, which counts: what then still waits for an outage goes back as a copy, which does not.
+ * Runs again, with pauses, while `isRetryable` is true for the error, so that an outage of the database does not count as a failed
+ * delivery. The wait is bounded for two reasons: some errors only look like an outage, such as a statement that is always too slow; and
+ * RabbitMQ requeues unacknowledged messages, which counts as a delivery. A message that still waits then is requeued as a copy, which does
+ * not count.
  * @param sinceMs performance.now() when the oldest message arrived.
  * @throws the error of the last attempt.
  */

@@ -19,8 +19,8 @@ export type DeadLetterAction = {
 };
 
 /**
- * No service owns the dead queues, so their audit is a queue too: its record is confirmed before the letter leaves the dead queue.
- * It lasts as long as RabbitMQ's data, and the oldest records are dropped first.
+ * No service owns the dead queues, so their audit is a queue too: the record is confirmed before the letter leaves the dead queue. It lasts
+ * as long as RabbitMQ's data, and the oldest records are dropped first.
  */
 export const MAX_ACTIONS = 20_000;
 const RETENTION_MS = 90 * 24 * 60 * 60 * 1000;
@@ -71,7 +71,7 @@ export type DeadLetterFilter = {
   until?: string | undefined;
 };
 
-/** A letter without a time counts as older than any other. */
+/** A letter without a time counts as the oldest. */
 export function isSelected(letter: DeadLetter, { messageId, cause, name, since, until }: DeadLetterFilter): boolean {
   const deadMs = parseRfc3339(letter.first_seen ?? '')?.getTime() ?? -Infinity;
   return (

@@ -18,9 +18,9 @@ import { ACTIONS_QUEUE, bindings, deadQueueOf } from '../broker/topology.ts';
 
 /** An operator waits at a terminal and must learn soon that the broker is away. */
 const CONNECT_LIMIT_MS = 10_000;
-/** Most messages read from a queue at once; no other client can get them meanwhile. */
+/** The most messages read from a queue in one command; no other client can get them until it ends. */
 const SCAN_LIMIT = 10_000;
-/** Another consumer may have taken some meanwhile, so the count may never be reached. */
+/** Another consumer may have taken some in the meantime, so the count may never be reached. */
 const RETURN_LIMIT_MS = 2_000;
 
 /**
@@ -59,7 +59,7 @@ export async function countUnsignedDeadLetters(broker: Broker): Promise<{ queue:
  * Reads dead letters and leaves them in their queues. Reads the first 10 000 of a queue.
  * @param options.queue the queue they come from; all when absent.
  * @param options.limit most letters returned (default 100).
- * @returns those of one queue after the other, each queue's oldest first.
+ * @returns the letters queue by queue, the oldest of each first.
  * @throws Error when the queue is not in the topology, or RabbitMQ is not reached within 10 s.
  */
 export async function listDeadLetters(
@@ -82,15 +82,18 @@ const queuesOf = (only: string | undefined): string[] =>
 
 type Command = DeadLetterFilter & {
   queue: string;
-  /** Most letters it applies to, the oldest first (default 1000). One that dies again meanwhile is not selected twice. */
+  /**
+   * The most letters it applies to, the oldest first (default 1000). One that becomes a dead letter again during the command is not
+   * selected twice.
+   */
   limit?: number;
   author: DeadLetterAuthor;
 };
 
 /**
- * Sends dead letters back to the queue they come from, and to no other receiver of the message; their attempts start again. A
- * letter leaves the dead queue only once RabbitMQ has confirmed the copy and the audit record; a crash in between leaves both,
- * and the inbox absorbs the second.
+ * Sends dead letters back to the queue they come from, and to no other receiver of the message; their attempts start again. A letter leaves
+ * the dead queue only once RabbitMQ has confirmed the copy and the audit record. A crash in between leaves both, and the inbox ignores the
+ * second.
  * @returns how many were sent.
  * @throws Error when RabbitMQ does not confirm a copy; those before it are sent.
  */
@@ -145,14 +148,14 @@ export async function listDeadLetterActions(
   });
 }
 
-/** One command of an operator, on its own channel. */
+/** One operator command, on its own channel. */
 type Session = {
   channel: Channel;
   /** How many messages each queue that was read must have in the end. */
   counts: Map<string, number>;
 };
 
-/** Sorted here: the queue itself loses its order, because messages that were only read return behind the others. */
+/** Sorts here, because the queue itself loses its order: messages that were only read return behind the others. */
 async function selectLetters(session: Session, queue: string, filter: DeadLetterFilter) {
   const selected: { message: GetMessage; letter: DeadLetter }[] = [];
   for await (const message of getMessages(session, deadQueueOf(queue), SCAN_LIMIT)) {
@@ -163,7 +166,7 @@ async function selectLetters(session: Session, queue: string, filter: DeadLetter
   return selected.sort((a, b) => (a.letter.first_seen ?? '').localeCompare(b.letter.first_seen ?? ''));
 }
 
-/** Gets messages without acknowledging them; those that are not acknowledged return to the queue. */
+/** Gets messages without acknowledging them; they return to the queue. */
 async function* getMessages({ channel, counts }: Session, queue: string, limit: number): AsyncGenerator<GetMessage> {
   if (!counts.has(queue)) counts.set(queue, (await channel.checkQueue(queue)).messageCount);
   for (let count = 0; count < limit; count += 1) {
@@ -191,7 +194,7 @@ async function withSession<T>(broker: Broker, run: (session: Session) => Promise
   }
 }
 
-/** RabbitMQ does not answer a nack, and the next command would find fewer letters than there are. */
+/** RabbitMQ does not answer a nack, and the next command would otherwise find too few letters. */
 async function waitUntilReturned({ channel, counts }: Session): Promise<void> {
   const deadline = AbortSignal.timeout(RETURN_LIMIT_MS);
   for (const [queue, count] of counts) {

@@ -6,7 +6,7 @@ import { SIGNATURE_HEADER } from '../broker/signature.ts';
 import { DEAD_EXCHANGE } from '../broker/topology.ts';
 
 /**
- * Why a consumer made a message a dead letter. `not_signed`: whoever published it is not who publishes its kind. `retries_exhausted`: it
+ * Why a consumer made a message a dead letter. `not_signed`: the publisher is not the one that publishes its kind. `retries_exhausted`: it
  * failed up to the delivery limit.
  */
 export const DEAD_LETTER_REASONS = ['not_signed', 'invalid_message', 'permanent_error', 'retries_exhausted'] as const;
@@ -52,8 +52,8 @@ export function toRedriven(letter: GetMessage, queue: string): Outgoing {
 }
 
 /**
- * A copy at the end of the queue that a message was consumed from. Its delivery count starts again.
- * @param headers what the next consumer shall know.
+ * A copy for the end of the queue that a message was consumed from. Its delivery count starts again.
+ * @param headers for the next consumer.
  */
 export function toRequeued(delivery: ConsumeMessage, queue: string, headers: Record<string, number>): Outgoing {
   return toOutgoing(delivery, { exchange: '', routingKey: queue }, undefined, headers);
@@ -76,7 +76,7 @@ export function readDeadLetter(letter: GetMessage, queue: string): DeadLetter {
   };
 }
 
-/** What the sender wrote, without headers added on the way: the delivery count starts again. */
+/** What the sender wrote, without headers added later: the delivery count starts again. */
 function toOutgoing(
   message: ConsumeMessage | GetMessage,
   { exchange, routingKey }: { exchange: string; routingKey: string },
@@ -115,7 +115,7 @@ function toOutgoing(
   };
 }
 
-/** What RabbitMQ records when it dead-letters a message by itself. */
+/** RabbitMQ's record when it dead-letters a message itself. */
 function deathOf(letter: GetMessage): { reason: string; time: string | null } | null {
   const [death] = (headersOf(letter)['x-death'] ?? []) as { reason?: unknown; time?: { value?: unknown } }[];
   if (death === undefined) return null;

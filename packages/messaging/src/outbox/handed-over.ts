@@ -3,7 +3,7 @@ import type { OutboxRow } from './store.ts';
 export type HandedOver = ReturnType<typeof createHandedOver>;
 
 /**
- * Rows that this process has just written as its relay's own, in memory, until they are published.
+ * Rows that this process has just written for its own relay, kept in memory until they are published.
  * @param capacity rows beyond which there is no room.
  * @param now monotonic milliseconds.
  */
@@ -13,11 +13,11 @@ export function createHandedOver(capacity: number, now: () => number = () => per
   return {
     hasRoomFor: (count: number): boolean => size() + count <= capacity,
     isEmpty: (): boolean => parts.length === 0,
-    /** @param until when it is too late to publish them. */
+    /** @param until the deadline for publishing them. */
     add(rows: readonly OutboxRow[], until: number): void {
       if (rows.length > 0) parts.push({ rows: [...rows], until });
     },
-    /** The first ones, at most so many. */
+    /** Takes the first rows, at most `count`. */
     take(count: number): OutboxRow[] {
       const taken: OutboxRow[] = [];
       for (let part = parts[0]; part !== undefined && taken.length < count; part = parts[0]) {

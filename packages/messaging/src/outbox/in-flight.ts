@@ -1,9 +1,9 @@
-/** Runs that go on beside each other, up to a number. */
+/** Runs several tasks at the same time, up to a limit. */
 export function createInFlight(most: number) {
   const running = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   return {
-    /** Waits for a place. @throws what a run has failed with since the last call. */
+    /** Waits for a free place. @throws the error of a run that has failed since the last call. */
     async room(): Promise<void> {
       while (running.size >= most) await Promise.race(running);
       if (failure === null) return;

@@ -14,9 +14,9 @@ import { startRelay } from './relay.ts';
 export type Outbox = {
   /**
    * Writes the message in the caller's transaction, and wakes the relay once that commits.
-   * @param options.messageId a UUID, for a message that must have the same id each time it is written: receivers process each id
-   *   once, even if it is sent again much later.
-   * @throws InvalidMessage when the payload breaks the message's schema; better here than at every receiver.
+   * @param options.messageId a UUID, for a message that must have the same id each time it is written: receivers process each id once, even
+   *   if it is sent again much later.
+   * @throws InvalidMessage when the payload breaks the message's schema; failing here is better than at every receiver.
    */
   send<T extends { merchant_id: string }>(
     tx: Transaction,
@@ -25,8 +25,8 @@ export type Outbox = {
     options?: { messageId?: string },
   ): Promise<void>;
   /**
-   * As `send`, for many messages in this order.
-   * @param messages.requestId and `traceparent` where the message belongs to another request than the current one.
+   * Like `send`, for many messages in this order.
+   * @param messages.requestId and `traceparent` if the message belongs to a request other than the current one.
    */
   sendAll<T extends { merchant_id: string }>(
     tx: Transaction,
@@ -49,9 +49,9 @@ type ComposeOptions = MessageOrigin & { messageId?: string };
 
 /**
  * Starts the relay too; every replica has one, and they share the rows.
- * @param options.signer signs what is published; null in a process without a key.
- * @param options.pollMs default 1000. `send` wakes the relay at once, so polls only find rows whose process died before it
- *   could publish them.
+ * @param options.signer signs published messages; null in a process without a key.
+ * @param options.pollMs default 1000. `send` wakes the relay immediately, so polls only find rows whose process died before it could
+ *   publish them.
  */
 export function createOutbox(options: {
   pool: Pool;

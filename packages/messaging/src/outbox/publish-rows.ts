@@ -10,14 +10,14 @@ import { type SendSpan, startSendSpan } from './send-span.ts';
 import { moveToSent } from './sent-messages.ts';
 import { type OutboxRow, pauseMessages } from './store.ts';
 
-/** Batches that one statement moves to the sent messages. */
+/** The maximum number of batches that one statement moves to the sent messages. */
 const MOVED_TOGETHER = 4;
 
 /**
- * Publishes batches of rows that this relay has, awaits their confirms, and moves what is confirmed to the sent messages. No transaction is
- * open while RabbitMQ is asked. They are signed here, not where they are written: each way of writing a row, and each row of an earlier
- * release or an earlier key, leaves with a signature of now. A crash between the last two publishes a message twice, which the receiver's inbox absorbs.
- * Messages of a name usually leave in the order in which they were written, but this is not guaranteed.
+ * Publishes batches of rows that this relay holds, awaits their confirms, and moves confirmed rows to the sent messages. No transaction is
+ * open while RabbitMQ is called. Rows are signed here and not when they are written, so that every row, even one of an earlier release or
+ * an earlier key, has a current signature. A crash between the last two steps publishes a message twice, and the receiver's inbox ignores
+ * the copy. Messages of a name usually leave in the order in which they were written, but this is not guaranteed.
  */
 export function createRowPublisher({
   pool,
@@ -30,7 +30,7 @@ export function createRowPublisher({
   relayId: string;
   signer: Signer | null;
 }) {
-  // One statement at a time, which moves whatever was confirmed meanwhile: a name takes no second connection for it.
+  // One statement at a time, which moves everything confirmed in the meantime: a name needs no second connection for it.
   const move = createMicroBatcher<readonly string[], null>({
     maxSize: MOVED_TOGETHER,
     run: async (batches) => {
@@ -53,13 +53,13 @@ export function createRowPublisher({
     if (unconfirmed.length === 0) return;
     logger.warn(
       { message: rows[0]?.name, unconfirmed: unconfirmed.length, message_id: unconfirmed[0] },
-      'RabbitMQ did not confirm every message; trying those again after a pause',
+      'RabbitMQ did not confirm every message; unconfirmed ones are retried after a pause',
     );
     await pauseMessages(pool, relayId, unconfirmed);
   };
 }
 
-/** @returns null where there is no key to sign with. */
+/** @returns null without a key to sign with. */
 function signaturesOf(signer: Signer | null, rows: readonly OutboxRow[]): string[] | null {
   if (signer === null) return null;
   return signMessages(
@@ -90,7 +90,7 @@ function toOutgoing(row: OutboxRow, span: SendSpan | undefined, signature: strin
         ...(signature !== undefined && { [SIGNATURE_HEADER]: signature }),
       },
       contentType: 'application/json',
-      // Seconds, as AMQP has it.
+      // AMQP uses seconds.
       timestamp: Math.floor(row.created_at.getTime() / 1000),
       persistent: true,
       // The topology gives every message a queue. If it was deleted, the message is returned instead of dropped, stays in

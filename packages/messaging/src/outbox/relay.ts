@@ -8,22 +8,22 @@ import { advanceBounds, boundsOfAll, outboxBacklog } from './store.ts';
 /** Counting the backlog scans it, so it is not done at every poll. */
 const BACKLOG_INTERVAL_MS = 5_000;
 const CLEAN_INTERVAL_MS = 60_000;
-/** How often the whole outbox is read, unless that takes long: it never takes more than a fiftieth of the time. */
+/** How often the whole outbox is read. A slow read runs less often: it never takes more than a fiftieth of the time. */
 const WHOLE_INTERVAL_MS = 60_000;
 const WHOLE_SHARE = 50;
 
 export type Relay = {
   /** Looks for messages of this name that were committed just now. */
   wake(name: string): void;
-  /** For messages of this name that are about to be written: null when any relay is to claim them. */
+  /** For messages of this name that are about to be written: null when any relay may claim them. */
   offer(name: string, count: number): HandOver | null;
   /** Finishes the batches in flight. */
   close(): Promise<void>;
 };
 
 /**
- * Publishes the messages of the outbox in the background, and exports the size of its backlog. Each message name has a sender: a loop and
- * a connection to RabbitMQ of its own, so that a queue that refuses, or does not answer, holds up no other name.
+ * Publishes the messages of the outbox in the background, and exports the size of its backlog. Each message name has its own sender, with a
+ * loop and a connection to RabbitMQ, so that a queue that refuses, or does not answer, delays no other name.
  */
 export function startRelay(options: SenderOptions): Relay {
   const { pool, logger, metrics, pollMs } = options;
@@ -64,7 +64,10 @@ export function startRelay(options: SenderOptions): Relay {
   };
 }
 
-/** At the start, and then now and then, for what the senders' bounds pass over. A loop apart, because dead rows make it slow. */
+/**
+ * Reads the whole outbox at the start and then at intervals, for rows that the senders' bounds miss. It has its own loop, because dead rows
+ * make it slow.
+ */
 function startWholeReading(
   { pool, logger, metrics }: SenderOptions,
   bounds: () => { name: string; since: string | null }[],
@@ -87,7 +90,7 @@ function startWholeReading(
   });
 }
 
-/** A loop apart, because the backlog matters most while the relay stands still without a broker. */
+/** A separate loop, because the backlog matters most while the relay waits for a broker. */
 function startBacklogGauges({ pool, logger, metrics }: SenderOptions, senders: ReadonlyMap<string, Sender>): Loop {
   const waiting = metrics.gauge(
     'messaging_outbox_waiting',

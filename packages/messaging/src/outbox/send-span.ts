@@ -6,7 +6,7 @@ import type { OutboxRow } from './store.ts';
 
 /** The span of one message, from its publishing to RabbitMQ's confirmation. */
 export type SendSpan = {
-  /** What its receivers continue. */
+  /** The traceparent that its receivers continue. */
   traceparent: string;
   end(outcome: Outcome | undefined): void;
 };

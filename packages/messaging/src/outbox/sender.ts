@@ -15,33 +15,33 @@ import { type Lease, type OutboxRow, releaseMessages } from './store.ts';
 
 /** One round trip to the database and one wait for confirms per this many messages; larger batches gain nothing measurable. */
 const BATCH_SIZE = 500;
-/** Batches whose confirms are awaited at once. */
+/** The maximum number of batches that wait for confirms at the same time. */
 const MAX_BATCHES = 3;
 /** Longer than a batch can take: claim (7 s at worst) + confirms (15 s) + moving to sent (7 s). A dead relay's rows wait this long. */
 const LEASE_SECONDS = 30;
-/** So long after a row was begun to be written as the relay's own, its lease is still long enough for a batch. */
+/** For this long after a row was written under the relay's own lease, the lease still lasts long enough for a batch. */
 const HANDED_OVER_MS = 7_000;
-/** As many as a large transaction writes. Beyond that rows are claimed, so that memory is bounded. */
+/** As many as a large transaction writes. Further rows are claimed, so that memory is bounded. */
 const MAX_HANDED_OVER = 20_000;
 
 export type SenderOptions = {
   pool: Pool;
   broker: Broker;
-  /** Signs what is published; null in a process without a key. */
+  /** Signs published messages; null in a process without a key. */
   signer: Signer | null;
   logger: Logger;
   metrics: Metrics;
   pollMs: number;
 };
 
-/** How rows get to a sender without being claimed: they are written under its lease, and given to it after the commit. */
+/** How rows get to a sender without a claim: they are written under its lease, and passed to it after the commit. */
 export type HandOver = { lease: Lease; publish(rows: readonly OutboxRow[]): void };
 
 export type Sender = ReturnType<typeof createSender>;
 
 type Sent = Pick<MessageDefinition<unknown>, 'name' | 'spacingMs'>;
 
-/** Publishes the messages of one name, in batches: those written by this process as they are committed, others as it claims them. */
+/** Publishes the messages of one name, in batches: those written by this process when they are committed, others when it claims them. */
 export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptions) {
   const { pool, broker, signer, logger, metrics, pollMs } = options;
   const lease: Lease = { relayId: randomUUID(), seconds: LEASE_SECONDS };
@@ -54,7 +54,7 @@ export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptio
 
   async function run(): Promise<{ more: boolean; restMs?: number }> {
     const { publisher } = open ?? {};
-    // Claiming now would only keep the rows from a relay that does reach RabbitMQ.
+    // Claiming now would only keep the rows from a relay that can reach RabbitMQ.
     if (publisher?.ready() !== true) {
       await release(handedOver.takeAll());
       return { more: false };
@@ -68,7 +68,7 @@ export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptio
     return { more: isBacklog || claims.isWanted(), restMs };
   }
 
-  /** Rows that were written as our own, and that any relay may send now. */
+  /** Releases rows written under our own lease, so that any relay may send them now. */
   async function release(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
     claims.want('all');
@@ -94,7 +94,7 @@ export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptio
       wake('all');
     },
     wake,
-    /** For so many rows that are about to be written. @returns null when they are to be claimed. */
+    /** For this many rows that are about to be written. @returns null when they have to be claimed. */
     offer(count: number): HandOver | null {
       if (open?.publisher.ready() !== true || claims.isBehind() || !handedOver.hasRoomFor(count)) return null;
       const { loop } = open;
@@ -104,7 +104,7 @@ export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptio
       await open?.loop.close();
       await inFlight.ended();
       await release(handedOver.takeAll()).catch((error: unknown) =>
-        logger.warn({ error, message: name }, 'messages that were not sent wait for the end of their lease'),
+        logger.warn({ error, message: name }, 'unsent messages are retried when their lease ends'),
       );
       await open?.publisher.close();
     },

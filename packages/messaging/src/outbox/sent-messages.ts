@@ -1,9 +1,9 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 
 /**
- * A message may wait this long in its queue, or as a dead letter, and can still be replayed after RabbitMQ lost its data: a long
- * weekend. Shorter than the inbox remembers (7 days), or a replayed message could take effect twice. The batches are repeated within
- * each interval, so that cleaning keeps up with a thousand messages a second.
+ * How long a message may wait in its queue, or as a dead letter, and can still be replayed after RabbitMQ lost its data: a long weekend. It
+ * is shorter than the inbox's memory (7 days), or a replayed message could take effect twice. The batches are repeated within each
+ * interval, so that cleaning keeps up with a thousand messages a second.
  */
 export const sentMessageRetention = { table: 'sent_message', column: 'created_at', days: 4, batchSize: 5_000 };
 

@@ -11,7 +11,7 @@ export type OutboxRow = {
   /** Exact JSON text. */
   body: string;
   request_id: string;
-  /** W3C traceparent of the span that wrote it; null where nothing is traced. */
+  /** W3C traceparent of the span that wrote it; null when nothing is traced. */
   traceparent: string | null;
   created_at: Date;
 };
@@ -19,16 +19,15 @@ export type OutboxRow = {
 export type NewOutboxRow = Omit<OutboxRow, 'created_at'>;
 
 const columns = ['message_id', 'name', 'version', 'merchant_id', 'body', 'request_id', 'traceparent'] as const;
-/** Enough that round trips no longer count, and few enough for any statement timeout. */
+/** Enough that round trips no longer matter, and few enough for any statement timeout. */
 const ROWS_PER_STATEMENT = 2_000;
 
-/** A relay that publishes rows without claiming them, because they are written as its own. */
+/** A relay that publishes rows without claiming them, because they are written under its lease. */
 export type Lease = { relayId: string; seconds: number };
 
 /**
- * Writes messages in this order: each row's time is a microsecond after that of the row before. That is less than writing a row
- * takes, so the next message to be written is later still. A message id that still waits here is the same message: it is not
- * written again.
+ * Writes messages in this order: each row's time is a microsecond after that of the row before. Writing a row takes longer than that, so
+ * the next message written is still later. A message id that is still in the outbox is the same message: it is not written again.
  * @param lease of the relay that publishes them; null for rows that any relay may claim.
  * @returns the rows that were written, in this order.
  */
@@ -65,22 +64,23 @@ export async function insertMessages(
 }
 
 /**
- * Every row of a name that its claims may find has a not_before at or after this time, as text with microseconds. Deleted rows stay
- * in the table and its indexes until vacuum may remove them, which a session that reads for hours prevents; claims that begin here
- * do not pass them.
+ * Every row of a name that its claims may find has a not_before at or after this time, as text with microseconds. Deleted rows stay in the
+ * table and its indexes until vacuum may remove them, and a session that reads for hours prevents that. Claims that begin at the bound do
+ * not read them.
  */
 export type Bound = { name: string; since: string };
 
-/** A transaction may commit rows this long after the time it wrote into them; what takes longer is found by `boundsOfAll`. */
+/** A transaction may commit rows this long after the time it wrote into them; `boundsOfAll` finds those of longer transactions. */
 const LATE_SECONDS = 30;
-/** A claim looks at this much of the outbox's time, so that its cost does not depend on what was sent before. */
+/** A claim reads this much of the outbox's time, so that its cost does not depend on what was sent before. */
 const WINDOW_SECONDS = 2 * LATE_SECONDS;
 
 /**
- * Moves bounds forward: to the oldest row of the name, to the end of the window where that is empty, and to rows that may still be
- * committed at most.
+ * Moves bounds forward: to the oldest row of the name, or to the end of the window if it is empty, but not beyond rows that may still be
+ * committed.
  * @param bounds.since null for a name that is new here.
- * @returns `isWaiting`: a row of the window is due, or claimed. `isBehind`: older rows than those that may still be committed can wait.
+ * @returns `isWaiting`: a row of the window is due, or claimed. `isBehind`: rows may be waiting that are older than those that may still be
+ *   committed.
  */
 export async function advanceBounds(
   pool: Pool,
@@ -103,12 +103,12 @@ export async function advanceBounds(
   return rows;
 }
 
-/** Reading the whole table takes as long as there are dead rows. */
+/** Reading the whole table takes longer the more dead rows there are. */
 const WHOLE_TABLE_MS = 300_000;
 
 /**
- * Reads the whole outbox for rows before these bounds, or of names that have none: those of a process that has ended, and of a
- * transaction that took very long.
+ * Reads the whole outbox for rows before these bounds, or of names without one: rows of a process that has ended, and of a transaction that
+ * took very long.
  * @returns the bounds that such rows need.
  */
 export async function boundsOfAll(
@@ -154,7 +154,7 @@ export async function claimMessages(
        for update skip locked
      ), claimed as (
        update outbox set claimed_by = $6, claimed_until = now() + make_interval(secs => $7)
-       -- By place, and these rows are locked: a plan made while the table looked empty would read all of an index for their ids.
+       -- By ctid, which is safe because the rows are locked: a plan made while the table looked empty would scan a whole index for their ids.
        where ctid = any (array(select ctid from due))
        returning message_id, name, version, merchant_id, body, request_id, traceparent, created_at
      )
@@ -164,7 +164,7 @@ export async function claimMessages(
   return rows;
 }
 
-/** Ends the lease of rows that this relay does not publish after all, so that any relay may claim them now. */
+/** Ends the lease of rows that this relay does not publish, so that any relay may claim them now. */
 export async function releaseMessages(pool: Pool, relayId: string, messageIds: readonly string[]): Promise<void> {
   await pool.query(
     `update outbox set claimed_by = null, claimed_until = '-infinity' where message_id = any($1::uuid[]) and claimed_by = $2`,
@@ -172,12 +172,12 @@ export async function releaseMessages(pool: Pool, relayId: string, messageIds: r
   );
 }
 
-/** The longest pause is what a message waits at most once its queue accepts it again. */
+/** A message waits at most the longest pause once its queue accepts it again. */
 const REFUSAL_PAUSE = { firstSeconds: 1, maxSeconds: 60 };
 
 /**
- * Ends the lease of rows that RabbitMQ did not confirm, except of those that another relay has claimed since. Each is due again
- * after a pause that doubles with its refusals, less up to half of it by chance.
+ * Ends the lease of rows that RabbitMQ did not confirm, except of those that another relay has claimed since. Each is due again after a
+ * pause that doubles with its refusals, minus a random part of up to half of it.
  */
 export async function pauseMessages(pool: Pool, relayId: string, messageIds: readonly string[]): Promise<void> {
   await pool.query(

@@ -13,7 +13,7 @@ export function startCleaning(
 }
 
 /**
- * Deletes at most a batch, the oldest first. Replicas that do it at once skip each other's rows.
+ * Deletes at most one batch, the oldest first. Replicas that run it at the same time skip each other's rows.
  * @returns how many rows were deleted.
  */
 export async function deleteOldRows(pool: Pool, { table, column, days, batchSize }: Retention): Promise<number> {

@@ -8,8 +8,8 @@ const ownFolder = new URL('../../', import.meta.url);
 export const messagingMigrations: MigrationSource = { directory: ownFolder, ledger: 'messaging_migrations', version };
 
 /**
- * The schema of a service and all that it is made from: the message tables, then what its own folder has in `migrations` and
- * `sql`. Nothing else here knows where services are; these are files to be applied, not code to be imported.
+ * The schema of a service and everything it is made from: the message tables, then its own `migrations` and `sql` folders. Nothing else
+ * here knows where services are; these are files to be applied, not code to be imported.
  */
 export const serviceSchema = (service: ServiceName): { schema: string; migrations: MigrationSource[] } => ({
   schema: schemas[service],

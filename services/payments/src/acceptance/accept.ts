@@ -27,7 +27,7 @@ import { tokenUnitsOf } from '../settlement/decision.ts';
 export type AcceptanceContext = {
   db: Queryable;
   transact: Transact;
-  /** Of chain-watcher, with a deadline that leaves it time to ask several nodes. */
+  /** The client of chain-watcher. Its deadline leaves chain-watcher time to ask several nodes. */
   verifier: ServiceClient;
   messages: PaymentMessages;
   logger: Logger;
@@ -38,7 +38,7 @@ export type AcceptanceRequest = {
   paymentId: string;
   event: AcceptedTransfer;
   author: Author;
-  /** What this author may not accept although an operator could: a sentence that says why, or null. */
+  /** A further rule for this author, stricter than the operator's. Returns a sentence that says why not, or null. */
   refusal?: (pair: Pair, standing: Standing) => string | null;
 };
 
@@ -46,12 +46,12 @@ export type AcceptanceRequest = {
 export type Pair = { payment: PaymentRow; transfer: TransferRow };
 
 /**
- * Makes a transfer that pays nothing pay this payment, because an operator or its merchant decides so. The chain is asked again, before and
- * outside the transaction: the stored ledger is not enough to override a rule, and not needed either, because money may come after the wallet
- * is no longer watched. The payment is then PAID like any other, its messages carry its own amount, and the decision is stored beside it.
- * Repeating it changes nothing and answers the same.
+ * Makes an unmatched transfer pay this payment, because an operator or the merchant decides so. The chain is read again, before and outside
+ * the transaction. The stored ledger is not enough to override a rule. It is not needed either: money may arrive after the wallet is no
+ * longer watched. The payment then becomes PAID like any other, its messages carry its own amount, and the decision is stored with it.
+ * Repeating the call changes nothing and returns the same answer.
  * @throws HttpError 404 for an unknown payment, 409 with a sentence when the transfer cannot be accepted.
- * @throws ServiceUnavailable when the chain could not be asked.
+ * @throws ServiceUnavailable when the chain could not be read.
  */
 export async function acceptTransfer(context: AcceptanceContext, request: AcceptanceRequest): Promise<AcceptanceRow> {
   const { db, transact, verifier } = context;
@@ -61,10 +61,10 @@ export async function acceptTransfer(context: AcceptanceContext, request: Accept
   const accepted = await findAcceptanceFor(db, id, payment);
   if (accepted !== null) return accepted;
   const known = await findTransfer(db, id);
-  // Decided again under locks; here it saves the question to the chain, and the transaction.
+  // Checked again under locks. Checking it here first saves the question to the chain, and the transaction.
   const refused = known === null ? null : await whyRefused(db, { payment, transfer: known }, request);
   if (refused !== null) {
-    // The same acceptance may have been committed since it was looked for.
+    // The same acceptance may have been committed since the look-up.
     const meanwhile = await findAcceptanceFor(db, id, payment);
     if (meanwhile !== null) return meanwhile;
     throw notAcceptable(refused);
@@ -82,7 +82,7 @@ const transferIdOf = ({ network }: PaymentRow, { transaction_id, transaction_eve
 });
 
 /**
- * A transfer beside a payment, for an operator to compare; what the ledger does not have is read from the chain.
+ * A transfer and a payment, for an operator to compare. A transfer that the ledger does not have is read from the chain.
  * @throws HttpError 404 naming what is missing.
  */
 export async function findPair(
@@ -108,8 +108,8 @@ async function readFromChain(
 }
 
 /**
- * Writes a transfer that the chain shows and nobody has published into the ledger, with the payments that it may be for. It pays none of them
- * by itself: when it was first read is not known here, and it may have been before the payment that it seems to be for.
+ * Writes a transfer that the chain shows and chain-watcher has not published into the ledger, with the payments it may be for. It doesn't
+ * pay any of them automatically: nobody knows here when it was first read, and that may have been before the payment was created.
  */
 async function recordFound(
   context: AcceptanceContext,
@@ -123,7 +123,7 @@ async function recordFound(
   await context.transact((tx) => reviewTransfers({ ...context, tx }, [found]));
 }
 
-/** As chain-watcher would publish it, but older than everything that it does publish. */
+/** The message that chain-watcher would publish, but with a version older than any it publishes. */
 const observedOf = (
   { network, transaction_id, transaction_event_index }: TransferId,
   { finding: _, is_final: isFinal, ...shown }: Extract<Finding, { finding: 'present' }>,
@@ -137,7 +137,7 @@ const observedOf = (
 
 type LockedContext = Pick<AcceptanceContext, 'messages' | 'logger'> & { tx: Transaction };
 
-/** Decides with everything of the wallet locked, in the order in which settling locks it: wallet, transfer, payment. */
+/** Decides with everything of the wallet locked, in the order in which settling takes its locks: wallet, transfer, payment. */
 async function acceptLocked(
   context: LockedContext,
   wallet: { network: string; recipient: string },
@@ -149,7 +149,7 @@ async function acceptLocked(
   await lockWallets(tx, [wallet]);
   const transfer = await findTransfer(tx, id, 'for update');
   const payment = await findPayment(tx, request.paymentId, 'for update');
-  // It has gone to the archive meanwhile.
+  // It has been archived in the meantime.
   if (payment === null) throw new HttpError(404, 'Payment not found');
   if (transfer === null) throw new Error(`transfer ${id.transaction_id} was deleted from the ledger`);
   const pair = { payment, transfer };
@@ -169,7 +169,7 @@ async function acceptLocked(
   return written;
 }
 
-/** @returns null where the transfer was accepted for another payment: that makes refusalReason() refuse it. */
+/** @returns null when the transfer was accepted for another payment: refusalReason() then refuses it. */
 async function findAcceptanceFor(db: Queryable, id: TransferId, payment: PaymentRow): Promise<AcceptanceRow | null> {
   const acceptance = await findAcceptance(db, id);
   return acceptance?.payment_id === payment.payment_id ? acceptance : null;
@@ -178,7 +178,7 @@ async function findAcceptanceFor(db: Queryable, id: TransferId, payment: Payment
 /** @returns a sentence, or null when it can be accepted. */
 async function whyRefused(db: Queryable, pair: Pair, { refusal, event }: AcceptanceRequest): Promise<string | null> {
   const standing = await findStanding(db, pair);
-  // What is refused to this author comes first: the other sentences may name payments that are none of the author's business.
+  // The author's own refusals come first: the other sentences may name payments that this author must not see.
   return refusal?.(pair, standing) ?? refusalReason(pair, standing, event.confirm_candidates ?? null);
 }
 
@@ -191,26 +191,26 @@ function requireProof(known: TransferRow | null, finding: Finding): ChainProof {
   return proof;
 }
 
-/** Money that no rule would have matched: worth a line in the log, beside the row for the audit. */
+/** No rule would have matched this money, so it is logged as well as stored for the audit. */
 function logAccepted({ tx, logger }: LockedContext, acceptance: AcceptanceRow): void {
   const { payment_id, network, transaction_id, transaction_event_index, unmatched_reason, actor } = acceptance;
   tx.afterCommit(() =>
     logger.warn(
       { payment_id, network, transaction_id, transaction_event_index, unmatched_reason, actor },
-      'a transfer that pays nothing was accepted as payment',
+      'an unmatched transfer was accepted for a payment',
     ),
   );
 }
 
-/** As the audit of webhooks names a merchant that did something itself. */
+/** How the audit of webhooks names a merchant's own action. */
 const author = { actor: 'merchant', reason: 'accepted through the API' };
 
 /**
- * As acceptTransfer(), because the payment's merchant decides so. An operator may accept anything; a merchant's word is worth as much as its
- * API key is safe, so the transfer must be confirmed and carry most of the amount.
+ * Like acceptTransfer(), on the decision of the payment's merchant. An operator may accept any transfer. A merchant's decision is only as
+ * safe as its API key, so the transfer must be confirmed and carry most of the amount.
  * @param leastPercent of the payment's amount.
- * @throws HttpError 404 for a payment that is not this merchant's, 409 with a sentence that names nobody else's payment.
- * @throws ServiceUnavailable when the chain could not be asked.
+ * @throws HttpError 404 for a payment that is not this merchant's, 409 with a sentence that never names another merchant's payment.
+ * @throws ServiceUnavailable when the chain could not be read.
  */
 export async function acceptAsMerchant(
   context: AcceptanceContext,
@@ -223,7 +223,7 @@ export async function acceptAsMerchant(
   await acceptTransfer(context, { paymentId, event, author, refusal });
 }
 
-/** @returns why a merchant may not accept this transfer, whatever an operator could; null where nothing speaks against it. */
+/** @returns why a merchant may not accept this transfer, even if an operator could; null when the merchant may. */
 function merchantRefusal(
   { payment, transfer }: Pair,
   { concerned, exactFor }: Standing,
@@ -240,6 +240,7 @@ function merchantRefusal(
     const amount = formatUnits(BigInt(transfer.amount_units), transfer.decimals);
     return `This transfer carries ${amount} USDT, less than ${leastPercent} % of the amount: only an operator can accept it`;
   }
-  // The chain is asked only about what has come so far: whoever tries again and again until then would have it asked each time.
+  // The chain is only read for transfers that the ledger has as confirmed. Otherwise a client that retries until then would cause a read
+  // each time.
   return transfer.phase === 'seen' ? 'This transfer is not final yet' : null;
 }

@@ -10,7 +10,7 @@ import { type Candidate, findConcerned } from '../settlement/candidates.sql.ts';
 type Pair = { payment: PaymentRow; transfer: TransferRow };
 
 /**
- * @param confirmed how many candidates the author says that there are; null where it says nothing.
+ * @param confirmed the number of candidates that the author says there are; null when it says nothing.
  * @returns why this transfer cannot be accepted for this payment, in a sentence for the operator; null when it can.
  */
 export function refusalReason(
@@ -30,7 +30,7 @@ export function refusalReason(
   return refusalOfOthers({ payment, transfer }, standing) ?? unconfirmed(standing, confirmed);
 }
 
-/** Money that is probably another payment's. */
+/** Refuses money that is probably another payment's. */
 function refusalOfOthers({ payment, transfer }: Pair, { candidates, concerned, exactFor }: Standing): string | null {
   const { payment_id: paymentId, merchant_id: merchantId } = payment;
   const ids = candidates.map(({ payment_id: id }) => id);
@@ -46,7 +46,7 @@ function refusalOfOthers({ payment, transfer }: Pair, { candidates, concerned, e
   return isExact ? `This transfer came in the time of another payment of this amount: ${ids.join(', ')}` : null;
 }
 
-/** Who accepts money for one of several payments says that they know of the others. */
+/** Anyone who accepts a transfer with several candidates has to confirm that they know of the others. */
 function unconfirmed({ candidates: { length: count } }: Standing, confirmed: number | null): string | null {
   if (count <= 1 ? confirmed === null || confirmed === 1 : confirmed === count) return null;
   return confirmed === null
@@ -55,8 +55,8 @@ function unconfirmed({ candidates: { length: count } }: Standing, confirmed: num
 }
 
 /**
- * @param known what the ledger has of the transfer; null for nothing.
- * @returns what the chain shows of it, or in a sentence why that is not enough.
+ * @param known what the ledger has of the transfer; null when it has nothing.
+ * @returns what the chain shows of the transfer, or a sentence that says why it is not enough.
  */
 export function proveTransfer(known: TransferRow | null, finding: Finding): ChainProof | string {
   if (finding.finding !== 'present') return findingReasons[finding.reason];
@@ -93,17 +93,20 @@ function differences(transfer: TransferRow, found: Extract<Finding, { finding: '
     .map(([name, ledger, chain]) => `${name} ${chain} instead of ${ledger}`);
 }
 
-/** Whose a transfer that pays nothing may be. */
+/** Which payments and merchants an unmatched transfer may belong to. */
 export type Standing = {
-  /** The payments that it may be for. */
+  /** The payments it may be for. */
   candidates: Candidate[];
-  /** The merchants whom it concerns; at least one. */
+  /** The merchants it concerns; at least one. */
   concerned: string[];
-  /** A payment of another amount than this one's that waited for exactly what the transfer carries, or had ended less than 24 hours before. */
+  /**
+   * A payment whose amount differs from this one's, that was waiting for exactly what the transfer carries, or had ended less than 24 hours
+   * before.
+   */
   exactFor: PaymentRow | null;
 };
 
-/** @param pair a payment that the transfer may be accepted for. A transfer that the ledger does not have has no candidates yet. */
+/** @param pair a payment, and a transfer that may be accepted for it. A transfer that is not in the ledger has no candidates yet. */
 export async function findStanding(
   db: Queryable,
   { payment, transfer }: { payment: PaymentRow; transfer: TransferRow },
@@ -115,7 +118,7 @@ export async function findStanding(
   const slot = slotSearchOf(transfer);
   const isOther = slot !== null && slot.amountUnits !== payment.amount_units;
   const { from, to } = intervalOf(transfer);
-  // Of payments that began after it was known it is none's amount, and they must not hide an earlier one.
+  // The transfer cannot be for payments that began after it was known, and they must not hide an earlier payment.
   const createdBefore = new Date(Math.min(startOfNextSecond(to).getTime(), knownFrom(transfer)));
   const span = { endedAfter: new Date(from - REST_MS), createdBefore };
   const exact = isOther ? await findNewestOfSlot(db, slot, span) : null;

@@ -7,10 +7,10 @@ import type { WithDates } from '@quittance/runtime/time.ts';
 import type { PaymentRow } from '../payment/payment.sql.ts';
 import type { TransferId, TransferRow } from '../settlement/transfer.sql.ts';
 
-/** What the chain showed of a transfer when it was accepted. */
+/** What the chain showed of a transfer at the time of its acceptance. */
 export type ChainProof = { block_number: number; block_hash: string; block_timestamp: string; confirmations: number };
 
-/** An operator's decision that a transfer pays a payment: a row of transfer_acceptance, and what the payment asked for. */
+/** The decision that a transfer pays a payment: a row of transfer_acceptance, and what the payment asked for. */
 export type AcceptanceRow = Omit<
   WithDates<Acceptance, 'block_timestamp' | 'accepted_at'>,
   'status' | 'amount' | 'block_number'
@@ -43,7 +43,7 @@ export async function findAcceptanceOfPayment(db: Queryable, paymentId: string):
   return rows[0] ?? null;
 }
 
-/** @returns whether the chain still has what was accepted of this transfer; null when nobody accepted it. */
+/** @returns whether the chain still shows what was accepted of this transfer; null when it was not accepted. */
 export async function isAcceptedUnchanged(tx: Transaction, transfer: TransferRow): Promise<boolean | null> {
   const { network, transaction_id, transaction_event_index, recipient, amount_units, decimals, phase } = transfer;
   const { rows } = await tx.query<{ is_same: boolean }>(
@@ -56,7 +56,7 @@ export async function isAcceptedUnchanged(tx: Transaction, transfer: TransferRow
 }
 
 export type NewAcceptance = {
-  /** As it was before it became PAID. */
+  /** The payment before it became PAID. */
   payment: PaymentRow;
   transfer: TransferRow;
   proof: ChainProof;
@@ -66,13 +66,13 @@ export type NewAcceptance = {
 
 /**
  * Stores the decision, and makes the ledger's row pay the payment. The ledger's confirmations are raised to what the chain showed:
- * a paid payment would otherwise show too few until the next message.
+ * otherwise a paid payment would show too few until the next message.
  */
 export async function insertAcceptance(
   tx: Transaction,
   { payment, transfer, proof, unmatchedReason, author }: NewAcceptance,
 ): Promise<void> {
-  // What a column of transfer_acceptance does not name is left out.
+  // Fields that are not columns of transfer_acceptance are left out.
   const acceptance = {
     ...transfer,
     ...proof,

@@ -8,7 +8,7 @@ import { findDetails } from '../payment/view.sql.ts';
 import type { ProgressSources } from '../payment/progress.ts';
 import { toPayments } from '../payment/view.ts';
 
-/** A transfer that pays nothing becomes the payment's, on the word of its merchant: 200 with the payment, as often as it is asked for. */
+/** Accepts an unmatched transfer for a payment on its merchant's decision: 200 with the payment, also when repeated. */
 export const acceptTransferRoute = ({
   acceptance,
   transact,

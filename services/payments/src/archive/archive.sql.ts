@@ -4,13 +4,13 @@ import { earliestId } from '@quittance/contracts/ids.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
-/** A page looks at this many payments, whether or not they may go. */
+/** The number of payments that one page reads, whether or not they can be archived. */
 const PAGE = 200;
 const DAY_MS = 86_400_000;
 
 /**
- * Payments `p` that came to their end before a time, and about which nothing is open or was learned since. One that an operator cancelled or
- * accepted a transfer for, or that is the subject of an incident, stays with what was decided about it.
+ * Payments `p` that ended before a time, have nothing open, and have not changed since. A payment with a manual cancellation, an accepted
+ * transfer or an incident stays, together with that record.
  */
 const isOverSql = (before: string): string => `
   p.status in ('PAID', 'EXPIRED', 'CANCELLED') and greatest(p.created_at, p.expires_at, p.paid_at, p.cancelled_at) < ${before}
@@ -22,7 +22,9 @@ const isOverSql = (before: string): string => `
                      and (phase = 'seen' or match_status = 'pending' or observed_at >= ${before}))
   and not exists (select from transfer where candidates @> array[p.payment_id] and (phase = 'seen' or observed_at >= ${before}))`;
 
-/** The record of a payment `p` and its hash. The link's token is a secret, and what only the expiry loop looks at is over. */
+/**
+ * The record of a payment `p` and its hash. It leaves out the link's token, which is a secret, and columns that only the expiry loop reads.
+ */
 const recordSql = `
   select record, encode(sha256(convert_to(record::text, 'UTF8')), 'hex') as sha256
     from (select jsonb_build_object(
@@ -39,13 +41,14 @@ const recordSql = `
 
 /**
  * @param after the id after which the page begins; '' for the first page.
- * @returns what may be archived of the page, in the order of ids, which is that of time; and where the next page begins.
+ * @returns the payments of the page that can be archived, in the order of their ids, which is the order of time; and where the next page
+ *   begins.
  */
 export async function readArchivable(
   db: Queryable,
   { before, after }: { before: Date; after: string },
 ): Promise<{ payments: ArchivablePayment[]; next: string | null }> {
-  // An id begins with the time at which it was made, by the clock of the process that made it.
+  // An id begins with its creation time, by the clock of the process that made it.
   const end = earliestId('pay', new Date(before.getTime() + DAY_MS));
   const { rows } = await db.query<ArchivablePayment | { payment_id: string; record: null; sha256: null }>(
     `with page as materialized (
@@ -62,9 +65,9 @@ export async function readArchivable(
 }
 
 /**
- * Removes those of the payments that are over and have this hash. What they came to is added to their merchants' days, so that reports and
- * counters stay; their transfers stay, too, as those of the payment's merchant.
- * @returns which of the others are here: locked by another transaction, or not as they were.
+ * Removes the payments that can still be archived and have this hash. Their amounts are added to the daily totals of their merchants, so
+ * reports and counters don't change. Their transfers stay as well, as transfers of the payment's merchant.
+ * @returns which of the others are still here: locked by another transaction, or changed.
  */
 export async function removeArchived(
   tx: Transaction,
@@ -76,7 +79,7 @@ export async function removeArchived(
     'select payment_id from payment where payment_id = any($1) order by payment_id for update skip locked',
     [ids],
   );
-  // Another statement, which sees what those who had the locks have written.
+  // A new statement, which sees what the holders of the locks have written.
   const { rows: unchanged } = await tx.query<{ payment_id: string }>(
     `select p.payment_id
        from unnest($1::text[], $2::text[]) as wanted (payment_id, sha256)
@@ -106,7 +109,7 @@ export async function removeArchived(
   return { removed: going.length, kept: kept.map(({ payment_id: id }) => id) };
 }
 
-/** Days are written in one order, so that two removals do not wait for each other in a circle. */
+/** Days are written in one order, so that two removals don't deadlock. */
 const removal = `
   with gone as (
     delete from payment where payment_id = any($1)

@@ -8,7 +8,7 @@ import { readArchivable, removeArchived } from './archive.sql.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What operators move out of the database, once it is in files. */
+/** What operators move out of the database after exporting it to files. */
 export const archiveRoutes = ({ db, transact }: { db: Queryable; transact: Transact }): Route[] => [
   callRoute(ReadArchivable, ({ query: { before, after } }) => {
     if (before === null || before.getTime() > Date.now() - ARCHIVE_AFTER_DAYS * DAY_MS)

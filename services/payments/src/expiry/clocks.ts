@@ -7,15 +7,15 @@ const INTERVAL_MS = 60_000;
 
 type Context = LoopContext & {
   db: Queryable;
-  /** The time of chain-watcher's database; null where it does not say. */
+  /** The time of chain-watcher's database; null when it does not report it. */
   readClock: () => Promise<Date | null>;
-  /** Where the difference is kept. */
+  /** Where the difference is stored. */
   clocks: ClockDifference;
 };
 
 /**
- * Compares the two databases' clocks: chain-watcher says by its own when it first read a transfer, and payments are created by ours. On one
- * server they are one clock, and the difference is 0.
+ * Compares the clocks of the two databases: chain-watcher reports by its own clock when it first read a transfer, and payments are created
+ * by ours. On one server there is one clock, and the difference is 0.
  */
 export function startCompareClocksLoop({ db, readClock, clocks, logger, metrics }: Context): Loop {
   const gauge = metrics.gauge(
@@ -32,7 +32,7 @@ export function startCompareClocksLoop({ db, readClock, clocks, logger, metrics 
       const clock = await readClock();
       const after = await readNow(db);
       if (clock === null) return { more: false };
-      // Between the two readings the other clock may show anything; only what is outside is a difference.
+      // The other clock may show anything between our two readings; only a value outside them is a difference.
       const [ahead, behind] = [clock.getTime() - after.getTime(), before.getTime() - clock.getTime()];
       clocks.ms = ahead > 0 ? ahead : behind > 0 ? -behind : 0;
       gauge.set(clocks.ms / 1000);
@@ -48,18 +48,18 @@ async function readNow(db: Queryable): Promise<Date> {
 }
 
 /**
- * How far the clock of chain-watcher's database is ahead of ours for certain, in milliseconds, or behind for a negative number; 0 where both
- * are on one server.
+ * The certain minimum by which the clock of chain-watcher's database is ahead of ours, in milliseconds; negative when it is behind; 0 when
+ * both are on one server.
  */
 export type ClockDifference = { ms: number };
 
-/** A first reading, which chain-watcher tells by its clock, by ours: payments are created by ours. */
+/** Converts the time of the first reading from chain-watcher's clock to ours, because payments are created by ours. */
 export const byOurClock = (message: TransferObserved, { ms }: ClockDifference): TransferObserved =>
   ms === 0 || message.first_seen_at === undefined
     ? message
     : { ...message, first_seen_at: rfc3339(new Date(Date.parse(message.first_seen_at) - ms)) };
 
-/** A span of ours that is wide enough by chain-watcher's clock, too. What it finds is decided about by ours. */
+/** Widens a span of our clock so that it also holds by chain-watcher's. The rules then decide about the transfers found by our clock. */
 export const widened = ({ from, to }: { from: Date; to: Date }, { ms }: ClockDifference) => ({
   from: rfc3339(new Date(from.getTime() - Math.abs(ms))),
   to: rfc3339(new Date(to.getTime() + Math.abs(ms))),

@@ -15,9 +15,9 @@ type Context = LoopContext & {
 };
 
 /**
- * Expires payments on networks that were removed from the networks file or switched off, a day after their time: nobody reads those chains, so
- * nothing would ever end these payments, and their amounts would stay taken. Nothing is lost by it: when the network is read again, money that
- * came in time still pays them.
+ * Expires payments on networks that were removed from the networks file or switched off, one day after their expiry. No service reads those
+ * chains, so these payments would never end and their amounts would stay taken. No money is lost: when the network is enabled again, money
+ * that came in time still pays them.
  */
 export function startExpireUnreadLoop({ db, transact, messages, networks, logger, metrics }: Context): Loop {
   const unread = metrics.gauge(

@@ -21,15 +21,15 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
-/** As many payment windows as chain-watcher accepts in one question. */
+/** The most payment windows that chain-watcher accepts in one question. */
 const BATCH = 100;
-/** Longer than asking and settling a batch takes, so that no two replicas ask about the same payments. */
+/** Longer than it takes to ask about and settle a batch, so that no two replicas ask about the same payments. */
 const LEASE_MS = 30_000;
-/** After this time a round begins nothing new, so that it ends within the lease. */
+/** After this time a round starts nothing new, so that it ends within the lease. */
 const ROUND_MS = 20_000;
 const MIN_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
-/** For a wallet that chain-watcher has not scanned at all, such as one whose PaymentCreated has not arrived. */
+/** For a wallet that chain-watcher has not scanned at all, for example because its PaymentCreated has not arrived. */
 const UNKNOWN_PAUSE_MS = 5000;
 
 type ExpiryContext = {
@@ -44,14 +44,14 @@ type ExpiryContext = {
 type Round = ExpiryContext & { network: string; bound: UnfinishedBound; signal: AbortSignal };
 
 /**
- * Expires payments of one network, but only those for which the chain proves that no money came: every block up to their expiry is
- * final and scanned. Transfers that turn up while asking are settled first, so a lost message can neither expire a paid payment nor
- * leave one CHECKING for ever.
+ * Expires payments of one network, but only those for which the chain proves that no money came: every block up to their expiry is final
+ * and scanned. Transfers found in the answer are settled first, so a lost message can neither expire a paid payment nor leave one CHECKING
+ * for ever.
  * @returns whether a full batch was claimed and finished, so that more may be waiting.
  */
 async function expireOverdue(round: Round): Promise<boolean> {
   const { db, chain, network, bound } = round;
-  // What expires after the network's scanned_through need not be checked, however many payments that is.
+  // Payments that expire after the network's scanned_through are not claimed, however many there are.
   const { scannedThrough } = await chain.transfersIn(network, []);
   if (scannedThrough === null) return false;
   const overdue = await claimOverdue(db, network, {
@@ -63,7 +63,7 @@ async function expireOverdue(round: Round): Promise<boolean> {
   if (overdue.length === 0) return false;
   faultPoint('expiry-claimed');
   const deadline = performance.now() + ROUND_MS;
-  // One that failed by itself is not asked about together with others again.
+  // A payment that failed alone is not put into a group again.
   const groups = [
     overdue.filter(({ expiry_failures: failures }) => failures === 0),
     ...overdue.filter(({ expiry_failures: failures }) => failures > 0).map((payment) => [payment]),
@@ -83,9 +83,9 @@ async function expireOverdue(round: Round): Promise<boolean> {
 type Turn = Round & { deadline: number };
 
 /**
- * Settles a group; one that fails is halved, down to the payment at fault, which pauses alone.
+ * Settles a group. When it fails, halves it, down to the payment that causes the failure, which is then paused alone.
  * @returns how many were postponed.
- * @throws when nothing can be asked at all, and the group is not at fault.
+ * @throws when chain-watcher cannot be asked at all, so the group is not the cause.
  */
 async function settleApart(turn: Turn, group: PaymentRow[]): Promise<number> {
   const { db, chain, network, signal, logger, deadline } = turn;
@@ -100,7 +100,7 @@ async function settleApart(turn: Turn, group: PaymentRow[]): Promise<number> {
     if (payment === undefined) return 0;
     logger.warn(
       { error, network, payment_id: payment.payment_id },
-      'a payment could not be expired; trying it again alone',
+      'a payment could not be expired; it is retried alone',
     );
     await pauseFailedExpiry(db, payment.payment_id);
     return 1;
@@ -119,9 +119,9 @@ async function postpone({ db }: Round, payments: PaymentRow[], pauseMs: number):
 }
 
 /**
- * Asks about a group of payments with one question, settles the transfers in the answer, and expires the payments it is certain of.
- * The answer speaks for the whole group, so one wallet that is not fully scanned yet holds back all others: the group is then
- * halved, down to single payments.
+ * Asks about a group of payments with one question, settles the transfers in the answer, and expires the payments that certainly got no
+ * money. The answer covers the whole group, so one wallet that is not fully scanned yet holds back all others: the group is then halved,
+ * down to single payments.
  * @returns how many were postponed.
  */
 async function settleGroup(turn: Turn, group: PaymentRow[]): Promise<number> {
@@ -143,8 +143,8 @@ async function settleGroup(turn: Turn, group: PaymentRow[]): Promise<number> {
 
 /**
  * Settles the transfers of an answer, page by page.
- * @returns up to when the answer is complete, in milliseconds, as its least certain page says; and the wallets for which the ledger
- *   has newer versions than the answer.
+ * @returns the time up to which the answer is complete, in milliseconds, taken from its least complete page; and the wallets for which the
+ *   ledger has newer versions than the answer.
  * @throws when the pages do not end in time.
  */
 async function reviewAnswer(
@@ -175,12 +175,15 @@ async function review(round: Round, transfers: readonly TransferObserved[]): Pro
   const contradicted = await transact((tx) => reviewTransfers({ ...round, tx }, transfers));
   const wallets = new Set(contradicted.map(({ to }) => to));
   if (wallets.size > 0) {
-    logger.warn({ network, wallets: wallets.size }, 'the chain answered an older version than the ledger has');
+    logger.warn(
+      { network, wallets: wallets.size },
+      'chain-watcher returned an older version of a transfer than the ledger has',
+    );
   }
   return wallets;
 }
 
-/** Transfers that came after the end can be explained from now on, and are counted for the notice. */
+/** Transfers that came after the end now get a reason, and are counted for the notice. */
 async function expire(context: ExpiryContext, payments: PaymentRow[]): Promise<void> {
   const { transact, messages } = context;
   await transact(async (tx) => {
@@ -195,8 +198,8 @@ async function expire(context: ExpiryContext, payments: PaymentRow[]): Promise<v
 }
 
 /**
- * chain-watcher answers every transfer whose interval may meet the window, however much the chain's clock differs from ours. Only transfers
- * of the exact amount are asked for: dust costs its sender next to nothing, and must not make the answer too long to read.
+ * chain-watcher returns every transfer whose interval may meet the window, however much the chain's clock differs from ours. Only transfers
+ * of the exact amount are requested: dust costs its sender next to nothing, and must not make the answer too long to read.
  */
 const toChainWindow = (payment: PaymentRow) => ({
   recipient: payment.recipient,
@@ -205,7 +208,7 @@ const toChainWindow = (payment: PaymentRow) => ({
   to: payment.expires_at,
 });
 
-/** As long as the scan needs if it keeps pace with time, within bounds. */
+/** The time that the scan needs if it keeps pace with the chain, within bounds. */
 function pauseFor(payments: PaymentRow[], through: number): number {
   if (through === -Infinity) return UNKNOWN_PAUSE_MS;
   const missing = Math.min(...payments.map((payment) => payment.expires_at.getTime() - through));
@@ -216,12 +219,12 @@ const idsOf = (payments: PaymentRow[]): string[] => payments.map((payment) => pa
 
 const INTERVAL_MS = 1000;
 
-/** The whole index is read for a fiftieth of the time at most; in between, from where unfinished payments were. */
+/** Reading the whole index takes at most a fiftieth of the time; in between, only the part that had unfinished payments is read. */
 const WHOLE_SHARE = 50;
 
 type Context = ExpiryContext & { networks: readonly Network[]; metrics: Metrics };
 
-/** Expires overdue payments, each network in a loop of its own, so that none waits for another. */
+/** Expires overdue payments, each network in its own loop, so that none waits for another. */
 export function startExpireLoop({ networks, ...context }: Context): Loop {
   const loops = networks.map(({ id }) => startNetworkLoop(id, context));
   return {

@@ -5,22 +5,22 @@ import { statusesBefore } from '../payment/state.ts';
 import { isChosenSql } from '../gate/gate.sql.ts';
 import { isUnfinishedSql, type MovedPayment, paymentColumns, type PaymentRow } from '../payment/payment.sql.ts';
 
-/** A payment that is due, and how often in a row it could not be settled by itself. */
+/** An overdue payment, and how many times in a row it failed when it was settled alone. */
 export type OverduePayment = PaymentRow & { expiry_failures: number };
 
 /**
- * Where a network's unfinished payments are: those of `overdue`, by their ids, and all others expire at or after `since`. Between the two
- * there may be any number of index entries of payments that have ended, which vacuum may not remove while somebody reads for hours.
+ * Where a network's unfinished payments are: the `overdue` ones are listed by id, and all others expire at or after `since`. Between the
+ * two there may be any number of index entries of payments that have ended: vacuum cannot remove them during a read that lasts hours.
  */
 export type UnfinishedBound = { since: Date; overdue: readonly string[] };
 
-/** Spelled so that no partial index serves it: a plan may take that for smaller than it is, and pass all the entries. */
+/** Written so that no partial index matches it: the planner may underestimate that index and read all its entries. */
 const isUnfinishedByIdSql = `status not in ('PAID', 'EXPIRED', 'CANCELLED')`;
 
 /**
- * Claims unfinished payments of a network that are past their expiry, the longest overdue first. Until the lease ends no other
- * replica gets them; the lease of a replica that dies lapses by itself.
- * @param claim.expiredBy leaves out what expires after this time.
+ * Claims unfinished payments of a network that are past their expiry, the longest overdue first. No other replica gets them until the lease
+ * ends; the lease of a replica that dies ends by itself.
+ * @param claim.expiredBy leaves out payments that expire after this time.
  */
 export async function claimOverdue(
   db: Queryable,
@@ -54,7 +54,9 @@ export async function postponeExpiry(db: Queryable, paymentIds: readonly string[
 
 const FAILURE_PAUSE = { firstMs: 2_000, maxMs: 600_000 };
 
-/** Ends the lease of a payment that could not be settled by itself. Its pause doubles each time, less up to half of it by chance. */
+/**
+ * Ends the lease of a payment that failed when it was settled alone. Its pause doubles each time, minus a random part of up to half of it.
+ */
 export async function pauseFailedExpiry(db: Queryable, paymentId: string): Promise<void> {
   await db.query(
     `update payment set expiry_failures = coalesce(expiry_failures, 0) + 1,
@@ -64,7 +66,7 @@ export async function pauseFailedExpiry(db: Queryable, paymentId: string): Promi
   );
 }
 
-/** Expires those that are still PENDING. @returns the expired ones, and when that was. */
+/** Expires the payments that are still PENDING. @returns the expired ones, and the time of their expiry. */
 export async function expirePayments(
   tx: Transaction,
   paymentIds: readonly string[],
@@ -78,16 +80,16 @@ export async function expirePayments(
   return rows;
 }
 
-/** A creation is committed, with an expiry that is at least a second away, within this time. */
+/** A creation commits within this time, and its expiry is at least a second away. */
 const LATE_SECONDS = 60;
-/** As many as are remembered by their ids; while more are overdue, few of those between them have ended. */
+/** How many are remembered by id. While more are overdue, few of the payments between them have ended. */
 const REMEMBERED = 200;
 const WHOLE_INDEX_MS = 300_000;
 
 /**
- * @param bound as an earlier call returned it; null reads the whole index, which takes long while somebody reads for hours.
- * @returns how far the longest overdue unfinished payment of a network is past its expiry, in seconds, 0 without one; where its
- *   unfinished payments are now; and how long the database read for it.
+ * @param bound as an earlier call returned it; null reads the whole index, which is slow while another transaction reads for hours.
+ * @returns how many seconds the longest overdue unfinished payment of a network is past its expiry, 0 when there is none; where its
+ *   unfinished payments are now; and how long the database took.
  */
 export async function measureExpiryLag(
   tx: Transaction,
@@ -112,7 +114,7 @@ export async function measureExpiryLag(
                           where network = $1 and ${isUnfinishedSql} and expires_at >= (select late from present))) as expires_at
       )
       select coalesce(greatest(0, extract(epoch from now() - (select expires_at from oldest))), 0)::float8 as lag,
-             -- Fewer than there was room for: these are all that expired before.
+             -- Fewer than the limit: these are all that expired before.
              case when (select count(*) from next) < (select places from room) then (select late from present)
                   else coalesce((select max(expires_at) from next), $2) end as since,
              array(select payment_id from overdue) as overdue,
@@ -120,12 +122,12 @@ export async function measureExpiryLag(
     values: [network, bound?.since ?? null, bound?.overdue ?? [], LATE_SECONDS, REMEMBERED],
   });
   const [measured] = rows;
-  if (measured === undefined) throw new Error('the lag of the unfinished payments has no row');
+  if (measured === undefined) throw new Error('the lag of the unfinished payments returned no row');
   const { since, overdue, ...rest } = measured;
   return { ...rest, bound: { since, overdue } };
 }
 
-/** @returns the networks other than these on which payments are unfinished: a step in the index for each network. */
+/** @returns the networks other than these that have unfinished payments, with one index step for each network. */
 export async function findUnreadNetworks(db: Queryable, enabled: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with recursive network (id) as (
@@ -139,11 +141,11 @@ export async function findUnreadNetworks(db: Queryable, enabled: readonly string
   return rows.map(({ id }) => id);
 }
 
-/** For so long after its time a payment on a network that nobody reads may still be meant to be read: the networks file may be wrong. */
+/** How long payments on a network that no service reads are kept waiting: the networks file may be wrong. */
 const UNREAD_GRACE = '24 hours';
 const UNREAD_AT_ONCE = 100;
 
-/** Expires payments on networks that nobody reads. @returns those that are EXPIRED now, and when that was. */
+/** Expires payments on networks that no service reads. @returns the payments that are EXPIRED now, and when that happened. */
 export async function expireUnread(
   tx: Transaction,
   networks: readonly string[],

@@ -34,7 +34,7 @@ async function lookUp(
   return { transaction_id: transactionId, ...judgeLookedUp(payment, lookedUp) };
 }
 
-/** Of what a transaction has to do with a payment, without the transaction. */
+/** How a transaction relates to a payment, without the transaction. */
 type Verdict = Omit<CheckoutLookup, 'transaction_id'>;
 
 type Payment = Pick<
@@ -45,7 +45,7 @@ type Payment = Pick<
 /** A transfer to the payment's address. */
 type Reaching = Sighting & { network: string; amount_units: string; decimals: number };
 
-/** The first that holds of any transfer to the address is said. */
+/** When several transfers reach the address, the first of these that applies is the answer. */
 const PRECEDENCE = [
   'pays_this_payment',
   'pending',
@@ -56,9 +56,9 @@ const PRECEDENCE = [
 ] as const satisfies CheckoutLookup['outcome'][];
 
 /**
- * What the ledger's transfers of a transaction have to do with a payment.
+ * How a transaction's transfers in the ledger relate to a payment.
  * @param reaching those to its wallet, on its network.
- * @returns null when there are none: then the chain is to be asked.
+ * @returns null when there are none: the chain then has to be read.
  */
 function judgeTransfers(payment: Payment, reaching: readonly FoundTransferRow[]): Verdict | null {
   return first(
@@ -70,7 +70,7 @@ function judgeTransfers(payment: Payment, reaching: readonly FoundTransferRow[])
   );
 }
 
-/** What a transaction that the ledger does not have for this wallet has to do with a payment. */
+/** How a transaction that the ledger does not have for this wallet relates to a payment. */
 function judgeLookedUp(payment: Payment, lookedUp: LookedUp): Verdict {
   if (lookedUp.outcome !== 'mined') return verdict(lookedUp.outcome);
   const { network, transfers, other_recipients: others } = lookedUp;
@@ -87,9 +87,9 @@ function judgeLookedUp(payment: Payment, lookedUp: LookedUp): Verdict {
 }
 
 /**
- * By what the chain shows of the transfer, and this payment, alone. Whatever else is known must not show here: another payment's customer
- * may be the one who asks.
- * @param standing whether the ledger has it; what it does not have may still pay.
+ * Uses only this payment and what the chain shows of the transfer. It must not reveal anything else: the question may come from another
+ * payment's customer.
+ * @param standing whether the ledger has the transfer; one it does not have may still pay.
  */
 function judgeByChain(payment: Payment, transfer: Reaching, standing: 'read' | 'unread'): Verdict {
   const amount = formatUnits(BigInt(transfer.amount_units), transfer.decimals);
@@ -103,7 +103,7 @@ function judgeByChain(payment: Payment, transfer: Reaching, standing: 'read' | '
   return verdict(standing === 'read' ? 'not_for_this_payment' : 'pending');
 }
 
-/** What the ledger does not have was never read without a gap. */
+/** The chain was not read without a gap for a transfer that is not in the ledger. */
 const seenNow = { first_seen_at: null, live: false };
 
 function first(verdicts: readonly Verdict[]): Verdict | null {

@@ -24,13 +24,13 @@ import type { PaymentRow } from '../payment/payment.sql.ts';
 export type FindingContext = ProgressSources & {
   db: Queryable;
   finder: TransactionFinder;
-  /** Ids of those that are on. */
+  /** Ids of the enabled networks. */
   networks: readonly string[];
 };
 
 /**
- * Where a merchant's money is. Of the ledger only what concerns this merchant counts: a transfer to another merchant's wallet is looked up on
- * chain like any, so that no answer tells what the chain does not.
+ * Where a merchant's money is. Only the part of the ledger that concerns this merchant is used: a transfer to another merchant's wallet is
+ * looked up on chain like any other, so that no answer reveals more than the chain does.
  */
 export async function findMerchantTransfers(
   context: FindingContext,
@@ -72,7 +72,7 @@ async function toFound(
   rows: readonly FoundTransferRow[],
   merchantId: string | null,
 ): Promise<(FoundTransfer & { merchant_id: string })[]> {
-  // What a transfer waits for is said of the payment that it pays; here it is said of the transfer itself.
+  // `waiting_for` is normally computed for the payment that a transfer pays; here it is computed for the transfer itself.
   const seen = await withProgress(
     rows.map((row) => ({
       ...row,
@@ -107,10 +107,10 @@ const millionthsOf = ({ amount_units: units, decimals }: FoundTransferRow): bigi
 
 type Explanation = { explanation: string; explanation_code: ExplanationCode };
 
-/** Of the transfers of one transaction that the ledger has, at least one. The best that became of any of them is said. */
+/** Explains the transfers of one transaction that the ledger has, at least one. The best outcome among them is the answer. */
 function explainTransfers(transfers: readonly FoundTransfer[]): Explanation {
   const standing = transfers.filter(({ state }) => state !== 'retracted');
-  // A closed payment is a candidate of the transfer that pays it as soon as that is confirmed.
+  // A closed payment is the candidate of a transfer that will pay it when confirmed.
   const paying = standing.filter(({ payment_id: id, reason }) => id !== null && reason === null);
   if (paying.length > 0) return say('pays_payment', paying.map(payingText).join(' '));
   if (standing.length > 0) return say('unmatched', standing.map(unmatchedText).join(' '));
@@ -150,8 +150,8 @@ function unmatchedText(transfer: FoundTransfer): string {
 }
 
 /**
- * Of a transaction that the ledger does not have.
- * @param own those of the addresses in it that are the merchant's wallets.
+ * Explains a transaction that the ledger does not have.
+ * @param own those of its addresses that are the merchant's wallets.
  */
 function explainLookedUp(lookedUp: LookedUp, own: readonly string[]): Explanation {
   switch (lookedUp.outcome) {
@@ -194,8 +194,8 @@ function explainMined(mined: Extract<LookedUp, { outcome: 'mined' }>, own: reado
 const say = (code: ExplanationCode, explanation: string): Explanation => ({ explanation, explanation_code: code });
 
 /**
- * Money at a payment's address that its customer may have sent, for the page to say so: while the payment waits, and for 24 hours after it
- * ended unpaid. Every payment that the money may be for says it, because whose it is nobody knows.
+ * Money at a payment's address that its customer may have sent. The page shows it while the payment waits, and for 24 hours after it ended
+ * unpaid. Every payment that the money may be for shows it, because nobody knows which one it belongs to.
  */
 export async function findArrived(db: Queryable, payment: PaymentRow): Promise<{ amount: string } | null> {
   if (payment.status === 'PAID' || payment.status === 'CHECKING') return null;

@@ -5,7 +5,7 @@ import { type TransferRow, merchantsConcernedSql, paysNothingSql } from '../sett
 import { type Candidate, candidateListSql } from '../settlement/candidates.sql.ts';
 import { findPayment, type PaymentRow } from '../payment/payment.sql.ts';
 
-/** What an operator looks for; null looks for nothing. */
+/** What an operator searches by; null for a field that is not used. */
 export type Sought = {
   paymentId: string | null;
   /** SHA-256 of a public token, hex. */
@@ -19,7 +19,10 @@ export type Sought = {
   recipient: string | null;
 };
 
-/** By ids and tokens first, then what may be common to many. A transaction also finds the payment that its transfer was meant for. */
+/**
+ * Searches by id and token first, then by fields that many payments may share. A transaction also finds the payment that its transfer was
+ * meant for.
+ */
 const ways: Record<FoundPayment['found_by'], string> = {
   payment_id: 'select payment_id from payment where payment_id = $1',
   token: `select payment_id from payment where token_sha256 = decode($2, 'hex')`,
@@ -27,7 +30,7 @@ const ways: Record<FoundPayment['found_by'], string> = {
   transaction_id: `
     select coalesce(payment_id, related_payment_id) from transfer
      where network = any($7::text[]) and transaction_id = $4 and coalesce(payment_id, related_payment_id) is not null`,
-  // In the order of its index, in which the payments of an order are together.
+  // Ordered like its index, which has the payments of an order together.
   order_id: `select payment_id from payment where order_id = $5 order by merchant_id, created_at limit ${FOUND_MAX}`,
   merchant_wallet: `
     select found.payment_id from unnest($7::text[]) as on_network (id), lateral (
@@ -36,7 +39,7 @@ const ways: Record<FoundPayment['found_by'], string> = {
      order by found.created_at desc limit ${FOUND_MAX}`,
 };
 
-/** Payments of any merchant that fit one of what is sought, newest first, each with the first way in which it was found. */
+/** Payments of any merchant that match one of the search fields, newest first, each with the first field that found it. */
 export async function findPayments(
   db: Queryable,
   { paymentId, tokenSha256, orderId, idEnd, transactionId, recipient }: Sought,
@@ -57,7 +60,7 @@ export async function findPayments(
   return rows;
 }
 
-/** A transfer of the ledger, with those whom it concerns. */
+/** A transfer of the ledger, with the merchants it concerns. */
 export type FoundTransferRow = Pick<
   TransferRow,
   | 'network'
@@ -75,9 +78,9 @@ export type FoundTransferRow = Pick<
   | 'payment_id'
   | 'reason'
 > & {
-  /** Whose payment it pays or may be for; where there is none, for whom its wallet is watched. At least one. */
+  /** The owners of the payment it pays or may be for. If there is none, the merchant the wallet is watched for. At least one. */
   merchant_ids: string[];
-  /** The payments that it may be for. */
+  /** The payments it may be for. */
   candidates: Candidate[];
   block_number: bigint;
   confirmations: number;
@@ -87,22 +90,22 @@ export type FoundTransferRow = Pick<
   read_at: Date;
 };
 
-/** A transaction with more transfers that are asked for is shown in part. */
+/** When a transaction has more transfers than this, only a part is shown. */
 const MAX_ROWS = 200;
 
-/** Those that concern a merchant, those to a wallet, or all of them. */
+/** Transfers that concern a merchant, transfers to a wallet, or all. */
 type Wanted = { merchantId?: string; wallet?: Pick<TransferRow, 'network' | 'recipient'> };
 
 /**
- * The transfers of a transaction that the ledger has, on any network, also one that is switched off by now. What is wanted is chosen before
- * the list is cut: one transaction may pay hundreds of wallets of others first.
+ * The transfers of a transaction that the ledger has, on any network, including disabled ones. The filter is applied before the limit: one
+ * transaction may pay hundreds of other people's wallets first.
  */
 export async function findTransfersOf(
   db: Queryable,
   transactionId: string,
   { merchantId, wallet }: Wanted = {},
 ): Promise<FoundTransferRow[]> {
-  // A transaction is found by the primary key, network by network; the networks are found in the same index, a step for each.
+  // The primary key finds a transaction network by network; the same index finds the networks, with one step for each.
   const { rows } = await db.query<FoundTransferRow>({
     name: 'transfers-of-transaction',
     text: `
@@ -130,7 +133,7 @@ export async function findTransfersOf(
 /**
  * @param merchantId null for any merchant.
  * @param addresses canonical.
- * @returns those that are a merchant's: bound to it, or used for a payment of its on one of the networks.
+ * @returns those that belong to a merchant: bound to it, or used for one of its payments on one of the networks.
  */
 export async function findOwnWallets(
   db: Queryable,
@@ -168,8 +171,8 @@ export async function findPaymentByToken(db: Queryable, tokenSha256: string): Pr
 }
 
 /**
- * @returns of the transfers that may be for a payment and carry from 50 to 200 % of its amount the one that is nearest to it; null where there
- *   is none, and 24 hours after the payment's end.
+ * @returns the candidate transfer whose amount is nearest to the payment's, if it carries from 50 to 200 % of it; null when there is none,
+ *   and from 24 hours after the payment's end.
  */
 export async function findNearestCandidate(
   db: Queryable,

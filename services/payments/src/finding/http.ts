@@ -29,7 +29,7 @@ import { toUnmatched } from './unmatched.ts';
 
 type SearchDependencies = ProgressSources & { db: Queryable; networks: readonly string[]; publicBaseUrl: string };
 
-/** For operators, who have one of a payment's names and not its merchant. */
+/** For operators, who have some reference to a payment but not its merchant. */
 export const findPaymentsRoute = ({ db, networks, publicBaseUrl, ...progress }: SearchDependencies): Route =>
   callRoute(FindPayments, async ({ query }) => {
     const sought = {
@@ -76,7 +76,7 @@ function required(transactionId: string | null): string {
   return transactionId;
 }
 
-/** Money that pays nothing and waits for a person. What merchants may ask for is not read by the operators' connection. */
+/** Unmatched transfers that need a person's decision. Merchants' requests do not use the operators' connection. */
 export function unmatchedRoutes({ db, operators }: { db: Queryable; operators: Queryable }): Route[] {
   const page = async (
     from: Queryable,

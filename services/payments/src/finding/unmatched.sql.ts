@@ -13,7 +13,10 @@ type Page = { rows: UnmatchedRow[]; next: UnmatchedPlace | null };
 
 const PAGE = 50;
 
-/** Whom a transfer concerns stands in other tables, so that a merchant's are found among all: so many of them for one page. */
+/**
+ * The merchants that a transfer concerns are in other tables, so a merchant's transfers are searched among all: one page reads up to this
+ * many.
+ */
 const LOOKED_THROUGH = 5_000;
 
 /** The order of the index. */
@@ -21,7 +24,7 @@ const key = 'block_timestamp, transaction_id, transaction_event_index, network';
 const newestFirst = key.replace(/\w+/g, 't.$& desc');
 
 /**
- * Transfers that pay nothing, newest first, a page at a time. What a page costs is bounded, however many there are.
+ * Unmatched transfers, newest first, a page at a time. The cost of a page is bounded, however many there are.
  * @param merchantId null for all merchants.
  */
 export async function listUnmatched(
@@ -53,9 +56,9 @@ export async function listUnmatched(
 }
 
 /**
- * The moment down to which a page looks, before whatever came in it: the transfer that was found there may be another merchant's, and a
- * merchant is shown the place.
- * @returns null where the list ends before.
+ * The moment at which the search for a page ends, before any transfer of that moment. It is a moment and not a transfer, because merchants
+ * see this value and the transfer found there may be another merchant's.
+ * @returns null when the list ends before.
  */
 async function endOfLook(db: Queryable, after: UnmatchedPlace | null): Promise<UnmatchedPlace | null> {
   const { rows } = await db.query<{ block_timestamp: Date }>(

@@ -5,7 +5,7 @@ import type { UnmatchedOnWalletRow } from '../payment/view.sql.ts';
 import { shownCandidates } from '../settlement/candidates.sql.ts';
 
 /**
- * A transfer that pays nothing, as a merchant reads it.
+ * An unmatched transfer, as a merchant reads it.
  * @param merchantId null for operators.
  */
 export function toUnmatched(

@@ -11,12 +11,15 @@ import { LOCK_TIMEOUT_MS } from '../deadlines.ts';
  */
 export type TransactAdmitted = <T>(merchantId: string, run: (tx: Transaction) => Promise<T>) => Promise<T>;
 
-/** One holds the lock of the merchant's gate, and another has its connection and is ready for it. */
+/** One holds the lock of the merchant's gate; the other has its connection ready. */
 const AT_ONCE = 2;
-/** As many as are done well within the time that a caller waits. */
+/** As many as can be served well within the time that a caller waits. */
 const MAX_WAITING = 200;
 
-/** A merchant's requests wait for its gate, which one transaction can lock. So they queue for it here, and not with a connection each. */
+/**
+ * A merchant's requests wait for its gate, which only one transaction can lock. They queue here, so that a waiting request does not occupy
+ * a connection.
+ */
 export function createAdmission(pool: Pool): TransactAdmitted {
   const queue = createKeyedQueue({ perKey: AT_ONCE, maxWaiting: MAX_WAITING });
   return async (merchantId, run) => {

@@ -68,7 +68,7 @@ export async function lockGates(
   return new Map(rows.map((row) => [row.merchant_id, toGate(row)]));
 }
 
-/** Stores a policy if it is newer than the one known. A new package counts from the usage at this time. */
+/** Stores a policy if it is newer than the stored one. A new package counts from the usage at this time. */
 export async function applyPolicy(db: Queryable, policy: AccessPolicy): Promise<void> {
   await db.query(
     `insert into gate (merchant_id, ${policyColumns})
@@ -84,7 +84,8 @@ export async function applyPolicy(db: Queryable, policy: AccessPolicy): Promise<
 
 /**
  * Records that the merchant has a webhook endpoint, whether or not its policy has arrived yet.
- * @param choice what it chose to be told, unless a newer choice is known; null from a webhook-dispatcher that knows of none.
+ * @param choice the events it subscribes to, ignored when a newer choice is stored; null from a webhook-dispatcher that does not report
+ *   one.
  */
 export async function markWebhookConfigured(
   db: Queryable,
@@ -104,6 +105,6 @@ export async function markWebhookConfigured(
 
 const isNewerSql = `coalesce(excluded.webhook_version > coalesce(gate.webhook_version, 0), false)`;
 
-/** Whether the merchant of a row of `payment` chose to be told this. */
+/** Whether the merchant of a row of `payment` subscribes to this. */
 export const isChosenSql = (choice: WebhookChoice): string =>
   `coalesce((select '${choice}' = any(gate.webhook_events) from gate where gate.merchant_id = payment.merchant_id), false)`;

@@ -12,12 +12,12 @@ import { findProvenWallets } from '../wallets/proof.sql.ts';
 import { ApplyWebhookChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import type { TransactAdmitted } from './admission.ts';
 
-/** A quota that hangs must not make the record unavailable: the gateway waits 1.5 s for all of this. */
+/** A quota service that hangs must not make the record unavailable: the gateway waits 1.5 s for the whole call. */
 const REFRESH_TIMEOUT_MS = 700;
 
 /**
- * The merchant's gate: to the merchant as limits, to the operator (who waits for a restriction to be in force) as it is stored.
- * Both read the row that creation locks, so a merchant sees its own last creation counted.
+ * The merchant's gate: as limits for the merchant, and as stored for the operator, who waits for a restriction to take effect. Both read
+ * the row that creation locks, so a merchant sees its own last creation counted.
  */
 export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRefresh }): Route[] {
   return [
@@ -36,9 +36,9 @@ export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRe
 }
 
 /**
- * Where creation would refuse, it asks quota first; so does this, or the record would show a refusal that creation does not make.
+ * Creation asks quota before it refuses. This does the same, or the record would show a refusal that creation does not make.
  * @returns null for a merchant that quota does not know either.
- * @throws ServiceUnavailable when no policy is stored and quota does not answer. A stored policy needs no answer.
+ * @throws ServiceUnavailable when no policy is stored and quota does not answer. With a stored policy no answer is needed.
  */
 async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: string): ReturnType<typeof readGate> {
   const stored = await readGate(db, merchantId);
@@ -53,7 +53,7 @@ async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: str
   return readGate(db, merchantId);
 }
 
-/** A merchant's new choice, as the message about it also brings it. */
+/** Stores a merchant's new choice of events; the message about it brings the same. */
 export const webhookChoiceRoute = ({ transact }: { transact: TransactAdmitted }): Route =>
   callRoute(ApplyWebhookChoice, async ({ params: { merchant_id: merchantId }, body: choice }) => {
     await transact(merchantId, (tx) => markWebhookConfigured(tx, merchantId, choice));

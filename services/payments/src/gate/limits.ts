@@ -4,9 +4,9 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Usage } from './gate.sql.ts';
 
 /**
- * The one rule of who may create a payment: creation enforces it, the limits record reports it.
+ * The single rule for whether a merchant may create a payment: creation enforces it, the limits record reports it.
  * @param now the database's time, read while the counters cannot change, or for a record.
- * @returns the first reason against one more payment, in the contract's order; null when one more is allowed.
+ * @returns the first reason against another payment, in the contract's order; null when another one is allowed.
  */
 export function creationBlockReason(policy: AccessPolicy, usage: Usage, now: Date): CreationBlockReason | null {
   const { access_type: type, beta_expires_at: betaEnd, total_limit: total, daily_limit: daily } = policy;
@@ -51,7 +51,7 @@ export function limitsRecord(policy: AccessPolicy, usage: Usage, now: Date): Own
 
 const usedTodayOf = (usage: Usage, now: Date): number => (usage.used_day === utcDay(now) ? usage.used_today : 0);
 
-// A limit may be lowered below what is used already.
+// A limit may be lowered below the current usage.
 const remaining = (limit: number, used: number): number => Math.max(0, limit - used);
 
 const utcDay = (date: Date): string => date.toISOString().slice(0, 10);

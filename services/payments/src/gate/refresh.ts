@@ -5,9 +5,9 @@ import { applyPolicy, markWebhookConfigured } from './gate.sql.ts';
 export type AccessRefresh = ReturnType<typeof createAccessRefresh>;
 
 /**
- * Messages about other services' decisions arrive with a delay. Before payments refuses because of one, it asks the service that
- * owns the decision and stores the answer, which waits for the merchant's gate like a creation. Never called inside a transaction.
- * @returns (each) false when the owner knows nothing that would permit, so that deciding again is pointless.
+ * Messages about other services' decisions arrive with a delay. Before payments refuses because of one, it asks the service that owns the
+ * decision and stores the answer, which waits for the merchant's gate like a creation. Never call it inside a transaction.
+ * @returns (each) false when the owner has nothing that would change the decision, so there is no point in deciding again.
  * @throws (each) ServiceUnavailable when the owner does not answer.
  */
 export function createAccessRefresh({ owners, transact }: { owners: Owners; transact: TransactAdmitted }) {

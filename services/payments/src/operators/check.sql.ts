@@ -5,12 +5,12 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { lostFromSql } from '../wallets/wallet.sql.ts';
 
-/** Counting a merchant's payments reads this many index entries at most in one question, or those of one merchant. */
+/** Counting payments reads at most this many index entries in one query, or all those of a single merchant. */
 const COUNTED_AT_ONCE = 500_000;
 
 /**
- * What must never be of payments, in SQL; each selects what is wrong as text. Each is one statement, so that it sees a moment at which no
- * transaction is under way.
+ * Rules that payments must never break, in SQL; each query returns the violations as text. Each is one statement, so that it sees a moment
+ * between transactions.
  * @param inScope the condition for a row of this alias, on `payment_id` or `merchant_id`; $1 is its parameter.
  */
 export const paymentRules = (inScope: (alias: string) => string): Record<string, string> => ({
@@ -36,9 +36,10 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
       from payment p join transfer t on t.payment_id = p.payment_id
      where ${inScope('p')} and p.status = 'PAID' and t.first_seen_at < p.created_at
        and not exists (select from transfer_acceptance a where a.payment_id = p.payment_id)`,
-  // Only what is long known counts: whether a transfer pays is decided when its message is handled, and again before the payment expires,
-  // which is the first time for a payment that did not exist then: with clocks apart, it may yet have come in its time. When money at the
-  // edge of the window pays, or that may be for several, is decided in TypeScript; the inner part of the window leaves no doubt.
+  // Only transfers that were recorded some time ago are checked. Whether a transfer pays is decided when its message is handled, and
+  // again before the payment expires. When the payment did not exist at the message, that is the first decision: if the clocks differ,
+  // the transfer may still have come in time. TypeScript decides about money at the edge of the window and money that may be for several
+  // payments; in the inner part of the window there is no doubt.
   'money of the exact amount that came in time pays': `
     select format('%s is %s, and %s of %s pays nothing', p.payment_id, p.status, t.transaction_id, t.block_timestamp) as what
       from payment p join transfer t
@@ -46,9 +47,9 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
        and t.block_timestamp >= p.created_at
        and t.block_timestamp < least(p.expires_at, p.cancelled_at - interval '1 second')
        and t.reason is distinct from 'ambiguous' and t.sender <> t.recipient
-       -- What only an acceptance has recorded waits for a person.
+       -- A transfer that only an acceptance has recorded waits for a person.
        and t.version > 0
-       -- A chain's clock that is ahead puts the transfer before the time of its block.
+       -- When the chain's clock is ahead, the transfer was made before its block's time.
        and coalesce(t.first_seen_at, t.observed_at) >= t.block_timestamp
      where ${inScope('p')} and p.status in ('PENDING', 'EXPIRED', 'CANCELLED') and t.phase = 'confirmed'
        and t.amount_units = p.amount_units * ('1e' || t.decimals - 6)::numeric
@@ -56,7 +57,7 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
        and (p.status <> 'PENDING' or t.observed_at >= p.created_at)
        and coalesce(t.first_seen_at, t.observed_at) >= p.created_at
        and coalesce(t.block_timestamp < ${lostFromSql('p')}, true)
-       -- Money that may be for several payments of one order is the newest one's, and its duplicate if that one has other money.
+       -- Money for several payments of one order belongs to the newest one, or is its duplicate if that one has other money.
        and not exists (select from payment other
                         where other.payment_id = t.related_payment_id and other.payment_id <> p.payment_id
                           and other.merchant_id = p.merchant_id and other.order_id = p.order_id)
@@ -65,7 +66,7 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
                           and newer.created_at > p.created_at and newer.created_at < t.block_timestamp + interval '1 second')`,
 });
 
-/** As paymentRules(), of merchants' counters; on `merchant_id` alone. */
+/** Like paymentRules(), for merchants' counters; on `merchant_id` alone. */
 export const counterRules = (inScope: (alias: string) => string): Record<string, string> => ({
   'I3 counters are the payments, counted': `
     select format('%s: %s ever and %s on %s, counted %s and %s', g.merchant_id, g.used_lifetime, g.used_today, g.used_day,
@@ -94,7 +95,7 @@ export async function checkPayments(
   { after }: { after: string },
 ): Promise<{ read_at: string; payments: CheckedPayment[]; violations: Violation[]; next: string | null }> {
   const { rows: clock } = await db.query<{ now: Date }>('select clock_timestamp() as now');
-  // What waits in the outbox has not been told; a message leaves it in the order of the others, but for those that were refused.
+  // Messages in the outbox have not been sent yet. They leave it in order, except for refused ones.
   const { rows } = await db.query<PageRow>(
     `select p.payment_id, t.network, t.transaction_id, t.transaction_event_index, a.payment_id is not null as accepted,
             case when p.status <> 'PAID' then 'open'
@@ -161,7 +162,7 @@ export async function checkCounters(
   };
 }
 
-/** See CheckLedger. A newer version than was told is in order: it came since. */
+/** See CheckLedger. A newer version than the published one is fine: it came since. */
 export async function checkLedger(db: Queryable, told: readonly ToldTransfer[]): Promise<Violation[]> {
   const { rows } = await db.query<{ what: string }>(
     `select format('%s event %s on %s: %s', told.transaction_id, told.index, told.network,

@@ -20,7 +20,7 @@ import { CheckCounters, CheckLedger, CheckPayments } from '@quittance/contracts/
 import { earliestId } from '@quittance/contracts/ids.ts';
 import { checkCounters, checkLedger, checkPayments } from './check.sql.ts';
 
-/** A payment as operators see it, and what can be done to it by hand: accepting a transfer for it, and cancelling it. */
+/** A payment as operators see it, and their manual actions: accepting a transfer for it, and cancelling it. */
 export const operatorRoutes = ({
   acceptance,
   queries,
@@ -76,7 +76,7 @@ export const auditRoute = (db: Queryable): Route =>
     return { entries: entries.map(withTextTimes) };
   });
 
-/** What must always hold of payments' rows, for operators to look at on a running system. They write nothing. */
+/** Rules that payments' rows must always satisfy, for operators to check on a running system. They write nothing. */
 export const checkRoutes = (db: Queryable): Route[] => [
   callRoute(CheckPayments, ({ query: { since, after } }) =>
     checkPayments(db, { after: after ?? earliestId('pay', since ?? new Date(0)) }),

@@ -8,8 +8,8 @@ export type { Transfer };
 export type Queries = ReturnType<typeof createQueries>;
 
 /**
- * Typed reads for operators. Prisma runs on the service's own pool, so reads and writes share one bound on connections. It is loaded
- * by the first of them, because it takes 20 MB.
+ * Typed reads for operators. Prisma runs on the service's own pool, so reads and writes share one limit on connections. The first read
+ * loads it, because it takes 20 MB.
  */
 export function createQueries({ pool, schema }: { pool: Pool; schema: string }) {
   let loaded: Promise<PrismaClient> | null = null;
@@ -21,7 +21,7 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }) 
         where: { payment_id: paymentId },
         include: { transfer: true, incidents: { orderBy: { opened_at: 'desc' }, take: MAX_ROWS } },
       }),
-    /** Transfers that may be for a payment and pay nothing, newest first. */
+    /** Transfers that may be for a payment and do not pay it, newest first. */
     listUnmatched: async ({ payment_id }: Payment) =>
       (await prisma()).transfer.findMany({
         where: {

@@ -13,7 +13,7 @@ import type { ProgressSources } from '../payment/progress.ts';
 import { toPayments } from '../payment/view.ts';
 import type { ReadWarnings } from '../payment/warnings.ts';
 
-/** All there is of a payment, whichever merchant's it is: its transfers, matched or not, and its incidents. */
+/** Everything about a payment of any merchant: its transfers, matched or not, and its incidents. */
 export async function readOperatorPayment(
   {
     db,
@@ -32,7 +32,7 @@ export async function readOperatorPayment(
   if (payment === null) return null;
   const unmatched = await queries.listUnmatched(payment);
   const [shown] = await toPayments(await findDetails(db, [payment]), progress, publicBaseUrl);
-  if (shown === undefined) throw new Error('a payment is shown as nothing');
+  if (shown === undefined) throw new Error('the view of a payment is missing');
   const paying = payment.transfer && {
     ...toLedgerEntry(payment.transfer),
     ...(shown.transaction !== null && { confirmations: shown.transaction.confirmations }),
@@ -49,7 +49,7 @@ export async function readOperatorPayment(
   };
 }
 
-/** As the merchant reads it in the details. */
+/** The reason that the merchant reads in the details. */
 const reasonFor = (payment: Parameters<typeof reasonShown>[0], transfer: Transfer): LedgerEntry['reason'] =>
   reasonShown(payment, {
     ...transfer,
@@ -57,7 +57,7 @@ const reasonFor = (payment: Parameters<typeof reasonShown>[0], transfer: Transfe
     reason: transfer.reason as LedgerEntry['reason'],
   });
 
-/** The whole row in JSON's types, and the amount also for people. */
+/** The whole row in JSON's types, with the amount also as readable text. */
 function toLedgerEntry(transfer: Transfer): LedgerEntry {
   const entry = {
     ...transfer,
@@ -77,7 +77,7 @@ function toLedgerEntry(transfer: Transfer): LedgerEntry {
 const candidatesOf = ({ candidates, related_payment_id: only }: Transfer): string[] =>
   candidates.length > 0 ? candidates : only === null ? [] : [only];
 
-/** An acceptance as the operator gets it. It never changes afterwards, so a repeated one is answered byte for byte the same. */
+/** An acceptance as the operator gets it. It never changes, so a repeated request gets the same bytes. */
 export const toAcceptance = ({ amount_units, decimals, recipient: _, ...row }: AcceptanceRow): Acceptance => ({
   ...withTextTimes(row),
   status: 'PAID',
@@ -85,7 +85,7 @@ export const toAcceptance = ({ amount_units, decimals, recipient: _, ...row }: A
   block_number: Number(row.block_number),
 });
 
-/** A transfer of the ledger beside a payment for which it may be accepted, for the operator to compare. */
+/** A transfer of the ledger and a payment it may be accepted for, for the operator to compare. */
 export const toCandidate = ({ standing, ...pair }: Pair & { standing: Standing }): AcceptanceCandidate => ({
   payment_id: pair.payment.payment_id,
   merchant_id: pair.payment.merchant_id,

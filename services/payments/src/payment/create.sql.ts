@@ -1,7 +1,7 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { isUnfinishedSql, paymentColumns, paymentColumnTypes, type PaymentRow } from './payment.sql.ts';
 
-/** What a creation asks the database about. */
+/** What a creation needs from the database. */
 export type Question = {
   merchant_id: string;
   idempotency_key: string;
@@ -10,7 +10,7 @@ export type Question = {
   /** Millionths of a USDT: the amount itself, or the price that a unique amount is near. */
   amount_units: bigint;
   is_unique: boolean;
-  /** Whether an amount is chosen and its price locked. Asked only while the merchant's gate is locked. */
+  /** Whether to choose an amount and lock its price. True only while the merchant's gate is locked. */
   needs_amount: boolean;
 };
 
@@ -27,12 +27,12 @@ export type Facts = {
   owner: string | null;
   /** Whether the owner has proven that it holds the wallet's key. */
   is_proven: boolean;
-  /** Null where no amount is needed, or none is free; 0 while another creation holds the price. */
+  /** Null when no amount is needed or none is free; 0 while another creation holds the price. */
   free_units: bigint | null;
   reply: SavedReply | null;
 };
 
-/** @returns the facts by merchant, of whom each has one question: see sql/creation_facts.sql. */
+/** @returns the facts by merchant, one question for each: see sql/creation_facts.sql. */
 export async function readFacts(tx: Transaction, questions: readonly Question[]): Promise<Map<string, Facts>> {
   type Row = Omit<Facts, 'reply'> & Omit<SavedReply, 'body'> & { of_merchant: string; body: Buffer | null };
   const { rows } = await tx.query<Row>({
@@ -49,8 +49,8 @@ export async function readFacts(tx: Transaction, questions: readonly Question[])
 }
 
 /**
- * Waits until no other creation chooses an amount of this price. Call it only while holding the merchant's gate, so that no two
- * transactions wait for each other.
+ * Waits until no other creation is choosing an amount of this price. Call it only while holding the merchant's gate, so that no two
+ * transactions deadlock.
  */
 export async function lockPrice(
   tx: Transaction,
@@ -60,7 +60,7 @@ export async function lockPrice(
   await tx.query(`select ${lock}(price_lock($1, $2, $3))`, [network, recipient, amount_units]);
 }
 
-/** Everything one creation writes, besides its message. */
+/** Everything one creation writes, except its message. */
 export type NewPayment = {
   payment: PaymentRow;
   token_sha256: Buffer;
@@ -71,7 +71,7 @@ export type NewPayment = {
   reply: string;
   /** SHA-256 of what the request says: the same values under the same key are a replay, other values a conflict. */
   fingerprint: Buffer;
-  /** Of the other request that means the same at the present setting; null where there is none. */
+  /** Of the other form of the request that means the same with the current settings; null when there is none. */
   equal_fingerprint: Buffer | null;
 };
 
@@ -112,8 +112,8 @@ const insertText = `
 
 /**
  * Writes payments of different merchants, each with its reply, its count at the gate and its wallet's owner.
- * @returns the ids of those that are written: a payment whose slot was taken meanwhile is not.
- * @throws unique_violation of `wallet_pkey` when another merchant has taken one of the wallets meanwhile; then none is written.
+ * @returns the ids of the payments that were written: one whose slot was taken in the meantime is not.
+ * @throws unique_violation of `wallet_pkey` when another merchant took one of the wallets in the meantime; then none is written.
  */
 export async function insertPayments(tx: Transaction, payments: readonly NewPayment[]): Promise<Set<string>> {
   const rows = payments.map(({ payment, ...others }) => ({ ...payment, ...others, ...bytesAsText(others) }));

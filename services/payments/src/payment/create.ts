@@ -11,13 +11,13 @@ import { lockGates } from '../gate/gate.sql.ts';
 import { insertPayments, isWalletTaken, lockPrice, type Question, readFacts } from './create.sql.ts';
 import { type Creation, type CreationResult, type CreationRules, decide } from './creation-rule.ts';
 
-/** A creation, and the request that asks for it. */
+/** A creation, and the request it came with. */
 export type AskedCreation = { creation: Creation; origin: MessageOrigin };
 
 /** Every result but `unknown_merchant`, which is thrown. */
 export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_merchant' }>;
 
-/** What a creation is decided and written by, inside a transaction. */
+/** What deciding and writing a creation needs, inside a transaction. */
 export type Deciding = { rules: CreationRules; messages: Pick<PaymentMessages, 'sendCreated'> };
 
 export type CreationContext = Deciding & {
@@ -27,10 +27,10 @@ export type CreationContext = Deciding & {
 };
 
 /**
- * Creates a payment, or answers a repeated request with the first answer's bytes.
- * A refusal that depends on another service's decision is given only after that service was asked once, between two transactions:
- * permissions may arrive late, and a merchant that was just activated must not be refused.
- * @throws ServiceUnavailable or what isUnavailable() recognises when it cannot be decided; then nothing is stored.
+ * Creates a payment, or answers a repeated request with the first answer's bytes. Before it refuses because of another service's decision,
+ * it asks that service once, between two transactions: permissions may arrive late, and a merchant that was just activated must not be
+ * refused.
+ * @throws ServiceUnavailable or an error that isUnavailable() recognises when it cannot be decided; then nothing is stored.
  */
 export async function createPayment(context: CreationContext, creation: Creation): Promise<CreationOutcome> {
   const asked = { creation, origin: currentOrigin() };
@@ -40,7 +40,7 @@ export async function createPayment(context: CreationContext, creation: Creation
     const owner = ownerOf(result.outcome);
     // Each owner is asked once, so this repeats at most twice.
     if (owner === null || refreshed.has(owner) || !(await context.refresh[owner](creation.merchant_id))) {
-      // The gateway let the merchant in, so quota is only late.
+      // The gateway let the merchant in, so the policy from quota is only late.
       if (result.outcome === 'unknown_merchant') throw unavailable(new Error('quota does not know the merchant yet'));
       return result;
     }
@@ -48,7 +48,7 @@ export async function createPayment(context: CreationContext, creation: Creation
   }
 }
 
-/** Which service's decision the outcome depends on, where a newer version could change it. */
+/** The service whose newer decision could change the outcome, or null. */
 function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null {
   if (outcome === 'webhook_missing') return 'webhook';
   return (['unknown_merchant', ...creationBlockReasons] as const).some((reason) => reason === outcome)
@@ -56,7 +56,7 @@ function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null
     : null;
 }
 
-/** More attempts are needed only while others keep taking each amount that was chosen. */
+/** Further attempts are only needed while other creations keep taking each chosen amount. */
 const ATTEMPTS_MAX = 100;
 
 /** Waits for the locks that a creation needs; a replay needs none. */
@@ -67,13 +67,13 @@ async function decideAlone(context: CreationContext, asked: AskedCreation): Prom
         const waits = tries > 1;
         const [result] = await decideAll(tx, context, [asked], { waits });
         if (result) return result;
-        // Only after the gate, so that no two transactions wait for each other.
+        // Only after the gate, so that no two transactions deadlock.
         if (waits) await lockPrice(tx, questionOf(asked.creation));
       }
       throw unavailable(new Error('other creations took every amount that was chosen'));
     });
   const result = await attempt().catch((error: unknown) => {
-    // Another merchant took the wallet meanwhile, which a new transaction sees.
+    // Another merchant took the wallet in the meantime; a new transaction sees that.
     if (isWalletTaken(error)) return attempt();
     throw error;
   });
@@ -85,9 +85,9 @@ async function decideAlone(context: CreationContext, asked: AskedCreation): Prom
 const BATCH_LOCK_TIMEOUT_MS = 20;
 
 /**
- * Creates in one transaction, which waits for nothing, what can be created together. If it fails, nothing says which creation is the
- * cause: each is then asked alone, and finds its reply if the transaction was committed after all.
- * @returns in the order of `asked`; null for a creation that has to be asked alone.
+ * Creates in one transaction, which never waits for a gate, the payments that can be created together. When it fails, the cause may be any
+ * of them: each is then retried alone, and finds its reply if the transaction was committed after all.
+ * @returns in the order of `asked`; null for a creation that has to be retried alone.
  */
 export async function createTogether(
   context: Pick<CreationContext, 'pool' | keyof Deciding>,
@@ -102,7 +102,7 @@ export async function createTogether(
   return asked.map((creation) => found.get(creation) ?? null);
 }
 
-/** One creation of each merchant, because the next one depends on its counters, and of each wallet, which it may bind. */
+/** One creation of each merchant, because the next one depends on its counters, and one of each wallet, because it may bind the wallet. */
 function compatible(asked: readonly AskedCreation[]): AskedCreation[] {
   const taken = new Set<string>();
   return asked.filter(({ creation: { merchant_id: merchant, merchant_wallet: wallet } }) => {
@@ -113,7 +113,7 @@ function compatible(asked: readonly AskedCreation[]): AskedCreation[] {
 }
 
 /**
- * Decides creations of different merchants and writes those that are allowed, in one transaction.
+ * Decides creations of different merchants and writes the allowed ones, in one transaction.
  * @param options.waits for gates that are locked.
  * @returns in their order; null for one that is not decided, because its gate or price is locked or its amount was just taken.
  */
@@ -123,7 +123,7 @@ export async function decideAll(
   asked: readonly AskedCreation[],
   options: { waits: boolean },
 ): Promise<(CreationResult | null)[]> {
-  // 1. Lock the gates, so that nothing else counts for these merchants; then read what the creations depend on.
+  // 1. Lock the gates, so that no other transaction counts for these merchants; then read what the creations depend on.
   const merchants = asked.map(({ creation }) => creation.merchant_id);
   const gates = await lockGates(tx, merchants, options);
   const facts = await readFacts(
@@ -139,7 +139,7 @@ export async function decideAll(
     return { origin, decision: decide(creation, { gate, ...known }, rules) };
   });
 
-  // 3. Write what is allowed, with its messages.
+  // 3. Write the allowed ones, with their messages.
   const payments = decided.flatMap(({ decision }) => (decision.outcome === 'created' ? [decision.write] : []));
   const written = payments.length === 0 ? new Set<string>() : await insertPayments(tx, payments);
   if (written.size > 0) faultPoint('creation-written');
@@ -157,12 +157,12 @@ export async function decideAll(
       const { payment, reply } = decision.write;
       return written.has(payment.payment_id) ? { outcome: 'created', body: Buffer.from(reply) } : null;
     }
-    // Where gates aren't waited for, this one may only be locked.
+    // Without waiting, a missing gate may only be locked.
     return decision.outcome === 'unknown_merchant' && !options.waits ? null : decision;
   });
 }
 
-/** @param isLocked whether the merchant's gate is: an amount is chosen only then. */
+/** @param isLocked whether the merchant's gate is locked: only then an amount is chosen. */
 const questionOf = (creation: Creation, isLocked = false): Question => ({
   merchant_id: creation.merchant_id,
   idempotency_key: creation.idempotency_key,

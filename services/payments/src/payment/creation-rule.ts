@@ -30,16 +30,16 @@ export type CreationResult =
   | { outcome: 'unknown_merchant' }
   | { outcome: CreationRefusal };
 
-/** What a deployment decides about creations. */
+/** A deployment's settings for creations. */
 export type CreationRules = {
-  /** How long a payment waits, where the creation doesn't say. */
+  /** How long a payment waits when the creation doesn't say. */
   ttlSeconds: number;
-  /** Whether a wallet has to be, or becomes, its merchant's. */
+  /** Whether a wallet belongs to the first merchant that creates a payment on it. */
   walletBinding: boolean;
   publicBaseUrl: string;
 };
 
-/** What a creation is decided by. `gate` is null while it is not locked, or unknown. */
+/** What the decision is based on. `gate` is null when it is not locked, or unknown. */
 export type Known = Facts & { gate: Gate | null };
 
 export type Decision =
@@ -49,7 +49,7 @@ export type Decision =
   /** Another creation holds the price. */
   | { outcome: 'undecided' };
 
-/** The rule of a creation: the first thing that decides it. */
+/** The rule of a creation. The first condition that applies decides. */
 export function decide(creation: Creation, known: Known, rules: CreationRules): Decision {
   const { gate, reply, owner, is_proven: isProven, free_units: units } = known;
   if (reply !== null)
@@ -74,7 +74,7 @@ function isSameRequest(creation: Creation, reply: SavedReply, ttlSeconds: number
   return equal !== null && equal.equals(reply.fingerprint);
 }
 
-/** A clock that was set back by less than this must not put a payment before the others of its slot. */
+/** If the clock is set back by less than this, a payment must still come after the others of its slot. */
 const CLOCK_SET_BACK_MS = 150_000;
 
 function createdAt({ clock, newest_at: newest }: Pick<Facts, 'clock' | 'newest_at'>): Date {
@@ -82,7 +82,7 @@ function createdAt({ clock, newest_at: newest }: Pick<Facts, 'clock' | 'newest_a
   return isClose ? new Date(newest.getTime() + 1) : clock;
 }
 
-/** Everything a creation that is allowed writes. */
+/** Everything that an allowed creation writes. */
 function newPayment(creation: Creation, known: Known & { units: bigint }, rules: CreationRules): NewPayment {
   const isUnique = creation.unique_amount === true;
   const { units } = known;
@@ -117,7 +117,7 @@ function newPayment(creation: Creation, known: Known & { units: bigint }, rules:
 const keptValues = (creation: Creation): KeptValues =>
   Object.fromEntries(keptNames.map((name) => [name, creation[name] ?? null])) as KeptValues;
 
-/** With four decimals, or six where the amount needs them. */
+/** With four decimals, or six when the amount needs them. */
 function uniqueAmount(units: bigint): string {
   const [whole, decimals = ''] = formatUnits(units, 6).split('.');
   return `${whole}.${decimals.padEnd(units % 100n === 0n ? 4 : 6, '0')}`;
@@ -128,11 +128,11 @@ type Fingerprints = Pick<NewPayment, 'fingerprint' | 'equal_fingerprint'>;
 type Requested = CreationRequest & { amount_units: bigint };
 
 /**
- * Two requests are the same when their validated values are: "10.5" and "10.50" are one amount, and an option that says what its absence
- * says is absent. What the absence of `expires_in` says is a setting, which may change before a request is repeated. So there is a
- * fingerprint of the request as it is, and one of the other form that means the same today; a saved reply has both, and either finds it.
- * A request without options has the fingerprint that it had before there were any: saved replies are found by it.
- * @param ttlSeconds what `expires_in` is when it is absent.
+ * Two requests are the same when their validated values are: "10.5" and "10.50" are one amount, and an option with its default value equals
+ * an absent one. The default of `expires_in` is a setting, which may change before a request is repeated. So there are two fingerprints:
+ * one of the request as it is, and one of the other form that means the same today. A saved reply has both, and either finds it. A request
+ * without options keeps the fingerprint from before options existed, so that saved replies are still found.
+ * @param ttlSeconds the value of `expires_in` when it is absent.
  */
 export function fingerprintsOf(creation: Requested, ttlSeconds: number): Fingerprints {
   const { expires_in: seconds, ...others } = creation;
@@ -148,7 +148,7 @@ function hash(creation: Requested): Buffer {
   return sha256(JSON.stringify([units.toString(), wallet, network, description, ...said]));
 }
 
-/** In the order of their definitions, without those that are absent or say what their absence says. */
+/** In the order of their definitions, without options that are absent or have their default value. */
 function optionsOf(creation: CreationRequest): Record<string, unknown> {
   const said = optionEntries.filter(
     ([name, { isDefault }]) => creation[name] !== undefined && isDefault?.(creation[name] as never) !== true,

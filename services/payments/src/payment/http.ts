@@ -40,7 +40,7 @@ import { listPayments } from './list.sql.ts';
 import type { ProgressSources } from './progress.ts';
 import type { ReadWarnings } from './warnings.ts';
 
-/** The texts of the refusals. One without a row here does not compile. */
+/** The texts of the refusals. A missing row does not compile. */
 const blocked: Record<CreationBlockReason, string> = {
   account_inactive: 'The account is blocked',
   creation_paused: 'Creation of payments is paused for this account',
@@ -90,7 +90,7 @@ function createPaymentRoute({ create, networks }: CreationDependencies, outcomes
 
 function countOutcomes(metrics: Metrics) {
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
-  // Start at zero: a first refusal that makes its series appear is no increase to an alert.
+  // Start at zero: otherwise an alert would not see a series' first refusal as an increase.
   for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts })])
     outcomes.inc({ outcome }, 0);
   return outcomes;
@@ -104,7 +104,7 @@ function replyOf(outcome: CreationOutcome): Reply {
   throw creationBlocked(outcome.outcome, blocked[outcome.outcome]);
 }
 
-/** Creations that wait in the gateway at the same time. A creation that has to be asked alone is left out. */
+/** Creates the payments that wait in the gateway at the same time. A creation that has to be retried alone is left out. */
 const createPaymentsRoute = ({ createTogether, networks }: CreationDependencies, outcomes: Outcomes): Route =>
   callRoute(CreatePayments, async ({ body }) => {
     const asked = body.creations.flatMap(({ request_id: requestId, traceparent, ...creation }) => {
@@ -129,7 +129,7 @@ const createPaymentsRoute = ({ createTogether, networks }: CreationDependencies,
 
 const isConflict = (refusal: CreationRefusal): refusal is keyof typeof conflicts => refusal in conflicts;
 
-/** A unique amount differs from its price behind the second decimal. */
+/** A unique amount differs from its price after the second decimal. */
 const UNITS_OF_A_CENT = 10_000n;
 const uniqueOfTooManyDecimals = { field: 'unique_amount', reason: 'needs an amount of at most two decimals' };
 
@@ -168,7 +168,7 @@ export const cancelPaymentRoute = ({
     return toPayment(cancelled, null, publicBaseUrl);
   });
 
-/** By the same rule; an operator may know which payments exist, and why one cannot be cancelled. */
+/** By the same rule. An operator may see which payments exist, and why one cannot be cancelled. */
 export const operatorCancelRoute = ({
   db,
   transact,
@@ -193,7 +193,7 @@ async function cancelAndNotify(
   const { tx, messages } = context;
   const wallet = await findUnfinishedWallet(tx, payment_id);
   if (wallet === null) return null;
-  // In the order in which settling locks: the wallet, then its payments.
+  // In the order in which settling takes its locks: the wallet, then its payments.
   await lockWallets(tx, [wallet]);
   const payment = await cancelPayment(tx, merchant_id, payment_id);
   if (payment === null) return null;
@@ -236,7 +236,7 @@ type ViewDependencies = {
   readWarnings: ReadWarnings;
 };
 
-/** Single payments, many in one call: in detail for their merchants, and as their public tokens and checkout pages show them. */
+/** Several payments in one call: in detail for their merchants, and as public tokens and checkout pages show them. */
 export const paymentViewsRoutes = ({ publicBaseUrl, progress, ...rest }: ViewDependencies): Route[] => [
   callRoute(ReadPaymentDetails, async ({ body }) => ({
     found: await readDetails({ ...rest, ...progress }, body.payments, publicBaseUrl),

@@ -3,7 +3,7 @@ import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/pa
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { detailColumns, type DetailsRow } from './view.sql.ts';
 
-/** What a payment has to fit to be listed; null fits all. Of two times the first is included and the second is not. */
+/** The conditions for a payment to be listed; null matches all. The first of two times is included and the second is not. */
 export type ListFilter = {
   status: PaymentStatus | null;
   createdFrom: Date | null;
@@ -20,13 +20,13 @@ export type ListFilter = {
   network: string | null;
 };
 
-/** A part of a list: what comes after a payment of it. */
+/** A part of a list, after a given payment. */
 type ListPart = { after: Cursor | null; limit: number; order: 'newest first' | 'oldest first' };
 
-/** What is asked of a merchant's payments. `networks` are all that there are. */
+/** A query for a merchant's payments. `networks` are all networks that exist. */
 type ListQuery = { networks: readonly string[]; filter: ListFilter; part: ListPart };
 
-/** The filter that leaves nothing out. */
+/** Matches every payment. */
 export const anything: ListFilter = {
   status: null,
   createdFrom: null,
@@ -40,7 +40,7 @@ export const anything: ListFilter = {
   network: null,
 };
 
-/** The first payment there is. */
+/** Reads the first payment of the table. */
 export const anyPayment: ListQuery = {
   networks: [],
   filter: anything,
@@ -48,9 +48,9 @@ export const anyPayment: ListQuery = {
 };
 
 /**
- * A merchant's payments with their transfers, in the order of their creation. Whatever the filter, each row that is read is in the list,
- * or one of the few for which the index has no place: it costs the same with a hundred payments as with a million (ADR 0035).
- * Keyset, not offset: part N costs what part 1 costs, and a payment created meanwhile shifts nothing.
+ * A merchant's payments with their transfers, in the order of their creation. With any filter, nearly every row that is read is in the
+ * list, so it costs the same with a hundred payments as with a million (ADR 0035). Pages use keysets, not offsets: part N costs what part 1
+ * costs, and a payment created in between shifts nothing.
  * @returns the rows, and where the next part begins; null on the last one.
  */
 export async function listPayments(
@@ -84,18 +84,21 @@ type Context = {
 function sourceOf(context: Context): string {
   const { orderId, idEnd, transactionId, paidFrom, paidTo } = context.filter;
   if (transactionId !== null || idEnd !== null) return ofTransactionOrReference(context);
-  // A merchant gives an order few payments, whatever else is asked of them.
+  // An order has few payments, whatever else the filter says.
   if (orderId !== null) return partOf('payment', context);
   if (paidFrom !== null || paidTo !== null) return paid(context);
   return byIndex(context);
 }
 
-/** The first rows of a table that fit the filter, and one more, which shows whether there is a next part. */
+/** The first rows of a table that match the filter, and one more, which shows whether there is a next part. */
 const partOf = (table: string, context: Context, more: readonly string[] = []): string => `
   select * from ${table} where ${[...conditionsOf(context), ...more].join(' and ')}
    order by ${inOrder(context.part)} limit ${context.value(context.part.limit + 1)}`;
 
-/** A transaction pays few payments, and hardly any two share a reference: all are read, lest the order be taken for the way to find them. */
+/**
+ * A transaction pays few payments, and hardly any two share a reference. All are read, so that the planner does not scan in list order to
+ * find them.
+ */
 function ofTransactionOrReference(context: Context): string {
   const { filter, networks, value } = context;
   const found =
@@ -108,8 +111,8 @@ function ofTransactionOrReference(context: Context): string {
 }
 
 /**
- * Every index has the order of creation behind what it is about, and each of these has both: no status, or one; one wallet, or one network,
- * or both, and one status. What is not given of the latter is asked for one by one.
+ * Every index ends with the order of creation, and each of these queries uses both parts: no status, or one; one wallet, or one network, or
+ * both, and one status. A wallet, network or status that is not given is queried value by value.
  */
 function byIndex(context: Context): string {
   const { filter, networks, value } = context;
@@ -125,8 +128,8 @@ export const CLOSED_IN_TIME = '2 days';
 const CLOSED_IN_TIME_MS = 2 * 86_400_000;
 
 /**
- * Payments paid in a span were created up to two days before it began, with few exceptions, which have an index of their own. So the order
- * of creation is followed from where the span ends to where it begins, and no further.
+ * Payments paid in a span were created up to two days before it began, with few exceptions, which have their own index. So the scan in the
+ * order of creation is limited to that range.
  */
 function paid(context: Context): string {
   const { filter } = context;
@@ -147,7 +150,7 @@ function paid(context: Context): string {
   return first(`select * from (${soon}) soon union all select * from (${late}) late`, context);
 }
 
-/** Spelled as in the partial index, which serves no other spelling. */
+/** Written as in the partial index, which matches no other form. */
 export const closedLateSql = `greatest(paid_at, cancelled_at) - created_at > interval '${CLOSED_IN_TIME}'`;
 
 /** The first rows of several parts. */

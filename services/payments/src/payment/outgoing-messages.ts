@@ -16,16 +16,16 @@ import type { TransferRow } from '../settlement/transfer.sql.ts';
 /** A payment that has become PAID. */
 export type Paid = {
   payment: PaymentRow;
-  /** Its status until then. */
+  /** Its status before. */
   before: PaymentStatus;
   transfer: { transaction_id: string; transaction_event_index: number };
-  /** Where it pays because somebody accepted it. */
+  /** Set when it pays because somebody accepted it. */
   accepted?: AcceptedTransfer | undefined;
-  /** Of the span that the change belongs to, where that is not the current one. */
+  /** The traceparent of the span that the change belongs to, when that is not the current one. */
   traceparent?: string | undefined;
 };
 
-/** A transfer that somebody accepted, and why it did not pay by itself. */
+/** An accepted transfer, and why it did not pay automatically. */
 export type AcceptedTransfer = { transfer: TransferRow; money: UnmatchedMoney };
 
 export type PaymentMessages = ReturnType<typeof createPaymentMessages>;
@@ -71,7 +71,7 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
       payment: MovedPayment,
       status: 'EXPIRED' | 'CANCELLED',
       closedAt: Date,
-      /** How many transfers may be for it and pay nothing. */
+      /** How many unmatched transfers may be for it. */
       candidateTransfers = 0,
     ): Promise<void> {
       await outbox.send(tx, PaymentClosed, closedMessage(payment, status, closedAt));
@@ -125,10 +125,10 @@ function paidAtOf({ payment_id: paymentId, status, paid_at: paidAt }: PaymentRow
 
 type Transfer = { transaction_id: string; transaction_event_index: number };
 
-/** A transfer that pays nothing, and the merchant who is notified of it. */
+/** An unmatched transfer, and the merchant who is notified of it. */
 export type UnmatchedNotice = {
   merchantId: string;
-  /** The only payment that it may be for; null where there are several or none. */
+  /** The only payment it may be for; null when there are several or none. */
   payment: PaymentRow | null;
   /** The merchant's own payments that it may be for, and whether another merchant has one. */
   candidates: readonly string[];
@@ -137,7 +137,7 @@ export type UnmatchedNotice = {
   money: UnmatchedMoney;
 };
 
-/** A payment that has become CHECKING, by this transfer. `traceparent`: of the span that the change belongs to. */
+/** A payment that has become CHECKING, and the transfer that caused it. `traceparent`: of the span that the change belongs to. */
 export type Checking = { payment: MovedPayment; transfer: Transfer; traceparent?: string | undefined };
 
 /** Sends the notices of one transaction that are about transfers. */
@@ -150,7 +150,7 @@ const noticeSender = (outbox: Outbox) => ({
     }));
     await outbox.sendAll(tx, NoticeRaised, messages);
   },
-  /** Transfers are confirmed and pay nothing. */
+  /** Confirmed transfers are unmatched. */
   async sendUnmatched<N extends UnmatchedNotice>(
     tx: Transaction,
     unmatched: readonly N[],
@@ -164,7 +164,7 @@ const noticeSender = (outbox: Outbox) => ({
   },
 });
 
-/** @param transfer by which it is CHECKING, else null. */
+/** @param transfer that makes it CHECKING, else null. */
 const paymentNotice = (
   type: Exclude<NoticeType, 'transfer.unmatched'>,
   payment: PaymentRow,
@@ -198,6 +198,6 @@ function about(payment: PaymentRow | null, transfer: Transfer | null) {
   };
 }
 
-/** What events repeat of a payment, where it has it. */
+/** The fields of a payment that events repeat, when it has them. */
 const extrasOf = (payment: PaymentRow): EventExtras =>
   Object.fromEntries(eventExtraNames.filter((name) => payment[name] !== null).map((name) => [name, payment[name]]));

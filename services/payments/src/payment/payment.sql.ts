@@ -9,7 +9,7 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Cancellation } from '@quittance/contracts/http/payments/payments.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 
-/** A row of `payment`, without what only indexes and loops look at. */
+/** A row of `payment`, without the columns that only indexes and loops use. */
 export type PaymentRow = KeptValues & {
   payment_id: string;
   merchant_id: string;
@@ -27,17 +27,17 @@ export type PaymentRow = KeptValues & {
   expires_at: Date;
   paid_at: Date | null;
   cancelled_at: Date | null;
-  /** The merchant's own text where `amount` is a unique one, else null. */
+  /** The merchant's own text when `amount` is a unique one, else null. */
   requested_amount: string | null;
 };
 
-/** A payment in its new status, and whether its merchant chose to be told of that by a notice. */
+/** A payment in its new status, and whether its merchant subscribes to notices of that status. */
 export type MovedPayment = PaymentRow & { is_chosen: boolean };
 
 /** Only one unfinished payment may wait for an amount on an address. */
 export type Slot = { network: string; recipient: string; amountUnits: bigint };
 
-/** The columns of a PaymentRow with their types, in which a creation writes them. */
+/** The columns of a PaymentRow with the types that a creation writes. */
 export const paymentColumnTypes = {
   payment_id: 'text',
   merchant_id: 'text',
@@ -58,7 +58,7 @@ export const paymentColumnTypes = {
 
 export const paymentColumns = Object.keys(paymentColumnTypes).join(', ');
 
-/** As isUnfinished() of state.ts, spelled as in the partial indexes, which serve no other spelling. */
+/** isUnfinished() of state.ts, written as in the partial indexes, which match no other form. */
 export const isUnfinishedSql = `status in ('PENDING', 'CHECKING')`;
 
 /**
@@ -91,13 +91,13 @@ export async function findUnfinishedWallet(
   return rows[0] ?? null;
 }
 
-/** @returns the payments in their new status, without those whose status does not allow that. */
+/** @returns the payments in their new status, without those that may not move to it. */
 export async function movePayments(
   tx: Transaction,
   paymentIds: readonly string[],
   to: 'PENDING' | 'CHECKING' | 'PAID',
 ): Promise<MovedPayment[]> {
-  // PAID is told whatever the merchant chose; that it waits again, to nobody.
+  // PAID is always notified; a return to PENDING never is.
   const isChosen = to === 'CHECKING' ? isChosenSql('CHECKING') : 'false';
   const { rows } = await tx.query<MovedPayment>(
     `update payment
@@ -121,23 +121,23 @@ export async function findPayment(
   return rows[0] ?? null;
 }
 
-/** Whether blocks concern a payment at all: from `lost_from` on, its wallet is proven to be another merchant's. */
+/** Whether blocks concern a payment at all: from `lost_from` on, its wallet is proven to belong to another merchant. */
 export type Ownership = { payment_id: string; lost_from: Date | null };
 
-/** A payment that a slot's search found. */
+/** A payment that a slot search found. */
 export type FoundInSlot = Ownership & Pick<PaymentRow, 'network' | 'recipient' | 'amount_units'>;
 
 /**
- * Where a transfer looks for its payments: in a slot, those that can have begun before its interval ended (`createdBefore`). Of those begun
- * before it started, and before it was first read (`startedBefore`), the last one can claim it; its predecessor, and whatever ended within
- * the hour before, may be meant.
+ * Where a transfer looks for its payments: in a slot, those that can have begun before its interval ended (`createdBefore`). Among those
+ * that began before the interval started, and before the transfer was first read (`startedBefore`), the last one can claim it. The transfer
+ * may also be meant for the payment before that one, and for any that ended within the hour before.
  */
 export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
 
-/** More payments of one slot cannot begin within an interval, or an hour, unless somebody creates and cancels them without a pause. */
+/** More payments of one slot cannot begin within an interval, or an hour, unless a client creates and cancels them without a pause. */
 const SLOT_SEARCH_MAX = 20;
 
-/** Whether a payment that began before the interval is one that findSlotPayments() finds. @param place 0 for the newest. */
+/** Whether findSlotPayments() finds a payment that began before the interval. @param place 0 for the newest. */
 export const isFoundBefore = (
   { startedBefore }: Pick<SlotSearch, 'startedBefore'>,
   { expires_at: expires, cancelled_at: cancelled }: Pick<PaymentRow, 'expires_at' | 'cancelled_at'>,
@@ -148,8 +148,8 @@ export const isFoundBefore = (
 };
 
 /**
- * Finds the payments that transfers can concern: two index look-ups a search, however many payments the slot has had. What it finds follows
- * each other without a gap, because a payment ends where the next one begins.
+ * Finds the payments that transfers can concern, with two index look-ups a search, however many payments the slot has had. The payments it
+ * finds follow each other without a gap, because a payment ends where the next one begins.
  */
 export async function findSlotPayments(db: Queryable, searches: readonly SlotSearch[]): Promise<FoundInSlot[]> {
   const { rows } = await db.query<FoundInSlot>({
@@ -186,8 +186,8 @@ export async function findSlotPayments(db: Queryable, searches: readonly SlotSea
 }
 
 /**
- * Keeps payments as they are until the transaction ends.
- * @param busy what becomes of those that another transaction has locked.
+ * Locks payments until the transaction ends.
+ * @param busy whether to wait for payments that another transaction has locked, or to skip them.
  * @returns them as they are now, oldest first.
  */
 export async function lockPayments(
@@ -206,7 +206,7 @@ export async function lockPayments(
   return rows;
 }
 
-/** @returns those of the payments that are here, locked or not. The others are in the archive. */
+/** @returns those of the payments that are in this table, locked or not. The others are in the archive. */
 export async function findPresent(tx: Transaction, paymentIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ payment_id: string }>('select payment_id from payment where payment_id = any($1)', [
     paymentIds,
@@ -214,7 +214,7 @@ export async function findPresent(tx: Transaction, paymentIds: readonly string[]
   return new Set(rows.map((row) => row.payment_id));
 }
 
-/** So many of the newest payments on a wallet, and so many unfinished ones on each side of an amount, are looked at. */
+/** How many of the newest payments on a wallet are read, and how many unfinished ones on each side of an amount. */
 const NEWEST_ON_WALLET = 100;
 const NEAREST_ON_EACH_SIDE = 20;
 
@@ -240,7 +240,7 @@ export async function findNewestOnWallet(
 }
 
 /**
- * The unfinished payments on wallets that ask for the amounts nearest to given ones: on a busy wallet they need not be among the newest.
+ * The unfinished payments on wallets whose amounts are nearest to given ones: on a busy wallet they may not be among the newest.
  * @param amounts in millionths of a USDT.
  */
 export async function findNearestUnfinished(
@@ -269,7 +269,7 @@ export async function findNearestUnfinished(
   return rows;
 }
 
-/** @returns the newest payment of a slot that was created and had not ended within a span; null for none. */
+/** @returns the newest payment of a slot that was created before the span ended and ended after it began; null when there is none. */
 export async function findNewestOfSlot(
   db: Queryable,
   slot: Slot,
@@ -285,7 +285,7 @@ export async function findNewestOfSlot(
   return rows[0] ?? null;
 }
 
-/** Stores who cancelled a payment by hand. It has just become CANCELLED in this transaction. */
+/** Stores who cancelled a payment manually. It has just become CANCELLED in this transaction. */
 export async function insertCancellation(
   tx: Transaction,
   { payment_id, merchant_id, cancelled_at }: PaymentRow,

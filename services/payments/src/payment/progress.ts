@@ -7,27 +7,27 @@ import { agreementAboveUnits, type Network } from '@quittance/contracts/networks
 import type { WaitingFor } from '@quittance/contracts/api/payment.ts';
 import type { ViewedTransfer, WithTransfer } from './view.sql.ts';
 
-/** How far chain-watcher had scanned when it was last asked. */
+/** How far chain-watcher had scanned at the last answer. */
 export type ChainTips = {
   /** By network. A missing one is unknown. */
   tips: ReadonlyMap<string, NetworkTip>;
-  /** When it was asked, by performance.now(): the answer includes everything it had published until then. */
+  /** When it was asked, by performance.now(): the answer includes everything chain-watcher had published until then. */
   askedAt: number;
 };
 
-/** Never fails, and hardly waits: when chain-watcher is slow or down, its last answer is returned. */
+/** Never fails, and hardly waits: when chain-watcher is slow or down, returns its last answer. */
 export type ReadTips = () => Promise<ChainTips>;
 
 export const noTips: ChainTips = { tips: new Map(), askedAt: -Infinity };
 
-/** An answer serves all requests for this long; a checkout page polls every four times as much. */
+/** How long one answer serves all requests; a checkout page polls at four times this interval. */
 const MAX_AGE_MS = 1_000;
-/** A customer does not notice this; and only the first request waits it out when chain-watcher turns slow. */
+/** Too short for a customer to notice. When chain-watcher becomes slow, only the first request waits this long. */
 const MAX_WAIT_MS = 100;
 
 /**
- * Asks chain-watcher when a request needs it and the last question is a second old, one question at a time. After one that was not
- * answered promptly no request waits, until one has been.
+ * Asks chain-watcher when a request needs it and the last question is at least a second old, one question at a time. After a slow answer no
+ * request waits, until an answer is prompt again.
  */
 export function createChainTips({ reader, logger }: { reader: TipReader; logger: Logger }): ReadTips {
   let known = noTips;
@@ -68,17 +68,17 @@ export function createChainTips({ reader, logger }: { reader: TipReader; logger:
   };
 }
 
-/** What a transfer needs beside its confirmations. */
+/** What a transfer needs besides its confirmations. */
 type ConfirmationDemand = {
-  /** The chain's own word that its block is final. */
+  /** The chain must say that its block is final. */
   finality: boolean;
   /** Whether that is because of its amount. */
   isLarge: boolean;
-  /** A second endpoint that shows it. */
+  /** A second endpoint must show it. */
   agreement: boolean;
 };
 
-/** What the networks file demands of a transfer of this amount, in millionths of a USDT. chain-watcher decides by the same file. */
+/** What the networks file requires for a transfer of this amount, in millionths of a USDT. chain-watcher uses the same file. */
 export type ConfirmationPolicy = (network: string, amountUnits: bigint) => ConfirmationDemand;
 
 export function createConfirmationPolicy(networks: readonly Network[]): ConfirmationPolicy {
@@ -98,14 +98,14 @@ const unitsOf = (amount: string | undefined): bigint | null => (amount === undef
 
 const exceeds = (amountUnits: bigint, units: bigint | null): boolean => units !== null && amountUnits > units;
 
-/** What tells how far a transfer has come. */
+/** The sources for a transfer's progress. */
 export type ProgressSources = { readTips: ReadTips; policy: ConfirmationPolicy };
 
 export type WithProgress = { waiting_for: WaitingFor | null };
 
 /**
- * Brings the confirmations of CHECKING payments up to date, and says what they wait for: the ledger has what the last message said about
- * the transfer, and each block since has added a confirmation. Asks chain-watcher only when that may make a difference.
+ * Updates the confirmations of CHECKING payments, and says what they wait for. The ledger has the number from the last message about the
+ * transfer, and each block since has added a confirmation. Asks chain-watcher only when the answer may make a difference.
  * @param rows just read from the database.
  */
 export async function withProgress<Row extends WithTransfer & { amount_units: bigint }>(
@@ -124,7 +124,7 @@ export async function withProgress<Row extends WithTransfer & { amount_units: bi
 }
 
 /**
- * The ledger's number is the minimum: a tip that is behind it counts wrong. The maximum is what is required, so that the number never
+ * The ledger's number is the minimum: a tip behind it would count too few. The required number is the maximum, so that the number never
  * goes back when the transfer is confirmed and the ledger has the chain's own number again.
  * @param readAt when the row was read, by performance.now().
  */
@@ -134,14 +134,14 @@ export function confirmationsBy(
   readAt: number,
 ): number {
   const tip = tips.get(row.network);
-  // Ages are compared, for the two clocks need not agree. A tip from before the message may be of blocks that a reorg removed.
+  // Compares ages, because the two clocks may differ. A tip from before the message may include blocks that a reorg removed.
   const observedAt = readAt - (row.read_at.getTime() - row.observed_at.getTime());
   if (tip === undefined || askedAt < observedAt) return row.confirmations;
   const counted = tip.height - Number(row.block_number) + 1;
   return Math.max(row.confirmations, Math.min(counted, row.confirmations_required));
 }
 
-/** @param tip undefined while chain-watcher has not answered: then the first of what is still needed is named. */
+/** @param tip undefined while chain-watcher has not answered: the first requirement is then named. */
 function waitingFor(
   transfer: ViewedTransfer,
   { finality, isLarge, agreement }: ConfirmationDemand,

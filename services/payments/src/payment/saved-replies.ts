@@ -2,12 +2,12 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 
 /**
- * Partitions are made two months ahead, so thousands of these runs may fail before a creation notices. It is not longer because a
- * service that was off for months has none when it starts, and should the first run fail, creations fail until the next.
+ * Partitions are made two months ahead, so thousands of these runs may fail before a creation is affected. The interval is not longer
+ * because a service that was off for months starts without partitions: if the first run fails, creations fail until the next.
  */
 const INTERVAL_MS = 10 * 60 * 1000;
 
-/** Makes the reply partitions of the coming months, and drops those that are past their retention. */
+/** Makes the reply partitions of the coming months, and drops those past their retention. */
 export function startKeepRepliesLoop(context: LoopContext & { db: Queryable }): Loop {
   return startLoop({
     name: 'keep-replies',

@@ -1,9 +1,9 @@
 import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 
 /**
- * The whole payment state machine: from each status, what it may become.
- * EXPIRED and CANCELLED become PAID when money turns up that came in time; not through CHECKING, because by then the slot may
- * belong to a newer payment. PAID is the end: whatever the chain does afterwards is for a person to judge.
+ * The whole payment state machine: from each status, the statuses it may become. EXPIRED and CANCELLED become PAID when money is found that
+ * came in time. They skip CHECKING, because by then the slot may belong to a newer payment. PAID is final: a person judges anything the
+ * chain does afterwards.
  */
 export const transitions = {
   PENDING: ['CHECKING', 'PAID', 'CANCELLED', 'EXPIRED'],
@@ -13,7 +13,7 @@ export const transitions = {
   PAID: [],
 } as const satisfies Record<PaymentStatus, readonly PaymentStatus[]>;
 
-/** The statuses from which a payment may become `to`. Guards of updates are made of this, so that no statement allows more. */
+/** The statuses from which a payment may become `to`. Guards of updates are built from this, so that no statement allows more. */
 export function statusesBefore(to: PaymentStatus): PaymentStatus[] {
   return paymentStatuses.filter((from) => (transitions[from] as readonly PaymentStatus[]).includes(to));
 }

@@ -6,9 +6,9 @@ import type { PaymentRow } from './payment.sql.ts';
 import { merchantsConcernedSql, paysNothingSql, type TransferId } from '../settlement/transfer.sql.ts';
 import { type Candidate, candidateListSql } from '../settlement/candidates.sql.ts';
 
-/*
- * The reads that customers' browsers and merchants' backends repeat all the time. Many go together into one statement, which
- * Prisma cannot express, and pg runs it, because here each microsecond is spent thousands of times.
+/**
+ * The reads that customers' browsers and merchants' backends repeat all the time. One statement serves many of them, which Prisma cannot
+ * express, and pg runs it, because each microsecond here is spent thousands of times.
  */
 
 export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status'> & {
@@ -16,10 +16,10 @@ export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status'> & {
   status: string;
 };
 
-/** A payment without what is between its merchant and us. */
+/** A payment without the fields that only its merchant sees. */
 type PublicRow = Omit<ViewedPayment, 'order_id' | 'metadata' | 'requested_amount'> & { merchant_id: string };
 
-/** The columns of the paying transfer; each is null while there is none. */
+/** The columns of the paying transfer; all are null when there is none. */
 export type ViewedTransfer = {
   transaction_id: string;
   transaction_event_index: number;
@@ -30,7 +30,7 @@ export type ViewedTransfer = {
   observed_at: Date;
 };
 
-/** A payment joined with its transfer. `read_at` is the time of the statement, on the clock that decides whether payments are over. */
+/** A payment joined with its transfer. `read_at` is the time of the statement, on the clock that decides whether payments have expired. */
 export type WithTransfer<More = unknown> = { status: string; network: string; read_at: Date } & (
   | (ViewedTransfer & More)
   | { transaction_id: null }
@@ -42,7 +42,7 @@ export type PaidTransfer = {
   transfer_units: string;
   transfer_decimals: number;
   block_timestamp: Date;
-  /** Whether it was accepted by hand. */
+  /** Whether it was accepted manually. */
   accepted: boolean;
 };
 
@@ -57,7 +57,7 @@ export const detailColumns = `${viewColumns}, ${keptNames.map((name) => `p.${nam
   t.amount_units as transfer_units, t.decimals as transfer_decimals, t.block_timestamp,
   p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted`;
 
-/** @returns those of the payments that exist and are that merchant's, in no particular order. */
+/** @returns those of the payments that exist and belong to that merchant, in no particular order. */
 export async function findDetails(db: Queryable, requested: readonly OwnPayment[]): Promise<DetailsRow[]> {
   const { rows } = await db.query<DetailsRow>({
     name: 'read-details',
@@ -72,7 +72,7 @@ export async function findDetails(db: Queryable, requested: readonly OwnPayment[
 }
 
 /**
- * A payment without a transfer to show gives the index no key, so that no page of it is read: most views are of PENDING payments.
+ * A payment without a transfer to show gives the transfer index no key, so no page of it is read: most views are of PENDING payments.
  * @param tokensSha256 SHA-256 of public tokens, in hex.
  * @returns those that exist, in no particular order.
  */
@@ -92,11 +92,11 @@ export async function findByPublicTokens(
   return rows;
 }
 
-/** Details show at most this many transfers that pay nothing. */
+/** Details show at most this many unmatched transfers. */
 const MAX_UNMATCHED = 100;
 
 export type UnmatchedRow = {
-  /** The payment beside which it is shown. */
+  /** The payment it is shown with. */
   shown_with: string;
   transaction_id: string;
   transaction_event_index: number;
@@ -106,15 +106,14 @@ export type UnmatchedRow = {
   block_timestamp: Date;
   first_seen_at: Date | null;
   live: boolean;
-  /** As the ledger has it, whichever payment it may be for; for one that pays another payment 'paid_another'. */
+  /** The ledger's reason, whichever payment the transfer may be for; 'paid_another' when it pays another payment. */
   reason: UnmatchedReason | 'paid_another' | null;
   candidate_count: number;
 };
 
 /**
  * Transfers that may be for payments and do not pay them, and those that paid a later payment of the same amount within an hour after these
- * had ended unpaid. By payment, newest first. Each kind is read from an index that has it by payment, so that other money on the wallet costs
- * nothing.
+ * had ended unpaid. By payment, newest first. Each kind has an index by payment, so other money on the wallet costs nothing.
  */
 export async function findUnmatched(db: Queryable, paymentIds: readonly string[]): Promise<UnmatchedRow[]> {
   if (paymentIds.length === 0) return [];
@@ -140,7 +139,7 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
             union all
             (select paying.transaction_id, paying.transaction_event_index, paying.amount_units, paying.decimals,
                     paying.block_timestamp, paying.first_seen_at, paying.live, 'paid_another', 2
-               -- As windowOf() has it: the second of a cancellation is over, that of an expiry is not.
+               -- As in windowOf(): a cancellation counts from the start of its second, an expiry to the millisecond.
                from least(p.expires_at, date_trunc('second', p.cancelled_at)) as ended (at)
                join payment later on later.network = p.network and later.recipient = p.recipient
                 and later.amount_units = p.amount_units and later.created_at >= p.created_at
@@ -166,7 +165,7 @@ export type UnmatchedOnWalletRow = TransferId & {
   decimals: number;
   block_timestamp: Date;
   phase: string;
-  /** The first of those whom it concerns. */
+  /** The first of the merchants it concerns. */
   merchant_id: string;
   candidates: Candidate[];
   reason: UnmatchedReason | null;
@@ -177,7 +176,7 @@ export const unmatchedOnWalletColumns = (
 ): string => `${t}.network, ${t}.transaction_id, ${t}.transaction_event_index, ${t}.amount_units, ${t}.decimals, ${t}.block_timestamp,
   ${t}.phase, (${merchantsConcernedSql(t)})[1] as merchant_id, ${candidateListSql(t)} as candidates, ${t}.reason`;
 
-/** Transfers to a wallet that pay nothing, the newest hundred of each network, newest first. */
+/** Unmatched transfers to a wallet, the newest hundred of each network, newest first. */
 export async function findUnmatchedOnWallet(
   db: Queryable,
   recipient: string,

@@ -36,7 +36,7 @@ type PayingTransfer = Omit<ViewedTransfer, 'observed_at'> & PaidTransfer & WithP
  * @param publicBaseUrl where customers reach the checkout, without a trailing slash.
  */
 export function toPayment(payment: ViewedPayment, transfer: PayingTransfer | null, publicBaseUrl: string): Payment {
-  // Read just after the payment, the transfer may already belong to its next status.
+  // The transfer was read just after the payment, so it may already belong to the payment's next status.
   const isShown = payment.status === 'CHECKING' || payment.status === 'PAID';
   return {
     payment_id: payment.payment_id,
@@ -78,7 +78,7 @@ const toTransaction = (transfer: PayingTransfer): PaymentTransaction => ({
   waiting_for: transfer.waiting_for,
 });
 
-/** What the public token reveals, and nothing else: never a transaction, nor an id of payment or merchant. */
+/** What the public token reveals, and nothing else: never a transaction, nor an id of a payment or merchant. */
 function toPublicPayment(
   payment: Pick<ViewedPayment, 'status' | 'amount' | 'network' | 'recipient' | 'description' | 'expires_at'>,
 ): PublicPayment {
@@ -95,7 +95,7 @@ function toPublicPayment(
 
 type Sources = ProgressSources & { db: Queryable; readWarnings: ReadWarnings };
 
-/** @returns those of the payments that exist and are that merchant's, in no particular order. */
+/** @returns those of the payments that exist and belong to that merchant, in no particular order. */
 export async function readDetails(
   { db, readWarnings, ...progress }: Sources,
   requested: readonly OwnPayment[],

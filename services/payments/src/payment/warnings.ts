@@ -3,15 +3,15 @@ import type { ReadTips } from './progress.ts';
 import { WALLETS_MAX } from '@quittance/contracts/http/chain-watcher/wallets.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
-/** Whether the issuer of a network's token has frozen a wallet, as far as is known; asking takes no time. */
+/** Whether the issuer of a network's token has frozen a wallet, as far as is known. Returns immediately. */
 export type IsBlacklisted = (network: string, recipient: string) => boolean;
 
-/** What may keep the money of payments from being noticed or used, for each of them. */
+/** For each payment, what may prevent its money from being noticed or used. */
 export type ReadWarnings = (
   payments: readonly { status: string; network: string; recipient: string }[],
 ) => Promise<PaymentWarning[][]>;
 
-/** Without an answer from chain-watcher for so long, no network is read as far as anybody knows. */
+/** After this long without an answer from chain-watcher, all networks count as not read. */
 const SILENT_MS = 60_000;
 
 export const createWarnings =
@@ -20,9 +20,9 @@ export const createWarnings =
     const concerned = payments.filter(({ status }) => status !== 'PAID');
     if (concerned.length === 0) return payments.map(() => []);
     const { tips, askedAt } = await readTips();
-    // Before the first answer nothing is known, and nothing is said.
+    // Nothing is known before the first answer, so there is no warning.
     const isSilent = askedAt !== -Infinity && performance.now() - askedAt > SILENT_MS;
-    // A network that is not in the answer is not followed; where nothing is, chain-watcher has just been installed.
+    // A network that is missing from the answer is not followed. An empty answer means that chain-watcher has just been installed.
     const isUnread = (network: string) =>
       tips.size > 0 && (!tips.has(network) || tips.get(network)?.unreadable === true);
     const isUnreadable = (network: string) => isSilent || isUnread(network);
@@ -36,16 +36,16 @@ export const createWarnings =
     );
   };
 
-/** chain-watcher asks the chain once in ten minutes; a page that is looked at shows its answer within this. */
+/** chain-watcher asks the chain once in ten minutes; an open page shows its answer within this time. */
 const MAX_AGE_MS = 30_000;
-/** More wallets than are looked at in that time; only a bound. */
+/** More wallets than are viewed in that time; only a bound. */
 const KEPT_MAX = 10_000;
 
 type Ask = (network: string, addresses: string[]) => Promise<string[]>;
 
 /**
- * Remembers which wallets are frozen. The answer is what is known; chain-watcher is asked afterwards, so that nobody waits for it, and about
- * what is looked at in one moment together.
+ * Remembers which wallets are frozen. It answers from what is known and asks chain-watcher afterwards, so that no request waits; wallets
+ * viewed at the same moment are asked about together.
  * @param now monotonic milliseconds.
  */
 export function createWalletStates(
@@ -71,12 +71,12 @@ export function createWalletStates(
     const state = known.get(key);
     if (state === undefined || now() - state.askedAt > MAX_AGE_MS) {
       if (known.size >= KEPT_MAX) known.clear();
-      // Asked once, also where no answer comes.
+      // Asked once, even if there is no answer.
       known.set(key, { isBlacklisted: state?.isBlacklisted ?? false, askedAt: now() });
       if (wanted.size === 0)
         setImmediate(() => {
           askAll().catch((error: unknown) =>
-            logger.debug({ error }, 'chain-watcher does not say which wallets are frozen'),
+            logger.debug({ error }, 'chain-watcher did not answer which wallets are frozen'),
           );
         });
       wanted.set(network, (wanted.get(network) ?? new Set()).add(recipient));

@@ -29,19 +29,19 @@ export type ExportRequest = {
   writer: Writer;
 };
 
-/** Payments in one statement and one piece of the answer: few enough that nobody notices the milliseconds that writing them takes. */
+/** Payments in one statement and one chunk of the answer: few enough that writing them takes only milliseconds. */
 const PAGE = 250;
 
-/** So many exports read at once, each on a connection that nobody else has meanwhile. */
+/** This many exports read at once, each on its own connection. */
 const inTurn = createSemaphore(2);
 
-/** A quarter of the lease, so that a failure or two do not end it. */
+/** A quarter of the lease, so that one or two failures do not end it. */
 const EXTEND_EVERY_MS = 10_000;
 
 /**
- * A merchant's payments, oldest first, piece by piece. All that were created before it began are in it, none twice, each as it is when
- * its piece is read; what is created later is not. Each piece is one short statement, so that it holds up nothing however slowly it is read.
- * @throws HttpError 429 with the first piece, while another export of the merchant is under way.
+ * A merchant's payments, oldest first, chunk by chunk. Every payment created before the export began is in it exactly once, as it is when
+ * its chunk is read; later ones are not. Each chunk is one short statement, so a slow reader blocks nothing.
+ * @throws HttpError 429 with the first chunk, while another export of the merchant is running.
  */
 export async function* exportPayments(context: ExportContext, request: ExportRequest): AsyncGenerator<Buffer, void> {
   const { merchantId, writer } = request;
@@ -77,7 +77,7 @@ async function readPage(
   return { payments: await toPayments(payments, progress, publicBaseUrl), next };
 }
 
-/** Held for as long as the export goes on, at whatever pace it is read. A process that was frozen finds that it has lost it. */
+/** Held for the whole export, however slowly it is read. A process that was frozen finds that it has lost the lease. */
 async function holdLease({ db, logger }: ExportContext, merchantId: string) {
   const holder = randomUUID();
   const taken = await takeExportLease(db, merchantId, holder);
@@ -89,10 +89,10 @@ async function holdLease({ db, logger }: ExportContext, merchantId: string) {
   let extendedAt = performance.now();
   const keep = async (): Promise<void> => {
     if (performance.now() - extendedAt < EXTEND_EVERY_MS) return;
-    if (!(await extendExportLease(db, merchantId, holder))) throw new Error('the export has lost its lease');
+    if (!(await extendExportLease(db, merchantId, holder))) throw new Error('the export lost its lease');
     extendedAt = performance.now();
   };
-  // While a slow reader takes its time for one piece, too.
+  // Also runs while a slow reader takes its time for one chunk.
   const timer = setInterval(() => {
     keep().catch((error: unknown) => logger.warn({ error }, 'the lease of an export could not be extended'));
   }, EXTEND_EVERY_MS);
@@ -101,7 +101,7 @@ async function holdLease({ db, logger }: ExportContext, merchantId: string) {
     keep,
     async release() {
       clearInterval(timer);
-      // One that cannot be given back ends by itself.
+      // A lease that cannot be released ends by itself.
       await releaseExportLease(db, merchantId, holder).catch((error: unknown) =>
         logger.warn({ error }, 'the lease of an export could not be released'),
       );
@@ -109,7 +109,7 @@ async function holdLease({ db, logger }: ExportContext, merchantId: string) {
   };
 }
 
-/** How payments are written one after the other. Each part ends with a line's end. */
+/** How payments are written one after the other. Each part ends with a line break. */
 export type Writer = {
   contentType: string;
   head: string;
@@ -145,7 +145,7 @@ const firstColumns = [
   'metadata',
 ] as const;
 
-/** A payment's own fields, and its transaction's with `transaction_` before them. Metadata is JSON in one cell. New fields come last. */
+/** A payment's own fields, and its transaction's with the prefix `transaction_`. Metadata is JSON in one cell. New fields come last. */
 const columns = [...new Set([...firstColumns, ...paymentFields.filter((name) => name !== 'transaction')])];
 
 type Cells = Record<(typeof columns)[number], string | number | null>;

@@ -11,10 +11,10 @@ import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { startStream } from '@quittance/http/server/start-stream.ts';
 import { exportPayments, type ExportContext, writerOf } from './export.ts';
 
-/** Reports count at once, each on a connection that nobody else has meanwhile. */
+/** This many reports count at once, each on its own connection. */
 const AT_ONCE = 2;
 
-/** A merchant's reports wait for one another, so that those of a merchant with a million payments hold up nobody else's for long. */
+/** A merchant's reports wait for one another, so a merchant with a million payments does not hold up other merchants for long. */
 export function reportRoute(db: Queryable): Route {
   const ofMerchant = createKeyedQueue({ perKey: 1 });
   const ofAll = createKeyedQueue({ perKey: AT_ONCE });
@@ -30,7 +30,7 @@ export function reportRoute(db: Queryable): Route {
   });
 }
 
-/** One after the other: what the first has counted, the next need not. */
+/** One after the other: the next request can use what the first has counted. */
 export function totalsRoute(db: Queryable): Route {
   const totals = createTotals(db);
   const queue = createKeyedQueue({ perKey: 1 });

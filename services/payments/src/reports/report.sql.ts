@@ -5,20 +5,23 @@ import { closedLateSql, CLOSED_IN_TIME } from '../payment/list.sql.ts';
 import { isUnfinishedSql } from '../payment/payment.sql.ts';
 import { paysNothingSql } from '../settlement/transfer.sql.ts';
 
-/** What happened on one network in one period, or without a network in all of them. */
+/** What happened on one network in one period, or in all of them when there is no network. */
 export type CountedRow = {
   /** `2026-01-31` or `2026-01`. */
   period: string;
   network: string;
   created: number;
   paid: number;
-  /** Decimal text without zeros at its end. */
+  /** Decimal text without trailing zeros. */
   paid_amount: string;
   expired: number;
   cancelled: number;
 };
 
-/** Where payments are read: a merchant's by an index that begins with it, all by their ids, which begin with the time of their creation. */
+/**
+ * Where payments are read: a merchant's from an index that begins with the merchant, all payments by id, because ids begin with their
+ * creation time.
+ */
 const ofMerchant = {
   payments: 'payment where merchant_id = $1',
   closedLate: 'payment where merchant_id = $1',
@@ -32,13 +35,15 @@ const ofAll = {
 
 const DAY_MS = 86_400_000;
 
-/** Ids of what was created up to CLOSED_IN_TIME before a span, or in it. Their time is that of a process, for whose clock there is a day more. */
+/**
+ * Ids of payments created up to CLOSED_IN_TIME before a span, or in it. A process's clock sets their time, so a day is added for its error.
+ */
 const idsOf = ({ from, to }: { from: Date; to: Date }): [string, string] => [
   earliestId('pay', new Date(from.getTime() - 3 * DAY_MS)),
   earliestId('pay', new Date(to.getTime() + DAY_MS)),
 ];
 
-/** When a payment was paid, of a row of `payment` and of its acceptance, and which acceptances can belong to the span. */
+/** For a row of `payment` and its acceptance: when it was paid, and which acceptances can belong to the span. */
 const times: Record<ReportTime, { paid: string; accepted: string; inSpan: string }> = {
   payment: {
     paid: 'paid_at',
@@ -55,12 +60,12 @@ const times: Record<ReportTime, { paid: string; accepted: string; inSpan: string
 const formats: Record<ReportGroup, string> = { day: 'YYYY-MM-DD', month: 'YYYY-MM' };
 
 /**
- * Counts a merchant's payments from the index alone (ADR 0035), or all. A payment that was paid by its amount was paid exactly that; what accepted
- * transfers carried stands in the acceptances, and what is in the archive in its days.
+ * Counts a merchant's payments from the index alone (ADR 0035), or all payments. A payment paid by its exact amount received exactly that.
+ * Accepted transfers are counted from the acceptances, and archived payments from the daily totals.
  * @param merchantId null for those of all merchants.
  * @param span from the beginning of the first day to the end of the last one.
- * @param by when a payment counts as paid. With `chain` each paid one is looked up in the ledger, but for those in the archive, which
- *   keeps only the day of `paid_at`.
+ * @param by which time decides when a payment was paid. `chain` looks up each paid one in the ledger, except for archived ones: the archive
+ *   only keeps the day of `paid_at`.
  * @param limit most rows.
  */
 export async function countPayments(
@@ -75,7 +80,7 @@ export async function countPayments(
     `with touched as (
        select * from (
          select created_at, status, network, amount_units, expires_at, ${paid} as paid_at, cancelled_at from ${payments}
-            -- A block's clock may lag: its payment was created up to so much later.
+            -- A block's clock may lag: its payment may have been created up to this much later.
             and created_at >= $2::timestamptz - interval '${CLOSED_IN_TIME}' and created_at < $3::timestamptz + interval '150 seconds'
          union all
          select created_at, status, network, amount_units, expires_at, ${paid} as paid_at, cancelled_at from ${closedLate}
@@ -98,7 +103,7 @@ export async function countPayments(
        select network, day::timestamp at time zone 'UTC', created, paid, paid_units, expired, cancelled from archived_day
         where ${own('archived_day')} and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')::date
        union all
-       -- The difference between what was asked and what the accepted transfer carried, in millionths.
+       -- The difference between the requested amount and the accepted transfer, in millionths.
        select p.network, date_bin('1 day', ${accepted}, 'epoch'), 0, 0, a.amount_units * ('1e' || 6 - a.decimals)::numeric - p.amount_units, 0, 0
          from transfer_acceptance a join payment p using (payment_id)
         where ${own('a')} and ${inSpan})
@@ -111,7 +116,7 @@ export async function countPayments(
   return rows;
 }
 
-/** How many payments wait, of all merchants: each is in a partial index, and no other is. */
+/** How many payments of all merchants are waiting, counted from a partial index that has only those. */
 export async function countOpen(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ open: number }>(
     `select count(*)::integer as open from payment where ${isUnfinishedSql}`,
@@ -120,7 +125,7 @@ export async function countOpen(db: Queryable): Promise<number> {
 }
 
 /**
- * Counts the transfers that pay nothing by the day of their block, from the index of the list of them.
+ * Counts unmatched transfers by the day of their block, from the index that lists them.
  * @param span from the beginning of the first day to the end of the last one.
  * @returns a row for each day that has any.
  */
@@ -138,13 +143,13 @@ export async function countUnmatched(
   return rows;
 }
 
-/** Long enough for a process that is busy to extend it in time, short enough for the merchant of one that was killed. */
+/** Long enough for a busy process to extend it in time, and short enough that the merchant of a killed one does not wait long. */
 const LEASE = '45 seconds';
 
 /**
  * Takes a merchant's lease, on the database's clock.
  * @param holder a new UUID.
- * @returns since when it is held; or after how many seconds, at least 1, it ends that somebody else holds.
+ * @returns the time since which it is held; or in how many seconds, at least 1, another holder's lease ends.
  */
 export async function takeExportLease(
   db: Queryable,
@@ -165,11 +170,11 @@ export async function takeExportLease(
        from export_lease where merchant_id = $1`,
     [merchantId],
   );
-  // It may have ended meanwhile.
+  // It may have ended in the meantime.
   return { secondsLeft: others[0]?.seconds ?? 1 };
 }
 
-/** @returns false when it ended and somebody else may have it. */
+/** @returns false when it ended and another holder may have it. */
 export async function extendExportLease(db: Queryable, merchantId: string, holder: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `update export_lease set ends_at = clock_timestamp() + interval '${LEASE}'

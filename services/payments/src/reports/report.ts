@@ -38,7 +38,7 @@ const totalsOf = (rows: readonly ReportRow[]): Report['totals'] => ({
 const sum = (rows: readonly ReportRow[], field: 'created' | 'paid' | 'expired' | 'cancelled'): number =>
   rows.reduce((total, row) => total + row[field], 0);
 
-/** Exact. @param amounts decimal texts. @returns their sum, without zeros at its end. */
+/** Exact. @param amounts decimal texts. @returns their sum, without trailing zeros. */
 export function sumOfAmounts(amounts: readonly string[]): string {
   const decimals = Math.max(0, ...amounts.map((amount) => fractionOf(amount).length));
   const units = amounts.map((amount) => {

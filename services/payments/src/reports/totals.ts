@@ -8,20 +8,20 @@ import { sumOfAmounts } from './report.ts';
 
 const DAY_MS = 86_400_000;
 
-/** So long after its end, no transaction that belongs to a day is under way any more, whatever the clocks. */
+/** This long after a day's end, no transaction that belongs to it is still running, even if clocks differ. */
 const GRACE_MS = 15 * 60_000;
 
-/** More days than that are not kept. */
+/** At most this many days are kept. */
 const KEPT_MAX = 400;
 
-/** More networks than that has nobody. */
+/** More networks than any deployment has. */
 const ROWS_MAX = TOTALS_DAYS_MAX * 100;
 
 type Counted = Pick<DayTotals, 'created' | 'paid' | 'paid_amount'>;
 
 /**
- * What all payments of a few weeks came to. What was created and paid on a day does not change once the day is over, so that each day is
- * counted once in the life of the process; only today is counted each time.
+ * Totals of all payments of a few weeks. What was created and paid on a day does not change after the day, so each past day is counted once
+ * per process; only today is counted each time.
  */
 export function createTotals(
   db: Queryable,

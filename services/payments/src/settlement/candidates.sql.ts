@@ -1,11 +1,11 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { candidatesSql, merchantsConcernedSql, type TransferId } from './transfer.sql.ts';
 
-/** A payment that a transfer may be for, and whose it is. */
+/** A payment that a transfer may be for, and its merchant. */
 export type Candidate = { payment_id: string; merchant_id: string };
 
 /**
- * The payments that a transfer that pays nothing may be for, the most probable one first, as JSON: Candidate[].
+ * The payments that an unmatched transfer may be for, the most probable one first, as JSON: Candidate[].
  * @param transfer alias of the transfer's row.
  */
 export const candidateListSql = (transfer: string): string =>
@@ -13,7 +13,7 @@ export const candidateListSql = (transfer: string): string =>
       from unnest(${candidatesSql(transfer)}) with ordinality as c (id, nearness) join payment p on p.payment_id = c.id)`;
 
 /**
- * What a merchant is told of a transfer's candidates: its own, and whether there are others'. Only one alone is named.
+ * What a merchant sees of a transfer's candidates: its own, and whether other merchants have any. `only` is set when there is a single one.
  * @param merchantId null for operators, who see all.
  */
 export function shownCandidates(candidates: readonly Candidate[], merchantId: string | null) {
@@ -25,7 +25,7 @@ export function shownCandidates(candidates: readonly Candidate[], merchantId: st
   };
 }
 
-/** @returns whose a transfer of the ledger may be; null when the ledger does not have it. */
+/** @returns the candidates of a transfer and the merchants it concerns; null when the ledger does not have it. */
 export async function findConcerned(
   db: Queryable,
   id: TransferId,

@@ -12,12 +12,12 @@ import {
   windowOf,
 } from './payment-window.ts';
 
-/** What the rules look at of a payment. */
+/** The fields of a payment that the rules use. */
 export type SlotPayment = PaymentTimes & Pick<PaymentRow, 'payment_id' | 'merchant_id' | 'status' | 'order_id'>;
 
 /**
- * Whose a transfer of the exact amount is. `isInside`: the time of its block is in the payment's window; otherwise only the end of the
- * interval reaches it, and a transfer inside the window goes before it.
+ * Which payment a transfer of the exact amount belongs to. `isInside`: the time of its block is in the payment's window. Otherwise only the
+ * end of the interval reaches it, and a transfer inside the window takes precedence.
  */
 export type Claim<P> =
   | { kind: 'one'; payment: P; isInside: boolean }
@@ -26,15 +26,15 @@ export type Claim<P> =
 
 type Claimant<P> = { payment: P; start: number; end: number };
 
-/** Nobody who was shown a payment pays it faster than this; who pays an earlier one late does. */
+/** No customer pays faster than this after seeing a payment. Money that arrives sooner was sent late for an earlier payment. */
 const HASTE_MS = 5_000;
-/** For so long after a payment has ended unpaid, its customer may still pay it. */
+/** How long after a payment has ended unpaid its customer may still pay it. */
 const LATE_PAYER_MS = 60 * 60 * 1000;
 
 /**
- * Decides by time which payment of its slot a transfer pays (docs/adr/0062). Not by when we noticed it: a day of downtime changes nothing
- * about who paid. But blocks' clocks lag and customers are late, so a transfer has an interval, and where more than one payment fits it
- * nobody is paid by a guess. The first rule that fits decides.
+ * Decides by time which payment of its slot a transfer pays (docs/adr/0062). The time we noticed it does not matter: a day of downtime
+ * doesn't change who paid. But block clocks lag and customers are late, so a transfer has an interval. When several payments fit it, none
+ * is paid by a guess. The first rule that applies decides.
  * @param slot payments of one slot in the order of `created_at` and `payment_id`: those whose window can meet the interval, and the one
  *   before them.
  */
@@ -89,14 +89,14 @@ const one = <P>(claimant: Claimant<P>, { from }: Interval): Claim<P> => ({
   isInside: holds(claimant, from),
 });
 
-/** Whether payments are for the same order of the same merchant, and so one customer's. */
+/** Whether payments are for the same order of the same merchant, and so of one customer. */
 export const areOneOrder = (payments: readonly SlotPayment[]): boolean =>
   payments.every(
     ({ order_id: order, merchant_id: merchant }) =>
       order !== null && order === payments[0]?.order_id && merchant === payments[0].merchant_id,
   );
 
-/** Of one customer's payments any may be paid. What is PAID needs no money any more. */
+/** When all payments are one customer's, any of them may be paid. A PAID payment needs no more money. */
 function ambiguous<P extends SlotPayment>(claimants: readonly Claimant<P>[], interval: Interval): Claim<P> {
   const all = claimants.map(({ payment }) => payment);
   const chosen = claimants.findLast(({ payment }) => isUnfinished(payment.status)) ?? claimants.at(-1);

@@ -16,8 +16,8 @@ import {
 } from './payment-window.ts';
 
 /**
- * What a transfer pays, and the payment that changes its status for it. `isOpen`: why it does not pay cannot be said before a payment
- * ends, and nobody is notified until then.
+ * What a transfer pays, and the payment that changes its status for it. `isOpen`: the reason why it does not pay is only known when a
+ * payment ends, and nobody is notified until then.
  */
 export type Decision = {
   assignment: Assignment;
@@ -49,17 +49,20 @@ export async function decide(
   return { assignment, move: payment.status === 'PENDING' ? { payment, to: 'CHECKING' } : null };
 }
 
-/** As claimOf(). A transfer that is not on the chain, or from the wallet to itself, brings nothing. */
+/** Like claimOf(). A transfer that is not on the chain, or from the wallet to itself, brings no money. */
 export const claimIn = (transfer: TransferRow, slot: readonly PaymentRow[]): Claim<PaymentRow> =>
   bringsMoney(transfer) ? claimOf(slot, transfer) : { kind: 'none' };
 
-/** Whether a transfer is this payment's, and nothing but its status is left to decide. */
+/** Whether a transfer belongs to this payment, so that only its status is left to decide. */
 export function isClaimedBy(payment: PaymentRow, transfer: TransferRow, slot: readonly PaymentRow[]): boolean {
   const claim = claimIn(transfer, slot);
   return claim.kind === 'one' && claim.payment.payment_id === payment.payment_id;
 }
 
-/** Where a transfer looks for its payment; null when it can pay none: it brings nothing, a fraction of a millionth, or more than a payment may ask. */
+/**
+ * Where a transfer looks for its payment. Null when it can pay none: it brings no money, a fraction of a millionth, or more than the
+ * maximum amount.
+ */
 export function slotSearchOf(transfer: TransferRow): SlotSearch | null {
   const unit = toTokenUnits(1n, transfer.decimals);
   const units = BigInt(transfer.amount_units);
@@ -74,11 +77,11 @@ export function slotSearchOf(transfer: TransferRow): SlotSearch | null {
   };
 }
 
-/** Payments that begin from here on do not concern the transfer. */
+/** Payments that begin at or after this time do not concern the transfer. */
 export const knownFrom = ({ first_seen_at: seen }: TransferRow): number =>
   seen === null ? Infinity : seen.getTime() + 1;
 
-/** Whether the transfer is on the chain with what this payment asks for. */
+/** Whether the transfer is on the chain and carries what this payment asks for. */
 export const paysInFull = (transfer: TransferRow, payment: PaymentRow): boolean =>
   transfer.phase !== 'retracted' &&
   transfer.recipient === payment.recipient &&
@@ -94,7 +97,7 @@ const bringsMoney = ({ phase, sender, recipient }: TransferRow): boolean =>
 
 const unchanged = (assignment: Assignment): Decision => ({ assignment, move: null });
 
-/** @param payments the most probable one first. One is named; several are candidates, and nobody says which. */
+/** @param payments the most probable one first. A single one is named as related; several become candidates. */
 const mayBeFor = (payments: readonly PaymentRow[], reason: UnmatchedReason | null): Assignment =>
   mayBeForIds(
     payments.slice(0, CANDIDATES_MAX).map(({ payment_id: id }) => id),
@@ -108,7 +111,7 @@ function mayBeForIds(ids: string[], reason: UnmatchedReason | null): Assignment 
     : { payment_id: null, related_payment_id: only, candidates: null, reason };
 }
 
-/** What was decided before this payment became PAID, as dropCandidates() has it for the ledger's rows. */
+/** A decision made before this payment became PAID, without it as a candidate. dropCandidates() does the same for the ledger's rows. */
 export function withoutCandidate(decision: Decision, paymentId: string): Decision {
   const { assignment } = decision;
   if (assignment.payment_id !== null || !assignment.candidates?.includes(paymentId)) return decision;
@@ -116,7 +119,7 @@ export function withoutCandidate(decision: Decision, paymentId: string): Decisio
   return { ...decision, assignment: mayBeForIds(others, assignment.reason) };
 }
 
-/** No payment of its slot claims it: it came too late for one, or has another amount than it should have. */
+/** No payment of its slot claims it: it came too late, or has the wrong amount. */
 async function assignUnclaimed(
   transfer: TransferRow,
   slot: readonly PaymentRow[],
@@ -128,14 +131,14 @@ async function assignUnclaimed(
   const [latest] = late;
   if (latest?.status === 'PENDING') return { ...unchanged(nothing), isOpen: true };
   const asLate = () => (latest === undefined ? nothing : mayBeFor(late, reasonFor(latest, transfer)));
-  // An amount that was asked for so recently is that payment's, and nobody else's inexact one.
+  // An amount that was requested so recently belongs to that payment, and is not an inexact amount for another.
   if (latest !== undefined && waitedOrRested(latest, transfer)) return unchanged(asLate());
   const candidates = inexactCandidates(await findOnWallet(transfer), transfer);
   const [nearest] = candidates;
   return unchanged(nearest === undefined ? asLate() : mayBeFor(candidates, reasonFor(nearest, transfer)));
 }
 
-/** The last payment of the slot that the transfer came after, and the one before if its customer may still have paid. */
+/** The last payment of the slot before the transfer, and the one before it if that one's customer may still have paid. */
 function latePayments(transfer: TransferRow, slot: readonly PaymentRow[]): PaymentRow[] {
   const { from, to } = intervalOf(transfer);
   const began = slot.filter((payment) => startOf(payment) <= to && !wasKnownBefore(payment, transfer));
@@ -148,8 +151,9 @@ function latePayments(transfer: TransferRow, slot: readonly PaymentRow[]): Payme
 }
 
 /**
- * The payments that a transfer of another amount may be for: those that waited when it came, or had ended less than 24 hours before.
- * Amounts from half to twice as much, or where there are none, all for which it is no dust; what is PAID only where nothing else fits.
+ * The payments that a transfer with a wrong amount may be for: those that were waiting when it came, or had ended less than 24 hours
+ * before. Payments for which it is from half to twice the amount; if there are none, all for which it is not dust. A PAID one only when
+ * nothing else fits.
  */
 export function inexactCandidates(onWallet: readonly PaymentRow[], transfer: TransferRow): PaymentRow[] {
   const units = BigInt(transfer.amount_units);

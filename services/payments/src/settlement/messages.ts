@@ -5,9 +5,9 @@ import { byOurClock, type ClockDifference } from '../expiry/clocks.ts';
 import { observeTransfers, transferKey } from './settlement.ts';
 
 /**
- * Settles payments by what the chain shows. Messages may arrive twice or out of order: only newer versions of a transfer count.
- * In batches, because anybody can send transfers to a wallet by the thousand, and each of them alone would hold a connection while it
- * waits for the wallet.
+ * Settles payments by what the chain shows. Messages may arrive twice or out of order: only newer versions of a transfer count. They are
+ * handled in batches, because anyone can send thousands of transfers to a wallet, and each one alone would hold a connection while it waits
+ * for the wallet's lock.
  */
 export const transferObserved = (messages: PaymentMessages, clocks: ClockDifference): Handler =>
   onBatch(TransferObserved, 'transfer-observed', (observed, { tx, logger, traceparents }) => {

@@ -8,29 +8,29 @@ export type PaymentTimes = {
   cancelled_at: Date | null;
 };
 
-/** What is known of the moment of a transfer. */
+/** What is known about the time of a transfer. */
 export type Sighting = {
   block_timestamp: Date;
-  /** When chain-watcher first read any block with it; null where that is not known. */
+  /** When chain-watcher first read any block with it; null when that is not known. */
   first_seen_at: Date | null;
-  /** Whether chain-watcher read the network without a gap then, so that the transfer cannot have been there long before. */
+  /** Whether chain-watcher was reading the network without a gap then, so that the transfer cannot have been there long before. */
   live: boolean;
 };
 
 /** Milliseconds since 1970. Both ends are included. */
 export type Interval = { from: number; to: number };
 
-/** Block timestamps lag behind the moment of the transfer: by up to this where nothing better is known. */
+/** How far block timestamps may lag behind the transfer when nothing more precise is known. */
 export const UNSEEN_LAG_MS = 15_000;
 
 const SECOND_MS = 1000;
 
-/** Chains' clocks have been seen to lag by less than this; who asks for a payment's transfers by time asks for so much more. */
+/** Observed lags of chains' clocks are below this. A search for a payment's transfers by time is widened by this much. */
 export const CLOCK_REACH_MS = 150_000;
 
 /**
- * When a transfer was made: between the time that its block says and the moment at which we first saw it. Where the chain's clock is ahead
- * of ours, the two change places.
+ * When a transfer was made: between the time of its block and the moment we first saw it. When the chain's clock is ahead of ours, the two
+ * are swapped.
  */
 export function intervalOf({ block_timestamp: block, first_seen_at: seen, live }: Sighting): Interval {
   const from = block.getTime();
@@ -42,7 +42,7 @@ export function intervalOf({ block_timestamp: block, first_seen_at: seen, live }
 export const wasKnownBefore = (payment: Pick<PaymentTimes, 'created_at'>, { first_seen_at: seen }: Sighting): boolean =>
   seen !== null && seen < payment.created_at;
 
-/** The payment window in milliseconds, without regard to other payments of the slot: from `start` up to but excluding `end`. */
+/** The payment window in milliseconds, ignoring other payments of the slot: from `start` up to but excluding `end`. */
 export const windowOf = (payment: PaymentTimes): { start: number; end: number } => ({
   start: startOf(payment),
   end: endOf(payment),
@@ -51,31 +51,31 @@ export const windowOf = (payment: PaymentTimes): { start: number; end: number } 
 export const meets = ({ from, to }: Interval, { start, end }: { start: number; end: number }): boolean =>
   start < end && start <= to && from < end;
 
-/** Whether the start of a transfer's interval is in the payment's window, without regard to other payments of the slot. */
+/** Whether the start of a transfer's interval is in the payment's window, ignoring other payments of the slot. */
 export const isInsideWindow = (payment: PaymentTimes, transfer: Sighting): boolean => {
   const { from } = intervalOf(transfer);
   return meets({ from, to: from }, windowOf(payment));
 };
 
-/** An amount that was given is not given again for so long after its payment's end; money that comes until then may be for it. */
+/** How long after its payment's end a unique amount is not given out again; money that comes until then may be for it. */
 export const REST_MS = 24 * 60 * 60 * SECOND_MS;
 
-/** Whether a transfer came while the payment waited, or rested after its end. */
+/** Whether a transfer came while the payment was waiting, or during the rest time after its end. */
 export const waitedOrRested = (payment: PaymentTimes, transfer: Sighting): boolean => {
   const { start, end } = windowOf(payment);
   return !wasKnownBefore(payment, transfer) && meets(intervalOf(transfer), { start, end: end + REST_MS });
 };
 
-/** Whether an amount is near enough to what was asked to have been meant for it: from half to twice as much, in the same units. */
+/** Whether an amount is near enough to the requested one to have been meant for it: from half to twice as much, in the same units. */
 export const isCloseAmount = (units: bigint, asked: bigint): boolean => 2n * units >= asked && units <= 2n * asked;
 
-/** Less than this part of what was asked is dust, which anybody can send at next to no cost. */
+/** Less than one such part of the requested amount is dust, which anyone can send at next to no cost. */
 const DUST_PART = 100n;
 
 export const isDust = (units: bigint, asked: bigint): boolean => units * DUST_PART < asked;
 
 /**
- * Why a transfer does not pay the payment that it may be meant for.
+ * Why a transfer does not pay the payment it may be meant for.
  * @param payment with its amount in base units of the token.
  * @param transfer with its amount in the same units.
  */
@@ -90,7 +90,7 @@ export function unmatchedReason(
 }
 
 /**
- * The reason of the ledger, in which a transfer may be for several payments, as it is for one of them.
+ * The ledger's reason, in which a transfer may be for several payments, converted for one of them.
  * @returns null when it may still pay the payment.
  */
 export function reasonShown<R extends string>(
@@ -107,18 +107,18 @@ const cameAfterCancel = ({ cancelled_at: cancelled }: Pick<PaymentTimes, 'cancel
   cancelled !== null && from >= floorSecond(cancelled);
 
 /**
- * Blocks carry whole seconds, so a payment owns the whole second in which it is created: money sent at once, in a block of the
- * same second, must not go to the payment that held the slot before.
+ * Blocks have whole seconds, so a payment owns the whole second in which it is created: money sent immediately, in a block of the same
+ * second, must not go to the payment that held the slot before.
  */
 export const startOf = (payment: Pick<PaymentTimes, 'created_at'>): number => floorSecond(payment.created_at);
 
-/** The end is not part of the window. A transfer in the second of the cancellation counts as coming after it. */
+/** The end is not part of the window. A transfer in the second of the cancellation counts as later than it. */
 function endOf(payment: PaymentTimes): number {
   const expires = payment.expires_at.getTime();
   return payment.cancelled_at === null ? expires : Math.min(expires, floorSecond(payment.cancelled_at));
 }
 
-/** The end of a moment's second: every payment created before it had started by then. */
+/** The end of a moment's second: every payment created before the moment has started by then. */
 export const startOfNextSecond = (time: number): Date => new Date(floorSecond(new Date(time)) + SECOND_MS);
 
 const floorSecond = (date: Date): number => Math.floor(date.getTime() / SECOND_MS) * SECOND_MS;

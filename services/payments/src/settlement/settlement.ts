@@ -31,17 +31,17 @@ export type SettlementContext = {
   tx: Transaction;
   messages: PaymentMessages;
   logger: Logger;
-  /** The trace of a transfer, where several are settled together. */
+  /** The trace of a transfer, when several are settled together. */
   traceparentOf?: (transfer: TransferId) => string | undefined;
 };
 
-/** `added`: those of the transfers that are not in the ledger yet. */
+/** `added`: the transfers that are not in the ledger yet. */
 type WritingContext = SettlementContext & { added?: Added };
 
 /**
- * Applies what the chain shows of transfers: the ledger's rows, the payments' new status and the messages about it are written
- * together. Of one transfer only the newest version counts; old and repeated ones change nothing. Waits for no lock of a wallet or a
- * payment, because one that is held for long would hold up all others.
+ * Applies what the chain shows of transfers: the ledger's rows, the payments' new status and the messages about it are written together.
+ * Only the newest version of a transfer counts; old and repeated ones change nothing. Waits for no lock of a wallet or a payment, because
+ * one that is held for long would block all others.
  * @throws Busy with the messages whose wallet or payment another transaction has locked.
  */
 export async function observeTransfers(
@@ -65,7 +65,7 @@ export async function observeTransfers(
 /** Transfers that the ledger does not have, by their keys. */
 type Added = ReadonlyMap<string, { row: TransferRow; message: TransferObserved }>;
 
-/** Records what is newer of transfers that the ledger has. The others are written once it is decided what they pay. */
+/** Records newer versions of transfers that the ledger has. The others are written after the decision what they pay. */
 async function compareWithLedger(
   tx: Transaction,
   newest: ReadonlyMap<string, TransferObserved>,
@@ -81,9 +81,9 @@ async function compareWithLedger(
 }
 
 /**
- * Like observeTransfers(), for transfers that chain-watcher answers when asked, and waiting for the locks. A known transfer that pays
+ * Like observeTransfers(), for transfers that chain-watcher returns on request, and it waits for the locks. A known transfer that pays
  * nothing is decided again: its payment may not have existed when the transfer was first observed.
- * @returns those of which the ledger has a newer version, in which they are not on the chain.
+ * @returns the transfers of which the ledger has a newer version that is not on the chain.
  */
 export async function reviewTransfers(
   context: SettlementContext,
@@ -125,7 +125,7 @@ export async function pay(
   await settleOpen(context, paid.map(paymentOf));
 }
 
-/** Decides about transfers that could not be explained while these payments waited. Call it when they have ended. */
+/** Decides transfers that were left open while these payments were waiting. Call it when they have ended. */
 export async function settleOpen(context: SettlementContext, ended: readonly PaymentRow[]): Promise<void> {
   if (ended.length === 0) return;
   const open = await lockOpen(context.tx, ended, CLOCK_REACH_MS);
@@ -134,21 +134,21 @@ export async function settleOpen(context: SettlementContext, ended: readonly Pay
 
 async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<Decided[]> {
   const { payments } = await lockPaymentsOf(context.tx, transfers, 'wait');
-  // What waits is in the ledger, also where the batch that is being settled has added it.
+  // Open transfers are in the ledger, even those that the current batch has added.
   return settle({ ...context, added: new Map() }, transfers, payments);
 }
 
 /** A payment that was CHECKING, and the transfer that no longer pays it. */
 type Freed = { payment: PaymentRow; transfer: TransferRow };
 
-/** Decides about transfers one after the other, then writes everything in a few statements. What is rare goes one by one. */
+/** Decides transfers one after the other, then writes everything in a few statements. Rare cases are written one by one. */
 async function settle(
   context: WritingContext,
   transfers: readonly TransferRow[],
   payments: LockedPayments,
 ): Promise<Decided[]> {
   const searchWallet = createWalletSearch(context.tx, transfers);
-  // What is decided here is not written yet, and a payment that was just paid waits for nothing any more.
+  // Decisions are not written yet, and a payment that was just paid no longer waits for money.
   const findOnWallet = async (transfer: TransferRow): Promise<readonly PaymentRow[]> =>
     (await searchWallet(transfer)).map((payment) => payments.find(payment.payment_id) ?? payment);
   const decided = new Map<string, Decided>();
@@ -161,7 +161,7 @@ async function settle(
     payments.replace({ ...payment, status: 'PENDING' });
     return { ...transfer, payment_id: null };
   };
-  // First what no longer pays: another transfer of the same batch may take its place.
+  // Transfers that no longer pay come first: another transfer of the same batch may take their place.
   const queue = new Map<string, TransferRow>();
   for (const transfer of transfers) {
     const key = transferKey(transfer);
@@ -195,14 +195,14 @@ async function settle(
   return written;
 }
 
-/** A payment that is PAID is no candidate of what was decided before; what is decided after knows that it is PAID. */
+/** Removes a PAID payment from the candidates of earlier decisions; later ones already know that it is PAID. */
 function dropCandidate(decided: Map<string, Decided>, { payment_id: paid }: PaymentRow): void {
   for (const [key, one] of decided) decided.set(key, { ...one, decision: withoutCandidate(one.decision, paid) });
 }
 
 /**
- * The transfer that a CHECKING payment waits for, where only the end of its interval let it in: one from inside the payment's window goes
- * before it.
+ * The transfer that a CHECKING payment waits for, if only the end of its interval reaches the payment's window: a transfer inside the
+ * window takes precedence.
  */
 async function findWeaker(
   { tx }: SettlementContext,
@@ -219,7 +219,7 @@ async function findWeaker(
   return paying === null || isInsideWindow(payment, paying) ? null : { payment, transfer: paying };
 }
 
-/** It has paid that payment and pays no other one, whatever the chain shows of it months later. That is for a person to judge. */
+/** The transfer has paid that payment and pays no other one, whatever the chain shows months later. A person has to judge that. */
 function reportArchived({ tx, logger }: SettlementContext, transfer: TransferRow): void {
   const { payment_id, network, transaction_id, transaction_event_index, phase } = transfer;
   tx.afterCommit(() =>
@@ -230,20 +230,20 @@ function reportArchived({ tx, logger }: SettlementContext, transfer: TransferRow
   );
 }
 
-/** The transfer of a payment that is PAID was observed again: it has to be what paid it, and so what the merchant was notified of. */
+/** A PAID payment's transfer was observed again: it must still match what paid the payment, because the merchant was notified of that. */
 async function requireStanding(context: SettlementContext, paid: PaymentRow, transfer: TransferRow): Promise<void> {
   const stands = (await isAcceptedUnchanged(context.tx, transfer)) ?? paysInFull(transfer, paid);
   if (!stands) await reportMissingTransfer(context, paid, transfer);
 }
 
-/** A payment that lost its transfer may have been paid by another one, which until now counted as a duplicate. */
+/** A payment that lost its transfer may have been paid by another one, which counted as a duplicate until now. */
 async function reassign(context: SettlementContext, { payment, transfer }: Freed): Promise<Decided[]> {
   const competing = await lockCompetingTransfers(context.tx, payment, tokenUnitsOf(payment, transfer), {
     from: new Date(payment.created_at.getTime() - CLOCK_REACH_MS),
     to: new Date(payment.expires_at.getTime() + CLOCK_REACH_MS),
   });
   const decided: Decided[] = [];
-  // One from inside the window goes before one that only its interval's end lets in, whether or not it is confirmed.
+  // A transfer inside the window takes precedence over one that only the end of its interval lets in, confirmed or not.
   const inside = (one: TransferRow) => Number(isInsideWindow(payment, one));
   for (const competitor of competing.toSorted((a, b) => inside(b) - inside(a)))
     decided.push(...(await settleWaiting(context, [competitor])));
@@ -261,7 +261,7 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
     context,
     decided.map(({ transfer, decision }) => ({ transfer, move: decision.move })),
   );
-  // Before the decisions are written: those that were made later know who is PAID.
+  // Before the decisions are written: later decisions already know which payments are PAID.
   const paidIds = paid.map(idOfPaid);
   if (paid.length > 0) await dropCandidates(tx, paidIds);
   const assigned = decided.map(({ transfer, decision }) => ({
@@ -270,14 +270,14 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
     notified: transfer.notified || isExplained({ transfer, decision }),
     message: context.added?.get(transferKey(transfer))?.message,
   }));
-  // The row of a transfer that left its payment still has it, and a candidate that is PAID has just left its row.
+  // The ledger's row of a transfer that left its payment still names it, and PAID candidates were just removed from the rows.
   const left = new Set(freed.map(({ transfer }) => transferKey(transfer)));
   const isOther = (transfer: TransferRow): boolean =>
     left.has(transferKey(transfer)) || paidIds.some((id) => transfer.candidates?.includes(id));
   const changed = assigned.filter(
     ({ transfer, message, ...next }) => message === undefined && (isOther(transfer) || !hasAssignment(transfer, next)),
   );
-  // A payment has one transfer, so the one that leaves it is written before the one that takes its place.
+  // A payment has one transfer, so the leaving one is written before the one that replaces it.
   const [leaving, paying] = [changed.filter(paysNothing), changed.filter((one) => !paysNothing(one))];
   if (leaving.length > 0) await assignTransfers(tx, leaving);
   const added = assigned.flatMap(({ message, ...one }) => (message === undefined ? [] : { ...one, message }));
@@ -286,7 +286,7 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
     throwBusy(added.flatMap(({ message }) => (written.has(transferKey(message)) ? [] : message)));
   }
   if (paying.length > 0) await assignTransfers(tx, paying);
-  // What came after their end can be explained now.
+  // Transfers that came after their end get a reason now.
   await settleOpen(context, paid.map(paymentOf));
 }
 
@@ -297,7 +297,7 @@ const paysNothing = ({ assignment }: { assignment: Assignment }): boolean => ass
 
 type Move = { payment: PaymentRow; to: 'PENDING' | 'CHECKING' | 'PAID' };
 
-/** Moves payments, each at most once, and writes the messages about it. @returns those that are PAID now. */
+/** Moves payments, each at most once, and writes the messages about it. @returns the payments that are PAID now. */
 async function moveAll(
   { tx, messages, traceparentOf }: SettlementContext,
   all: readonly { transfer: TransferRow; move: Move | null; accepted?: AcceptedTransfer }[],
@@ -323,7 +323,7 @@ async function moveAll(
   return paid;
 }
 
-/** PAID stays PAID, because the merchant was notified. Whether the money is really gone is for a person to find out. */
+/** PAID stays PAID, because the merchant was notified. A person has to find out whether the money is really gone. */
 async function reportMissingTransfer(
   { tx, logger }: SettlementContext,
   payment: PaymentRow,

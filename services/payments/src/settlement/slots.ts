@@ -16,11 +16,11 @@ import type { TransferRow } from './transfer.sql.ts';
 import { slotSearchOf } from './decision.ts';
 import { intervalOf, startOfNextSecond } from './payment-window.ts';
 
-/** Payments that are locked, as they are now; what is decided about them is kept here until it is written. */
+/** Locked payments in their current state. Decisions about them are kept here until they are written. */
 export type LockedPayments = {
-  /** Null for one that is only in the archive. */
+  /** Null for a payment that is only in the archive. */
   find: (paymentId: string) => PaymentRow | null;
-  /** Those of the transfer's slot that it can concern, oldest first; see SlotSearch and concerns(). */
+  /** The payments of the transfer's slot that it can concern, oldest first; see SlotSearch and concerns(). */
   slotOf: (transfer: TransferRow) => PaymentRow[];
   replace: (payment: PaymentRow) => void;
 };
@@ -28,14 +28,14 @@ export type LockedPayments = {
 /**
  * Locks the payments that transfers pay, or could pay. A transfer that fits no payment locks nothing.
  * @param mode as for lockPayments().
- * @returns them, and the transfers that need a payment which another transaction has locked: with 'wait' there are none.
+ * @returns them, and the transfers that need a payment locked by another transaction: with 'wait' there are none.
  */
 export async function lockPaymentsOf(
   tx: Transaction,
   transfers: readonly TransferRow[],
   mode: 'wait' | 'skip',
 ): Promise<{ payments: LockedPayments; busy: TransferRow[] }> {
-  // Dust of one amount and one block is one search.
+  // Dust with one amount in one block needs only one search.
   const searches = new Map<string, SlotSearch>();
   for (const transfer of transfers) {
     const search = slotSearchOf(transfer);
@@ -71,13 +71,13 @@ export async function lockPaymentsOf(
 }
 
 /**
- * Whether a transfer may have to do with a payment on its wallet. Once a merchant has proven the wallet, what comes is for its payments
- * and nobody else's; but what another payment waits for already stays that one's.
+ * Whether a transfer may concern a payment on its wallet. After a merchant has proven the wallet, new money is only for that merchant's
+ * payments; money that another payment already waits for stays with that one.
  */
 const concerns = (transfer: TransferRow, { payment_id: paymentId, lost_from: lostFrom }: Ownership): boolean =>
   lostFrom === null || intervalOf(transfer).to < lostFrom.getTime() || transfer.payment_id === paymentId;
 
-/** What findSlotPayments() finds for one search, among what it found for several in the slot. */
+/** The part of the slot that findSlotPayments() finds for one search, when it ran several. */
 function concernedBy(search: SlotSearch, slot: readonly PaymentRow[]): PaymentRow[] {
   const begun = slot.filter((payment) => payment.created_at < search.createdBefore).toSorted(inOrder);
   const meanwhile = begun.findIndex((payment) => payment.created_at >= search.startedBefore);
@@ -96,8 +96,8 @@ const searchKey = (search: SlotSearch): string =>
 const slotKey = ({ network, recipient, amountUnits }: Slot): string => `${network} ${recipient} ${amountUnits}`;
 
 /**
- * Looks for the payments on a transfer's wallet that it may be for: the newest, and the unfinished ones of the nearest amounts. Asked once
- * for all transfers where that gives the same answer: anybody can send dust to a wallet, and it must not be read for each grain.
+ * Looks for the payments on a transfer's wallet that it may be for: the newest, and the unfinished ones of the nearest amounts. Transfers
+ * with the same answer share one query: anyone can send dust to a wallet, and each grain must not cause a read.
  */
 export function createWalletSearch(
   tx: Transaction,
@@ -139,7 +139,7 @@ export function createWalletSearch(
 
 type OnWallet = PaymentRow & Ownership;
 
-/** Rounded down: it only says where to look. */
+/** Rounded down: it only chooses where to search. */
 const millionthsOf = ({ amount_units: units, decimals }: TransferRow): bigint => {
   const millionths = BigInt(units) / toTokenUnits(1n, decimals);
   return millionths < MAX_AMOUNT_UNITS ? millionths : MAX_AMOUNT_UNITS;

@@ -5,22 +5,22 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { PaymentRow } from '../payment/payment.sql.ts';
 import { provenOwnerSql } from '../wallets/wallet.sql.ts';
 
-/** A row of the ledger: the latest that was observed of a transfer, and what it pays. */
+/** A row of the ledger: the latest observation of a transfer, and what it pays. */
 export type TransferRow = {
   network: string;
   transaction_id: string;
   transaction_event_index: number;
   phase: 'seen' | 'confirmed' | 'retracted';
-  /** For whom its wallet was watched when chain-watcher published it. */
+  /** The merchant that its wallet was watched for when chain-watcher published it. */
   merchant_id: string;
   block_hash: string;
   block_timestamp: Date;
-  /** The earliest first reading that chain-watcher has published, and whether it read without a gap then. Null: not known. */
+  /** The earliest first reading that chain-watcher has published, and whether it was reading without a gap then. Null: not known. */
   first_seen_at: Date | null;
   live: boolean;
   /**
-   * Whether it pays nobody by itself yet: only an acceptance has brought it here. chain-watcher has not said when it first read it, and that
-   * may have been before the payment that it seems to be for.
+   * Whether it doesn't pay automatically yet, because only an acceptance has brought it here. chain-watcher has not reported when it first
+   * read it, and that may have been before the payment was created.
    */
   is_held: boolean;
   /** Canonical addresses. */
@@ -29,15 +29,15 @@ export type TransferRow = {
   /** Base units of the token, decimal integer text. */
   amount_units: string;
   decimals: number;
-  /** What phase and the next three columns come to; see migrations/0001_baseline.sql. */
+  /** Derived from phase and the next three columns; see migrations/0001_baseline.sql. */
   match_status: 'matched' | 'pending' | 'unmatched' | 'retracted';
-  /** The payment it pays, or is about to. */
+  /** The payment it pays, or is about to pay. */
   payment_id: string | null;
-  /** Of a transfer that pays nothing, the only payment that it may be for; or else `candidates`, when there are several. */
+  /** The only payment that an unmatched transfer may be for; when there are several, they are in `candidates`. */
   related_payment_id: string | null;
   candidates: string[] | null;
   reason: UnmatchedReason | null;
-  /** Whether everybody who is notified of money that pays nothing has been, or need not be. */
+  /** Whether everyone to be notified of an unmatched transfer has been, or nobody has to be. */
   notified: boolean;
 };
 
@@ -49,10 +49,10 @@ export type Assignment =
   | ({ payment_id: null } & Pick<TransferRow, 'related_payment_id' | 'candidates' | 'reason'>);
 
 const idColumns = 'network, transaction_id, transaction_event_index';
-/** What a message holds about a transfer, in columns named as its fields, except sender and recipient. */
+/** A message's fields of a transfer, in columns with the same names, except sender and recipient. */
 const observedColumns = `version, phase, merchant_id, block_number, block_hash, block_timestamp, sender, recipient, amount_units,
   decimals, confirmations, confirmations_required, observed_at`;
-/** Of the first reading the earliest that was published counts. Earlier releases knew when they stored it. */
+/** The earliest published first reading counts. Earlier releases recorded the time of storing it. */
 const readingColumns = 'first_seen_at, live';
 const newReading = 'coalesce(first_seen_at, clock_timestamp()), live';
 const readingOf = (row: string) => `coalesce(${row}first_seen_at, ${row}observed_at)`;
@@ -60,7 +60,7 @@ const assignmentColumns = 'payment_id, related_payment_id, candidates, reason, n
 const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, ${readingOf('')} as first_seen_at, live, version = 0 as is_held, sender, recipient,
   amount_units, decimals, match_status, ${assignmentColumns}`;
 
-/** Transfers on the chain that pay nothing, spelled as in the partial index, which serves no other spelling. */
+/** Transfers on the chain that pay nothing, written as in the partial index, which matches no other form. */
 export const paysNothingSql = `match_status in ('pending', 'unmatched')`;
 
 /**
@@ -81,7 +81,7 @@ export async function lockWallets(
 }
 
 /**
- * As lockWallets(), without waiting.
+ * Like lockWallets(), without waiting.
  * @returns those that another transaction has locked.
  */
 export async function tryLockWallets(
@@ -115,8 +115,8 @@ export async function lockRecorded(tx: Transaction, ids: readonly TransferId[]):
 }
 
 /**
- * Writes what was observed of transfers, keeping what they pay. Rows are written in one order everywhere, so that two transactions
- * with the same transfers do not deadlock.
+ * Writes observations of transfers without changing what they pay. Rows are written in one order everywhere, so that two transactions with
+ * the same transfers do not deadlock.
  * @param messages one for each transfer.
  * @returns the transfers, without those of which the ledger has this version or a newer one.
  */
@@ -171,9 +171,9 @@ export const unrecorded = (message: TransferObserved): TransferRow => ({
 const nothing = { related_payment_id: null, candidates: null, reason: null };
 
 /**
- * Writes transfers that the ledger does not have with what they pay: once, where to record and then to assign them would write each of
- * them, and its index entries, twice.
- * @returns those that were written; another transaction has written the others meanwhile.
+ * Writes transfers that the ledger does not have together with what they pay. Recording and then assigning them would write each row, and
+ * its index entries, twice.
+ * @returns the rows that were written; another transaction has written the others in the meantime.
  */
 export async function insertTransfers(
   tx: Transaction,
@@ -198,8 +198,8 @@ export async function insertTransfers(
 }
 
 /**
- * @param lock keeps the row as it is until the transaction ends. Take a wallet's lock first; it may be another wallet's than the
- *   ledger names, to which a reorg has moved the transfer.
+ * @param lock locks the row until the transaction ends. Take a wallet's lock first. It may be a wallet other than the ledger names, because
+ *   a reorg may have moved the transfer.
  */
 export async function findTransfer(
   db: Queryable,
@@ -215,16 +215,16 @@ export async function findTransfer(
 }
 
 /**
- * The payments that a transfer that pays nothing may be for.
+ * The payments that an unmatched transfer may be for.
  * @param transfer alias of the transfer's row.
  */
 export const candidatesSql = (transfer: string): string =>
   `coalesce(${transfer}.candidates, array_remove(array[${transfer}.related_payment_id], null))`;
 
 /**
- * The merchants whom a transfer that pays nothing concerns, as an array: those whose payments it may be for. Where there are none it is the
- * one who had proven its wallet by then, or else the one for whom the wallet is watched; merchants may share a wallet, and then that is the
- * one who used it last.
+ * The merchants that an unmatched transfer concerns, as an array: those whose payments it may be for. If there are none, the merchant who
+ * had proven its wallet by then; otherwise the one the wallet is watched for. When merchants share a wallet, that is the one who used it
+ * last.
  * @param transfer alias of the transfer's row.
  */
 export const merchantsConcernedSql = (transfer: string): string =>
@@ -256,7 +256,7 @@ export async function assignTransfers(
   });
 }
 
-/** @returns how many transfers may be for each of these payments and pay nothing, where there are any. */
+/** @returns how many unmatched transfers may be for each of these payments, without payments that have none. */
 export async function countCandidates(tx: Transaction, paymentIds: readonly string[]): Promise<Map<string, number>> {
   if (paymentIds.length === 0) return new Map();
   const { rows } = await tx.query<{ payment_id: string; transfers: number }>(
@@ -281,8 +281,8 @@ export async function lockPaying(tx: Transaction, paymentId: string): Promise<Tr
 }
 
 /**
- * Payments that are PAID need no money any more: they are candidates of no other transfer. Where one candidate is left, that one is named, and
- * where none is, the last to be PAID.
+ * PAID payments need no more money: they are removed from the candidates of other transfers. When one candidate is left, it becomes the
+ * related payment; when none is left, the last one that became PAID does.
  * @param paymentIds in the order in which they became PAID.
  */
 export async function dropCandidates(tx: Transaction, paymentIds: readonly string[]): Promise<void> {
@@ -304,8 +304,8 @@ export async function dropCandidates(tx: Transaction, paymentIds: readonly strin
 }
 
 /**
- * Locks the transfers that could pay a payment which is PENDING again: of its exact amount, on the chain, paying nothing.
- * The wallet's lock is not enough: it may be another wallet's, to which a reorg has moved the transfer that is gone.
+ * Locks the transfers that could pay a payment that is PENDING again: of its exact amount, on the chain, and paying nothing. The wallet's
+ * lock is not enough: it may be a different wallet's, to which a reorg has moved the lost transfer.
  * @param amountUnits of the payment in base units of the token.
  * @returns at most ten, confirmed ones first, then in the chain's order.
  */
@@ -328,9 +328,9 @@ export async function lockCompetingTransfers(
 }
 
 /**
- * Locks transfers that could not be explained before these payments ended: those of the exact amount that came after the time of one, and
- * those that were to pay it once they are confirmed.
- * @param lagMs how much earlier than it was made the block of a transfer may say that it was.
+ * Locks transfers that were left open until these payments ended: those of the exact amount that came after a payment's end, and those that
+ * were to pay it once confirmed.
+ * @param lagMs how far a block's time may lag behind the transfer.
  * @returns at most ten of each kind for a payment, in the chain's order.
  */
 export async function lockOpen(

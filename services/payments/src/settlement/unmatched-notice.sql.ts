@@ -1,10 +1,10 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { candidatesSql, merchantsConcernedSql, type TransferId } from './transfer.sql.ts';
 
-/** Notices of transfers that pay nothing which one wallet may cause in an hour. */
+/** The maximum number of notices of unmatched transfers for one wallet in an hour. */
 const NOTICES_AN_HOUR = 60;
 
-/** Who is notified of a transfer; `place` says which. */
+/** A merchant to notify of a transfer; `place` is the transfer's position. */
 type Notified = {
   place: number;
   merchant_id: string;
@@ -14,7 +14,7 @@ type Notified = {
   elsewhere: boolean;
 };
 
-/** @returns of each transfer the merchants whom it concerns and who subscribed to transfers that pay nothing. */
+/** @returns for each transfer the merchants it concerns who subscribe to unmatched transfers. */
 export async function findNotified(tx: Transaction, transfers: readonly TransferId[]): Promise<Notified[]> {
   const { rows } = await tx.query<Notified>({
     name: 'find-notified',
@@ -39,8 +39,8 @@ export async function findNotified(tx: Transaction, transfers: readonly Transfer
 }
 
 /**
- * Counts notices of a wallet. The caller has the wallet's lock, so nobody else counts for it.
- * @returns how many of them may be raised.
+ * Counts notices of a wallet. The caller holds the wallet's lock, so no other transaction counts for it.
+ * @returns how many of them may be sent.
  */
 export async function takeNotices(
   tx: Transaction,

@@ -17,7 +17,7 @@ type Context = {
   traceparentOf?: (transfer: TransferId) => string | undefined;
 };
 
-/** A transfer as it was before, and what was decided about it. */
+/** A transfer before the decision, and the decision. */
 export type Decided = { transfer: TransferRow; decision: Decision };
 
 /** Whether it is certain, for now, that a transfer pays nothing, and why. */
@@ -25,8 +25,8 @@ export const isExplained = ({ transfer, decision: { assignment, isOpen } }: Deci
   transfer.phase === 'confirmed' && assignment.payment_id === null && isOpen === undefined;
 
 /**
- * Notifies merchants who subscribed to it of transfers that are confirmed and pay nothing, once for each transfer. Nobody is notified of dust,
- * and of each wallet only so often an hour: anybody can send transfers to it. Costs one look-up where no merchant subscribed.
+ * Notifies merchants who subscribe to it of confirmed, unmatched transfers, once for each transfer. Dust causes no notice, and each wallet
+ * has an hourly limit: anyone can send transfers to it. Costs one look-up when no merchant subscribes.
  */
 export async function raiseUnmatched(context: Context, decided: readonly Decided[]): Promise<void> {
   const unmatched = decided.filter((one) => isExplained(one) && !one.transfer.notified);
@@ -38,7 +38,7 @@ export async function raiseUnmatched(context: Context, decided: readonly Decided
   const notices: Noticed[] = [];
   for (const { place, merchant_id: merchantId, candidates, elsewhere } of subscribed) {
     const one = unmatched[place];
-    if (one === undefined) throw new Error('a notice is about a transfer that was not asked for');
+    if (one === undefined) throw new Error('a notice is about a transfer that was not requested');
     const { transfer, decision } = one;
     const isMeant = candidates.length > 0 || elsewhere;
     if (!isMeant && isDustOnWallet(transfer, await searchWallet(transfer))) continue;
@@ -64,7 +64,7 @@ export async function raiseUnmatched(context: Context, decided: readonly Decided
 
 type Noticed = UnmatchedNotice & { transfer: TransferRow };
 
-/** Less than what waited for money then asks for, or where nothing waited, less than what the wallet's newest payments asked for. */
+/** Less than dust for every payment that was waiting then; or if none was, for the wallet's newest payments. */
 function isDustOnWallet(transfer: TransferRow, onWallet: readonly PaymentRow[]): boolean {
   const waited = onWallet.filter((payment) => waitedOrRested(payment, transfer));
   const asked = waited.length > 0 ? waited : onWallet;
@@ -75,7 +75,7 @@ function isDustOnWallet(transfer: TransferRow, onWallet: readonly PaymentRow[]):
 const reasonOf = ({ assignment }: { assignment: Assignment }): UnmatchedMoney['reason'] =>
   assignment.payment_id === null ? assignment.reason : null;
 
-/** What a transfer brought, as webhooks say it. */
+/** The money of a transfer, as webhooks show it. */
 export const moneyOf = (transfer: TransferRow, reason: UnmatchedMoney['reason']): UnmatchedMoney => ({
   amount: formatUnits(BigInt(transfer.amount_units), transfer.decimals),
   reason,

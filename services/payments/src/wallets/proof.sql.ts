@@ -10,8 +10,8 @@ export type Challenge = { merchant_id: string; nonce: string; ends_at: Date; is_
 const challengeColumns = 'merchant_id, nonce, ends_at, ends_at <= clock_timestamp() as is_over';
 
 /**
- * Opens a challenge in place of the merchant's earlier one for this wallet. It ends after 24 hours.
- * @returns null for a merchant of whom no policy has arrived.
+ * Opens a challenge that replaces the merchant's earlier one for this wallet. It ends after 24 hours.
+ * @returns null for a merchant whose policy has not arrived.
  */
 export async function openChallenge(
   db: Queryable,
@@ -28,7 +28,7 @@ export async function openChallenge(
   return rows[0] ?? null;
 }
 
-/** All open challenges of a wallet, so that of two merchants that prove it at once the second finds none. */
+/** All open challenges of a wallet, so that when two merchants prove it at once the second finds none. */
 export async function lockChallenges(tx: Transaction, address: string): Promise<Challenge[]> {
   const { rows } = await tx.query<Challenge>(
     `select ${challengeColumns} from wallet_challenge where address = $1 order by merchant_id for update`,
@@ -41,7 +41,7 @@ export async function deleteChallenges(tx: Transaction, address: string): Promis
   await tx.query('delete from wallet_challenge where address = $1', [address]);
 }
 
-/** @returns the owner of the wallet, which stays locked; a wallet without one becomes this merchant's. */
+/** @returns the owner of the wallet, which stays locked; a wallet without an owner becomes this merchant's. */
 export async function lockOwner(tx: Transaction, address: string, merchantId: string): Promise<string> {
   const { rows } = await tx.query<{ merchant_id: string }>(
     `insert into wallet (address, merchant_id, bound_at) values ($1, $2, clock_timestamp())
@@ -52,12 +52,12 @@ export async function lockOwner(tx: Transaction, address: string, merchantId: st
   return rows[0].merchant_id;
 }
 
-/** Waits for the merchant's creations that are being decided; later ones see what this transaction has written. */
+/** Waits for the merchant's running creations; later ones see what this transaction has written. */
 export async function lockGate(tx: Transaction, merchantId: string): Promise<void> {
   await tx.query('select from gate where merchant_id = $1 for update', [merchantId]);
 }
 
-/** @returns since when the wallet is proven. Since when it is this merchant's stays, if it was. */
+/** @returns when the wallet was proven. `bound_at` does not change if the wallet was this merchant's already. */
 export async function markProven(tx: Transaction, address: string, merchantId: string): Promise<Date> {
   const { rows } = await tx.query<{ proven_at: Date }>(
     `update wallet
@@ -70,7 +70,7 @@ export async function markProven(tx: Transaction, address: string, merchantId: s
   return rows[0].proven_at;
 }
 
-/** Cancels what others have waiting on a wallet. CHECKING payments stay: the transfer that is about to pay one came before. */
+/** Cancels other merchants' PENDING payments on a wallet. CHECKING ones stay: the transfer that is about to pay one came before. */
 export async function cancelOthersOnWallet(
   tx: Transaction,
   wallet: { address: string; merchantId: string; networks: readonly string[] },

@@ -25,9 +25,9 @@ import {
   type Proof,
 } from './proof.sql.ts';
 
-/** What the owner of a wallet's key says by signing. */
+/** What the owner of a wallet's key states by signing. */
 export type Statement = {
-  /** Where customers reach the checkout: a signature for one deployment is worth nothing to another. */
+  /** Where customers reach the checkout: a signature for one deployment is not valid for another. */
   deployment: string;
   merchantId: string;
   /** Canonical. */
@@ -36,7 +36,7 @@ export type Statement = {
   endsAt: Date;
 };
 
-/** The text to sign. One line, because a copied line break would make another text of it. */
+/** The text to sign. It is one line, because a copied line break could change it. */
 export const textToSign = ({ deployment, merchantId, address, nonce, endsAt }: Statement): string =>
   `Quittance wallet proof: on ${deployment}, payments to ${address} are those of merchant ${merchantId} and of nobody else. ` +
   `Nonce ${nonce}, valid until ${endsAt.toISOString()}. Signing this moves no money.`;
@@ -44,7 +44,7 @@ export const textToSign = ({ deployment, merchantId, address, nonce, endsAt }: S
 /**
  * Checks a signature as wallets make it: EIP-191 for an EVM address, Tron's message signature for a Tron address.
  * @param signature 65 bytes of hex, with or without 0x, or 64 bytes as in EIP-2098.
- * @returns whether the address's key made it, or 'malformed'. A contract has no key, so that one (EIP-1271) cannot be proven.
+ * @returns whether the address's key made it, or 'malformed'. A contract has no key, so a contract wallet (EIP-1271) cannot be proven.
  */
 export function checkSignature(text: string, address: string, signature: string): 'valid' | 'other_key' | 'malformed' {
   const wallet = parseAddress(address);
@@ -57,7 +57,7 @@ export function checkSignature(text: string, address: string, signature: string)
 
 const TRON_PREFIX = '\x19TRON Signed Message:\n';
 
-/** With the text's length, as signMessageV2() of TronWeb and TIP-191 have it, and with 32 whatever it is, as its older sign() does. */
+/** With the text's length, as in TronWeb's signMessageV2() and TIP-191; and with a fixed 32, as in its older sign(). */
 function tronDigests(text: string): string[] {
   const bytes = toUtf8Bytes(text);
   return [String(bytes.length), '32'].map((length) => keccak256(concat([toUtf8Bytes(TRON_PREFIX + length), bytes])));
@@ -69,7 +69,7 @@ function parseSignature(text: string): Signature | null {
   try {
     return Signature.from(`0x${digits}`);
   } catch {
-    // An impossible v, or the second of the two signatures that each key has for a text.
+    // An impossible v, or the second of the two valid signatures for one key and text.
     return null;
   }
 }
@@ -89,7 +89,7 @@ export type ProvingContext = {
   messages: PaymentMessages;
   logger: Logger;
   publicBaseUrl: string;
-  /** Ids of those that are on. */
+  /** Ids of the enabled networks. */
   networks: readonly string[];
 };
 
@@ -97,7 +97,7 @@ export type ProvingContext = {
 type Claim = { address: string; merchantId: string };
 
 /**
- * Opens a challenge for a merchant and a wallet; the one before is void.
+ * Opens a challenge for a merchant and a wallet; the previous one becomes void.
  * @throws HttpError 404 for a merchant that payments does not know.
  */
 export async function challengeWallet(
@@ -110,10 +110,10 @@ export async function challengeWallet(
 }
 
 /**
- * Makes a wallet the merchant's whose challenge was signed with the wallet's key, whosever it was before: the signed text names the
- * merchant, so the newest proof is what the key's owner wants (docs/adr/0048). What others have waiting on it is cancelled, what is
- * CHECKING or PAID stays. All challenges of the wallet are void then, so that no older text can take it back.
- * @throws HttpError 409 without a challenge that is open, 422 for a signature that is none or another key's; then nothing changes.
+ * Makes a wallet belong to the merchant whose challenge was signed with the wallet's key, no matter who owned it before: the signed text
+ * names the merchant, so the newest proof is what the key's owner wants (docs/adr/0048). Other merchants' PENDING payments on it are
+ * cancelled; CHECKING and PAID ones stay. All challenges of the wallet become void, so that no older text can take it back.
+ * @throws HttpError 409 without an open challenge, 422 for a malformed signature or another key's; then nothing changes.
  */
 export async function proveWallet(
   context: ProvingContext,
@@ -123,7 +123,7 @@ export async function proveWallet(
   const { transact, messages, publicBaseUrl, networks } = context;
   const { address, merchantId } = claim;
   return transact(async (tx) => {
-    // In the order in which settling locks: the wallet, then its payments.
+    // In the order in which settling takes its locks: the wallet, then its payments.
     await lockWallets(
       tx,
       networks.map((network) => ({ network, recipient: address })),
@@ -134,7 +134,7 @@ export async function proveWallet(
     requireSigned(text, address, signature);
     await deleteChallenges(tx, address);
     const owner = await lockOwner(tx, address, merchantId);
-    // Where wallets are bound, nobody but the owner can have a creation under way.
+    // With bound wallets, only the owner can have a creation running.
     if (owner !== merchantId) await lockGate(tx, owner);
     const provenAt = await markProven(tx, address, merchantId);
     const cancelled = await cancelOthersOnWallet(tx, { ...claim, networks }, provenAt);

@@ -1,10 +1,13 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
-/** Who released a wallet from which merchant, and why. */
+/** An author's release of a wallet from a merchant, with the reason. */
 type WalletRelease = Author & { merchant_id: string; released_at: Date };
 
-/** A wallet and its history. `merchant_id`, `bound_at` and `proven_at` are null while no merchant owns it, the last also of one that only used it first. */
+/**
+ * A wallet and its history. `merchant_id`, `bound_at` and `proven_at` are null while no merchant owns it; `proven_at` is also null for an
+ * owner that only used it first.
+ */
 export type Wallet = {
   merchant_id: string | null;
   bound_at: Date | null;
@@ -15,8 +18,8 @@ export type Wallet = {
 const RELEASES_MAX = 100;
 
 /**
- * Releases a wallet from its merchant, and records who did it and why. The next merchant that creates a payment on it owns it.
- * Unfinished payments on it stay as they are.
+ * Releases a wallet from its merchant, and records who did it and why. The next merchant that creates a payment on it owns it. Unfinished
+ * payments on it do not change.
  * @param address canonical.
  * @returns the former owner, or null when the wallet had none.
  */
@@ -47,7 +50,7 @@ export async function readWallet(db: Queryable, address: string): Promise<Wallet
 
 const OWN_MAX = 100;
 
-/** The wallets that belong to a merchant, those that came last first. */
+/** The wallets that belong to a merchant, the latest first. */
 export async function listWallets(
   db: Queryable,
   merchantId: string,
@@ -61,7 +64,7 @@ export async function listWallets(
 }
 
 /**
- * From when on nothing pays a payment, because its wallet was proven to be another merchant's; null where it was not.
+ * The time from which nothing pays a payment, because its wallet was proven to belong to another merchant; null when it was not.
  * @param payment alias of the payment's row.
  */
 export const lostFromSql = (payment: string): string =>
@@ -69,8 +72,8 @@ export const lostFromSql = (payment: string): string =>
      where w.address = ${payment}.recipient and w.merchant_id <> ${payment}.merchant_id)`;
 
 /**
- * The merchant who had proven a transfer's wallet when it was made, or null. As intervalOf() has it, in SQL: it may have been made as late as
- * it was first seen.
+ * The merchant who had proven a transfer's wallet when it was made, or null. This is intervalOf() in SQL: the transfer may have been made
+ * as late as it was first seen.
  * @param transfer alias of the transfer's row.
  */
 export const provenOwnerSql = (transfer: string): string =>

@@ -8,7 +8,7 @@ import { pay, recordTransfer } from './settling.ts';
 import { done, type OtherServices, type Settings, type Step, unavailable } from './steps.ts';
 import { type Model, type ModelPayment, type ModelTransfer, transferKey } from './state.ts';
 
-/* Somebody says that a transfer is this payment's money. */
+/* A caller decides that a transfer is this payment's money. */
 
 export type AcceptanceCall = {
   payment: string;
@@ -23,10 +23,10 @@ export type AcceptanceCall = {
 type Present = Finding & { finding: 'present' };
 type Accepting = { call: AcceptanceCall; settings: Settings; otherServices: OtherServices };
 
-/** What a merchant may take is at least this much of what was asked. */
+/** A merchant may accept at least this much of the requested amount. */
 const LEAST_PERCENT = 90n;
 
-/** The chain is asked between two looks at the ledger; it says the same all the time. */
+/** The chain is asked between two reads of the ledger; its answer does not change. */
 export const accepting =
   (accepted: Accepting): Step =>
   (model) => {
@@ -88,13 +88,13 @@ function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCa
   if (transfer.wallet !== payment.wallet) return 'another wallet';
   if (transfer.phase === 'retracted') return 'retracted';
   if (transfer.sender === transfer.wallet) return 'what the wallet sent to itself';
-  // A merchant waits for the message; an operator goes by what the chain says.
+  // A merchant waits for the message; an operator goes by what the chain shows.
   if (merchant !== null && transfer.phase === 'seen') return 'not final';
   const wallet = onWallet(model, transfer);
   const self = wallet.find((one) => one.id === id)!;
   if (merchant !== null && transfer.tokenUnits * 100n < self.asked * LEAST_PERCENT) return 'too little';
   const among = transfer.among.map((one) => model.payments.get(one)!);
-  // Whoever is notified of it, and nobody else.
+  // The merchants that are notified of it, and no others.
   const concerned = among.length === 0 ? [transfer.merchant] : among.map((one) => one.merchant);
   if (transfer.pays === null && !concerned.includes(payment.merchant)) return 'of another merchant';
   return acceptanceRefusal(self, { ...transfer, carried: transfer.tokenUnits }, wallet, among, {

@@ -8,9 +8,7 @@ import { notifyOfPayment } from './notifying.ts';
 import { sayClosed, observeTransfers, settleAfterEnd } from './settling.ts';
 import { type Model, usageOf } from './state.ts';
 
-/*
- * What the model expects of every call but creations, reads of payments and expiry rounds. Each takes effect in one step.
- */
+/* What the model expects of every call except creations, reads of payments and expiry rounds. Each takes effect in one step. */
 
 /** What a consumer answers once a message took effect. */
 const taken = 'taken';
@@ -36,7 +34,7 @@ export const configuringWebhook =
     return done(taken);
   };
 
-/** An operator takes a wallet away. The answer is the merchant that lost it. */
+/** An operator releases a wallet. The answer is the merchant that lost it. */
 export const releasing =
   (wallet: string): Step =>
   (model) => {
@@ -46,7 +44,7 @@ export const releasing =
     return done(owner);
   };
 
-/** Only what still waits can be cancelled, and only by its merchant; everything else is one and the same 409. */
+/** Only a waiting payment can be cancelled, and only by its merchant; everything else is one and the same 409. */
 export const cancelling =
   (merchant: string, paymentId: string, settings: Settings): Step =>
   (model) => {
@@ -66,8 +64,8 @@ export const cancelling =
   };
 
 /**
- * The creation limits record. Where a creation would be refused, quota is asked first, as a creation does; when it gives no answer,
- * what is known counts.
+ * The creation limits record. When a creation would be refused, quota is asked first, as a creation does; when it does not answer, the
+ * stored policy counts.
  */
 export const readingLimits =
   (merchant: string, { down, quota }: OtherServices): Step =>

@@ -12,17 +12,17 @@ export type Campaign = {
   seed: number;
   /** Repeats one run of an earlier campaign of this seed, as it was reported. */
   path?: string;
-  /** Hears after each run how many there have been. */
+  /** Called after each run with the number of runs so far. */
   onRun?: (done: number) => void;
 };
 
 export type Outcome = {
-  /** How often each thing was reached; those wanted but not reached have 0. */
+  /** How often each was reached; those wanted but not reached have 0. */
   reached: Map<string, number>;
   missed: string[];
   runs: number;
   commands: number;
-  /** Answers of 503 that only a slow machine explains. */
+  /** 503 answers that only a slow machine explains. */
   undecided: number;
   /** Races with too many orders to try them all. */
   unjudged: number;
@@ -31,19 +31,19 @@ export type Outcome = {
   failure: { message: string; path: string } | null;
 };
 
-/** Drives the service through random runs and holds each against the model, and its rows against the invariants. */
+/** Drives the service through random runs, and compares each with the model and its rows with the invariants. */
 export async function runCampaign(world: SharedDatabase, { runs, seed, path, onRun }: Campaign): Promise<Outcome> {
   const reached = new Map(wanted.map((name) => [name, 0]));
   const totals = { done: 0, commands: 0, undecided: 0, unjudged: 0 };
   const property = fc.asyncProperty(plan, async (one) => {
-    // Given a path, fast-check goes on with every neighbour of the run that it names.
+    // Given a path, fast-check continues with every neighbour of the run that it names.
     if (path !== undefined && totals.done > 0) return;
     const run = await beginRun(world, one);
     try {
       if ((await drive(run, one)) === 'unjudged') totals.unjudged += 1;
       await check(run);
     } catch (error) {
-      throw told(run, error);
+      throw withStory(run, error);
     } finally {
       totals.commands += one.stories.flatMap(({ commands }) => commands).length;
       totals.undecided += run.undecided;
@@ -93,14 +93,14 @@ async function drive(run: Run, one: Plan): Promise<'judged' | 'unjudged'> {
   }
 }
 
-/** What must hold of the rows whatever the model says, and of every 201 that was answered. */
+/** What must hold for the rows whatever the model says, and for every 201 that was answered. */
 async function check({ world, merchants, answered, wasPaid }: Run): Promise<void> {
   const violations = await findViolations(world.db, { merchants, answered, wasPaid: [...wasPaid] });
   if (violations.length > 0) throw new Error(`invariants are broken:\n${violations.join('\n')}`);
 }
 
 /** A failed run with its whole story. */
-function told(run: Run, error: unknown): Error {
+function withStory(run: Run, error: unknown): Error {
   const reason = error instanceof Error ? error.stack : String(error);
   return new Error(`${reason}\n\nThe run until then:\n${run.trace.join('\n')}`, { cause: error });
 }

@@ -12,35 +12,35 @@ import {
   wasKnownBefore,
 } from './whose-money.ts';
 
-/* For which payments money may be that pays none, and who may accept it: the contract's words once more. */
+/* Which payments unmatched money may be for, and who may accept it: the contract's rules, written a second time. */
 
 const DAY = 86_400_000;
 const MOST = 20;
 
-/** `asked`: the payment's amount in the units in which transfers are counted. */
+/** `asked`: the payment's amount in the units of transfers. */
 export type Asking = Claimant & { asked: bigint };
 
 /** `carried`: what the transfer moved, in the same units. */
 export type Money = Arrival & { carried: bigint };
 
-/** Why money does not pay, and the payments that it may be for; `reason` null: nothing can be said, or not yet. */
+/** Why money does not pay, and the payments that it may be for; `reason` null: there is none, or not yet. */
 export type Leftover<P> = { reason: UnmatchedReason | null; among: P[] };
 
 const unpaid = (payment: Claimant): boolean => payment.status !== 'PAID';
 
-/** Those that the money can still be for; when all are paid, all. */
+/** The payments that the money can still be for; when all are paid, all. */
 export const stillPossible = <P extends { status: PaymentStatus }>(among: readonly P[]): P[] =>
   among.every(({ status }) => status === 'PAID') ? [...among] : among.filter(({ status }) => status !== 'PAID');
 
-/** While the money came, the payment was open, or had ended less than a day before. */
+/** When the money came, the payment was open, or had ended less than a day before. */
 export function waitedOrRested(payment: Claimant, arrival: Arrival): boolean {
   const { from, to } = intervalOf(arrival);
   return beginOf(payment) <= to && from < endOf(payment) + DAY && !wasKnownBefore(payment, arrival);
 }
 
 /**
- * Exact money that no payment of the slot claims. It is the last payment's that waited or rested; long after that, the last one's that had begun.
- * And maybe that of the one before, which had not been paid and whose customer is late as well.
+ * Exact money that no payment of the slot claims. It belongs to the last payment that waited or rested; long after that, to the last one
+ * that had begun. It may also belong to the one before, if that was not paid and its customer may be late.
  */
 export function unclaimed<P extends Claimant>(slot: readonly P[], arrival: Arrival): Leftover<P> | null {
   const { from } = intervalOf(arrival);
@@ -66,15 +66,15 @@ const isWithinAnHour = (since: number): boolean => since >= 0 && since <= 3_600_
 
 function reasonFor(payment: Claimant, from: number): UnmatchedReason | null {
   if (isTaken(payment)) return 'duplicate';
-  // Past its time, and nobody has said so yet.
+  // It is past its expiry, but not EXPIRED yet.
   return payment.status === 'PENDING' ? null : lateReason(payment, from);
 }
 
-/** What money is for a payment that had ended. */
+/** The reason for money that came after a payment had ended. */
 export const lateReason = ({ cancelledAt }: Claimant, from: number): 'after_cancel' | 'late' =>
   cancelledAt !== null && floorSecond(cancelledAt) <= from ? 'after_cancel' : 'late';
 
-/** Which payments of a wallet a transfer may be for that is none's exact amount. */
+/** Which payments of a wallet a transfer may be for when it has no payment's exact amount. */
 export function nearBy<P extends Asking>(wallet: readonly P[], money: Money): Leftover<P> {
   const there = wallet.filter((payment) => payment.asked !== money.carried && waitedOrRested(payment, money));
   const unpaidOnes = nearest(there.filter(unpaid), money.carried);
@@ -95,7 +95,7 @@ export const otherAmount = ({ asked }: { asked: bigint }, { carried }: { carried
 export const isDustFor = ({ asked }: { asked: bigint }, { carried }: { carried: bigint }): boolean =>
   carried * 100n < asked;
 
-/** Between half and twice what was asked. */
+/** Between half and twice the requested amount. */
 const isNear = ({ asked }: { asked: bigint }, { carried }: { carried: bigint }): boolean =>
   carried * 2n >= asked && carried <= asked * 2n;
 
@@ -117,7 +117,7 @@ export type Refusal =
   | 'candidates not confirmed';
 
 /**
- * Why nobody may take this money for the payment, whatever the chain says of it.
+ * Why nobody may accept this money for the payment, whatever the chain shows.
  * @param wallet every payment of the wallet. @param among the candidates of the money. @param by null for an operator.
  */
 export function acceptanceRefusal(
@@ -134,7 +134,7 @@ export function acceptanceRefusal(
     [!exact && strangers.some((other) => waitedOrRested(other, money)), 'exactly the amount of another payment'],
     [exact && among.length > 0 && !among.some(({ id }) => id === payment.id), 'another payment is the candidate'],
     [by !== null && among.some(({ merchant }) => merchant !== by), 'of another merchant'],
-    // Whoever names a number must have seen the right one, and where there are several nobody may leave it out.
+    // A caller who gives a number must give the right one, and with several candidates the number is required.
     [confirmed === null ? among.length > 1 : confirmed !== Math.max(1, among.length), 'candidates not confirmed'],
   ];
   return refusals.find(([applies]) => applies)?.[1] ?? null;

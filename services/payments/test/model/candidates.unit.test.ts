@@ -18,7 +18,7 @@ describe('money of another amount', () => {
   const amongFor = (carried: bigint, time: string): string[] =>
     nearBy(wallet, { ...live(time), carried }).among.map(({ id }) => id);
 
-  test('may be for what waited or rested then, the nearest first; others only where none is near', () => {
+  test('may be for what waited or rested then, the nearest first; others only when none is near', () => {
     expect(amongFor(960n, '08:59:59')).toEqual(['yesterday']);
     expect(amongFor(960n, '09:00:00')).toEqual(['ten', 'seven']);
     expect(amongFor(350n, '09:00:01')).toEqual(['seven']);
@@ -33,7 +33,7 @@ describe('money of another amount', () => {
     ]);
   });
 
-  test('may be for a paid one only where no unpaid one is there', () => {
+  test('may be for a paid one only when there is no unpaid one', () => {
     const alone = wallet.filter(({ id }) => id === 'paid');
     expect(nearBy(alone, { ...live('09:10:00'), carried: 800n })).toMatchObject({ reason: 'underpaid', among: alone });
   });
@@ -53,7 +53,7 @@ describe('accepting', () => {
       confirmed: over.confirmed ?? null,
     });
 
-  test('takes no stranger’s money', () => {
+  test('accepts no stranger’s money', () => {
     expect(refusal(990n, [ten])).toBeNull();
     expect(refusal(990n, [ten], { pays: 'seven' })).toBe('pays another payment');
     expect(refusal(700n, [])).toBe('exactly the amount of another payment');
@@ -62,7 +62,7 @@ describe('accepting', () => {
     expect(refusal(1000n, [])).toBeNull();
   });
 
-  test('of several candidates needs their number, and an operator where another merchant has one', () => {
+  test('with several candidates needs their number, and an operator when another merchant has one', () => {
     expect(refusal(800n, [ten, seven])).toBe('candidates not confirmed');
     expect(refusal(800n, [ten, seven], { confirmed: 3 })).toBe('candidates not confirmed');
     expect(refusal(800n, [ten, seven], { confirmed: 2 })).toBeNull();
@@ -70,7 +70,7 @@ describe('accepting', () => {
   });
 });
 
-test('why money is too late is said for each payment', () => {
+test('the reason why money is too late is given for each payment', () => {
   const [a, b] = [payment('A', '09:00:00'), payment('B', '09:00:00', { cancelled: '09:10:00.500' })];
   expect([lateReason(a, at('09:40:00')), lateReason(b, at('09:10:00')), lateReason(b, at('09:09:59'))]).toEqual([
     'late',

@@ -1,24 +1,24 @@
 import { type Pool, startupOptions } from '@quittance/postgres/pool.ts';
 
-/** The database's clock, standing still until it is moved: statements, functions and triggers of these connections see it. */
+/** The database's clock, which does not move until it is set: statements, functions and triggers of these connections see it. */
 export type Clock = { set(moment: number): Promise<void> };
 
 const names = ['now', 'transaction_timestamp', 'statement_timestamp', 'clock_timestamp'];
 
 /**
- * The address of a database for connections whose clock can be steered. PostgreSQL looks for functions in the order of the search
- * path, and in pg_catalog first only when the path does not name it.
+ * The address of a database for connections whose clock can be set. PostgreSQL looks for functions in the order of the search path, and in
+ * pg_catalog first only when the path does not name it.
  */
 export function steerable(url: string, schema: string): string {
   const address = new URL(url);
   const options = startupOptions(schema).replace(`search_path=${schema} `, `search_path=${schema},pg_catalog `);
-  // What the address says comes before what the pool says.
+  // Options of the address take precedence over those of the pool.
   address.searchParams.set('options', options);
   return address.href;
 }
 
 /**
- * Puts functions before PostgreSQL's own that tell the time from a table. For a database of this test alone.
+ * Puts functions before PostgreSQL's own that read the time from a table. Only for a database of this test.
  * @param pool made with a steerable() address, as the schema's owner.
  * @throws when the connections of this pool still see another time.
  */

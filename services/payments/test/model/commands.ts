@@ -12,7 +12,7 @@ import {
   type Scanned,
 } from './plan.ts';
 
-/* What single commands are made of by chance. */
+/* Random parts of single commands. */
 
 export const weighted = <T>(...choices: [number, fc.Arbitrary<T>][]): fc.Arbitrary<T> =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
@@ -25,7 +25,7 @@ const merchant = weighted([5, fc.constant(0)], [2, fc.constant(1)], [1, fc.const
 const wallet = weighted([4, fc.constant(0)], [2, fc.constant(1)], [1, fc.constant(2)]);
 export const edge = fc.constantFrom(-1, 0, 1);
 
-/** About the edges of the rules: the five seconds in which nobody honest pays, and what a chain's clock may be behind. */
+/** Around the edges of the rules: the five seconds in which no customer pays, and how far a chain's clock may be behind. */
 const seconds = weighted<number>(
   [3, edge],
   [2, fc.constantFrom(4, 5, 6)],
@@ -144,7 +144,7 @@ const call: fc.Arbitrary<Call> = weighted<Call>(
   [1, fc.record({ do: fc.constant('release' as const), wallet })],
 );
 
-/** Calls that touch each other: creations for one slot or key, or everything that can happen to one payment. */
+/** Calls that affect each other: creations for one slot or key, or everything that can happen to one payment. */
 const rivals: fc.Arbitrary<Call[]> = weighted<Call[]>(
   [2, fc.array(fc.oneof(create, repeat), { minLength: 2, maxLength: 4 })],
   [2, fc.array(fc.oneof<fc.Arbitrary<Call>[]>(cancel, transfer, next, deliver), { minLength: 2, maxLength: 4 })],

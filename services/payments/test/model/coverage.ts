@@ -1,11 +1,11 @@
-/** What a whole campaign must have reached, or it says less than it seems to. The names are those that the model notes. */
+/** What a whole campaign must have reached; otherwise it proves less than it seems to. The names are those that the model notes. */
 export const wanted: readonly string[] = [
   'creation: created',
   'creation: replayed',
   'creation: replayed for another text of the amount',
   'creation: replayed in spite of creation_paused',
   'creation: replayed in spite of total_quota_exhausted',
-  'creation: created anew under a key whose reply was forgotten',
+  'creation: created again under a key whose reply was forgotten',
   'creation: created the day after the daily quota was used up',
   'creation: created after an owner was asked',
   'creation: created on a wallet that others use, without binding',
@@ -62,7 +62,7 @@ export const wanted: readonly string[] = [
   'transfer: came for nobody',
   'transfer: came after an unfinished payment',
   'transfer: one inside the window takes the place of one that only its end lets in',
-  'candidates: counted anew when one was paid',
+  'candidates: counted again when one was paid',
   'details: paid_another',
   'notified: payment.checking',
   'notified: payment.expired',

@@ -36,11 +36,11 @@ type Refusal = CreationBlockReason | keyof typeof conflicts;
 type Decision = { status: 201; body: string; replayed: boolean } | { refusal: Refusal } | { unknown: true };
 type Owner = 'policy' | 'webhook';
 
-/** Everything that decides about creations, with what this one was answered. */
+/** Everything that decides about creations, with the answer to this one. */
 type Creating = { call: CreationCall; settings: Settings; otherServices: OtherServices; answered: Answered };
 
 /**
- * POST …/payments. Each look at the database is a step; before a refusal that a newer word of quota or webhook-dispatcher could lift,
+ * POST …/payments. Each read of the database is a step. Before a refusal that a newer decision of quota or webhook-dispatcher could lift,
  * they are asked, once each.
  */
 export const creating =
@@ -116,7 +116,7 @@ function create(model: Model, { call, settings, answered }: Creating, units: big
   return body;
 }
 
-/** Only the id and the token are taken from the answer; where there is none, the comparison fails on them. */
+/** Only the id and the token are taken from the answer; if it has none, the comparison fails on them. */
 function newPayment(
   model: Model,
   call: CreationCall,
@@ -192,7 +192,7 @@ function noteReplay(model: Model, call: CreationCall, body: string): void {
 function noteCreation(model: Model, call: CreationCall, settings: Settings): void {
   model.reached.push('creation: created');
   const before = model.replies.findLast(({ merchant, key }) => merchant === call.merchant && key === call.key);
-  if (before !== undefined) model.reached.push('creation: created anew under a key whose reply was forgotten');
+  if (before !== undefined) model.reached.push('creation: created again under a key whose reply was forgotten');
   if (before?.at === model.now - REPLY_KEPT)
     model.reached.push('creation: created in the moment the reply is forgotten');
   const own = [...model.payments.values()].filter(({ merchant }) => merchant === call.merchant);

@@ -4,16 +4,16 @@ import { type Asking, lateReason, nearBy, otherAmount, unclaimed, waitedOrRested
 import { type Model, type ModelPayment, type ModelTransfer, slotOf } from './state.ts';
 import { intervalOf, whoseMoney } from './whose-money.ts';
 
-/* The rules about money, asked about a transfer of the model as things are now. */
+/* The rules about money, applied to a transfer of the model in its current state. */
 
-/** `by`: the rule that said so. What a wallet sends to itself brings it nothing. */
+/** `by`: the rule that decided. A transfer from the wallet to itself brings no money. */
 export type Decision =
   | { pays: ModelPayment; inside: boolean; by: string }
   | { among: ModelPayment[]; reason: UnmatchedReason | null; by: string };
 
 const nobodys: Decision & { among: unknown } = { among: [], reason: null, by: 'nobody' };
 
-/** @returns what the rules say of a transfer as things are now. */
+/** @returns what the rules decide for a transfer in the current state. */
 export function decide(model: Model, transfer: ModelTransfer): Decision {
   if (transfer.phase === 'retracted') return nobodys;
   if (transfer.sender === transfer.wallet) return { ...nobodys, by: 'what a wallet sent to itself' };
@@ -22,7 +22,7 @@ export function decide(model: Model, transfer: ModelTransfer): Decision {
   if ('pays' in whose) return whose;
   if ('among' in whose) return { ...whose, reason: 'ambiguous' };
   const left = unclaimed(slot, transfer);
-  // Exactly the amount of a payment that was there then, or that still waits: nothing to do with others.
+  // Exactly the amount of a payment that existed then, or still waits: it concerns no others.
   if (slot.some((payment) => waitedOrRested(payment, transfer)) || left?.reason === null) {
     return left === null ? nobodys : { ...left, by: 'rule 6' };
   }
@@ -31,7 +31,7 @@ export function decide(model: Model, transfer: ModelTransfer): Decision {
   return left === null ? nobodys : { ...left, by: 'rule 6, long after' };
 }
 
-/** All payments of the wallet, with what each asks for in the units of this transfer. */
+/** All payments of the wallet, with the amount of each in the units of this transfer. */
 export const onWallet = (model: Model, transfer: ModelTransfer): (ModelPayment & Asking)[] =>
   [...model.payments.values()]
     .filter(({ network, wallet }) => network === transfer.network && wallet === transfer.wallet)
@@ -51,7 +51,9 @@ export function slotOfTransfer(model: Model, transfer: ModelTransfer): ModelPaym
   return slotOf(model, { ...transfer, units: transfer.tokenUnits / unit });
 }
 
-/** Why the transfer does not pay this candidate: late for one and after the cancellation of the other, too little here and too much there. */
+/**
+ * Why the transfer does not pay this candidate: late for one and after the cancellation of the other, too little here and too much there.
+ */
 export function reasonFor(payment: ModelPayment, transfer: ModelTransfer): UnmatchedReason | null {
   const asked = tokenUnitsOf(payment, transfer);
   if (asked !== transfer.tokenUnits) return otherAmount({ asked }, { carried: transfer.tokenUnits });
@@ -60,8 +62,8 @@ export function reasonFor(payment: ModelPayment, transfer: ModelTransfer): Unmat
 }
 
 /**
- * The order in which transfers are decided that may want the same payment: those inside a window first, then confirmed ones, then in the order
- * of the chain.
+ * The order in which transfers that may pay the same payment are decided: those inside a window first, then confirmed ones, then in the
+ * order of the chain.
  */
 export function inTurn(model: Model, keys: readonly string[]): string[] {
   const rank = (key: string): bigint[] => {

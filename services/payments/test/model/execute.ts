@@ -13,12 +13,12 @@ import { readSnapshot } from './snapshot.ts';
 import { copyOf, type Model, replyOf, type Snapshot, snapshotOf, usageOf } from './state.ts';
 import { changed, firstPolicy } from './other-services.ts';
 
-/** A call that nobody could decide in time is made this often. */
+/** How often a call is made that could not be decided in time. */
 const MAX_ATTEMPTS = 5;
 /** Thrown when a race had more possible orders than are tried: the rest of the run cannot be judged. */
 export class TooManyOrders extends Error {}
 
-/** Brings each merchant as far as the plan says. */
+/** Sets up each merchant as far as the plan says. */
 export async function introduce(run: Run, { merchants }: Plan): Promise<void> {
   for (const [position, start] of merchants.entries()) {
     const policy = firstPolicy(run.merchants[position]!, start);
@@ -72,7 +72,7 @@ const newcomer = {
   ...({ policy: 'owner', webhook: 'nobody', events: 'nothing' } as const),
 };
 
-/** Every reply is still repeated to the byte after its merchant was stopped, and a repetition counts for nothing. */
+/** Every reply is still repeated to the byte after its merchant was stopped, and a repetition is not counted. */
 export async function repeatAll(run: Run): Promise<void> {
   run.otherServices.down.clear();
   for (const [merchant, known] of run.otherServices.quota) {
@@ -84,7 +84,7 @@ export async function repeatAll(run: Run): Promise<void> {
   for (const call of replies.slice(-REPEATED)) await alone(run, creation(run, call));
 }
 
-/** Every merchant sees all its payments, on pages so small that there are many, some of them of one millisecond. */
+/** Every merchant sees all its payments, on pages so small that there are many, some of them within one millisecond. */
 export async function readAll(run: Run): Promise<void> {
   for (const merchant of run.merchants) await readList(run, merchant, null, 2);
 }
@@ -125,7 +125,7 @@ async function look(run: Run): Promise<Snapshot> {
 
 /** Several calls at once, on two replicas. */
 async function race(run: Run, wanted: readonly (Operation | null)[], choices: readonly number[]): Promise<void> {
-  // Limits have a time limit of their own that a race can exceed.
+  // Limits have their own time limit, which a race can exceed.
   const named = wanted.filter((operation) => operation !== null).filter(({ kind }) => kind !== 'limits');
   const operations = withoutTies(named);
   if (operations.length === 0) return;
@@ -165,8 +165,8 @@ function unexplained(model: Model, snapshot: object): Error {
 }
 
 /**
- * The clock stands still during a race, and two payments of a slot cannot begin in one millisecond otherwise: the first would have to
- * be created, paid and confirmed in it. So where transfers come in, each slot gets one creation.
+ * The clock does not move during a race, and otherwise two payments of a slot could not begin in one millisecond: the first would have to
+ * be created, paid and confirmed in it. So when there are transfers, each slot gets one creation.
  */
 function withoutTies(operations: readonly Operation[]): Operation[] {
   const money = operations.some(({ kind }) =>
@@ -181,7 +181,7 @@ function withoutTies(operations: readonly Operation[]): Operation[] {
   });
 }
 
-/** Pauses between two questions about one payment are the loop's own affair: here, every round looks at all that is overdue. */
+/** The pauses between two questions about one payment are internal to the loop: here, every round reads all overdue payments. */
 async function clearClaims(run: Run, operations: readonly Operation[]): Promise<void> {
   run.model.claimed.clear();
   if (!operations.some(({ kind }) => kind === 'expire')) return;

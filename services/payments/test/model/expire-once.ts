@@ -12,10 +12,10 @@ import { startExpireLoop } from '../../src/expiry/expire.ts';
 import type { Question } from './expiring.ts';
 
 /**
- * Lets the expiry loop run once.
+ * Runs the expiry loop once.
  * @param questions gets what it asked chain-watcher, with the answers.
  * @returns true when every question was answered; 'to be repeated' when the database could not do it now.
- * @throws what the loop logs that no outage explains.
+ * @throws errors in the loop's log that no outage explains.
  */
 export async function expireOnce({
   pool,
@@ -73,7 +73,7 @@ const listened = (chain: Chain, questions: Question[]): Chain => ({
   },
 });
 
-/** The loop's own metrics tell when a run has ended. */
+/** The loop's own metrics show when a run has ended. */
 const telling = (end: () => void): Metrics => ({
   ...testMetrics,
   histogram: (() => ({ startTimer: () => end, zero: () => undefined })) as unknown as Metrics['histogram'],

@@ -16,15 +16,15 @@ export type Question = {
 export type ExpiryRound = {
   networks: readonly string[];
   questions: readonly Question[];
-  /** Other calls are under way: what they have locked is left for the next round. */
+  /** Other calls are running: payments they have locked are left for the next round. */
   others: boolean;
 };
 
 /**
- * One round of the expiry loop. How far the network is scanned is asked first, by a question without windows; which payments it then
- * claimed shows in what it asked. Each transfer in an answer is decided about, and then those payments expire of which the answer is
- * certain: everything up to their expiry is final and scanned, and nothing in the answer is older than what is known already.
- * The answer is true when chain-watcher could be asked each time.
+ * One round of the expiry loop. It first asks how far the network is scanned, with a question without windows; its later questions show
+ * which payments it then claimed. Each transfer in an answer is decided, and then the payments expire for which the answer is certain:
+ * everything up to their expiry is final and scanned, and nothing in the answer is older than what is known already. The answer is true
+ * when chain-watcher could be asked each time.
  */
 export const expiring = (round: ExpiryRound): Step => claiming(round, 0);
 
@@ -85,7 +85,7 @@ const asking =
     return { next: closing(group, waiting, { through, contradicted }, asking(rest, claimed, waiting, after)) };
   };
 
-/** An answer is settled in one transaction. @returns the wallets of which something newer is known. */
+/** An answer is settled in one transaction. @returns the wallets for which something newer is known. */
 function review(model: Model, transfers: readonly TransferObserved[]): ReadonlySet<string> {
   const reachedBefore = model.reached.length;
   const contradicted = reviewTransfers(model, transfers);
@@ -124,7 +124,7 @@ function expire(model: Model, payment: ModelPayment, through: number): void {
   notifyOfPayment(model, 'payment.expired', payment, null);
 }
 
-/** The payment's window as it is: what may have been made in it, by whatever clock, is chain-watcher's to know. */
+/** The payment's window itself: chain-watcher has to know what may have been made in it, by any clock. */
 const isAsked = ({ windows }: Question, payment: ModelPayment): boolean =>
   windows.some(
     ({ recipient, amount, from, to }) =>

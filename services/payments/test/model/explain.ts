@@ -1,15 +1,15 @@
 import { canonical, type Step } from './steps.ts';
 import { copyOf, type Model, snapshotOf, type Snapshot } from './state.ts';
 
-/** A call that was under way together with others, and how it ended. */
+/** A call that ran together with others, and how it ended. */
 export type Ended = {
   program: Step;
   answer: unknown;
-  /** It was answered that nothing could be decided, so it may have stopped after any of its steps. */
+  /** Its answer was that nothing could be decided, so it may have stopped after any of its steps. */
   gaveUp: boolean;
 };
 
-/** More orders than this are not tried; generated groups have far fewer. */
+/** The maximum number of orders to try; generated groups have far fewer. */
 const MAX_STEPS = 60_000;
 
 export type Explanation =
@@ -17,8 +17,8 @@ export type Explanation =
   { model: Model; stopped: number } | { unexplained: true } | { tooMany: true };
 
 /**
- * Looks for an order of the calls' steps in which every call would have been answered as it was, and which leaves the database as it
- * is. There must be one: calls at the same time may race, but what becomes of them must be what could have happened one by one.
+ * Looks for an order of the calls' steps that explains every answer and leaves the database in its current state. There must be one: calls
+ * may race, but the outcome must be possible one by one.
  */
 export function explain(model: Model, calls: readonly Ended[], snapshot: Snapshot): Explanation {
   const wanted = canonical(snapshot);
@@ -46,6 +46,6 @@ export function explain(model: Model, calls: readonly Ended[], snapshot: Snapsho
   }
 
   const programs = calls.map(({ program }) => program);
-  // Whoever gave up may well have come to its answer by the rules; that is looked for first.
+  // A call that gave up may still have reached its answer by the rules; this is tried first.
   return search(model, programs, null) ?? search(model, programs, 0) ?? { unexplained: true };
 }

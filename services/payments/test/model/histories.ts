@@ -1,12 +1,12 @@
 import { type Asking, unclaimed } from './candidates.ts';
 import { type Arrival, whoseMoney } from './whose-money.ts';
 
-/* How the tests of the model's wording write histories down. */
+/* How the tests of the model's rules write histories. */
 
 export const at = (time: string): number => Date.parse(`2031-03-11T${time}Z`);
 export const MINUTE = 60_000;
 
-/** Waits half an hour unless it is cancelled. What is over by the clock is EXPIRED unless the test says otherwise. */
+/** Waits half an hour unless it is cancelled. By default it is EXPIRED when the clock is past its expiry. */
 export function payment(id: string, created: string, change: Partial<Asking> & { cancelled?: string } = {}): Asking {
   const { cancelled, ...rest } = change;
   const createdAt = at(created);
@@ -21,7 +21,7 @@ export function payment(id: string, created: string, change: Partial<Asking> & {
 export const expired = (id: string, ended: string): Asking =>
   payment(id, '00:00:00', { createdAt: at(ended) - 30 * MINUTE, expiresAt: at(ended), status: 'EXPIRED' });
 
-/** Read as soon as it came, on a chain whose clock is right unless it is said to be behind (or ahead: negative). */
+/** Read as soon as it came, on a chain whose clock is correct by default, or this much behind (negative: ahead). */
 export const live = (wall: string, secondsBehind = 0): Arrival => ({
   blockTime: Math.floor(at(wall) / 1000) * 1000 - secondsBehind * 1000,
   firstSeen: at(wall),

@@ -8,9 +8,9 @@ import { sendMessage, timestamp } from './steps.ts';
 import { beginOf, intervalOf } from './whose-money.ts';
 import { candidatesOf, type Model, type ModelPayment, type ModelTransfer } from './state.ts';
 
-/* Events besides PAID, for merchants who chose them. */
+/* Events besides PAID, for merchants who subscribe to them. */
 
-/** @param transfer by which the payment is CHECKING, else null. */
+/** @param transfer that makes the payment CHECKING, else null. */
 export function notifyOfPayment(
   model: Model,
   type: Exclude<NoticeType, 'transfer.unmatched'>,
@@ -30,7 +30,7 @@ export function notifyOfPayment(
   model.reached.push(`notified: ${type}`);
 }
 
-/** What is decided together is told as it ends: not that a payment was CHECKING by what has given way since. */
+/** Decisions made together are reported as they end: not that a payment was CHECKING by a transfer that has been replaced since. */
 export function takeBackChecking(model: Model, toldBefore: number): void {
   model.published = model.published.filter((message, position) => {
     if (position < toldBefore || !message.includes('"event_type":"payment.checking"')) return true;
@@ -43,13 +43,13 @@ export function takeBackChecking(model: Model, toldBefore: number): void {
   });
 }
 
-/** Each transfer once, when it is confirmed and it is clear that it pays nothing. */
+/** Each transfer once, when it is confirmed and certain to pay nothing. */
 export function notifyOfTransfers(model: Model): void {
   for (const transfer of model.ledger.values()) {
     if (transfer.notified || transfer.phase !== 'confirmed' || transfer.pays !== null || transfer.waitsFor !== null)
       continue;
     transfer.notified = true;
-    // The exact amount of a payment that ended long ago is no dust, however little that is.
+    // The exact amount of a payment that ended long ago is not dust, however small.
     if (candidatesOf(model, transfer).length === 0 && isDust(model, transfer)) continue;
     const merchants = toNotify(model, transfer);
     for (const merchant of merchants) notify(model, merchant, transfer);
@@ -77,7 +77,7 @@ function notify(model: Model, merchant: string, transfer: ModelTransfer): void {
   model.reached.push(`notified: transfer.unmatched, ${transfer.reason}`);
 }
 
-/** Below a hundredth of every amount that waited on the wallet; where none did, of every amount that had been asked for there. */
+/** Below a hundredth of every amount that was waiting on the wallet; if none was, of every amount that had been requested there. */
 function isDust(model: Model, transfer: ModelTransfer): boolean {
   const wallet = onWallet(model, transfer);
   const there = wallet.filter((payment) => waitedOrRested(payment, transfer));

@@ -2,7 +2,7 @@ import type { Call } from './plan.ts';
 import type { Replica } from './replica.ts';
 import type { Step } from './steps.ts';
 
-/** A call with everything in it named. */
+/** A call with all its parts named. */
 export type Operation = {
   name: string;
   kind: Call['do'];

@@ -8,9 +8,9 @@ import { transferKey } from './state.ts';
 import { unavailable } from './steps.ts';
 import { newTransfer, nextNews } from './transfers.ts';
 
-/* Calls about transfers, with everything in them named. */
+/* Calls about transfers, with all their parts named. */
 
-/** @returns the message, or null where there is none, or where it is lost. */
+/** @returns the message, or null when there is none, or when it is lost. */
 export function publishedBy(run: Run, part: Chain): TransferObserved | null {
   switch (part.do) {
     case 'deliver':
@@ -26,7 +26,7 @@ export function publishedBy(run: Run, part: Chain): TransferObserved | null {
   }
 }
 
-/** What comes in one batch is taken in before any of it is decided. */
+/** All messages of a batch are recorded before any of them is decided. */
 export function announcement(kind: Call['do'], ...published: readonly (TransferObserved | null)[]): Operation | null {
   const messages = published.filter((message) => message !== null);
   if (messages.length === 0) return null;

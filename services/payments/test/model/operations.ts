@@ -59,7 +59,7 @@ function newCreation(run: Run, call: Call & { do: 'create' }): CreationCall {
   return created;
 }
 
-/** A key that was used before: with the very request, with the same values in other words, or with others; by whoever. */
+/** A key that was used before: with the same request, with the same values in another spelling, or with other values; by any merchant. */
 function repetition(run: Run, { place, amount, merchant }: Call & { do: 'repeat' }): Operation | null {
   const before = fromEnd(run.tried, place);
   if (before === undefined) return null;
@@ -121,7 +121,7 @@ export const policyDelivery = (run: Run, policy: Run['policies'][number]): Opera
     received(await replica.receivePolicy({ ...policy, changed_at: timestamp(run.model.now) }), applyingPolicy(policy)),
 });
 
-/** An endpoint is there for good once it was configured. */
+/** An endpoint exists for good once it was configured. */
 export function webhookDelivery(run: Run, position: number): Operation {
   const merchant = run.merchants[position]!;
   const events = run.choices[position]!;
@@ -170,7 +170,7 @@ const limits = (run: Run, merchant: string): Operation => ({
     return {
       answer: { status, body: JSON.parse(text) as unknown },
       program: readingLimits(merchant, run.otherServices),
-      // When quota takes too long, which is up to the machine here, the record says what was known without it.
+      // When quota takes too long, which depends on the machine here, the record has the policy that was stored.
       gaveUp: true,
     };
   },

@@ -10,7 +10,7 @@ import { DAY, type Usage } from './rules.ts';
 import { transferKey } from './state.ts';
 import { floorSecond, intervalOf } from './whose-money.ts';
 
-/* The services around payments: what they know is set by the run. */
+/* The services around payments: the run sets what they know. */
 
 export const ownersIn = ({ quota, endpoints, down }: OtherServices): Owners => ({
   async policy(merchantId) {
@@ -24,7 +24,7 @@ export const ownersIn = ({ quota, endpoints, down }: OtherServices): Owners => (
   },
 });
 
-/** What the chain says of one transfer when chain-watcher looks at it again: what was last said of it. */
+/** What the chain shows of one transfer when chain-watcher reads it again: the last version. */
 export function findingOf({ chain }: OtherServices, key: string): Finding {
   const last = chain.get(key)?.at(-1);
   if (last === undefined) return { finding: 'absent', reason: 'no_receipt' };
@@ -48,11 +48,11 @@ export const verifierIn = (services: OtherServices): Pick<ServiceClient, 'call'>
 });
 
 export type ChainAnswer = {
-  /** Everything before this is final and scanned; null while nothing is. */
+  /** Everything before this is final and scanned; null when nothing is. */
   scannedThrough: number | null;
-  /** Of each transfer what was said before the last time: an endpoint that lags. */
+  /** The version before the last one of each transfer: an endpoint that lags. */
   old: boolean;
-  /** Nothing can be said of questions that name this wallet. */
+  /** Questions that name this wallet cannot be answered. */
   unknownWallet: string | null;
 };
 
@@ -78,7 +78,7 @@ export const chainIn = (
 
 type Windows = Parameters<Chain['transfersIn']>[1];
 
-/** As chain-watcher's contract words it: what may have been made in the window, in a block whose time is not minutes away from it. */
+/** As in chain-watcher's contract: transfers that may have been made in the window, in a block whose time is not minutes away from it. */
 function isIn(transfer: TransferObserved, { recipient, amount, from, to }: Windows[number]): boolean {
   const units = parseAmount(amount);
   const blockTime = Date.parse(transfer.block_timestamp);
@@ -116,7 +116,7 @@ export const firstPolicy = (merchant: string, { beta, active, total, daily }: Me
   package_number: 1,
 });
 
-/** What an operator makes of a policy, as quota's next version; what makes no sense changes nothing but the version. */
+/** An operator's change of a policy, as quota's next version; an invalid change only increases the version. */
 export function changed(policy: AccessPolicy, change: PolicyChange, used: Usage, now: number): AccessPolicy {
   const next = { ...policy, policy_version: policy.policy_version + 1 };
   const days = policy.beta_duration_days;

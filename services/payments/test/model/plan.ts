@@ -1,6 +1,6 @@
 /*
- * What a run does, as plain data: things are named by their place among those that exist by then, so that a shrunk run still means
- * something. Few wallets, amounts and keys, so that they collide all the time.
+ * What a run does, as plain data. Things are named by their position among those that exist by then, so that a shrunk run still makes
+ * sense. There are few wallets, amounts and keys, so that they collide all the time.
  */
 
 /** One of the run's payments (or transfers, or messages): 0 is the newest. */
@@ -9,7 +9,7 @@ type Place = number;
 /** When money came, by our clock. */
 export type Arrived = { near: 'creation' | 'expiry' | 'cancellation'; seconds: number } | { near: 'middle' | 'now' };
 
-/** How chain-watcher came to know of a transfer: it saw it come; it looked there later, or now for the first time; or it does not say. */
+/** How chain-watcher learned of a transfer: it saw it come; it read the block later, or now for the first time; or it does not say. */
 export type Reading = 'live' | 'at once, not live' | 'now' | 'not said';
 
 export type AmountPaid =
@@ -22,7 +22,7 @@ export type AmountPaid =
   | 30
   | 0.5
   | 250
-  /** Exactly what another payment of the wallet asks for. */
+  /** Exactly the amount of another payment of the wallet. */
   | 'of another';
 
 export type PolicyChange =
@@ -35,7 +35,7 @@ export type Move =
   | { to: 'expiry' | 'end of beta' | 'end of reply' | 'midnight'; of: Place; milliseconds: number }
   | { by: number };
 
-/** What chain-watcher has scanned when an expiry round asks. */
+/** How far chain-watcher has scanned when an expiry round asks. */
 export type Scanned = { upTo: 'now' | 'expiry'; milliseconds: number } | { upTo: 'nothing' };
 
 /** What chain-watcher publishes. */
@@ -60,7 +60,7 @@ export type Chain =
       at: Arrived | null;
       ahead: number;
       under: boolean;
-      /** What is said of the first reading from here on. */
+      /** What is published about the first reading from here on. */
       reading: 'as before' | 'later' | 'not said';
       silent: boolean;
     }
@@ -75,7 +75,7 @@ export type Call =
       wallet: number;
       network: number;
       description: number;
-      /** Of the merchant's own: 0 is none. */
+      /** One of the merchant's orders: 0 is none. */
       order: number;
     }
   | { do: 'repeat'; place: Place; amount: 'same text' | 'same value' | 'another'; merchant: number | null }
@@ -85,7 +85,7 @@ export type Call =
   | {
       do: 'accept';
       place: Place;
-      /** Of those to the payment's wallet; where there are none, of all. */
+      /** One of those to the payment's wallet; if there are none, of all. */
       transfer: Place;
       by: 'owner' | 'another' | 'operator';
       confirm: 'right' | 'wrong' | 'missing';
@@ -123,10 +123,10 @@ export type Plan = {
   ttlSeconds: number;
   walletBinding: boolean;
   startsAt: string;
-  /** Everything happens at whole seconds, as on chain: then it can fall on an edge exactly. */
+  /** Everything happens at whole seconds, as on chain: then it can fall exactly on an edge. */
   wholeSeconds: boolean;
   merchants: readonly MerchantStart[];
-  /** Mostly of one command; some tell a story that chance alone would seldom tell. */
+  /** Mostly one command; some are stories that random commands would seldom produce. */
   stories: { waitMs: number; commands: Command[] }[];
 };
 

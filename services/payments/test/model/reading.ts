@@ -21,7 +21,7 @@ export const readingList =
         .map((payment) => shown(model, payment, settings)),
     );
 
-/** GET …/details, or null where it is 404. */
+/** GET …/details, or null when it is 404. */
 export const readingDetails =
   (merchant: string, paymentId: string, settings: Settings): Step =>
   (model) => {
@@ -30,7 +30,7 @@ export const readingDetails =
     return done({ ...shown(model, payment, settings), unmatched_transfers: unmatchedOf(model, payment), warnings: [] });
   };
 
-/** What the public token shows, and the checkout page beside it. */
+/** What the public token shows, and the checkout page's part. */
 export const readingPublic =
   (paymentId: string): Step =>
   (model) => {
@@ -81,14 +81,17 @@ export function shown(model: Model, payment: ModelPayment, settings: Settings): 
   };
 }
 
-/** The model's networks ask for confirmations alone. */
+/** The model's networks require only confirmations. */
 const waitingFor = (payment: ModelPayment, { confirmations, confirmationsRequired }: ModelTransfer): string | null =>
   payment.status === 'CHECKING' && confirmations < confirmationsRequired ? 'confirmations' : null;
 
 const transferOf = (model: Model, payment: ModelPayment): ModelTransfer | undefined =>
   [...model.ledger.values()].find(({ pays }) => pays === payment.id);
 
-/** Those that may be for it, and what paid a later one of its slot so soon that it may have been meant for this one; newest first. */
+/**
+ * Transfers that may be for it, and those that paid a later payment of its slot so soon that they may have been meant for this one; newest
+ * first.
+ */
 function unmatchedOf(model: Model, payment: ModelPayment): object[] {
   return [...model.ledger.values()]
     .filter(({ phase }) => phase !== 'retracted')
@@ -103,7 +106,7 @@ function unmatchedOf(model: Model, payment: ModelPayment): object[] {
           amount: formatUnits(transfer.tokenUnits, transfer.decimals),
           block_timestamp: timestamp(transfer.blockTime),
           reason,
-          // The one that it has paid, and this one.
+          // The payment it has paid, and this one.
           candidate_count: transfer.pays === null ? transfer.among.length : 2,
         },
       ];

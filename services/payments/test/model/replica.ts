@@ -49,7 +49,7 @@ export type Parts = {
   settings: Settings;
 };
 
-/** One process of the service, put together as main.ts does, without the ports in front of it. */
+/** One process of the service, built as in main.ts, without its HTTP and broker connections. */
 export type Replica = ReturnType<typeof startReplica>;
 
 type Reply = { status: number; text: string; headers: Record<string, string> };
@@ -60,7 +60,7 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
   const refresh = createAccessRefresh({ owners, transact });
   const { publicBaseUrl } = settings;
   const creating = { pool, transact, refresh, rules: settings, messages };
-  // chain-watcher does not say how far it is: then what the ledger has is shown.
+  // chain-watcher does not report its tip: the ledger's number is then shown.
   const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
   const readWarnings: ReadWarnings = (payments) => Promise.resolve(payments.map(() => []));
   const acceptance = { db: pool, verifier: verifier as ServiceClient, messages, logger: testLogger };
@@ -146,7 +146,7 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
   };
 }
 
-/** As the consumer does it, but for the inbox: what comes again must be held off by versions alone. */
+/** Like the consumer, but without the inbox: only versions may stop repeated messages. */
 async function handle(pool: Pool, handler: Handler, news: readonly unknown[]): Promise<string> {
   const deliveries = news.map((payload) => {
     handler.message.parse(payload);
@@ -162,7 +162,7 @@ async function handle(pool: Pool, handler: Handler, news: readonly unknown[]): P
   }
 }
 
-/** What createApp() makes of a request. What it would answer with 500 is thrown. */
+/** What createApp() makes of a request. An error that it would answer with 500 is thrown. */
 async function serve(route: Route, params: Record<string, string>, body?: object): Promise<Reply> {
   const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body));
   const request: RouteRequest = {
@@ -192,7 +192,7 @@ async function serve(route: Route, params: Record<string, string>, body?: object
   }
 }
 
-/** As the gateway does: in a batch first, then alone where that creates nothing. */
+/** Like the gateway: in a batch first, then alone if that creates nothing. */
 async function createAsAsked(creating: CreationContext, creation: Creation): Promise<CreationOutcome> {
   const [result] = await createTogether(creating, [{ creation, origin: {} }]).catch(() => [null]);
   return result && 'body' in result ? result : createPayment(creating, creation);

@@ -1,8 +1,8 @@
 import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
 
 /*
- * The rules about access as the contract words them, written a second time: nothing here comes from the service's own code, or a mistake
- * there would be a mistake here. Those about money are in whose-money.ts and candidates.ts. Times are milliseconds since 1970.
+ * The contract's rules about access, written a second time. Nothing here comes from the service's own code, or a mistake there would be a
+ * mistake here. Those about money are in whose-money.ts and candidates.ts. Times are milliseconds since 1970.
  */
 
 export const DAY = 86_400_000;

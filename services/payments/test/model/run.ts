@@ -15,7 +15,7 @@ import { emptyModel, type Model, type ModelPayment } from './state.ts';
 import { ownersIn, verifierIn } from './other-services.ts';
 import type { SharedDatabase } from './world.ts';
 
-/** One run: its share of the database, what surrounds the service in it, and the model of what must have come of it. */
+/** One run: its share of the database, its stubs of other services, and the model of the expected result. */
 export type Run = {
   world: SharedDatabase;
   settings: Settings;
@@ -29,16 +29,16 @@ export type Run = {
   parts: readonly [Parts, Parts];
   replicas: readonly [Replica, Replica];
   model: Model;
-  /** Creations that were tried, newest last. */
+  /** Attempted creations, newest last. */
   tried: CreationCall[];
-  /** What chain-watcher and quota have said, delivered or not, newest last. */
+  /** What chain-watcher and quota have published, delivered or not, newest last. */
   transfers: TransferObserved[];
   policies: AccessPolicy[];
   /** Every 201 of a creation. */
   answered: { merchantId: string; idempotencyKey: string; body: string }[];
   /** Payments that the database has shown as PAID. */
   wasPaid: Set<string>;
-  /** What was done and answered, for whoever has to find out why a run failed. */
+  /** All calls and answers, for anyone who has to find out why a run failed. */
   trace: string[];
   /** How often something could not be decided in time, which a busy machine may cause. */
   undecided: number;
@@ -85,7 +85,7 @@ const chosen: Record<Plan['merchants'][number]['events'], readonly WebhookChoice
   all: webhookChoices,
 };
 
-/** The clock goes on, and what depends on nothing but time is done, as a loop of the service does it. */
+/** Moves the clock, and runs what depends only on time, as a loop of the service does. */
 export async function setClock(run: Run, moment: number): Promise<void> {
   const month = (time: number): string => new Date(time).toISOString().slice(0, 7);
   const before = run.model.now;
@@ -99,7 +99,7 @@ export async function endRun({ world, scope }: Run): Promise<void> {
   await world.db.query('delete from outbox where merchant_id = any($1)', [scope.merchants]);
 }
 
-/** The one that many places from the newest, or the oldest there is. */
+/** The one at this position from the newest, or the oldest there is. */
 export const fromEnd = <T>(things: readonly T[], place: number): T | undefined => things.at(-1 - place) ?? things[0];
 
 export const paymentAt = (run: Run, place: number): ModelPayment | undefined =>

@@ -18,7 +18,7 @@ import {
 } from './story-parts.ts';
 import { succession } from './successions.ts';
 
-/* Whole runs: commands by chance, and between them stories that chance alone would seldom tell. */
+/* Whole runs: random commands, and between them stories that random commands would seldom produce. */
 
 const ofFirstMerchant = (call: Call): Call => (call.do === 'create' ? { ...call, merchant: 0 } : call);
 const forQuota = create.map(ofFirstMerchant);
@@ -37,7 +37,7 @@ const acceptIt = one(
   })),
 );
 
-/** How often each is told, beside single commands; what it is about; and the story. */
+/** The weight of each story, compared with single commands; its subject; and its steps. */
 const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][] = [
   [
     2,
@@ -242,10 +242,10 @@ const merchantStart = (rarely: number): fc.Arbitrary<MerchantStart> =>
 export const plan: fc.Arbitrary<Plan> = fc.record({
   ttlSeconds: fc.constantFrom(20, 60, 1800),
   walletBinding: often(3, true, false),
-  // A quiet day; shortly before midnight; and before the end of a month, where replies get their next partition.
+  // A quiet day; shortly before midnight; and before the end of a month, when replies get their next partition.
   startsAt: fc.constantFrom('2031-03-11T12:00:00.000Z', '2031-03-11T23:59:30.250Z', '2031-03-31T23:59:50.999Z'),
   wholeSeconds: often(2, false, true),
-  // The first one, who makes most of the payments, can mostly make them.
+  // The first one, who makes most of the payments, can usually make them.
   merchants: fc.tuple(merchantStart(9), merchantStart(2), merchantStart(2)),
   stories: fc.array(fc.record({ waitMs: fc.constantFrom(1, 1, 137, 1000), commands: story }), {
     minLength: 1,

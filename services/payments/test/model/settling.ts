@@ -9,7 +9,7 @@ import { takeIn } from './taking-in.ts';
 import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
 import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
-/** Takes in what was said of transfers, all of it before anything is decided. */
+/** Records news about transfers, all of it before anything is decided. */
 export function observeTransfers(model: Model, news: readonly TransferObserved[]): void {
   const toldBefore = model.published.length;
   const keys = news.flatMap((one) => takeIn(model, one) ?? []);
@@ -18,18 +18,21 @@ export function observeTransfers(model: Model, news: readonly TransferObserved[]
 }
 
 /**
- * Takes in what the chain says of a transfer that nobody has published. When it was first read is not known, and it may have been before the
- * payment that it seems to be for: it pays none by itself.
+ * Records what the chain shows of a transfer that was not published. Its first reading is not known, and may have been before the payment
+ * that it seems to be for: it pays none automatically.
  */
 export function recordTransfer(model: Model, observed: TransferObserved): void {
   const key = takeIn(model, observed);
-  // Its message came meanwhile.
+  // Its message came in the meantime.
   if (key === null) return;
   settle(model, key);
   notifyOfTransfers(model);
 }
 
-/** As observeTransfers(), for chain-watcher's answer: what pays nothing is decided once more. @returns what a newer version contradicts. */
+/**
+ * Like observeTransfers(), for chain-watcher's answer: transfers that pay nothing are decided again. @returns those that a newer version
+ * contradicts.
+ */
 export function reviewTransfers(model: Model, answer: readonly TransferObserved[]): TransferObserved[] {
   const toldBefore = model.published.length;
   const reviewed = answer.map((observed) => {
@@ -49,10 +52,10 @@ export function reviewTransfers(model: Model, answer: readonly TransferObserved[
   return reviewed.filter(isContradicted).map(({ observed }) => observed);
 }
 
-/** It was only looked up, and pays nobody by itself before it is published. */
+/** It was only looked up, and does not pay automatically before it is published. */
 const isHeld = ({ version }: ModelTransfer): boolean => version === 0;
 
-/** What transfers mean now, and what follows for others. What no longer pays comes first: it makes room. */
+/** What transfers mean now, and the consequences for others. Transfers that no longer pay come first: they make room. */
 function settleAll(model: Model, keys: readonly string[]): void {
   const leaves = (key: string): boolean => {
     const transfer = model.ledger.get(key)!;
@@ -62,12 +65,12 @@ function settleAll(model: Model, keys: readonly string[]): void {
     return !('pays' in decision) || decision.pays !== payment;
   };
   const left = [...new Set([...keys.filter(leaves), ...keys])].flatMap((key) => settleOne(model, key) ?? []);
-  // Another transfer of the same batch may have taken its place.
+  // Another transfer of the same batch may have replaced it.
   for (const payment of left) if (payment.status === 'PENDING') settleThose(model, rivalsFor(model, payment));
   notifyOfTransfers(model);
 }
 
-/** For a moment it holds nothing: what it is for must not depend on what it was for. */
+/** It holds nothing during the decision: the new result must not depend on the old one. */
 function decideFree(model: Model, transfer: ModelTransfer, payment: ModelPayment): Decision {
   payment.status = 'PENDING';
   const decision = decide(model, transfer);
@@ -143,7 +146,7 @@ function place(model: Model, transfer: ModelTransfer, decision: Decision): void 
     model.reached.push(`transfer: waits for its confirmation, the payment being ${owner.status}`);
   } else {
     transfer.pays = owner.id;
-    // It may be CHECKING by this one already.
+    // It may already be CHECKING by this one.
     if (owner.status === 'PENDING' || holder !== undefined) {
       move(model, owner, 'CHECKING');
       notifyOfPayment(model, 'payment.checking', owner, transfer);
@@ -152,7 +155,7 @@ function place(model: Model, transfer: ModelTransfer, decision: Decision): void 
   if (holder !== undefined) settleThose(model, [holder]);
 }
 
-/** @param accepted whether this is somebody's word, and not the rules'. */
+/** @param accepted whether somebody accepted it, instead of the rules. */
 export function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer, accepted = false): void {
   const wasOpen = payment.status === 'PENDING' || payment.status === 'CHECKING';
   notePaid(model, payment, transfer);
@@ -196,25 +199,25 @@ export function sayClosed(model: Model, payment: ModelPayment, status: 'PAID' | 
   });
 }
 
-/** A payment ended unpaid: what came after its end has a reason from now on. */
+/** A payment ended unpaid: transfers after its end get a reason now. */
 export function settleAfterEnd(model: Model, payment: ModelPayment): void {
   settleThose(model, waitingFor(model, payment));
   notifyOfTransfers(model);
 }
 
-/** Transfers about which nothing could be said before something ended, or was paid, in this slot. */
+/** Transfers that were undecided until something in this slot ended or was paid. */
 const waitingFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
   [...model.ledger.values()].filter(({ waitsFor }) => {
     const awaited = waitsFor === null ? undefined : model.payments.get(waitsFor);
     return awaited !== undefined && slotOf(model, payment).includes(awaited);
   });
 
-/** Money that may be for several payments is not for the one that has other money; but it keeps the last one. */
+/** Money that may be for several payments is not for one that has other money; but it keeps the last one. */
 function countAnew(model: Model, paid: ModelPayment): void {
   for (const transfer of model.ledger.values()) {
     if (!transfer.among.includes(paid.id) || transfer.among.length === 1) continue;
     transfer.among = transfer.among.filter((id) => id !== paid.id);
-    model.reached.push('candidates: counted anew when one was paid');
+    model.reached.push('candidates: counted again when one was paid');
   }
 }
 

@@ -3,10 +3,10 @@ import { canonical } from './steps.ts';
 import { REPLY_KEPT } from './rules.ts';
 import type { Snapshot } from './state.ts';
 
-/** Whose rows are read: those of one run. */
+/** Which rows are read: those of one run. */
 export type Scope = { merchants: readonly string[]; networks: readonly string[]; wallets: readonly string[] };
 
-/** Reads what the service has written for one run, in one statement, as lines that snapshotOf() can be compared with. */
+/** Reads what the service has written for one run, in one statement, as lines that can be compared with snapshotOf(). */
 export async function readSnapshot(pool: Pool, scope: Scope, now: number): Promise<Snapshot> {
   const { rows } = await pool.query<Snapshot>({
     name: 'model-snapshot',

@@ -4,7 +4,7 @@ import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { dayOf, REPLY_KEPT, type Usage } from './rules.ts';
 import { inOrder } from './whose-money.ts';
 
-/** A payment as the model has it. Moments are milliseconds since 1970. */
+/** A payment in the model. Times are milliseconds since 1970. */
 export type ModelPayment = {
   id: string;
   token: string;
@@ -23,7 +23,7 @@ export type ModelPayment = {
   cancelledAt: number | null;
 };
 
-/** A transfer as it was last received, and what it means. */
+/** A transfer as it was last received, and its meaning. */
 export type ModelTransfer = {
   network: string;
   id: string;
@@ -35,7 +35,7 @@ export type ModelTransfer = {
   sender: string;
   blockNumber: number;
   blockTime: number;
-  /** The earliest reading that was published, and whether the network was read without a gap then. */
+  /** The earliest published reading, and whether the network was read without a gap then. */
   firstSeen: number;
   live: boolean;
   /** Base units of the token. */
@@ -43,16 +43,16 @@ export type ModelTransfer = {
   decimals: number;
   confirmations: number;
   confirmationsRequired: number;
-  /** The payment it pays, or is about to. */
+  /** The payment it pays, or is about to pay. */
   pays: string | null;
   /** What it carried when somebody accepted it, in base units; else null. */
   accepted: bigint | null;
-  /** Whether the beginning of its interval is in the window of the payment that it is about to pay. */
+  /** Whether the beginning of its interval is in the window of the payment it is about to pay. */
   inside: boolean;
-  /** Else the payments that it may be for, and why it pays none; null where that cannot be said, or not yet. */
+  /** Otherwise the payments it may be for, and why it pays none; null when there is no reason, or not yet. */
   among: string[];
   reason: UnmatchedReason | null;
-  /** Nothing can be said before this payment has ended, or has been paid; or before something else has happened. */
+  /** It stays undecided until this payment has ended or was paid, or until something else has happened. */
   waitsFor: string | null;
   /** Merchants have been notified of it. */
   notified: boolean;
@@ -60,7 +60,7 @@ export type ModelTransfer = {
 
 export type ModelReply = { merchant: string; key: string; at: number; request: string; body: string };
 
-/** Everything that payments has to remember. Counters are not in it: they are the payments, counted. */
+/** Everything that payments has to remember. It has no counters: they are the payments, counted. */
 export type Model = {
   now: number;
   policies: Map<string, AccessPolicy>;
@@ -73,9 +73,9 @@ export type Model = {
   payments: Map<string, ModelPayment>;
   replies: ModelReply[];
   ledger: Map<string, ModelTransfer>;
-  /** Every message that left, as `name body`. */
+  /** Every message that was sent, as `name body`. */
   published: string[];
-  /** Paid payments whose transfer went away. */
+  /** Paid payments whose transfer is gone. */
   incidents: Set<string>;
   /** Overdue payments that an expiry round has claimed at this moment. */
   claimed: Set<string>;
@@ -144,13 +144,13 @@ export function usageOf(model: Model, merchant: string): Usage & { lifetime: num
   };
 }
 
-/** The newest reply that is still to be repeated. */
+/** The newest reply that is still repeated. */
 export const replyOf = (model: Model, merchant: string, key: string): ModelReply | undefined =>
   model.replies.findLast(
     (reply) => reply.merchant === merchant && reply.key === key && reply.at > model.now - REPLY_KEPT,
   );
 
-/** The rows that the service must have by now, in the words of readSnapshot(). */
+/** The rows that the service must have by now, in the format of readSnapshot(). */
 export function snapshotOf(model: Model): Snapshot {
   const merchants = [...new Set([...model.policies.keys(), ...model.webhooks.keys()])];
   return {
@@ -167,7 +167,7 @@ export function snapshotOf(model: Model): Snapshot {
   };
 }
 
-/** Rows as sorted lines of text: equal when the lines are, and a difference can be read. */
+/** Rows as sorted lines of text: equal when the lines are, and a difference is readable. */
 export type Snapshot = Record<
   'payments' | 'transfers' | 'gates' | 'wallets' | 'replies' | 'messages' | 'incidents',
   string[]
@@ -208,7 +208,7 @@ function transferRow(model: Model, transfer: ModelTransfer): string {
     candidates.length === 1 ? candidates[0]! : null,
     candidates.length > 1 ? candidates.sort().join() : null,
     transfer.reason,
-    // Of one that pays there is nothing to say.
+    // A paying transfer has nothing to be notified of.
     transfer.pays === null ? transfer.notified : null,
   );
 }

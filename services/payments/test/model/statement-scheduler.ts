@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '@quittance/postgres/pool.ts';
 
 /**
- * Decides whose statement the database gets next while several calls are under way, so that a race is the same race every time.
- * One statement runs at a time; one that waits for another call's lock is left waiting, and the others go on.
+ * Decides whose statement the database gets next while several calls are running, so that a race is the same every time. One statement runs
+ * at a time; one that waits for another call's lock is left waiting, and the others continue.
  */
 export type StatementScheduler = {
   /**
-   * Runs the calls, each on a pool of its own, until all have ended.
-   * @param choices which of the calls that could go on does, statement after statement; when they are used up, the first.
+   * Runs the calls, each on its own pool, until all have ended.
+   * @param choices which of the calls that can continue does, statement after statement; when they are used up, the first.
    */
   run<T>(calls: readonly ((pool: Pool) => Promise<T>)[], choices: readonly number[]): Promise<RaceResult<T>>;
 };
 
 type RaceResult<T> = { results: PromiseSettledResult<T>[]; waitedForLocks: boolean };
 
-/** How long a statement may take before the database is asked whether it waits for a lock. Asking sooner or later changes nothing. */
+/** How long a statement may take before the test asks whether it waits for a lock. Asking sooner or later changes nothing. */
 const LOCK_CHECK_MS = 2;
 /** A race that takes longer hangs; every lock and statement has a limit far below. */
 const LIMIT_MS = 60_000;
@@ -23,7 +23,7 @@ const LIMIT_MS = 60_000;
 type Turn = { run: () => Promise<void>; pid: number | null };
 type Caller = { state: 'thinking' | 'waiting' | 'playing' | 'blocked' | 'done'; turns: Turn[]; pid: number | null };
 
-/** @param pools as many as there are replicas; calls get one in turn. @param monitor asks who waits for a lock. */
+/** @param pools as many as there are replicas; calls get one in turn. @param monitor reads who waits for a lock. */
 export function createStatementScheduler(pools: readonly Pool[], monitor: Pool): StatementScheduler {
   return {
     async run(calls, choices) {
@@ -53,20 +53,20 @@ function createQueue(monitor: Pool) {
     if (voice.state !== 'done') setState(voice, voice.turns.length > 0 ? 'waiting' : 'thinking');
   }
 
-  /** Resolves with what `run` gives, once it was this voice's turn. */
+  /** Resolves with the result of `run`, once it was this caller's turn. */
   function runWhenScheduled<T>(voice: Caller, pid: number | null, run: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const play = () =>
         run()
           .then(resolve, reject)
-          // After whoever awaits the result has had the chance to ask for the next turn.
+          // After the code that awaits the result could ask for the next turn.
           .finally(() => setImmediate(() => updateState(voice)));
       voice.turns.push({ run: play, pid });
       if (voice.state === 'thinking') setState(voice, 'waiting');
     });
   }
 
-  /** Marks those that wait for a lock, and those that no longer do. */
+  /** Marks callers that wait for a lock, and those that no longer do. */
   async function lookForLocks(): Promise<void> {
     const busy = voices.filter(({ state }) => state === 'playing' || state === 'blocked');
     const pids = busy.map(({ pid }) => pid).filter((pid) => pid !== null);
@@ -76,14 +76,14 @@ function createQueue(monitor: Pool) {
       [pids],
     );
     for (const voice of busy) {
-      // It may have ended meanwhile.
+      // It may have ended in the meantime.
       if (voice.state !== 'playing' && voice.state !== 'blocked') continue;
       voice.state = rows.some(({ pid }) => pid === voice.pid) ? 'blocked' : 'playing';
       waited ||= voice.state === 'blocked';
     }
   }
 
-  /** Until every voice waits for its turn or for a lock, or is done. */
+  /** Waits until every caller waits for its turn or for a lock, or is done. */
   async function settled(): Promise<void> {
     const deadline = Date.now() + LIMIT_MS;
     let stale = voices.some(({ state }) => state === 'blocked');
@@ -154,7 +154,7 @@ function createQueue(monitor: Pool) {
   };
 }
 
-/** What our code uses of a connection, and the server process behind it, which pg's types leave out. */
+/** The part of a connection that our code uses, and the server process behind it, which pg's types leave out. */
 type Client = {
   query(...words: unknown[]): Promise<unknown>;
   release(destroy?: boolean): void;

@@ -4,24 +4,24 @@ import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { type Model, usageOf } from './state.ts';
 
 /**
- * What one call does to the model: one step for each database transaction, so that steps of calls under way at the same time can be
- * put in any order. A step changes the model it is given and says what comes next, or what the caller is answered.
+ * What one call does to the model: one step for each database transaction, so that steps of concurrent calls can be put in any order. A
+ * step changes the model it is given and returns the next step, or the caller's answer.
  */
 export type Step = (model: Model) => Next;
 export type Next = { next: Step } | { answer: unknown };
 
-/** What the caller was answered, where the model cannot know it: ids and tokens are random. */
+/** The caller's answer, when the model cannot know it: ids and tokens are random. */
 export type Answered = { status: number; text: string; replayed: boolean };
 
-/** What the services around payments know. It does not change while a call is under way. */
+/** What the services around payments know. It does not change during a call. */
 export type OtherServices = {
   /** quota: the policy in force of each merchant. */
   quota: Map<string, AccessPolicy>;
-  /** webhook-dispatcher: who has an endpoint, and what it is notified of. */
+  /** webhook-dispatcher: which merchants have an endpoint, and what each is notified of. */
   endpoints: Map<string, readonly WebhookChoice[]>;
-  /** Who gives no answer. */
+  /** The services that do not answer. */
   down: Set<'quota' | 'webhooks' | 'chain'>;
-  /** chain-watcher: everything it ever said of each transfer, oldest first. */
+  /** chain-watcher: everything it ever published about each transfer, oldest first. */
   chain: Map<string, TransferObserved[]>;
 };
 
@@ -40,7 +40,7 @@ export function runAlone(model: Model, program: Step): unknown {
 
 export const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** JSON with its members in alphabetical order: what an object says, whatever the order it says it in. */
+/** JSON with its members in alphabetical order: the same text for the same content. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -52,7 +52,7 @@ export function sendMessage(model: Model, name: string, body: object): void {
   model.published.push(`${name} ${canonical(body)}`);
 }
 
-/** Takes over a policy that is newer than the one known; a new package counts from here. */
+/** Stores a policy that is newer than the known one; a new package counts from here. */
 export function applyPolicy(model: Model, policy: AccessPolicy): void {
   const known = model.policies.get(policy.merchant_id);
   if (known !== undefined && known.policy_version >= policy.policy_version) {

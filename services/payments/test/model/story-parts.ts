@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Arrived, Call, Chain, Command, PolicyChange } from './plan.ts';
 
-/* What the stories of scenarios.ts and successions.ts are made of. */
+/* The parts of the stories in scenarios.ts and successions.ts. */
 
 export const one = (call: fc.Arbitrary<Call>): fc.Arbitrary<Command> =>
   fc.record({ do: fc.constant('one' as const), call });

@@ -4,8 +4,8 @@ import type { Call, Chain, Command } from './plan.ts';
 import { cancelIt, clockTo, exactly, expireAll, newPayment, one, pastExpiry, pay, wait } from './story-parts.ts';
 
 /*
- * Up to four payments of one slot, one after the other at once or slowly, on a chain whose clock is right or wrong, with customers who pay
- * in time, too late, or for the order before; and then what anybody may do about money that is nobody's for certain.
+ * Up to four payments of one slot, one after the other immediately or slowly, on a chain whose clock is right or wrong, with customers who
+ * pay in time, too late, or for the order before; and then what anyone may do with money whose payment is not certain.
  */
 
 const nothing: fc.Arbitrary<Command[]> = fc.constant([]);
@@ -13,12 +13,12 @@ const all = (...parts: fc.Arbitrary<Command>[]): fc.Arbitrary<Command[]> => fc.t
 const flat = (...parts: fc.Arbitrary<Command[]>[]): fc.Arbitrary<Command[]> =>
   fc.tuple(...parts).map((commands) => commands.flat());
 
-/** Exact money near some edge of the newest payment, or of one before. */
+/** Exact money near some edge of the newest payment, or of an earlier one. */
 const exact: fc.Arbitrary<Chain> = fc
   .record({ transfer, at: arrived, ahead, reading, place: weighted([3, fc.constant(0)], [2, fc.nat(3)]) })
   .map(({ transfer: any, ...said }) => ({ ...any, ...said, amount: 'exact', self: false }));
 
-/** A merchant's orders: each payment has one of its own or none, or all are for one order. */
+/** A merchant's orders: each payment has its own or none, or all are for one order. */
 const ordersOf: fc.Arbitrary<fc.Arbitrary<number>> = fc.constantFrom(fc.constantFrom(0, 1, 1, 2), fc.constant(1));
 
 const payment = (order: fc.Arbitrary<number>) =>

@@ -3,7 +3,7 @@ import { acceptanceRefusal, type Asking } from './candidates.ts';
 import { at, expired, found, live, payment, verdict } from './histories.ts';
 import { type Arrival, paidAnother } from './whose-money.ts';
 
-/* The table of histories in the contract, row by row, against the model's wording: who judges others is judged first. */
+/* The contract's table of histories, row by row, against the model's rules: the model that judges the service is tested first. */
 
 const cancelled = (change: Partial<Asking> = {}) => payment('A', '09:50:00', { cancelled: '10:00:00.200', ...change });
 
@@ -22,7 +22,7 @@ describe('the table of histories', () => {
       'late for A',
     ],
     [
-      'the network sleeps',
+      'the network is read once a minute',
       [expired('A', '09:40:00'), payment('B', '10:00:40')],
       found('10:00:01', '10:00:41'),
       'late for A',
@@ -108,7 +108,7 @@ describe('the table of histories', () => {
       live('10:29:00', -60),
       'pays A, rule 2',
     ],
-    ['the same when nobody watched', [expired('A', '10:30:00')], found('10:30:00', '10:29:00'), 'late for A'],
+    ['the same without live reading', [expired('A', '10:30:00')], found('10:30:00', '10:29:00'), 'late for A'],
   ])('%s', (_history, slot, arrival, right) => {
     expect(verdict(slot, arrival)).toBe(right);
   });
@@ -119,7 +119,7 @@ describe('the table of histories', () => {
     expect(paidAnother([a, b], b, live('11:00:01.100'))).toEqual([]);
   });
 
-  test('customer-2’s money is nothing that may be customer-1’s', () => {
+  test('customer-2’s money is never customer-1’s candidate', () => {
     const wallet = [
       payment('customer-1', '09:58:00', { asked: 2150n }),
       payment('customer-2', '10:00:00', { asked: 2101n }),

@@ -1,9 +1,9 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { type Model, type ModelTransfer, transferKey } from './state.ts';
 
-/* What is said of transfers comes into the ledger. */
+/* Adds news about transfers to the ledger. */
 
-/** @returns null for what is no news. */
+/** @returns null when it is not newer. */
 export function takeIn(model: Model, news: TransferObserved): string | null {
   const transfer = fromNews(news, model.now);
   const key = transferKey(transfer);
@@ -23,13 +23,13 @@ export function takeIn(model: Model, news: TransferObserved): string | null {
   return key;
 }
 
-/** The first reading of all that were published. */
+/** The first reading among all that were published. */
 const earliest = (one: ModelTransfer, other: ModelTransfer): Pick<ModelTransfer, 'firstSeen' | 'live'> => {
   const { firstSeen, live } = other.firstSeen < one.firstSeen ? other : one;
   return { firstSeen, live };
 };
 
-/** Where chain-watcher does not say when it first read a transfer, it was known by now. */
+/** When chain-watcher does not report when it first read a transfer, it counts as known from now. */
 const fromNews = (news: TransferObserved, now: number): ModelTransfer => ({
   network: news.network,
   id: news.transaction_id,

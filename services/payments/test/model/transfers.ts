@@ -9,7 +9,7 @@ import { floorSecond } from './whose-money.ts';
 
 /* What happens on the chain: new transfers, and news of known ones. chain-watcher knows it from then on. */
 
-/** Someone pays, for this payment or nearly. */
+/** A customer pays, for this payment or nearly. */
 export function newTransfer(run: Run, call: Chain & { do: 'transfer' }): TransferObserved | null {
   const payment = paymentAt(run, call.place);
   if (payment === undefined) return null;
@@ -19,7 +19,7 @@ export function newTransfer(run: Run, call: Chain & { do: 'transfer' }): Transfe
   return publish(run, {
     merchant_id: payment.merchant,
     network: payment.network,
-    // Every third one is a second event of the transaction before.
+    // Every third one is a second event of the previous transaction.
     transaction_id: hash(`transaction ${position % 3 === 2 ? position - 1 : position}`),
     transaction_event_index: position % 3,
     ...blockAt(run, arrived, call.ahead),
@@ -49,7 +49,7 @@ function paidUnits(run: Run, payment: ModelPayment, decimals: number, paid: Amou
     'of another': another === undefined ? exact : toTokenUnits(another.units, decimals),
   };
   const units = typeof paid === 'number' ? (exact * BigInt(paid * 10)) / 1000n : named[paid];
-  // Nothing is no transfer.
+  // Zero is no transfer.
   return units === 0n ? exact + unit : units;
 }
 
@@ -63,7 +63,7 @@ function firstReading(
   return { first_seen_at: timestamp(seen), live: reading === 'live' };
 }
 
-/** What becomes of a transfer: confirmed, gone, or back, maybe in another block or with another amount. */
+/** The next state of a transfer: confirmed, gone, or back, maybe in another block or with another amount. */
 export function nextNews(run: Run, call: Chain & { do: 'next' }): TransferObserved | null {
   const known = fromEnd([...run.otherServices.chain.values()], call.place)?.at(-1);
   if (known === undefined) return null;
@@ -72,7 +72,7 @@ export function nextNews(run: Run, call: Chain & { do: 'next' }): TransferObserv
   );
   const { first_seen_at: firstSeen, live, ...rest } = known;
   const units = BigInt(known.amount_units);
-  // chain-watcher keeps the first reading. That a later one changes nothing shows only where payments has heard of the first.
+  // chain-watcher keeps the first reading. That a later one changes nothing is only visible if payments has received the first.
   const key = transferKey({
     network: known.network,
     id: known.transaction_id,
@@ -81,7 +81,7 @@ export function nextNews(run: Run, call: Chain & { do: 'next' }): TransferObserv
   const isDelivered = run.model.ledger.get(key)?.version === known.version;
   const readings = {
     'as before': firstSeen === undefined ? {} : { first_seen_at: firstSeen, live: live ?? false },
-    // After every earlier one, also of one that was read this very moment.
+    // After every earlier one, including one that was read this very moment.
     later: { first_seen_at: timestamp(run.model.now + 1), live: false },
     'not said': {},
   };
@@ -126,7 +126,7 @@ function arrivedAt(run: Run, payment: ModelPayment, at: Arrived): number {
 /** Blocks have whole seconds, of the chain's clock. */
 function blockAt(run: Run, arrived: number, ahead: number) {
   const time = floorSecond(arrived) + ahead * 1000;
-  // No two messages name the same block, so that there is one order of the chain.
+  // No two messages name the same block, so the chain has a single order.
   const number = (time / 1000 - 1_900_000_000) * 1000 + run.transfers.length;
   return {
     block_number: number,

@@ -1,15 +1,15 @@
 import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 
 /*
- * Whose money a transfer of the exact amount is, in the words of the contract: as statements about all payments that one slot ever had.
- * Slow, and unlike the service on purpose. Times are milliseconds since 1970.
+ * Which payment a transfer of the exact amount belongs to, in the contract's words: as statements about all payments that one slot ever
+ * had. Slow, and deliberately unlike the service. Times are milliseconds since 1970.
  */
 
 const SECOND = 1000;
 const HOUR = 3_600_000;
-/** What is added to a block's time when nobody watched the block arrive. */
+/** What is added to a block's time when its arrival was not observed. */
 const UNWATCHED = 15 * SECOND;
-/** Nobody honest pays this soon after ordering; a late payer of the order before does. */
+/** No customer pays this soon after ordering; a late payer of the order before does. */
 const TOO_SOON = 5 * SECOND;
 
 /** What the rules need of a payment. */
@@ -23,10 +23,10 @@ export type Claimant = {
   cancelledAt: number | null;
 };
 
-/** What is known of the time of a transfer. `firstSeen`: when a block with it was first read; null where nobody noted it. */
+/** What is known about the time of a transfer. `firstSeen`: when a block with it was first read; null when that is not known. */
 export type Arrival = { blockTime: number; firstSeen: number | null; live: boolean };
 
-/** Between these two moments, both included, the money came. */
+/** The money came between these two moments, both included. */
 type Interval = { from: number; to: number };
 
 export type Verdict<P> =
@@ -44,7 +44,7 @@ export function intervalOf({ blockTime, firstSeen, live }: Arrival): Interval {
   return { from: Math.min(blockTime, other), to: Math.max(blockTime, other) };
 }
 
-/** In the order of a slot this one comes before the other. */
+/** Whether this one comes before the other in the order of a slot. */
 const isBefore = (one: Claimant, other: Claimant): boolean =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
 
@@ -60,7 +60,7 @@ export const endOf = ({ expiresAt, cancelledAt }: Claimant): number =>
 /** The same for comparison with our own clock. */
 const endOnOurClock = ({ expiresAt, cancelledAt }: Claimant): number => Math.min(expiresAt, cancelledAt ?? expiresAt);
 
-/** The window of the payment holds this moment: it had begun, it had not ended, and no later payment of the slot had begun. */
+/** Whether the payment's window holds this moment: it had begun, it had not ended, and no later payment of the slot had begun. */
 export const isInWindow = (slot: readonly Claimant[], payment: Claimant, moment: number): boolean =>
   beginOf(payment) <= moment &&
   moment < endOf(payment) &&
@@ -70,7 +70,7 @@ export const isInWindow = (slot: readonly Claimant[], payment: Claimant, moment:
 export const wasKnownBefore = ({ createdAt }: Claimant, { firstSeen }: Arrival): boolean =>
   firstSeen !== null && firstSeen < createdAt;
 
-/** Some moment is in the window and in the interval; if there is one, the first that is in both has the later of the two beginnings. */
+/** Whether some moment is in the window and in the interval; if so, the first such moment is the later of the two beginnings. */
 function doesClaim(slot: readonly Claimant[], payment: Claimant, arrival: Arrival): boolean {
   const { from, to } = intervalOf(arrival);
   const first = Math.max(from, beginOf(payment));
@@ -83,12 +83,12 @@ const newestOf = <P extends Claimant>(payments: readonly P[]): P | undefined =>
 export const hasEndedUnpaid = ({ status }: Claimant): boolean => status === 'EXPIRED' || status === 'CANCELLED';
 const isWaiting = ({ status }: Claimant): boolean => status === 'PENDING' || status === 'CHECKING';
 
-/** Rule 1: whoever should have paid the payment before is late, and not the customer of this one. */
+/** Rule 1: the customer of the payment before is late, and it is not this payment's customer. */
 function latePayers<P extends Claimant>(slot: readonly P[], claimant: P, { from }: Interval): P[] | null {
   const before = newestOf(slot.filter((other) => isBefore(other, claimant)));
   if (before === undefined || !hasEndedUnpaid(before)) return null;
   const sinceEnd = claimant.createdAt - endOnOurClock(before);
-  // Its window ended at the latest where the claimant's began.
+  // Its window ended at the latest when the claimant's began.
   const end = Math.min(endOf(before), beginOf(claimant));
   const isLate = sinceEnd <= HOUR && end <= from && from < beginOf(claimant) + TOO_SOON;
   return isLate ? [before, claimant] : null;
@@ -103,13 +103,13 @@ const wereThereBefore = <P extends Claimant>(slot: readonly P[], payment: P): P[
     return payment.createdAt - end <= HOUR;
   });
 
-/** All are a merchant's, for the same order of its own. */
+/** All are one merchant's, for the same order. */
 export const isOneOrder = ([one, ...others]: readonly Claimant[]): boolean =>
   one !== undefined &&
   one.orderId !== null &&
   others.every(({ merchant, orderId }) => merchant === one.merchant && orderId === one.orderId);
 
-/** Rule 7: one customer's money, in two orders that are one. */
+/** Rule 7: one customer's money, in two payments of one order. */
 function amongCandidates<P extends Claimant>(
   slot: readonly P[],
   among: P[],
@@ -144,7 +144,7 @@ export function whoseMoney<P extends Claimant>(slot: readonly P[], arrival: Arri
   return amongCandidates(slot, [...others, newest], interval, 'rule 3');
 }
 
-/** Where one payment was paid, the earlier ones of its slot that ended unpaid within the hour before the money came. */
+/** When one payment was paid, the earlier ones of its slot that ended unpaid within the hour before the money came. */
 export const paidAnother = <P extends Claimant>(slot: readonly P[], paid: P, arrival: Arrival): P[] =>
   slot.filter((earlier) => {
     const since = intervalOf(arrival).from - endOf(earlier);

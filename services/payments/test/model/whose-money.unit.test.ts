@@ -4,7 +4,7 @@ import { at, expired, found, live, payment, verdict } from './histories.ts';
 import { intervalOf } from './whose-money.ts';
 
 describe('the rules at their edges', () => {
-  test('an interval is turned round where the block is of the future', () => {
+  test('an interval is reversed when the block is in the future', () => {
     expect(intervalOf(live('10:00:00.500', -60))).toEqual({ from: at('10:00:00.500'), to: at('10:01:00') });
     expect(intervalOf(found('10:00:00', '12:00:00'))).toEqual({ from: at('10:00:00'), to: at('10:00:15') });
     expect(intervalOf({ ...live('10:00:10'), firstSeen: null })).toEqual({ from: at('10:00:10'), to: at('10:00:25') });
@@ -53,7 +53,7 @@ describe('the rules at their edges', () => {
     expect(verdict(nameless, arrival)).toBe('A and B and C, rule 5, ambiguous');
   });
 
-  test('late is never said of an unfinished payment', () => {
+  test('an unfinished payment never has late money', () => {
     expect(verdict([payment('A', '10:00:00')], live('10:30:00'))).toBe('null for A');
     expect(verdict([payment('A', '10:00:00', { status: 'EXPIRED' })], live('10:30:00'))).toBe('late for A');
     expect(verdict([payment('A', '10:00:00', { status: 'PAID' })], live('10:30:00'))).toBe('duplicate for A');
@@ -61,7 +61,7 @@ describe('the rules at their edges', () => {
     expect(verdict([payment('A', '10:00:00')], found('09:59:44', '12:00:00'))).toBe('nobody');
   });
 
-  test('late money is named with the payment that waited or rested, and with the one before while its customer may be late, too', () => {
+  test('late money names the payment that waited or rested, and the one before while its customer may be late, too', () => {
     const a = (end: string, orderId = 'A') => payment('A', '09:00:00', { cancelled: end, orderId });
     const b = payment('B', '10:00:00', { cancelled: '10:10:00' });
     expect(verdict([a('09:50:00'), b], live('10:20:00'))).toBe('after_cancel for B,A');
@@ -74,13 +74,13 @@ describe('the rules at their edges', () => {
     );
   });
 
-  test('money that was known before an order is not named with it, even in the block’s second', () => {
+  test('money that was known before an order does not name it, even in the block’s second', () => {
     const slot = [expired('A', '09:50:00'), payment('B', '10:00:01.620')];
     expect(verdict(slot, live('10:00:01.031'))).toBe('late for A');
     expect(verdict(slot.slice(1), live('10:00:01.031'))).toBe('nobody');
   });
 
-  test('long after, it is still the last payment’s that had begun', () => {
+  test('long after, it still belongs to the last payment that had begun', () => {
     const day = 24 * 60 * 60_000;
     const old = expired('A', '09:50:00');
     const earlier = (payment: Asking): Asking => ({
@@ -92,7 +92,7 @@ describe('the rules at their edges', () => {
     expect(waitedOrRested(earlier(old), live('10:00:00'))).toBe(false);
   });
 
-  test('what is over in the second of its beginning claims nothing, and is named', () => {
+  test('a payment that ended in the second of its beginning claims nothing, and is named', () => {
     const slot = [payment('A', '10:00:00.251', { cancelled: '10:00:00.252' })];
     expect(verdict(slot, { ...live('10:00:00.252', 16), live: true })).toBe('late for A');
   });

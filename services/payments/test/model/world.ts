@@ -7,7 +7,7 @@ import { migrations, schema } from '../../src/migrations.ts';
 import { type Clock, steerable, takeClock } from './clock.ts';
 import { createStatementScheduler, type StatementScheduler } from './statement-scheduler.ts';
 
-/** What all runs share: one database, two replicas' connections to it, and its clock. Each run has merchants of its own. */
+/** What all runs share: one database, two replicas' connections to it, and its clock. Each run has its own merchants. */
 export type SharedDatabase = {
   /** One for each replica. */
   pools: readonly [Pool, Pool];
@@ -22,7 +22,7 @@ export type SharedDatabase = {
   close(): Promise<void>;
 };
 
-/** Nobody listens there: the broker is down all the time, and what was said stays in the outbox, where it can be read. */
+/** Nothing listens there: the broker is down all the time, and messages stay in the outbox, where they can be read. */
 const NO_BROKER = 'amqp://model:model@127.0.0.1:1/';
 
 export async function openSharedDatabase(): Promise<SharedDatabase> {
@@ -59,11 +59,11 @@ export async function openSharedDatabase(): Promise<SharedDatabase> {
 }
 
 /**
- * Other merchants' payments, which no run touches. On tables that are nearly empty PostgreSQL reads everything and takes other plans
- * than those it takes in earnest; and what a statement sees of a row that another one is changing depends on its plan.
+ * Other merchants' payments, which no run changes. On nearly empty tables PostgreSQL scans everything and uses plans that differ from
+ * production; and what a statement sees of a row that another one is changing depends on its plan.
  */
 async function fill(db: Pool): Promise<void> {
-  // In steps that end within a statement's time on a busy machine.
+  // In steps that end within a statement's time limit on a busy machine.
   for (let from = 1; from <= 20_000; from += 2_000)
     await db.query(
       `insert into payment (payment_id, merchant_id, public_token, token_sha256, network, recipient, amount, amount_units, description,
