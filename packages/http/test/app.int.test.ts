@@ -50,6 +50,7 @@ beforeAll(async () => {
         path: `/${name}`,
         handle: () => {
           // A library may throw anything, an Error or not.
+          // oxlint-disable-next-line typescript/only-throw-error
           throw error;
         },
       })),
