@@ -6,10 +6,13 @@ import { type KeptName, keptNames, optionParts } from './src/api/creation.ts';
 const file = new URL('../../docs/openapi.yaml', import.meta.url);
 
 const eventSchemas = ['WebhookEvent', 'WebhookNotice'];
-/** A string of several lines as a literal block, as people write YAML. */
+/** A string of several lines is written as a literal block, as people write YAML. */
 const style = { lineWidth: 120, blockQuote: 'literal', singleQuote: true, aliasDuplicateObjects: false } as const;
 
-/** docs/openapi.yaml with the components that follow from src/api. The rest of it is written by people, and kept to the letter. */
+/**
+ * docs/openapi.yaml with the components that are generated from src/api. The rest is written by people and kept
+ * unchanged.
+ */
 export function withComponents(yaml: string): string {
   const written = (parse(yaml) as Document).components.schemas;
   const wanted: Schemas = { ...components };
@@ -19,7 +22,7 @@ export function withComponents(yaml: string): string {
     .reduce((text, [name, schema]) => replaceSchema(text, name, schema), withExamples(yaml));
 }
 
-/** Each example of a payment shows a new option as absent, behind the option before it. */
+/** Each example of a payment shows a new option as absent, after the option before it. */
 const withExamples = (yaml: string): string =>
   keptNames.reduce((text, name, position) => {
     const before = keptNames[position - 1];
@@ -40,7 +43,7 @@ type Schemas = Record<string, Schema>;
 type Schema = { properties?: Record<string, object> };
 type Document = { components: { schemas: Schemas } };
 
-/** A new field comes after those that the event repeats already. */
+/** A new field comes after those that the event already repeats. */
 function withEventProperties(schema: Schema): Schema {
   const properties = Object.entries(schema.properties ?? {});
   const place = properties.findIndex(([name]) => name in eventProperties);

@@ -2,13 +2,13 @@
 set quittance.service_schema = 'gateway';
 set quittance.service_role = 'quittance_gateway';
 select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
--- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
--- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+-- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
+-- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
--- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
--- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+-- and two more that give the service a second login while its password is being replaced (docs/operations.md). This login
+-- acts as the service's role from its first statement on. It therefore owns nothing itself and has the same permissions:
 --   quittance.service_login, quittance.service_login_password
--- Give the passwords by `set` or set_config(), not in PGOPTIONS: what the server cannot read there it repeats in an error.
+-- Pass the passwords with `set` or set_config(), not in PGOPTIONS: the server repeats what it can't parse there in an error.
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
@@ -18,7 +18,8 @@ begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
   end if;
-  -- An error in a statement shows the statement, to the client and in the server's log. This one holds the password.
+  -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
+  -- password.
   begin
     execute format(
       'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
@@ -28,7 +29,7 @@ begin
     raise exception 'role % could not be changed: %', role_name, sqlerrm using errcode = sqlstate;
   end;
 
-  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  -- A service can use only its own schema: not those of other services, not public, and no temporary tables.
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to %I', current_database(), role_name);
   revoke all on schema public from public;
@@ -62,13 +63,13 @@ $$;
 set quittance.service_schema = 'payments';
 set quittance.service_role = 'quittance_payments';
 select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
--- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
--- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+-- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
+-- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
--- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
--- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+-- and two more that give the service a second login while its password is being replaced (docs/operations.md). This login
+-- acts as the service's role from its first statement on. It therefore owns nothing itself and has the same permissions:
 --   quittance.service_login, quittance.service_login_password
--- Give the passwords by `set` or set_config(), not in PGOPTIONS: what the server cannot read there it repeats in an error.
+-- Pass the passwords with `set` or set_config(), not in PGOPTIONS: the server repeats what it can't parse there in an error.
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
@@ -78,7 +79,8 @@ begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
   end if;
-  -- An error in a statement shows the statement, to the client and in the server's log. This one holds the password.
+  -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
+  -- password.
   begin
     execute format(
       'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
@@ -88,7 +90,7 @@ begin
     raise exception 'role % could not be changed: %', role_name, sqlerrm using errcode = sqlstate;
   end;
 
-  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  -- A service can use only its own schema: not those of other services, not public, and no temporary tables.
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to %I', current_database(), role_name);
   revoke all on schema public from public;
@@ -122,13 +124,13 @@ $$;
 set quittance.service_schema = 'chain';
 set quittance.service_role = 'quittance_chain';
 select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
--- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
--- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+-- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
+-- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
--- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
--- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+-- and two more that give the service a second login while its password is being replaced (docs/operations.md). This login
+-- acts as the service's role from its first statement on. It therefore owns nothing itself and has the same permissions:
 --   quittance.service_login, quittance.service_login_password
--- Give the passwords by `set` or set_config(), not in PGOPTIONS: what the server cannot read there it repeats in an error.
+-- Pass the passwords with `set` or set_config(), not in PGOPTIONS: the server repeats what it can't parse there in an error.
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
@@ -138,7 +140,8 @@ begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
   end if;
-  -- An error in a statement shows the statement, to the client and in the server's log. This one holds the password.
+  -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
+  -- password.
   begin
     execute format(
       'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
@@ -148,7 +151,7 @@ begin
     raise exception 'role % could not be changed: %', role_name, sqlerrm using errcode = sqlstate;
   end;
 
-  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  -- A service can use only its own schema: not those of other services, not public, and no temporary tables.
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to %I', current_database(), role_name);
   revoke all on schema public from public;
@@ -182,13 +185,13 @@ $$;
 set quittance.service_schema = 'webhooks';
 set quittance.service_role = 'quittance_webhooks';
 select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
--- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
--- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+-- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
+-- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
--- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
--- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+-- and two more that give the service a second login while its password is being replaced (docs/operations.md). This login
+-- acts as the service's role from its first statement on. It therefore owns nothing itself and has the same permissions:
 --   quittance.service_login, quittance.service_login_password
--- Give the passwords by `set` or set_config(), not in PGOPTIONS: what the server cannot read there it repeats in an error.
+-- Pass the passwords with `set` or set_config(), not in PGOPTIONS: the server repeats what it can't parse there in an error.
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
@@ -198,7 +201,8 @@ begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
   end if;
-  -- An error in a statement shows the statement, to the client and in the server's log. This one holds the password.
+  -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
+  -- password.
   begin
     execute format(
       'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
@@ -208,7 +212,7 @@ begin
     raise exception 'role % could not be changed: %', role_name, sqlerrm using errcode = sqlstate;
   end;
 
-  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  -- A service can use only its own schema: not those of other services, not public, and no temporary tables.
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to %I', current_database(), role_name);
   revoke all on schema public from public;
@@ -242,13 +246,13 @@ $$;
 set quittance.service_schema = 'quota';
 set quittance.service_role = 'quittance_quota';
 select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
--- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
--- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+-- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
+-- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
--- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
--- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+-- and two more that give the service a second login while its password is being replaced (docs/operations.md). This login
+-- acts as the service's role from its first statement on. It therefore owns nothing itself and has the same permissions:
 --   quittance.service_login, quittance.service_login_password
--- Give the passwords by `set` or set_config(), not in PGOPTIONS: what the server cannot read there it repeats in an error.
+-- Pass the passwords with `set` or set_config(), not in PGOPTIONS: the server repeats what it can't parse there in an error.
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
@@ -258,7 +262,8 @@ begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
   end if;
-  -- An error in a statement shows the statement, to the client and in the server's log. This one holds the password.
+  -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
+  -- password.
   begin
     execute format(
       'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
@@ -268,7 +273,7 @@ begin
     raise exception 'role % could not be changed: %', role_name, sqlerrm using errcode = sqlstate;
   end;
 
-  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  -- A service can use only its own schema: not those of other services, not public, and no temporary tables.
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to %I', current_database(), role_name);
   revoke all on schema public from public;

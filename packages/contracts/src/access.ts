@@ -1,11 +1,11 @@
 import type { AccessChanged } from './messages/access-changed.ts';
 
-/** Who may create how many payments, as quota decides it and payments enforces it. */
+/** How many payments a merchant may create. quota decides it and payments enforces it. */
 export type AccessPolicy = Omit<AccessChanged, 'changed_at'>;
 
 export type AccessType = AccessPolicy['access_type'];
 
-/** Why a creation is refused with 403, in the order in which they are checked. */
+/** Why a creation is refused with 403, in the order of the checks. */
 export const creationBlockReasons = [
   'account_inactive',
   'creation_paused',
@@ -17,7 +17,7 @@ export const creationBlockReasons = [
 
 export type CreationBlockReason = (typeof creationBlockReasons)[number];
 
-/** What a merchant reads of its own limits. Source: the API contract, "Creation limits record". */
+/** A merchant's limits as the merchant reads them. Source: the API contract, "Creation limits record". */
 export type CreationLimits = {
   merchant_id: string;
   access_type: AccessType;

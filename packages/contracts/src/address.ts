@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-// Not from 'ethers' itself, which brings providers and wallets along into every process.
+// Not imported from 'ethers' itself, which loads providers and wallets into every process.
 import { getAddress } from 'ethers/address';
 import { decodeBase58, encodeBase58, toBeHex } from 'ethers/utils';
 
@@ -17,7 +17,7 @@ const TRON_VERSION = 0x41;
 const TRON_LENGTH = 34;
 
 /**
- * Reads a wallet address as a person or a node writes it.
+ * Parses a wallet address that a person or a node wrote.
  * @returns null when it is neither an EVM address (mixed case must satisfy EIP-55) nor a Tron base58check address.
  */
 export function parseAddress(text: string): ParsedAddress | null {

@@ -1,7 +1,12 @@
-/** Decimals of `amount` and of `amount_units` in payments: a unit is a millionth of a USDT, whatever the token on chain counts in. */
+/**
+ * Decimals of `amount` and of `amount_units` in payments. A unit is a millionth of a USDT, whatever the token's
+ * decimals on chain.
+ */
 export const AMOUNT_DECIMALS = 6;
 
-/** Source: the API contract. At most 12 digits before the point and 6 behind it, no sign, no exponent, no leading zeros. */
+/**
+ * At most 12 digits before the point and 6 after it, no sign, no exponent, no leading zeros. Source: the API contract.
+ */
 export const AMOUNT_PATTERN = '^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,6})?$';
 
 const amountPattern = new RegExp(AMOUNT_PATTERN);
@@ -10,8 +15,8 @@ const amountPattern = new RegExp(AMOUNT_PATTERN);
 export const MAX_AMOUNT_UNITS = 10n ** 18n - 1n;
 
 /**
- * Reads a merchant's decimal text as whole millionths of a USDT.
- * @returns null when the text is no amount or not greater than zero.
+ * Parses a merchant's decimal text as whole millionths of a USDT.
+ * @returns null when the text is not an amount, or not greater than zero.
  */
 export function parseAmount(text: string): bigint | null {
   if (!amountPattern.test(text)) return null;
@@ -21,7 +26,8 @@ export function parseAmount(text: string): bigint | null {
 }
 
 /**
- * Turns millionths of a USDT into base units of a token with that many decimals (6 on Ethereum and Tron, 18 on BNB Chain).
+ * Converts millionths of a USDT to base units of a token with that many decimals (6 on Ethereum and Tron, 18 on BNB
+ * Chain).
  * @throws RangeError for a token with fewer than 6 decimals, in which some amounts could not be paid.
  */
 export function toTokenUnits(amountUnits: bigint, decimals: number): bigint {

@@ -5,16 +5,16 @@ import type { ServiceName } from './service-name.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * A JSON value on the wire: its type, and the JSON Schema (draft 2020-12) that is checked at run time. A request body always has a
- * schema. A response has one only where the caller decides about money or access by it; elsewhere the owner builds the response from
- * this same type, and the compiler is the check.
+ * A JSON value on the wire: its type, and the JSON Schema (draft 2020-12) that is checked at run time. A request body
+ * always has a schema. A response has one only if the caller decides about money or access by it. Other responses are
+ * built by the owner from this same type and checked by the compiler.
  */
 export type Json<T> = { schema: object | null; /** Carries the type, never a value. */ readonly type?: T };
 
-/** Reads the text of a query parameter. `parse` returns null for a text that is not one; the 422 then gives `reason`. */
+/** Parses the text of a query parameter. `parse` returns null for an invalid text; the 422 then gives `reason`. */
 export type QueryParameter<T> = { parse(text: string): T | null; reason: string };
 
-/** One call of an internal API. The route, the service clients and the operator's command line are all made from it. */
+/** One call of an internal API. The route, the service clients and the operator's command line are built from it. */
 export type Call<
   Path extends string = string,
   Query extends Record<string, QueryParameter<unknown>> = Record<string, QueryParameter<unknown>>,
@@ -29,25 +29,30 @@ export type Call<
   path: Path;
   query: Query;
   body: Json<Body>;
-  /** Whether the body also names the operator and gives the reason, as `actor` and `reason`. */
+  /** Whether the body also contains the operator's name and reason, as `actor` and `reason`. */
   authored: Authored;
-  /** Who may make it beside its callers: nobody unless it is given. */
+  /** Who may make it in addition to `callers`; nobody by default. */
   access: Access;
-  /** The services that may make it: none unless they are given. */
+  /** The services that may make it; none by default. */
   callers: readonly ServiceName[];
-  /** Whether people of a merchant may make it too, about their own merchant alone, which its path names. Nobody of theirs unless it is given. */
+  /** Whether people of the merchant that the path names may make it too. They may not by default. */
   forMerchants: boolean;
   maxBodyBytes: number;
-  /** The status of success. Every other one comes with `{"detail": …, "code": …}`. */
+  /** The status of success. Other answers have the body `{"detail": …, "code": …}`. */
   status: number;
   response: Json<Response>;
-  /** Whether sending it twice is as good as once, so that the client may repeat it when the connection breaks. */
+  /**
+   * Whether sending it twice has the same effect as once, so that the client may repeat it when the connection breaks.
+   */
   idempotent: boolean;
-  /** Whether it may change something, so that its answer is worth waiting for longer: what was stored must not be told as a failure. */
+  /**
+   * Whether it may change something. The client then waits longer for the answer, so that a stored change is not
+   * reported as a failure.
+   */
   changes: boolean;
 };
 
-/** Longest body of a call, unless it says otherwise. */
+/** The longest body of a call, unless it sets another limit. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** `GET /merchants/:merchant_id/policy`, below /internal/v1, where all internal calls are. */
@@ -55,7 +60,7 @@ type RequestLine = `${Method} /${string}`;
 type PathOf<Line extends RequestLine> = Line extends `${Method} ${infer Path}` ? `/internal/v1${Path}` : never;
 
 /**
- * Declares a call. Without `body` there is none; `idempotent` follows the method unless it is given.
+ * Declares a call. Without `body` it has none. By default, `idempotent` depends on the method.
  * @param more.status 200 by default.
  */
 export function defineCall<
@@ -118,10 +123,10 @@ export type ParamsOf<C extends Call> = { [name in ParameterName<C['path']>]: str
 export type BodyOf<C extends Call> = C['body'] extends Json<infer Body> ? Body : never;
 export type ResponseOf<C extends Call> = C['response'] extends Json<infer Response> ? Response : never;
 
-/** What the route is given: each parameter of the query as its value, or null when it is absent. */
+/** The query as the route gets it: the value of each parameter, or null for an absent one. */
 export type QueryOf<C extends Call> = { [name in keyof C['query']]: ReturnType<C['query'][name]['parse']> | null };
 
-/** What the caller gives. Parts that the call does not have are not asked for. */
+/** The input that the caller passes. Parts that the call doesn't have are not required. */
 export type InputOf<C extends Call> = Part<ParamsOf<C>, 'params'> &
   (C['query'] extends Record<string, never>
     ? object

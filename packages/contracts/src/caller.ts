@@ -1,6 +1,6 @@
 import type { ServiceName } from './service-name.ts';
 
-/** The operator's command line on the machine of the local stack, or wherever it is given a key. It may do what operators may. */
+/** The operator's command line, on the local stack's machine or wherever it has a key. It may do what operators may. */
 export const OPS = 'ops';
 
 /** A process that makes internal calls, and signs them with its own key. */

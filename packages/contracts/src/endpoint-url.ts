@@ -2,9 +2,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { isPublicAddress } from './public-address.ts';
 
-/** Where a merchant's events go, as far as the text of the URL can tell. What a name resolves to is decided when dialling. */
+/** A merchant's webhook endpoint, as far as the text of the URL defines it. Host names are resolved when connecting. */
 type EndpointUrl = {
-  /** As it was given, except that an international host name has its ASCII form (Punycode). */
+  /** As the merchant sent it, except that an international host name is in ASCII form (Punycode). */
   url: string;
   /** `https://` and the host, as an HTTP client wants it. */
   origin: string;
@@ -19,28 +19,28 @@ export type EndpointUrlCheck = { ok: true; endpoint: EndpointUrl } | { ok: false
 const MAX_URL_LENGTH = 2048;
 const MAX_HOST_LENGTH = 253;
 
-/** RFC 3986's characters without the fragment's `#`. A backslash, a space or a tab would mean different things to different parsers. */
+/** The characters of RFC 3986 without the fragment's `#`. Parsers disagree on backslashes, spaces and tabs. */
 const urlCharacters = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]*$/;
 const ascii = /^[\0-\x7f]*$/;
 const scheme = /^https:\/\//i;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** A last label with digits only, or `0x7f`, would make the name one of the odd spellings of an IPv4 address. */
+/** A last label of only digits, or `0x7f`, would make the name an unusual spelling of an IPv4 address. */
 const topLabel = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/;
 const fourNumbers = /^\d{1,3}(?:\.\d{1,3}){3}$/;
-/** Names that only mean something inside a network or on one machine. */
+/** Names that exist only inside a network or on one machine. */
 const privateSuffixes = ['localhost', 'local', 'internal', 'home.arpa', 'onion'];
 
 /**
- * The URL policy for webhook endpoints: public HTTPS on port 443, no user info, no fragment, nothing spelt oddly.
- * The text is taken apart by hand, strictly, and then Node's own parser must agree on what it means.
+ * The URL policy for webhook endpoints: public HTTPS on port 443, no user info, no fragment, no unusual spelling. The
+ * text is parsed strictly here, and then Node's own parser must agree on the result.
  * Source: the API contract, "PUT /api/v1/merchant/webhook".
- * @param mayBePrivate whether a host may have a name that only means something inside a network; none may, unless it says so.
+ * @param mayBePrivate whether a host may have a name that exists only inside a network; none may by default.
  */
 export function parseEndpointUrl(
   given: string,
   mayBePrivate: (host: string) => boolean = () => false,
 ): EndpointUrlCheck {
-  // Nothing is done with a text that could not be accepted anyway.
+  // Doesn't process a text that could not be accepted anyway.
   if (given.length > MAX_URL_LENGTH) return refuse(`must have at most ${MAX_URL_LENGTH} characters`);
   const text = withAsciiHost(given);
   if (text === null) return refuse('must have a valid host name');
@@ -60,9 +60,10 @@ export function parseEndpointUrl(
 }
 
 /**
- * Everything else of the text is left as it is. Only the one ordinary spelling of an international name is converted: characters that
- * UTS 46 would map to others or leave out, such as full-width letters and dots, could make a name or an address that the text hides.
- * @returns null for a host name that is no international one either.
+ * Converts an international host name to ASCII and keeps the rest of the text. Only its one ordinary spelling is
+ * converted: characters that UTS 46 maps to others or removes, such as full-width letters and dots, could hide the real
+ * name or address.
+ * @returns null for a host name that is neither ASCII nor a valid international name.
  */
 function withAsciiHost(text: string): string | null {
   const [start = '', authority = '', rest = ''] = /^([^:/?#]*:\/\/)([^/?#]*)(.*)$/s.exec(text)?.slice(1) ?? [];
@@ -97,7 +98,7 @@ function hostProblem(host: string, mayBePrivate: (host: string) => boolean): str
 
 function addressProblem(address: string): string | null {
   if (!isIPv4(address) && !isIPv6(address)) return 'must have a valid host name or IP address';
-  // WHATWG's serialisation is the canonical one of RFC 5952; any other spelling of the same address is refused.
+  // WHATWG's serialisation is the canonical one of RFC 5952. Other spellings of the address are refused.
   const canonical = isIPv4(address) || URL.parse(`https://[${address}]/`)?.hostname === `[${address}]`;
   if (!canonical) return 'must spell the IP address in its canonical form';
   return isPublicAddress(address) ? null : 'must be a public address';

@@ -1,6 +1,6 @@
 import { creationBlockReasons } from './access.ts';
 
-/** Every status of an error with the codes that its body may have. Source: the API contract's extensions, "Errors". */
+/** Every error status, with the codes that its body may have. Source: the API contract's extensions, "Errors". */
 export const errorCodes = {
   400: ['bad_request'],
   401: ['unauthorized'],

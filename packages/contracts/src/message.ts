@@ -1,33 +1,37 @@
 import type { ServiceName } from './service-name.ts';
 import { checkOfSchema, describeErrors, type ObjectOf } from './schema.ts';
 
-/** A message of the broker: its name, who publishes it, and the check of its body. */
+/** A message on the broker: its name, its publisher, and the check of its body. */
 export type MessageDefinition<T> = {
   /** Past tense, PascalCase; also the routing key. */
   name: string;
-  /** Grows only with a change that an old reader could not read. */
+  /** Incremented only by a change that an old consumer could not read. */
   version: number;
   published_by: ServiceName;
   /**
-   * For a message whose effect nobody waits for: under load relay and consumers handle it in sets that are at least this many milliseconds
-   * apart, which takes fewer transactions. A lone one goes its way at once. Left out, none is kept.
+   * For a message whose effect nobody waits for. Under load, relay and consumers process such messages in batches at
+   * least this many milliseconds apart, which takes fewer transactions. A single message is sent immediately. Without
+   * it, there is no spacing.
    */
   spacingMs?: number;
-  /** JSON Schema (draft 2020-12) of the body. Unknown fields are allowed, so that a newer sender does not break an older reader. */
+  /**
+   * JSON Schema (draft 2020-12) of the body. Unknown fields are allowed, so that a newer sender doesn't break an older
+   * reader.
+   */
   schema: { type: 'object'; required: readonly string[]; properties: Record<string, object> };
   /** @throws InvalidMessage that lists every problem. */
   parse(value: unknown): T;
 };
 
-/** A body that does not fit its message. Trying again cannot help. */
+/** A body that doesn't match its message's schema. Retrying doesn't help. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
 }
 
 /**
- * Declares a message. The type of its body follows from the schemas of its fields.
+ * Declares a message. The type of its body is derived from the schemas of its fields.
  * @param definition.properties are required.
- * @param definition.optional may be absent: what an older sender does not know, or what a sender has nothing to say of.
+ * @param definition.optional may be absent: unknown to an older sender, or not always applicable.
  */
 export function defineMessage<
   const Properties extends Record<string, object>,

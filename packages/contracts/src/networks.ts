@@ -3,7 +3,10 @@ import { AMOUNT_DECIMALS, AMOUNT_PATTERN, parseAmount } from './amount.ts';
 import { priceLists, type UnitPrices } from './price-lists.ts';
 import { checkOfSchema, describeErrors, type TypeOf } from './schema.ts';
 
-/** Customers compare these words with what another page shows, so they are plain: nothing invisible, nothing that only looks like a letter. */
+/**
+ * Customers compare these words with another page, so only plain characters are allowed: nothing invisible, no
+ * lookalikes of letters.
+ */
 const NAME_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9 .()-]{0,38}[A-Za-z0-9)])?$';
 const TOKEN_STANDARD_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9-]{0,14}[A-Za-z0-9])?$';
 
@@ -13,22 +16,30 @@ const endpointSchema = {
   required: ['url'],
   properties: {
     url: { type: 'string', minLength: 1 },
-    /** HTTP headers of every request, where a provider wants its key in one, such as TRON-PRO-API-KEY. */
+    /** HTTP headers of every request, for providers that expect their key in one, such as TRON-PRO-API-KEY. */
     headers: {
       type: 'object',
       maxProperties: 16,
       propertyNames: { pattern: '^[A-Za-z0-9-]{1,64}$' },
       additionalProperties: { type: 'string', minLength: 1, maxLength: 4096 },
     },
-    /** WebSocket of the same provider (ws or wss): announces new blocks at once; nothing else is taken from it. */
+    /**
+     * WebSocket of the same provider (ws or wss). It announces new blocks immediately; nothing else is read from it.
+     */
     ws_url: { type: 'string', minLength: 1 },
-    /** Calls a second that the plan allows; a batch counts all it holds. Without it, only the provider's refusals limit. */
+    /**
+     * Calls per second that the plan allows; each call in a batch counts. Without it, only the provider's refusals
+     * limit the rate.
+     */
     requests_per_second: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
-    /** Calls a day that the plan allows. What is left is spread over the day, and kept for payments that wait. */
+    /**
+     * Calls per day that the plan allows. The remaining calls are spread over the day and reserved for waiting
+     * payments.
+     */
     requests_per_day: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
-    /** The same in the provider's units, of which a call takes more or fewer. */
+    /** The same in the provider's units; methods take different numbers of units. */
     units_per_day: { type: 'integer', minimum: 1, maximum: 1_000_000_000_000 },
-    /** Units that a call takes: the name of a list in price-lists.ts, or units by method, with `default` for all others. */
+    /** Units per call: the name of a list in price-lists.ts, or units by method, with `default` for all others. */
     unit_prices: {
       anyOf: [
         { type: 'string', minLength: 1 },
@@ -66,13 +77,16 @@ const schema = {
     properties: {
       /** Short lowercase name, used in the API, e.g. "ethereum". */
       id: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
-      /** What customers know the network by, as exchanges and wallets write it, e.g. "BNB Smart Chain". */
+      /** The network's name for customers, as exchanges and wallets write it, e.g. "BNB Smart Chain". */
       name: { type: 'string', pattern: NAME_PATTERN },
-      /** The word that exchanges put beside that name when a token is sent, e.g. "BEP20"; without one, the name is all they show. */
+      /**
+       * The word that exchanges show next to that name for token withdrawals, e.g. "BEP20". Without it, only the name
+       * is shown.
+       */
       token_standard: { type: 'string', pattern: TOKEN_STANDARD_PATTERN },
       family: { enum: ['evm', 'tron'] },
       chain_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-      /** Where the chain is read, best first; a text is an endpoint with nothing but a URL. None: the network is switched off. */
+      /** Endpoints, best first; a text is an endpoint with only a URL. An empty list disables the network. */
       rpc_urls: { type: 'array', maxItems: 16, items: { anyOf: [{ type: 'string', minLength: 1 }, endpointSchema] } },
       /** Canonical address of the USDT contract. */
       usdt_contract: { type: 'string' },
@@ -80,42 +94,59 @@ const schema = {
       decimals: { type: 'integer', minimum: AMOUNT_DECIMALS, maximum: 36 },
       /** A transfer in block B is confirmed when head − B + 1 reaches this number. */
       confirmations: { type: 'integer', minimum: 1, maximum: 100_000 },
-      /** `finalized` also waits until the chain itself calls the block final. */
+      /** `finalized` also waits until the chain itself declares the block final. */
       finality: { enum: ['confirmations', 'finalized'] },
-      /** A transfer of more than this (decimal text, USDT) also waits until the chain calls its block final, where `finality` alone would not. */
+      /**
+       * A transfer of more than this (decimal text, USDT) also waits until the chain declares its block final, even if
+       * `finality` doesn't require it.
+       */
       finalized_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
-      /** A transfer of more than this (decimal text, USDT) is only confirmed once two endpoints show it at the same place. */
+      /**
+       * A transfer of more than this (decimal text, USDT) is confirmed only when two endpoints show it at the same
+       * place.
+       */
       agreement_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
       /**
-       * What stands in for the chain's own word as long as no node has named a final block: a block this deep counts as final. Without it,
-       * only a named block is final.
+       * Used while no node has named a final block: a block this deep counts as final. Without it, only a block that a
+       * node names is final.
        */
       confirmations_without_finalized: { type: 'integer', minimum: 1, maximum: 100_000 },
       /**
-       * Whether a block is final as soon as nodes show it, so that the one they name for `finalized` may be their newest. Elsewhere that
-       * answer proves nothing: some nodes give their newest block for every tag that they do not know.
+       * Whether a block is final as soon as nodes show it, so that the block they name as `finalized` may be their
+       * newest. On other networks that answer proves nothing: some nodes return their newest block for every tag they
+       * don't know.
        */
       instant_finality: { type: 'boolean' },
-      /** Most blocks that one eth_getLogs may ask for. Default 2000. */
+      /** The most blocks in one eth_getLogs. Default 2000. */
       max_block_range: { type: 'integer', minimum: 1, maximum: 100_000 },
       /**
-       * Whether blocks hold events that their header's Bloom filter leaves out, so that the filter is no reason not to ask. Default: only on
-       * Polygon, whose bridge had such events until December 2025.
+       * Whether blocks contain events that their header's Bloom filter omits, so that the filter can't be used to skip
+       * a block. Default: only on Polygon, whose bridge had such events until December 2025.
        */
       events_outside_bloom: { type: 'boolean' },
-      /** Most milliseconds between two looks for a block that is due. Blocks that come faster are read several at once. */
+      /**
+       * The longest time between two checks for a due block, in milliseconds. Faster blocks are read several at once.
+       */
       poll_interval_ms: { type: 'integer', minimum: 20, maximum: 600_000 },
-      /** Milliseconds between two looks while nobody waits on the network. Default 60000. Longer ones would look like a scan that stands. */
+      /**
+       * Milliseconds between two checks while no payment waits on the network. Default 60000. A longer time would look
+       * like a stopped scan.
+       */
       asleep_poll_interval_ms: { type: 'integer', minimum: 20, maximum: 60_000 },
-      /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
+      /** Link to a transaction, with `{transaction_id}` in place of its id; null without an explorer. */
       explorer_transaction_url: { anyOf: [{ type: 'string', pattern: '\\{transaction_id\\}' }, { type: 'null' }] },
-      /** The network of an EVM address when a payment names none. Where several EVM networks are on, exactly one has it. */
+      /**
+       * The network of an EVM address when a payment names none. If several EVM networks are enabled, exactly one must
+       * set it.
+       */
       default_evm: { type: 'boolean' },
     },
   },
 } as const;
 
-/** A node that answers Ethereum JSON-RPC. `${NAME}` in its texts stands for an environment variable, which only chain-watcher fills in. */
+/**
+ * A node with Ethereum JSON-RPC. `${NAME}` in its texts is an environment variable, which only chain-watcher fills in.
+ */
 export type RpcEndpoint = TypeOf<typeof endpointSchema>;
 
 /** One blockchain on which payments can be received, as written in the networks file. */
@@ -124,8 +155,8 @@ export type Network = TypeOf<typeof schema>[number];
 const validate = checkOfSchema<Network[]>(schema);
 
 /**
- * Checks a parsed networks file and keeps what is switched on: a network without RPC URLs is left out.
- * @throws Error that lists every problem of the file at once.
+ * Checks a parsed networks file and returns the enabled networks: those with RPC URLs.
+ * @throws Error listing every problem of the file.
  */
 export function parseNetworks(json: unknown): Network[] {
   if (!validate(json)) throw new Error(`networks: ${describeErrors(validate.errors)}`);
@@ -147,8 +178,9 @@ export function parseNetworks(json: unknown): Network[] {
 }
 
 /**
- * The amount, in millionths of a USDT, above which two endpoints must show a transfer, final, at the same place; null for none. Where two
- * are configured, that holds for everything that waits for finality because of its amount: one endpoint's word could raise it early.
+ * The amount, in millionths of a USDT, above which two endpoints must show a transfer as final at the same place; null
+ * for none. With two endpoints it includes every amount that waits for finality because of its size, because a single
+ * endpoint could claim finality early.
  */
 export function agreementAboveUnits(
   network: Pick<Network, 'rpc_urls' | 'finalized_above_amount' | 'agreement_above_amount'>,
@@ -161,7 +193,7 @@ export function agreementAboveUnits(
 
 const POLYGON_CHAIN_ID = 137;
 
-/** Files that were written before the field existed have a Polygon too. */
+/** Files from before the field existed may also contain Polygon. */
 export function hasEventsOutsideBloom({
   events_outside_bloom: isTold,
   chain_id: chainId,
@@ -169,21 +201,24 @@ export function hasEventsOutsideBloom({
   return isTold ?? chainId === POLYGON_CHAIN_ID;
 }
 
-/** The network of an address whose payment names none: the default EVM network (or the only one), or the first Tron network. */
+/**
+ * The network for an address when the payment names none: the default EVM network (or the only one), or the first Tron
+ * network.
+ */
 export function defaultNetwork(networks: readonly Network[], family: AddressFamily): Network | null {
   const candidates = networks.filter((network) => network.family === family);
   return candidates.find((network) => network.default_evm === true) ?? candidates[0] ?? null;
 }
 
-/** The network as a customer reads it: the name in the file, or the id with a capital. */
+/** The network's name for customers: the name in the file, or the id with a capital. */
 export function networkName({ name, id }: Network): string {
   return name ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 }
 
 /**
- * The word beside the name on exchanges' withdrawal pages: "Tron (TRC20)". Every network of the Tron family has it.
- * @returns null where the name stands alone. "ERC20" is no default for EVM networks, although their tokens follow it: on those pages it
- * means Ethereum, and a customer who reads "Polygon (ERC20)" may choose that.
+ * The word next to the name on exchanges' withdrawal pages: "Tron (TRC20)". Every Tron network has it.
+ * @returns null if only the name is shown. "ERC20" is not the default for EVM networks, although their tokens follow
+ *   it: on those pages it means Ethereum, and a customer who reads "Polygon (ERC20)" may choose that.
  */
 export function tokenStandard({ token_standard: standard, family }: Network): string | null {
   return standard ?? (family === 'tron' ? 'TRC20' : null);
@@ -195,7 +230,7 @@ function addressProblems(networks: readonly Network[]): string[] {
     .map((network) => `${network.id}: usdt_contract is no ${network.family} address`);
 }
 
-/** An endpoint cannot agree with itself: named twice, it would vouch for large transfers alone. */
+/** An endpoint can't agree with itself: if it is listed twice, it alone could confirm large transfers. */
 function endpointProblems(networks: readonly Network[]): string[] {
   return networks.flatMap(({ id, rpc_urls: entries, agreement_above_amount: threshold }) => {
     const urls = new Set(entries.map((entry) => (typeof entry === 'string' ? entry : entry.url)));
@@ -222,7 +257,7 @@ function planProblems(endpoint: RpcEndpoint, place: string): string[] {
   return problems;
 }
 
-/** @returns null for a list that is not known, or lacks `default`. */
+/** @returns null for an unknown list, or one without `default`. */
 export function unitPricesOf(prices: NonNullable<RpcEndpoint['unit_prices']>): UnitPrices | null {
   if (typeof prices === 'string') return priceLists[prices] ?? null;
   const { default: other } = prices;
@@ -234,7 +269,7 @@ function priceListProblem(prices: NonNullable<RpcEndpoint['unit_prices']>): stri
   return `names no list that we have: ${Object.keys(priceLists).join(', ')}`;
 }
 
-/** Two networks under one name: a copied entry that kept it would send customers to the wrong chain. */
+/** Two networks with the same name. A copied entry with the old name would send customers to the wrong chain. */
 function nameProblems(networks: readonly Network[]): string[] {
   const shown = (network: Network) => networkName(network).toLowerCase();
   const isTaken = (network: Network, position: number) =>

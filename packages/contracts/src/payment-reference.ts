@@ -4,18 +4,21 @@ import { newId } from './ids.ts';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 const CHARACTERS = 8;
-/** As many hexadecimal digits of the payment's id as eight characters can say; they are random. */
+/** How many hexadecimal digits of the payment's id fit in eight characters; they are random. */
 const HEX_DIGITS = 10;
 
-/** With digits between letters a reference is no number (00123456, 12E45678; 0X71519E is one) and no date (1MAR2026), in any language. */
+/**
+ * With a digit between letters a reference is neither a number (00123456, 12E45678; 0X71519E is one) nor a date
+ * (1MAR2026), in any language.
+ */
 const staysText = /^(?!0X).*[A-Z]\d+[A-Z]/;
 
-/** Five of six ids will do, so that this many in a row never fail. */
+/** Five of six ids are suitable, so that this many tries never fail in a row. */
 const TRIES = 64;
 
 /**
- * A new payment's id, with a reference that spreadsheets keep as it is. Of the payments that were made before this, one in 7,000 has a
- * reference that they turn into a number.
+ * A new payment's id, whose reference spreadsheets leave unchanged. Of the payments created before this rule, one in
+ * 7,000 has a reference that they turn into a number.
  */
 export function newPaymentId(now: Date = new Date()): string {
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -25,7 +28,10 @@ export function newPaymentId(now: Date = new Date()): string {
   throw new Error('the random numbers of this process are not random');
 }
 
-/** What a customer reads out to the shop to name a payment: 8 characters, made from the end of its id, so that no column holds it. */
+/**
+ * The reference that a customer tells the shop to name a payment: 8 characters, computed from the end of its id, so
+ * that it needs no column.
+ */
 export function referenceOf(paymentId: string): string {
   const bits = BigInt(`0x${paymentId.slice(-HEX_DIGITS)}`);
   return Array.from({ length: CHARACTERS }, (_, position) => {
@@ -35,8 +41,9 @@ export function referenceOf(paymentId: string): string {
 }
 
 /**
- * Reads a reference as people write it: in either case, with I or L for 1 and O for 0.
- * @returns the last 10 hexadecimal digits of the id of each payment that has it; null when the text is no reference.
+ * Parses a reference as people write it: in either case, with I or L for 1 and O for 0.
+ * @returns the last 10 hexadecimal digits of the id of each payment with this reference; null when the text is not a
+ *   reference.
  */
 export function parseReference(text: string): string | null {
   const written = text.toUpperCase().replaceAll(/[IL]/g, '1').replaceAll('O', '0');

@@ -1,7 +1,7 @@
-/** Absent limits stay as they are; a daily limit of null means no daily cap. */
+/** Absent limits stay unchanged; a daily limit of null means none. */
 export type Limits = { total_limit?: number; daily_limit?: number | null };
 
-/** What a beta is agreed to be; absent conditions are the standard ones. */
+/** The conditions of a beta; absent ones are the standard conditions. */
 export type BetaConditions = Limits & { beta_duration_days?: number };
 
 /** Standard beta. Source: the API contract, "Creation quota". */
@@ -10,7 +10,10 @@ export const standardBeta = { beta_duration_days: 30, total_limit: 100, daily_li
 /** The highest limit: far above any real account, and still within PostgreSQL's integer. */
 export const LIMIT_MAX = 1_000_000_000;
 
-/** Access of those who host the service for themselves: legacy, which can create at once, without a limit that anybody reaches. */
+/**
+ * Access for operators who host the service for themselves: legacy, which can create payments immediately, with a limit
+ * that nobody reaches.
+ */
 export const unlimited = { access_type: 'legacy', total_limit: LIMIT_MAX, daily_limit: null } as const;
 
 export const isUnlimited = (access: {
@@ -22,5 +25,5 @@ export const isUnlimited = (access: {
   access.total_limit === unlimited.total_limit &&
   access.daily_limit === unlimited.daily_limit;
 
-/** The longest a beta may last, extensions included. */
+/** The longest duration of a beta, including extensions. */
 export const MAX_BETA_DAYS = 3650;

@@ -1,10 +1,11 @@
-/** Units that one call takes, by method; `default` for every other one. */
+/** Units per call, by method; `default` is for every other method. */
 export type UnitPrices = Record<string, number> & { default: number };
 
 /**
- * What providers publish, as of November 2026. Networks files name a list, or hold one of their own.
- * Sources: alchemy.com/docs/reference/compute-unit-costs (compute units); docs.metamask.io/services/get-started/pricing/credit-cost
- * (Infura's credits, where a batch counts as one call more); quicknode.com/api-credits (credits; Tron 30, Celo 40 a call).
+ * The prices that providers publish, as of November 2026. Networks files name a list or contain their own.
+ * Sources: alchemy.com/docs/reference/compute-unit-costs (compute units);
+ * docs.metamask.io/services/get-started/pricing/credit-cost (Infura's credits; a batch counts as one additional call);
+ * quicknode.com/api-credits (credits; Tron 30, Celo 40 per call).
  */
 export const priceLists: Readonly<Record<string, UnitPrices>> = {
   alchemy: { default: 20, eth_chainId: 0, eth_blockNumber: 10, eth_getLogs: 60 },

@@ -4,14 +4,14 @@ import { actorOf as actorOfOperator, mayCall, type Operator } from './operator.t
 /** A person of one merchant, who sees that merchant's data and nothing else. */
 export type MerchantPerson = { name: string; role: 'merchant'; merchant_id: string };
 
-/** Who may be behind a token: a person who runs the system, or one of a merchant. */
+/** The person that a token is for: an operator, or a person of a merchant. */
 export type Principal = Operator | MerchantPerson;
 
 export const isMerchantPerson = (principal: Principal): principal is MerchantPerson => principal.role === 'merchant';
 
 /**
- * Why somebody may not make a call: it is `closed` to such people, or about a `foreign` merchant. What is foreign is looked for nowhere, so
- * that another merchant and none look the same.
+ * Why a person may not make a call: it is `closed` to them, or about a `foreign` merchant. Foreign merchants are never
+ * looked up, so that an existing merchant and a missing one look the same.
  * @param params of the path.
  */
 export function refusalOf(
@@ -25,6 +25,9 @@ export function refusalOf(
   return params['merchant_id'] === principal.merchant_id ? null : 'foreign';
 }
 
-/** As an audit names somebody: `@olga` runs the system, `@merchant/anna` is a merchant's. No operator's name has a slash in it. */
+/**
+ * A person's name in an audit log: `@olga` is an operator, `@merchant/anna` is a merchant's person. Operators' names
+ * never contain a slash.
+ */
 export const actorOf = (principal: Principal): string =>
   isMerchantPerson(principal) ? `@merchant/${principal.name}` : actorOfOperator(principal);

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Special-purpose IPv4 blocks (IANA registry), and the address at which Azure machines reach their host. */
+/** Special-purpose IPv4 blocks (IANA registry), and the address through which Azure machines reach their host. */
 const closedIPv4 = blockList('ipv4', [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,15 +20,15 @@ const closedIPv4 = blockList('ipv4', [
   '240.0.0.0/4',
 ]);
 
-/** Global unicast. Everything that embeds or stands for another address (mapped, NAT64, ULA, link-local) lies outside. */
+/** Global unicast. Addresses that embed or represent another address (mapped, NAT64, ULA, link-local) are outside. */
 const openIPv6 = blockList('ipv6', ['2000::/3']);
 
-/** What IANA set apart inside global unicast: protocol assignments, documentation, 6to4. */
+/** Blocks that IANA reserves inside global unicast: protocol assignments, documentation, 6to4. */
 const closedIPv6 = blockList('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
 /**
- * Whether an address lies on the public internet, so that a webhook may be sent there.
- * @param address IPv4 or IPv6 in text form, without brackets; one with a zone (`fe80::1%eth0`) is never public.
+ * Whether an address is on the public internet, so that webhooks may be sent to it.
+ * @param address IPv4 or IPv6 as text, without brackets; one with a zone (`fe80::1%eth0`) is never public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !closedIPv4.check(address, 'ipv4');

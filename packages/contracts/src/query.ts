@@ -2,14 +2,14 @@ import type { QueryParameter } from './call.ts';
 import { isId, parseTransactionId, type IdPrefix } from './ids.ts';
 import { parseRfc3339 } from './timestamp.ts';
 
-/** The forms that parameters of a query have. */
+/** The types of query parameters. */
 export const query = {
   text: { parse: (text: string): string => text, reason: 'must be text' },
 
-  /** A point in time, such as the one before which a page of older entries begins. */
+  /** A point in time, such as the end of a page of older entries. */
   timestamp: { parse: parseRfc3339, reason: 'must be a time such as 2026-01-31T12:00:00.000Z' },
 
-  /** A UTC day, as the midnight that begins it. */
+  /** A UTC day, as its midnight. */
   day: { parse: (text: string) => parseRfc3339(`${text}T00:00:00Z`), reason: 'must be a day such as 2026-01-31' },
 
   transactionId: {
@@ -17,7 +17,7 @@ export const query = {
     reason: 'must be 64 hexadecimal characters, with or without 0x before them',
   },
 
-  /** A merchant's own name for its order. */
+  /** A merchant's own id for its order. */
   orderId: {
     parse: (text: string): string | null => (/^[\x20-\x7e]{1,128}$/.test(text) ? text : null),
     reason: 'must be 1 to 128 printable ASCII characters',
@@ -28,7 +28,7 @@ export const query = {
     reason: `must be ${values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ')}`,
   }),
 
-  /** @param what the thing that has the id, with its article. */
+  /** @param what the object that has the id, with its article. */
   id: (prefix: IdPrefix, what: string): QueryParameter<string> => ({
     parse: (text) => (isId(prefix, text) ? text : null),
     reason: `must be ${what} id`,

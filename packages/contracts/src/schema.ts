@@ -1,20 +1,20 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isVisible } from './visible.ts';
 
-/** One ajv for every schema of the contracts: all problems are collected, and a misspelt keyword is an error. */
+/** One ajv instance for every schema of the contracts. It collects all problems; a misspelled keyword is an error. */
 const ajv = new Ajv2020({
   ...{ allErrors: true, strict: true, allowUnionTypes: true },
-  // That a text is empty is for minLength to say.
+  // An empty text is reported by minLength.
   formats: { visible: (text) => text === '' || isVisible(text) },
 });
 
-/** Whether a value fits a schema; `errors` says of the value given last why it does not. */
+/** Whether a value matches a schema. `errors` has the reasons of the last check. */
 export type SchemaCheck<T> = { (value: unknown): value is T; errors?: ErrorObject[] | null };
 
 /**
- * A check of a JSON Schema (draft 2020-12), compiled when it is first used: each service declares the calls and messages of all
- * the others and uses a few of them, and compiling all took a quarter of what a start costs.
- * @throws at the first use when the schema itself is wrong, which a unit test notices for every declared one.
+ * A check of a JSON Schema (draft 2020-12), compiled on first use: each service declares the calls and messages of all
+ * others and uses few of them. Compiling all took a quarter of the start-up time.
+ * @throws on first use when the schema itself is wrong. A unit test checks every declared schema.
  */
 export function checkOfSchema<T>(schema: object): SchemaCheck<T> {
   let compiled: ValidateFunction<T> | null = null;
@@ -27,7 +27,7 @@ export function checkOfSchema<T>(schema: object): SchemaCheck<T> {
   return check;
 }
 
-/** The type of what fits a JSON Schema that is declared `as const`, for the keywords that the contracts use. */
+/** The type of values that match a JSON Schema declared `as const`, for the keywords that the contracts use. */
 export type TypeOf<Schema> = Schema extends { enum: readonly (infer Value)[] }
   ? Value
   : Schema extends { anyOf: readonly (infer Choice)[] }
@@ -44,21 +44,21 @@ export type TypeOf<Schema> = Schema extends { enum: readonly (infer Value)[] }
 
 type Types = { string: string; integer: number; number: number; boolean: boolean; null: null };
 
-/** An object with these fields, all of them required unless `Required` names some. */
+/** An object with these fields. All are required unless `Required` names some. */
 export type ObjectOf<Properties, Required = keyof Properties> = {
   -readonly [field in keyof Properties as field extends Required ? field : never]: TypeOf<Properties[field]>;
 } & {
   -readonly [field in keyof Properties as field extends Required ? never : field]?: TypeOf<Properties[field]>;
 };
 
-/** Says every problem in one line: "/amount must match pattern …; / must have required property 'network'". */
+/** All problems in one line: "/amount must match pattern …; / must have required property 'network'". */
 export function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {
   return (errors ?? [])
     .map((error) => `${error.instancePath || '/'} ${error.message ?? 'is invalid'}${culprit(error)}`)
     .join('; ');
 }
 
-/** What ajv knows of the problem and leaves out of its sentence: the field that is too much, or the values that are allowed. */
+/** What ajv leaves out of its message: the name of the unknown field, or the allowed values. */
 function culprit({ keyword, params }: ErrorObject): string {
   const { additionalProperty, allowedValues } = params as { additionalProperty?: string; allowedValues?: unknown[] };
   if (keyword === 'additionalProperties') return `: '${String(additionalProperty)}'`;

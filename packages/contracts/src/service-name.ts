@@ -1,4 +1,4 @@
-/** The five services. Their names stand in messages, queue names, logs and metrics. */
+/** The five services. Their names appear in messages, queue names, logs and metrics. */
 export const serviceNames = ['api-gateway', 'payments', 'chain-watcher', 'webhook-dispatcher', 'quota'] as const;
 
 export type ServiceName = (typeof serviceNames)[number];
@@ -12,5 +12,5 @@ export const schemas = {
   quota: 'quota',
 } as const satisfies Record<ServiceName, string>;
 
-/** What stands before a setting of one service where all share an environment, such as `API_GATEWAY_` before `PORT`. */
+/** The prefix of one service's settings when all share an environment, such as `API_GATEWAY_` for `PORT`. */
 export const settingPrefix = (service: ServiceName): string => `${service.toUpperCase().replaceAll('-', '_')}_`;

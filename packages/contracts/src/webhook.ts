@@ -1,10 +1,10 @@
 import type { EventExtras, UnmatchedReason } from './api/payment.ts';
 
-/** What a merchant can choose to be told: that payments reached a status, or that money came which pays nothing. */
+/** The events that a merchant can subscribe to: a payment reached a status, or an unmatched transfer arrived. */
 export const webhookChoices = ['PAID', 'CHECKING', 'EXPIRED', 'CANCELLED', 'TRANSFER_UNMATCHED'] as const;
 export type WebhookChoice = (typeof webhookChoices)[number];
 
-/** JSON Schema of a merchant's choice, without repeats. Up to release 0.2.0 merchants could leave PAID out. */
+/** JSON Schema of a merchant's choice, without duplicates. Up to release 0.2.0 merchants could leave PAID out. */
 export const webhookChoiceSchema = {
   type: 'array',
   items: { enum: webhookChoices },
@@ -12,7 +12,7 @@ export const webhookChoiceSchema = {
   uniqueItems: true,
 } as const;
 
-/** What a merchant reads of its endpoint; the signing key is never part of it. `events`: see webhookChoices. */
+/** A webhook endpoint as its merchant reads it, never with the signing key. `events`: see webhookChoices. */
 export type WebhookSettings = {
   url: string;
   key_id: string;
@@ -21,7 +21,7 @@ export type WebhookSettings = {
   updated_at: string;
 };
 
-/** The types of events other than PAID, and what a merchant chooses to get them. */
+/** The types of events other than PAID, and the choice that subscribes to each. */
 export const noticeTypes = {
   'payment.checking': 'CHECKING',
   'payment.expired': 'EXPIRED',
@@ -45,15 +45,15 @@ export const errorCategories = [
   'http_4xx',
   'http_5xx',
   'interrupted',
-  /** Taken back before it was sent: the payment was PAID meanwhile. */
+  /** Withdrawn before it was sent, because the payment became PAID. */
   'superseded',
 ] as const;
 
 export type ErrorCategory = (typeof errorCategories)[number];
 
 /**
- * What a merchant reads. A name that leads inside is `dns_error` to it, like one that does not exist: the difference would tell which names
- * exist in our network. Operators read it.
+ * The categories that merchants read. For them, a name that leads to a private network is `dns_error`, like one that
+ * doesn't exist: the difference would reveal which names exist in our network. Operators see it.
  */
 export const merchantErrorCategories = errorCategories.filter((category) => category !== 'blocked_address');
 
@@ -88,11 +88,11 @@ export type WebhookEvent = {
   description: string;
   /** Present only when the transfer pays because an operator or the merchant accepted it. */
   accepted?: true;
-  /** What was accepted; present with `accepted`. */
+  /** The accepted transfer; present with `accepted`. */
   transfer?: UnmatchedMoney;
 } & EventExtras;
 
-/** The body of a delivery of any other type. Nothing is known of a payment where a transfer fits none. */
+/** The body of a delivery of any other type. The payment's fields are null if a transfer fits no payment. */
 export type WebhookNotice = {
   event_id: string;
   event_type: NoticeType;
@@ -103,15 +103,15 @@ export type WebhookNotice = {
   transaction_event_index: number | null;
   description: string | null;
   transfer?: UnmatchedMoney;
-  /** Of `transfer.unmatched`: the merchant's payments that it may be for, at most 20. */
+  /** For `transfer.unmatched`: the merchant's payments that it may be for, at most 20. */
   candidates?: string[];
-  /** Whether another merchant has a payment that it may be for. */
+  /** Whether it may be for another merchant's payment. */
   candidates_elsewhere?: true;
-  /** Of `payment.expired`: how many transfers may be for the payment and pay nothing. */
+  /** For `payment.expired`: how many unmatched transfers may be for the payment. */
   candidate_transfers?: number;
 } & EventExtras;
 
-/** A transfer that pays nothing by itself: what it carried, why, and where and when it arrived. */
+/** A transfer that pays nothing by itself: its amount, the reason, and where and when it arrived. */
 export type UnmatchedMoney = {
   amount: string;
   reason: UnmatchedReason | null;

@@ -3,7 +3,7 @@ import type { Call } from '../src/call.ts';
 import { checkOfSchema } from '../src/schema.ts';
 import { declaredCalls as declared } from './declared-calls.ts';
 
-test('every declared call stands in the folder of its owner, below /internal/v1', () => {
+test('every declared call is in the folder of its owner, below /internal/v1', () => {
   expect(declared.length).toBeGreaterThan(40);
   for (const { service, call } of declared) {
     expect(call.owner).toBe(service);
@@ -23,7 +23,7 @@ test('every schema of a declared call compiles', () => {
   }
 });
 
-test('only an admin changes what a merchant may do for good, its credentials, networks and operators; support does the rest', () => {
+test('only an admin makes permanent changes to a merchant, and changes credentials, networks and operators; support does the rest', () => {
   const callsFor = (access: Call['access']) =>
     declared
       .filter(({ call }) => call.access === access)
@@ -64,8 +64,8 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
     'POST /payments/:payment_id/cancel',
     'POST /wallets/:address/challenge',
   ]);
-  // What an operator may change, the audit tells; but for what only reads, the outcome of a check, and a text to sign, which
-  // changes nothing by itself.
+  // Every change by an operator is in the audit log. Exceptions: calls that only read, the outcome of a check, and a
+  // text to sign, which changes nothing by itself.
   const changes = declared.filter(({ call }) => ['support', 'admin'].includes(call.access) && call.method !== 'GET');
   const unaudited = changes.filter(({ call }) => !call.authored && !call.path.startsWith('/internal/v1/check/'));
   expect(unaudited.map(({ call }) => call.path)).toEqual([
@@ -74,7 +74,7 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
   ]);
 });
 
-test("what merchants' people may do is about a merchant that the path names, reads but for a test event, and names the person", () => {
+test("calls of merchants' people are about a merchant that the path names, only read except for a test event, and name the person", () => {
   const open = declared.filter(({ call }) => call.forMerchants).map(({ call }) => call);
   expect(
     open.map(({ owner, method, path }) => `${owner} ${method} ${path.slice('/internal/v1'.length)}`).sort(),
@@ -95,7 +95,7 @@ test("what merchants' people may do is about a merchant that the path names, rea
   ]);
   for (const call of open) {
     expect(call.path.split('/').slice(0, 5)).toEqual(['', 'internal', 'v1', 'merchants', ':merchant_id']);
-    // Nor can a parameter of the query name another merchant.
+    // A query parameter can't name another merchant either.
     expect(Object.keys(call.query)).not.toContain('merchant_id');
     expect([call.path, call.method === 'GET' || call.authored]).toEqual([call.path, true]);
   }

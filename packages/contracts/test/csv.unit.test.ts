@@ -6,20 +6,20 @@ const blanks = [' ', '\t', '\u00a0', '\u2003', '\u3000', '\u200b', '\u3164', '\u
 const separators = [',', ';', '\t', '\n', '\r', '\r\n', '\u2028', '\u061b'];
 const formulas = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/** The pieces of a cell that some locale takes for cells, as a spreadsheet looks at them. */
+/** The parts of a text that are cells in some locale, as a spreadsheet sees them. */
 const lookedAt = (text: string): string[] =>
   text
     .split(/[,;\t\n\v\f\r\u0085\u2028\u2029\u060c\u061b]/)
     .map((piece) => piece.replace(/^[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800"]+/u, ''));
 
-/** As docs/openapi.yaml tells a reader to do it: in each place one apostrophe less. */
+/** As docs/openapi.yaml tells readers to do it: remove one apostrophe at each place. */
 const exact = (text: string): string =>
   text.replace(
     /(?<=^|[,;\t\n\v\f\r\u0085\u2028\u2029\u060c\u061b])([\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800"]*)'('*[=+\-@＝＋－＠])/gu,
     '$1$2',
   );
 
-/** Texts that are made of little else than what matters here. */
+/** Texts of mostly relevant characters. */
 const texts = fc
   .array(fc.constantFrom(...blanks, ...separators, ...formulas, "'", '"', '0', 'a', '\ud83c\udf75'), { maxLength: 40 })
   .map((parts) => parts.join(''));
@@ -34,7 +34,7 @@ describe('a cell', () => {
   });
 
   test.each(separators.map((separator) => [JSON.stringify(separator), separator]))(
-    'that has = after %s is text in a locale that splits there, too',
+    'that has = after %s is also text in a locale that splits there',
     (_, separator) => {
       expect(withoutFormulas(`Tea${separator}=cmd|'/C calc'!A0`)).toBe(`Tea${separator}'=cmd|'/C calc'!A0`);
       expect(withoutFormulas(`Tea${separator} ""=1`)).toBe(`Tea${separator} ""'=1`);
@@ -75,7 +75,7 @@ describe('a cell', () => {
     );
   });
 
-  test('leads back to the exact text', () => {
+  test('can be converted back to the exact text', () => {
     fc.assert(
       fc.property(fc.oneof(texts, fc.string({ unit: 'binary' })), (text) => {
         expect(exact(withoutFormulas(text))).toBe(text);

@@ -9,7 +9,7 @@ export const declaredCalls: readonly { service: ServiceName; call: Call }[] = aw
   serviceNames.flatMap((service) =>
     readdirSync(new URL(`${service}/`, directory)).map(async (file) => {
       const exported = Object.values((await import(`${directory.href}${service}/${file}`)) as object) as unknown[];
-      // Incidents come as a pair of calls.
+      // Incidents are declared as a pair of calls.
       const calls = exported.flatMap((value) =>
         isCall(value) ? [value] : isObject(value) ? (Object.values(value) as unknown[]) : [],
       );

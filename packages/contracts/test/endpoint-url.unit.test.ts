@@ -47,7 +47,7 @@ describe('the URL policy', () => {
     expect(parseEndpointUrl(`https://${'abc.'.repeat(63)}io/`).ok).toBe(false);
   });
 
-  test('says where to connect and what to ask for', () => {
+  test('returns where to connect and what to request', () => {
     expect(parseEndpointUrl('HTTPS://Hooks.Merchant.IO:443/Pay?Tenant=7')).toEqual({
       ok: true,
       endpoint: {
@@ -101,7 +101,7 @@ describe('the URL policy', () => {
     expect(parseEndpointUrl(text)).toEqual({ ok: false, reason: expect.stringMatching(/^must /) });
   });
 
-  test('a name that only means something inside a network is refused, except to whom it is allowed', () => {
+  test('a name that exists only inside a network is refused, unless it is allowed', () => {
     for (const suffix of ['localhost', 'local', 'internal', 'home.arpa', 'onion']) {
       const host = `shop.${suffix}`;
       const url = `https://${host}/`;
@@ -109,13 +109,13 @@ describe('the URL policy', () => {
       expect(parseEndpointUrl(url, (asked) => asked === `www.${host}`)).toMatchObject({ ok: false });
       expect(parseEndpointUrl(url, (asked) => asked === host)).toMatchObject({ ok: true, endpoint: { host } });
     }
-    // Nothing else of the policy is.
+    // The rest of the policy still applies.
     for (const text of ['http://shop.internal/', 'https://shop.internal:8443/', 'https://10.0.0.1/', 'https://shop/']) {
       expect(parseEndpointUrl(text, () => true)).toMatchObject({ ok: false });
     }
   });
 
-  test('whatever it accepts, Node reads as that host over HTTPS on the default port', () => {
+  test('Node parses every accepted URL as that host over HTTPS on the default port', () => {
     const pieces = fc.constantFrom(
       ...'ab0.-_@:/?#[]%\\ \tüß。８'.split(''),
       'https://',

@@ -4,7 +4,7 @@ import { isActorOfOperator } from '../src/operator.ts';
 import { checkOfSchema } from '../src/schema.ts';
 import { isVisible } from '../src/visible.ts';
 
-/** What shows nothing by itself, by its name in Unicode. */
+/** Characters that are invisible by themselves, by their names in Unicode. */
 const blanks = {
   SPACE: ' ',
   'NO-BREAK SPACE': '\u00a0',
@@ -30,7 +30,7 @@ describe('a name', () => {
   const isName = checkOfSchema<string>(nameSchema(20));
   const isText = checkOfSchema<string>(textSchema(20));
 
-  test.each(Object.entries(blanks))('of %s alone shows nothing, and is none', (_, blank) => {
+  test.each(Object.entries(blanks))('of only %s is invisible and refused', (_, blank) => {
     for (const text of [blank, blank.repeat(3), ` ${blank} `])
       expect([isVisible(text), isName(text), isText(text)]).toEqual([false, false, true]);
     expect([isVisible(`${blank}x`), isName(`${blank}x`)]).toEqual([true, true]);
@@ -40,7 +40,7 @@ describe('a name', () => {
     expect([isVisible(name), isName(name)]).toEqual([true, true]),
   );
 
-  test.each(['', 'x'.repeat(21), 'a\0', 'a\ud800'])('is not %j, as no text is', (name) =>
+  test.each(['', 'x'.repeat(21), 'a\0', 'a\ud800'])('is not %j, which no text may be', (name) =>
     expect([isName(name), isText(name)]).toEqual([false, false]),
   );
 });

@@ -22,7 +22,7 @@ describe('the networks file', () => {
     expect(parseNetworks([ethereum, polygon]).map(({ id }) => id)).toEqual(['ethereum']);
   });
 
-  test('every problem is named at once', () => {
+  test('all problems are reported together', () => {
     const wrong = [{ ...ethereum, usdt_contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' }, ethereum];
     expect(() => parseNetworks(wrong)).toThrow(/no evm address.*twice.*default_evm/);
   });
@@ -48,7 +48,7 @@ describe('the networks file', () => {
     expect(() => parseNetworks([{ ...ethereum, rpc_urls: [{ url: 'https://a.example', ...plan }] }])).toThrow(problem);
   });
 
-  test('a threshold that is no amount is refused', () => {
+  test('a threshold that is not an amount is refused', () => {
     expect(() => parseNetworks([{ ...ethereum, finalized_above_amount: '1e4' }])).toThrow(/finalized_above_amount/);
   });
 
@@ -69,10 +69,10 @@ describe('the networks file', () => {
   });
 });
 
-describe('what customers are shown of a network', () => {
+describe('what customers see of a network', () => {
   const tron: Network = { ...ethereum, family: 'tron', usdt_contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' };
 
-  test('shipped networks are called what exchanges call them', () => {
+  test('shipped networks have the names that exchanges use', () => {
     const path = new URL('../../../infra/networks.json', import.meta.url);
     const shipped = JSON.parse(readFileSync(path, 'utf8')) as Network[];
     const switchedOn = parseNetworks(shipped.map((network) => ({ ...network, rpc_urls: ['https://rpc.example'] })));
@@ -97,7 +97,7 @@ describe('what customers are shown of a network', () => {
     expect(networkName({ ...ethereum, id: 'my-chain' })).toBe('My-chain');
   });
 
-  test('without a word of its own, a Tron network has TRC20 and an EVM network has none', () => {
+  test('without its own token standard, a Tron network has TRC20 and an EVM network has none', () => {
     expect(tokenStandard({ ...tron, id: 'nile' })).toBe('TRC20');
     expect(tokenStandard({ ...tron, token_standard: 'TRC-20' })).toBe('TRC-20');
     expect(tokenStandard(ethereum)).toBeNull();
@@ -124,7 +124,7 @@ describe('what customers are shown of a network', () => {
     },
   );
 
-  test('two networks that are on cannot have one name', () => {
+  test('two enabled networks cannot have the same name', () => {
     const copy = { ...ethereum, id: 'base', name: 'ETHEREUM', default_evm: false };
     expect(() => parseNetworks([ethereum, copy])).toThrow(/base: another network is called ETHEREUM too/);
     expect(parseNetworks([ethereum, { ...copy, rpc_urls: [] }])).toHaveLength(1);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { readCursor, writeCursor } from '../src/payment-cursor.ts';
 
 describe('a cursor', () => {
-  test('comes back as it was written, in characters that fit a URL', () => {
+  test('is read as it was written, and is safe in a URL', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (createdAt) => {
         const cursor = { createdAt, paymentId: newId('pay', createdAt) };

@@ -15,7 +15,7 @@ describe('the reference of a payment', () => {
     expect(parseReference(reference)).toBe(digits);
   });
 
-  test('leads back to the end of the id, in either case', () => {
+  test('can be converted back to the end of the id, in either case', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true }), (now) => {
         const id = newId('pay', now);

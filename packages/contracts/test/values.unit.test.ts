@@ -33,7 +33,7 @@ describe('amounts', () => {
     '1_0',
   ])('%j is no amount', (text) => expect(parseAmount(text)).toBeNull());
 
-  test('every amount keeps its value through writing and reading', () => {
+  test('every amount keeps its value when written and read', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 18n - 1n }), (units) => {
         expect(parseAmount(formatUnits(units, 6))).toBe(units);
@@ -66,7 +66,7 @@ describe('amounts', () => {
 describe('addresses', () => {
   const checksummed = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 
-  test('an EVM address is taken in one case or with a right checksum, and returned checksummed', () => {
+  test('an EVM address is accepted in one case or with a valid checksum, and returned checksummed', () => {
     for (const text of [checksummed, checksummed.toLowerCase(), `0x${checksummed.slice(2).toUpperCase()}`]) {
       expect(parseAddress(text)).toEqual({ family: 'evm', address: checksummed, hex: checksummed.toLowerCase() });
     }
@@ -90,19 +90,19 @@ describe('addresses', () => {
     (text) => expect(parseAddress(text)).toBeNull(),
   );
 
-  test.each(['0', 'O', 'I', 'l', ' '])('a Tron address with %j, which base58 lacks, is none', (letter) => {
+  test.each(['0', 'O', 'I', 'l', ' '])('a Tron address with %j, which base58 lacks, is refused', (letter) => {
     const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
     expect(parseAddress(`${usdt.slice(0, 9)}${letter}${usdt.slice(10)}`)).toBeNull();
     expect(parseAddress(`${usdt.slice(0, -1)}${letter}`)).toBeNull();
   });
 
-  // Twenty bytes of ff and of 00 behind the version bytes 0x40 and 0x42, which begin with a T as well.
+  // Twenty bytes of ff and of 00 after the version bytes 0x40 and 0x42, whose addresses also begin with T.
   test.each(['T9yD14Nj9j7xAB4dbGeiX9h8unkKB9nv2z', 'TZJozAg1ruapycCicgz31GxvYJ1G1qELV7'])(
     'a right checksum behind another version than Tron’s makes no address: %s',
     (text) => expect(parseAddress(text)).toBeNull(),
   );
 
-  test('every 20 bytes survive both spellings', () => {
+  test('any 20 bytes can be written and read in both spellings', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.constantFrom('evm', 'tron'), (bytes, family) => {
         const hex = `0x${Buffer.from(bytes).toString('hex')}`;

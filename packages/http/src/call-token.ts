@@ -2,26 +2,29 @@ import type { Caller } from '@quittance/contracts/caller.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { isSignedBy, type PublicKeys, type Trust } from '@quittance/runtime/trust.ts';
 
-/** What a process shows with each internal call: a token signed with its own key, for one service and a short time. */
+/**
+ * Header of each internal call: a token that the calling process signs with its own key, for one service and a short
+ * time.
+ */
 export const CALL_TOKEN_HEADER = 'x-call-token';
-/** What all services showed up to release 0.2.0. */
+/** The header with which all services authenticated up to release 0.2.0. */
 export const SHARED_TOKEN_HEADER = 'x-internal-token';
 
-/** Longest life of a token. */
+/** The longest lifetime of a token. */
 const LIFE_SECONDS = 120;
-/** Clocks of two machines may differ by so much. */
+/** The clocks of two machines may differ by this much. */
 export const CLOCK_SKEW_SECONDS = 30;
-/** The same token is shown for so long; with what is left, no clock that is a little ahead refuses it. */
+/** A token is reused for this long. Its remaining lifetime is more than the allowed clock difference. */
 const RENEWED_AFTER_SECONDS = 60;
 
 const DOMAIN = 'quittance call v1.';
 
 type Claims = { caller: Caller; audience: ServiceName; expires_at: number };
 
-/** The headers by which a process shows a service who it is. */
+/** Returns the headers with which a process authenticates to a service. */
 export type ShowCaller = (audience: ServiceName) => Record<string, string>;
 
-/** @param now milliseconds. */
+/** @param now in milliseconds. */
 export function createCallerHeaders(
   caller: Caller,
   { signer, sharedTokens: [sharedToken] }: Pick<Trust, 'signer' | 'sharedTokens'>,
@@ -33,7 +36,7 @@ export function createCallerHeaders(
     if (signer === null) return null;
     const seconds = Math.floor(now() / 1000);
     const known = kept.get(audience);
-    // A clock that was set back would show a token for ever that nobody takes yet.
+    // If the clock was set back, the kept token would be reused for too long while services refuse it.
     if (known !== undefined && Math.abs(known.renewedAt - seconds) < RENEWED_AFTER_SECONDS) return known.token;
     const claims: Claims = { caller, audience, expires_at: seconds + LIFE_SECONDS };
     const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
@@ -46,16 +49,19 @@ export function createCallerHeaders(
     const token = tokenFor(audience);
     return {
       ...(token !== null && { [CALL_TOKEN_HEADER]: token }),
-      // A callee of before there were keys knows nothing else.
+      // Services from before signing keys know only the shared token.
       ...(sharedToken !== undefined && { [SHARED_TOKEN_HEADER]: sharedToken }),
     };
   };
 }
 
-/** Tokens that were found right; the same ones come with each call for a minute. */
+/** How many verified tokens are kept. The same token comes with each call for a minute. */
 const REMEMBERED = 100;
 
-/** @returns what reads the caller from a token: null for one that nobody signed, for another service, or that has lapsed. */
+/**
+ * @returns a function that reads the caller from a token. It returns null for a token that is not signed by a known
+ *   key, is for another service, or has expired.
+ */
 export function createCallTokenReader(
   audience: string,
   publicKeys: PublicKeys,
@@ -85,7 +91,7 @@ export function createCallTokenReader(
 }
 
 /**
- * @param expiresAt in seconds, as who issued it says: no life that is longer than the longest is believed.
+ * @param expiresAt in seconds, as the issuer wrote it. A time beyond the longest lifetime is not accepted.
  * @param now in milliseconds.
  */
 export function isInTime(expiresAt: number, lifeSeconds: number, now: number): boolean {

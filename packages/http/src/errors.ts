@@ -2,9 +2,10 @@ import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { errorCodes, type ConflictCode } from '@quittance/contracts/error-code.ts';
 
 /**
- * An error with an answer: thrown anywhere below a route, it becomes `status` with the body `{detail, code}`.
- * `detail` is public: a string, a list of validation items or an access code with its message. The cause stays in the log.
- * @param options.code what programs go by; that of the status unless it is given.
+ * An error with an HTTP answer. Thrown anywhere below a route, it becomes `status` with the body `{detail, code}`.
+ * `detail` is public: a string, a list of validation items, or an access code with its message. The cause appears only
+ * in the log.
+ * @param options.code for programs; by default the code of the status.
  */
 export class HttpError extends Error {
   readonly status: number;
@@ -26,24 +27,24 @@ export class HttpError extends Error {
   }
 }
 
-/** The body of every error, whoever answers it. */
+/** The body of every error. */
 export const errorBody = ({ detail, code }: Pick<HttpError, 'detail' | 'code'>): object => ({ detail, code });
 
-/** The one code of a status. Several share 409 and 403; without one of them it is an answer to operators. */
+/** The code of a status. 409 and 403 have several codes; without an explicit one, the answer is for operators. */
 function codeOf(status: number): string {
   const codes: Partial<Record<number, readonly string[]>> = errorCodes;
   const [code, ...others] = codes[status] ?? [];
   return code === undefined || others.length > 0 ? 'refused' : code;
 }
 
-/** 409: not possible in the present state. */
+/** 409: not possible in the current state. */
 export const conflict = (code: ConflictCode, detail: string): HttpError => new HttpError(409, detail, {}, { code });
 
 /** 403: the account may not create payments now. */
 export const creationBlocked = (code: CreationBlockReason, message: string): HttpError =>
   new HttpError(403, { code, message }, {}, { code });
 
-/** The answer whenever something needed is not there: the same request may succeed later. */
+/** 503: something that the request needs is missing. The same request may succeed later. */
 export function unavailable(cause?: unknown): HttpError {
   return new HttpError(503, 'Service temporarily unavailable', {}, { cause });
 }
@@ -55,7 +56,7 @@ export function causesOf(error: Error): Error[] {
   return chain;
 }
 
-/** Names what is wrong with a request, field by field. */
+/** One invalid field of a request, and the reason. */
 export type ValidationItem = { field: string; reason: string };
 
 /** 422 with every problem found. */
@@ -63,7 +64,7 @@ export function invalid(...items: ValidationItem[]): HttpError {
   return new HttpError(422, items);
 }
 
-/** The client went away before its request was complete: no answer can reach it. */
+/** The client closed the connection before its request was complete, so no answer can reach it. */
 export class RequestAborted extends Error {
   constructor() {
     super('the client closed the connection before its request was complete');
@@ -71,7 +72,10 @@ export class RequestAborted extends Error {
   }
 }
 
-/** The `detail` of an error for a person: it is a sentence, a code with its message, or a list of fields with reasons. */
+/**
+ * The `detail` of an error as text for people. It is a sentence, a code with its message, or a list of fields with
+ * reasons.
+ */
 export function detailText(detail: unknown): string {
   if (typeof detail === 'string') return detail;
   if (Array.isArray(detail)) {

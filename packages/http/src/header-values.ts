@@ -1,5 +1,5 @@
 /**
- * Every value of a header, each time it was sent; Node's `headers` keep one, or join them.
+ * Every value of a header that was sent several times. Node's `headers` keeps only one, or joins them.
  * @param rawHeaders name, value, name, value, … as received.
  * @param name in lower case.
  */

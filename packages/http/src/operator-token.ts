@@ -7,23 +7,27 @@ import { isSignedBy, type Trust } from '@quittance/runtime/trust.ts';
 
 import { isInTime } from './call-token.ts';
 
-/** The last token of somebody who was disabled lapses after this, so that no service has to ask about each request. */
+/**
+ * Lifetime of a token. A disabled person's last token expires after this time, so that services don't have to check
+ * each request with api-gateway.
+ */
 export const OPERATOR_TOKEN_SECONDS = 300;
 
-/** What the requests of an operator, or of a merchant's person, carry on `/internal/` routes. */
+/** Header of requests by an operator, or by a person of a merchant, on `/internal/` routes. */
 export const OPERATOR_TOKEN_HEADER = 'x-operator-token';
 
-/** The only service that knows who people are, and whose key signs this. */
+/** The only service that authenticates people, and whose key signs these tokens. */
 const ISSUER: ServiceName = 'api-gateway';
 const DOMAIN = 'quittance operator v1.';
 
-/** A token of an earlier release may lack what this one knows. */
+/** A token from an earlier release may lack fields. */
 type Claims = Pick<Principal, 'name' | 'role'> & { merchant_id?: string; expires_at: number };
 
 /**
- * Says who somebody is, in a form that every service can check by itself: the claims, in base64url, and one or two signatures of them.
- * The first is an HMAC by the token that all services shared up to release 0.2.0, for those that know no other yet; it is empty where there
- * is no such token. The second, which is missing where api-gateway has no key, is by that key.
+ * Issues a token that says who a person is and that every service can verify by itself: the claims, in base64url, and
+ * one or two signatures. The first is an HMAC with the token that all services shared up to release 0.2.0, for services
+ * that know no other; it is empty when there is no shared token. The second is by api-gateway's key, and is missing
+ * when api-gateway has no key.
  */
 export function issueOperatorToken(
   { signer, sharedTokens: [sharedToken] }: Pick<Trust, 'signer' | 'sharedTokens'>,
@@ -39,7 +43,7 @@ export function issueOperatorToken(
   return [text, shared, ...(signer === null ? [] : [signer(DOMAIN + text).toString('base64url')])].join('.');
 }
 
-/** @returns null for a text that nobody who is trusted signed, and for one that has lapsed or claims to last longer than any may. */
+/** @returns null for a text without a trusted signature, for an expired token, and for one with too long a lifetime. */
 export function readOperatorToken(
   trust: Pick<Trust, 'publicKeys' | 'sharedTokens'>,
   token: string,
@@ -67,7 +71,7 @@ const mac = (sharedToken: string, text: string): Buffer =>
 
 const keys = new Map<string, Buffer>();
 
-/** A key of its own, so that nothing else that may be signed with the shared token passes for this. */
+/** A separate key, so that nothing else signed with the shared token is accepted as an operator token. */
 function keyOf(sharedToken: string): Buffer {
   const key = keys.get(sharedToken) ?? Buffer.from(hkdfSync('sha256', sharedToken, '', 'operator token v1', 32));
   keys.set(sharedToken, key);

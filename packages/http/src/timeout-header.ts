@@ -1,5 +1,5 @@
 /**
- * In a call between services: for how many milliseconds the caller goes on waiting. A duration and no time of day, so that no two
- * machines' clocks are compared; the receiver counts from its arrival.
+ * In a call between services: how many milliseconds the caller still waits. It is a duration and not a time of day, so
+ * that clocks of different machines are not compared. The receiver counts from the request's arrival.
  */
 export const TIMEOUT_HEADER = 'x-timeout-ms';

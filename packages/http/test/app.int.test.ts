@@ -49,7 +49,7 @@ beforeAll(async () => {
         method: 'GET' as const,
         path: `/${name}`,
         handle: () => {
-          // Whatever a library throws, an Error or not.
+          // A library may throw anything, an Error or not.
           // oxlint-disable-next-line typescript/only-throw-error
           throw error;
         },
@@ -67,7 +67,7 @@ afterAll(() => server.stop());
 
 const get = (path: string, init: RequestInit = {}) => fetch(server.url + path, init);
 
-/** fetch() tidies a path up; this sends it as it is. */
+/** fetch() normalises a path; this sends it unchanged. */
 async function statusOf(path: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   httpRequest({ port: server.port, path, agent: false }, (response) => {
@@ -95,7 +95,7 @@ describe('a route', () => {
     });
   });
 
-  test('answers an object as JSON in UTF-8, without a word about the framework', async () => {
+  test('answers an object as JSON in UTF-8, without naming the framework', async () => {
     const { headers } = await get('/echo/a/b');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect([headers.get('x-powered-by'), headers.get('etag')]).toEqual([null, null]);
@@ -107,12 +107,12 @@ describe('a route', () => {
     expect(await response.text()).toBe('{"a": 1.50}');
   });
 
-  test('may name another content type', async () => {
+  test('may set another content type', async () => {
     expect((await get('/page')).headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect((await get('/items/page')).headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
-  test('that is more specific is found before the one with a parameter', async () => {
+  test('that is more specific wins over the one with a parameter', async () => {
     expect(await (await get('/items/page')).text()).toBe('page');
     expect(await (await get('/items/other')).text()).toBe('item');
   });
@@ -164,7 +164,7 @@ describe('errors', () => {
     expect(response.headers.get('x-request-id')).toMatch(/./);
   });
 
-  test('an error brings its headers', async () => {
+  test("an error's headers are sent", async () => {
     expect((await get('/limited')).headers.get('retry-after')).toBe('7');
   });
 
@@ -191,7 +191,7 @@ describe('X-Request-ID', () => {
 describe('routes under /internal/', () => {
   const secret = (headers: [string, string][]) => get('/internal/v1/secret', { headers });
 
-  test('answer the token', async () => {
+  test('answer a request with the token', async () => {
     expect((await secret([['x-internal-token', internalToken]])).status).toBe(200);
   });
 
@@ -213,7 +213,7 @@ describe('routes under /internal/', () => {
     expect(await response.json()).toEqual({ detail: 'Missing or invalid call token', code: 'unauthorized' });
   });
 
-  test('do not even tell a stranger which of them exist', async () => {
+  test('do not reveal to a stranger which of them exist', async () => {
     expect((await get('/internal/v1/nothing')).status).toBe(401);
     expect((await get('/internal/v1/secret', { method: 'POST' })).status).toBe(401);
   });
@@ -228,7 +228,7 @@ describe('routes under /internal/', () => {
     expect([401, 404]).toContain(await statusOf(path));
   });
 
-  test('answer both tokens while one is being replaced by the other, and no third one', async () => {
+  test('accept both tokens while one replaces the other, and no third one', async () => {
     const next = 'n'.repeat(32);
     const replacing = await startServer({
       trust: { ...sharedTrust(), sharedTokens: [internalToken, next] },
@@ -252,7 +252,7 @@ describe('routes under /internal/', () => {
 });
 
 describe('probes', () => {
-  test('/livez answers whatever the backends do; /readyz answers 503 when one fails or hangs', async () => {
+  test('/livez answers independently of the backends; /readyz answers 503 when one fails or hangs', async () => {
     expect((await get('/readyz')).status).toBe(200);
     for (const broken of [() => Promise.reject(new Error('no database')), () => new Promise<void>(() => undefined)]) {
       ready = broken;

@@ -42,7 +42,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** What the route knows of its caller. */
+/** What the route knows about its caller. */
 async function callerOf(path: string, headers: Record<string, string> = {}): Promise<Caller> {
   callers = [];
   expect((await fetch(server.url + path, { headers: { 'x-internal-token': internalToken, ...headers } })).status).toBe(
@@ -53,33 +53,30 @@ async function callerOf(path: string, headers: Record<string, string> = {}): Pro
   return caller;
 }
 
-test('a service that calls says how long it waits, and a fifth of that is left for the way of the answer', async () => {
+test('a calling service states how long it waits, and a fifth of that is reserved for the answer', async () => {
   const caller = await callerOf('/internal/v1/thing', { 'x-timeout-ms': '50000' });
   expect(caller.remainingMs()).toBeLessThanOrEqual(50_000);
   expect(caller.remainingMs() - caller.commitWithinMs()).toBeCloseTo(10_000, -3);
 });
 
-test.each(['', '0x10', '-1', '1e3', '12345678'])(
-  'a service that says %j about it waits until it hangs up',
-  async (text) => {
-    const caller = await callerOf('/internal/v1/thing', text === '' ? {} : { 'x-timeout-ms': text });
-    expect([caller.remainingMs(), caller.commitWithinMs()]).toEqual([Infinity, Infinity]);
-    expect(caller.hungUp.aborted).toBe(false);
-  },
-);
+test.each(['', '0x10', '-1', '1e3', '12345678'])('a service that states %j waits until it hangs up', async (text) => {
+  const caller = await callerOf('/internal/v1/thing', text === '' ? {} : { 'x-timeout-ms': text });
+  expect([caller.remainingMs(), caller.commitWithinMs()]).toEqual([Infinity, Infinity]);
+  expect(caller.hungUp.aborted).toBe(false);
+});
 
-test('a request from outside has the time that every such request has, whatever it says', async () => {
+test('a request from outside gets the same time as any other, whatever it states', async () => {
   const caller = await callerOf('/thing', { 'x-timeout-ms': '9000000' });
   expect(caller.remainingMs()).toBeLessThanOrEqual(PUBLIC_TIMEOUT_MS);
 });
 
-test('a request from outside has the time of its route where that says another', async () => {
+test('a request from outside gets the time of its route if the route sets one', async () => {
   const caller = await callerOf('/long');
   expect(caller.remainingMs()).toBeGreaterThan(PUBLIC_TIMEOUT_MS);
   expect(caller.remainingMs()).toBeLessThanOrEqual(LONG_TIMEOUT_MS);
 });
 
-test('a caller that closes its connection has hung up, and one that got its answer has not', async () => {
+test('a caller that closes its connection counts as hung up, and one that got its answer does not', async () => {
   callers = [];
   const client = await rawClient(server.port);
   client.send('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');

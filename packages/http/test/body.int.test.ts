@@ -50,7 +50,7 @@ describe('reading a body', () => {
     client.socket.destroy();
   });
 
-  test('one byte too many is too large, and the connection goes on', async () => {
+  test('one byte too many is too large, and the connection stays usable', async () => {
     const text = 'x'.repeat(LIMIT + 1);
     const client = await rawClient(server.port);
     client.send(head('/bytes', `Content-Length: ${LIMIT + 1}`) + text);
@@ -62,7 +62,7 @@ describe('reading a body', () => {
     client.socket.destroy();
   });
 
-  test('a client still sending a body that is too large gets its answer, and may then go on', async () => {
+  test('a client that still sends a too large body gets its answer, and can reuse the connection', async () => {
     const client = await rawClient(server.port);
     client.send(head('/bytes', 'Transfer-Encoding: chunked') + chunked('x'.repeat(LIMIT + 1)));
     await client.received(/413/);
@@ -86,7 +86,7 @@ describe('reading a body', () => {
     expect(await client.ended).toMatch(/^HTTP\/1.1 401/);
   });
 
-  test('a client that goes away in the middle ends the reading', async () => {
+  test('reading ends when the client leaves before the end', async () => {
     const before = aborted.length;
     const client = await rawClient(server.port);
     client.send(head('/bytes', 'Content-Length: 100') + 'half of it');
@@ -141,7 +141,7 @@ describe('reading JSON', () => {
     },
   );
 
-  test('a body that is too large is 413, whatever is in it', async () => {
+  test('a body that is too large is 413, whatever it contains', async () => {
     const response = await post('x'.repeat(LIMIT + 1));
     expect([response.status, await response.json()]).toEqual([
       413,
@@ -149,7 +149,7 @@ describe('reading JSON', () => {
     ]);
   });
 
-  test('__proto__ is a name like any other', async () => {
+  test('__proto__ is an ordinary name', async () => {
     expect(await (await post('{"__proto__":{"admin":true}}')).text()).toBe('{"__proto__":{"admin":true}}');
   });
 });

@@ -51,12 +51,12 @@ const requestWith = ({ body, search = '' }: { body?: object; search?: string }):
 describe("the body of an operator's call", () => {
   const read = callReader(Extend);
 
-  test('is handed on as the author and the fields', async () => {
+  test('is passed on as the author and the fields', async () => {
     const { params, author: who, body } = await read(requestWith({ body: { ...author, days: 7 } }));
     expect({ params, who, body }).toEqual({ params: { merchant_id: 'mer_1' }, who: author, body: { days: 7 } });
   });
 
-  test('may have the longest author that is allowed, whatever its characters take', async () => {
+  test('may have the longest author allowed, however many bytes its characters take', async () => {
     const longest = { actor: '😀'.repeat(200), reason: '\u0001'.repeat(1000) };
     expect(await read(requestWith({ body: { ...longest, days: 7 } }))).toMatchObject({ author: longest });
   });
@@ -84,7 +84,7 @@ describe("the body of an operator's call", () => {
 describe('the body of a call between services', () => {
   const read = callReader(Search);
 
-  test('may have fields that an older release does not know', async () => {
+  test('may have fields from a newer release', async () => {
     const body = { windows: [{ from: 'now', added_later: true }], added_later: 1 };
     expect(await read(requestWith({ body }))).toMatchObject({ body });
   });
@@ -100,7 +100,7 @@ describe('the body of a call between services', () => {
 describe('the query of a call', () => {
   const read = callReader(List);
 
-  test('is handed on as values, null for each parameter that is absent', async () => {
+  test('is passed on as values, null for each absent parameter', async () => {
     const search = `status=all&before=2026-01-31T12:00:00Z&day=2026-01-31&limit=100`;
     expect((await read(requestWith({ search }))).query).toEqual({
       ...{ status: 'all', before: new Date('2026-01-31T12:00:00Z'), day: new Date('2026-01-31'), after: null },

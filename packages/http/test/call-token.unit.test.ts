@@ -10,7 +10,7 @@ import {
 const start = Date.parse('2026-01-31T12:00:00.000Z');
 const { publicKeys } = trustOf('payments');
 
-/** A caller and a service, each with a clock that a test moves. */
+/** A caller and a service, each with a clock that the test sets. */
 function parties() {
   const clock = { caller: start, service: start };
   const show = createCallerHeaders('api-gateway', trustOf('api-gateway'), () => clock.caller);
@@ -19,13 +19,13 @@ function parties() {
 }
 
 describe('a call token', () => {
-  test('says who calls, to the service that it is for and to no other', () => {
+  test('identifies the caller to the service that it is for and to no other', () => {
     const { show, read } = parties();
     expect(read(show('payments')[CALL_TOKEN_HEADER] ?? '')).toBe('api-gateway');
     expect(read(show('quota')[CALL_TOKEN_HEADER] ?? '')).toBeNull();
   });
 
-  test('is the same for a minute, and another one before it lapses', () => {
+  test('is reused for a minute, and renewed before it expires', () => {
     const { clock, token } = parties();
     const first = token();
     clock.caller += 59_000;
@@ -34,7 +34,7 @@ describe('a call token', () => {
     expect(token()).not.toBe(first);
   });
 
-  test('lasts for two minutes, also where it was read before', () => {
+  test('lasts for two minutes, even where it was read before', () => {
     const { clock, token, read } = parties();
     const first = token();
     expect(read(first)).toBe('api-gateway');
@@ -44,7 +44,7 @@ describe('a call token', () => {
     expect(read(first)).toBeNull();
   });
 
-  test('is made anew by a caller whose clock was set back', () => {
+  test('is renewed by a caller whose clock was set back', () => {
     const { clock, token, read } = parties();
     token();
     clock.caller -= 3_600_000;
@@ -52,7 +52,7 @@ describe('a call token', () => {
     expect(read(token())).toBe('api-gateway');
   });
 
-  test('is believed when the clock of the caller is 30 s ahead, and not for longer than any may last', () => {
+  test("is accepted when the caller's clock is 30 s ahead, but not with a lifetime beyond the longest", () => {
     const { clock, token, read } = parties();
     clock.service -= 30_000;
     expect(read(token())).toBe('api-gateway');
@@ -60,7 +60,7 @@ describe('a call token', () => {
     expect(read(token())).toBeNull();
   });
 
-  test('names the caller whose key signed it, and no other', () => {
+  test('is valid only for the caller whose key signed it', () => {
     const { token, read } = parties();
     const [text = '', signature = ''] = token().split('.');
     const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as object;
@@ -77,12 +77,12 @@ describe('a call token', () => {
     expect(read(impostor)).toBeNull();
   });
 
-  test.each(['', '.', 'x.y', 'e30.x', '..', 'bnVsbA.x'])('%p is none', (text) =>
+  test.each(['', '.', 'x.y', 'e30.x', '..', 'bnVsbA.x'])('%p is not a token', (text) =>
     expect(parties().read(text)).toBeNull(),
   );
 });
 
-test('a process shows the shared token while there is one, and its own as soon as it has a key', () => {
+test('a process sends the shared token while there is one, and its own as soon as it has a key', () => {
   const { signer } = trustOf('api-gateway');
   const { sharedTokens } = sharedTrust('s'.repeat(32));
   const headersOf = (trust: Parameters<typeof createCallerHeaders>[1]) =>

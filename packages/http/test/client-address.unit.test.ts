@@ -7,8 +7,8 @@ const from = (remoteAddress: string, forwarded?: string, proxies = '') =>
     parseTrustedProxies(proxies),
   );
 
-describe('where a request comes from', () => {
-  test('is its connection, whatever it says, where no proxy is trusted', () => {
+describe('the address of a client', () => {
+  test("is its connection's, whatever its headers say, if no proxy is trusted", () => {
     expect(from('192.0.2.1')).toBe('192.0.2.1');
     expect(from('192.0.2.1', '203.0.113.9')).toBe('192.0.2.1');
     expect(from('192.0.2.1', '203.0.113.9', '10.0.0.0/8')).toBe('192.0.2.1');
@@ -21,9 +21,9 @@ describe('where a request comes from', () => {
     ['10.1.2.3', '198.51.100.1, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
     ['::ffff:10.1.2.3', ' 203.0.113.9', '203.0.113.9'],
     ['fd00::1', '2001:db8::5', '2001:db8::5'],
-    // Behind proxies alone, the one that is farthest away.
+    // When all are proxies, the farthest one.
     ['10.1.2.3', '10.4.4.4, 10.5.5.5', '10.4.4.4'],
-    // What is no address ends what can be believed.
+    // Anything that isn't an address ends the trusted part.
     ['10.1.2.3', '203.0.113.9, nonsense', '10.1.2.3'],
     ['10.1.2.3', '203.0.113.9, nonsense, 10.9.9.9', '10.9.9.9'],
     ['10.1.2.3', '', '10.1.2.3'],

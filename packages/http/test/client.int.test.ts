@@ -19,7 +19,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** The other service, which answers as given and records its requests. */
+/** The other service, which answers as told and records its requests. */
 async function startOwner(answer: (request: IncomingMessage, response: ServerResponse, count: number) => void) {
   const requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
   const server: Server = createServer((request, response) => {
@@ -35,7 +35,7 @@ async function startOwner(answer: (request: IncomingMessage, response: ServerRes
   return { server, requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** A service that runs while this thread does not; it answers after 500 ms. */
+/** A service that runs while this thread is blocked; it answers after 500 ms. */
 async function ownerInThread(): Promise<{ worker: Worker; url: string }> {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads');
@@ -63,7 +63,7 @@ function clientOf(baseUrl: string, timeoutMs = 5_000) {
 
 type Asked = { method: Method; path: string; json?: object; idempotent?: boolean };
 
-/** Sends a call that is declared on the spot. */
+/** Declares a call and sends it. */
 const send = (client: ServiceClient, { json: body, ...asked }: Asked) => {
   const call = defineCall('payments', `${asked.method} /`, json(), { body: json<object | undefined>() });
   return client.send({ ...call, ...asked }, { body });
@@ -76,7 +76,7 @@ const failure = (client: ServiceClient, asked: Asked) =>
   );
 
 describe('a request', () => {
-  test('carries the token, the request id, the query and JSON, and brings back status, headers and exact bytes', async () => {
+  test('carries the token, the request id, the query and JSON, and returns status, headers and exact bytes', async () => {
     const owner = await startOwner((_request, response) => {
       response.writeHead(201, { 'x-extra': 'yes' }).end('{"amount": "1.50"}');
     });
@@ -127,11 +127,11 @@ describe('a request', () => {
     expect(await failure(clientOf(owner.url), { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
   });
 
-  test('that gets no answer, or half of one, ends at its deadline', async () => {
+  test('with no answer, or half of one, ends at its deadline', async () => {
     const owner = await startOwner((_request, response, count) => {
       if (count === 2) response.writeHead(200, { 'content-length': '100' }).write('half');
     });
-    // Time enough for the request to arrive, however busy the machine is.
+    // Enough time for the request to arrive, even on a busy machine.
     const client = clientOf(owner.url, 1_000);
     expect(await failure(client, { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
     expect(await failure(client, { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
@@ -165,27 +165,27 @@ describe('a connection that breaks', () => {
   const breakFirst = (request: IncomingMessage, response: ServerResponse, count: number) =>
     count === 1 ? request.socket.resetAndDestroy() : response.end('ok');
 
-  test('is tried once more when the request may be repeated', async () => {
+  test('is retried once when the request may be repeated', async () => {
     const owner = await startOwner(breakFirst);
     const client = clientOf(owner.url);
     expect((await send(client, { method: 'GET', path: '/' })).body.toString()).toBe('ok');
     expect(owner.requests).toHaveLength(2);
   });
 
-  test('is not tried again when it may not', async () => {
+  test('is not retried when it may not', async () => {
     const owner = await startOwner(breakFirst);
     expect(await failure(clientOf(owner.url), { method: 'POST', path: '/' })).toBeInstanceOf(ServiceUnavailable);
     expect(owner.requests).toHaveLength(1);
   });
 
-  test('is tried once more for a POST that says it may be repeated', async () => {
+  test('is retried once for a POST that is declared repeatable', async () => {
     const owner = await startOwner(breakFirst);
     const client = clientOf(owner.url);
     expect((await send(client, { method: 'POST', path: '/', json: { a: 1 }, idempotent: true })).status).toBe(200);
     expect(owner.requests.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
   });
 
-  test('is not tried a third time', async () => {
+  test('is not retried twice', async () => {
     const owner = await startOwner((request) => request.socket.resetAndDestroy());
     expect(await failure(clientOf(owner.url), { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
     expect(owner.requests).toHaveLength(2);
@@ -214,7 +214,7 @@ describe('the breaker', () => {
     );
   });
 
-  test('stays closed for a 503 from the service itself, so that one merchant in trouble does not cut off the others', async () => {
+  test('stays closed for a 503 from the service itself, so that a problem with one merchant does not cut off the others', async () => {
     const owner = await startOwner(({ url }, response) => response.writeHead(url === '/healthy' ? 200 : 503).end());
     const client = clientOf(owner.url);
     for (let count = 0; count < 20; count += 1) {
@@ -233,7 +233,7 @@ describe('the breaker', () => {
 describe('a call within a request', () => {
   const never = new AbortController().signal;
 
-  test('says how long it waits: as long as any call, and no longer than the caller of the request', async () => {
+  test('states how long it waits: as long as any call, and no longer than the caller of the request', async () => {
     const owner = await startOwner((_request, response) => response.end('{}'));
     const client = clientOf(owner.url, 50_000);
     const ask = () => send(client, { method: 'GET', path: '/' });
@@ -262,7 +262,7 @@ describe('a call within a request', () => {
     await closed;
   });
 
-  test('that may change something is waited for beyond its deadline, and so does the request', async () => {
+  test('that may change something is awaited beyond its deadline, and so is the request', async () => {
     const { promise: arrived, resolve } = Promise.withResolvers<ServerResponse>();
     const owner = await startOwner((_request, response) => resolve(response));
     const client = clientOf(owner.url, 200);
@@ -276,7 +276,7 @@ describe('a call within a request', () => {
     expect(caller.remainingMs()).toBeGreaterThan(0);
   });
 
-  test('whose answer has arrived at the deadline is answered, though this process had no time to read it', async () => {
+  test('whose answer arrived by the deadline succeeds, even if this process had no time to read it', async () => {
     const { worker, url } = await ownerInThread();
     closing.push(() => void worker.terminate());
     const TIMEOUT_MS = 700;
@@ -284,7 +284,8 @@ describe('a call within a request', () => {
     await send(client, { method: 'POST', path: '/' });
     const answer = failure(client, { method: 'POST', path: '/' });
     const dueAt = performance.now() + TIMEOUT_MS;
-    // Busy until shortly after the deadline, and outside the run of timers: what comes next is this run, and only then the socket.
+    // Busy until shortly after the deadline, outside the timers phase: timers run next, and only then the socket is
+    // read.
     const busy = () => {
       while (performance.now() < dueAt + 20);
     };
@@ -345,7 +346,7 @@ describe('a declared call', () => {
   const answering = (status: number, body: string) =>
     startOwner((_request, response) => void response.writeHead(status).end(body));
 
-  test('becomes a request with encoded parameters and one body, and brings back the checked answer', async () => {
+  test('becomes a request with encoded parameters and one body, and returns the checked answer', async () => {
     const owner = await answering(201, '{"height":7}');
     expect(await clientOf(owner.url).call(Accept, input)).toEqual({ height: 7 });
     expect(owner.requests).toMatchObject([
@@ -365,12 +366,12 @@ describe('a declared call', () => {
     await expect(client.call(Accept, input)).rejects.toBeInstanceOf(ServiceUnavailable);
   });
 
-  test('finds nothing where the answer is 404, and is unavailable for other refusals', async () => {
+  test('finds nothing when the answer is 404, and is unavailable for other refusals', async () => {
     expect(await clientOf((await answering(404, '{}')).url).find(Accept, input)).toBeNull();
     await expect(clientOf((await answering(409, '{}')).url).find(Accept, input)).rejects.toThrow(ServiceUnavailable);
   });
 
-  test('may be sent for the answer as it is', async () => {
+  test('can be sent for the unchanged answer', async () => {
     const answer = await clientOf((await answering(409, '{ }')).url).send(Accept, input);
     expect({ status: answer.status, body: answer.body.toString() }).toEqual({ status: 409, body: '{ }' });
   });

@@ -26,7 +26,7 @@ async function slowServer() {
   return { server, entered: entered.promise, finish: finish.resolve };
 }
 
-/** One POST over the agent's connections; fails unless its whole answer arrives. */
+/** One POST over the agent's connections. Fails unless its whole answer arrives. */
 async function postWork(port: number, agent: Agent): Promise<void> {
   const { promise, resolve, reject }: PromiseWithResolvers<void> = Promise.withResolvers();
   const request = httpRequest({ port, path: '/work', method: 'POST', agent }, (response) => {
@@ -39,7 +39,7 @@ async function postWork(port: number, agent: Agent): Promise<void> {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 describe('stopping', () => {
-  test('finishes the requests under way and closes their connections', async () => {
+  test('finishes current requests and closes their connections', async () => {
     const { server, entered, finish } = await slowServer();
     const client = await rawClient(server.port);
     client.send(get('/slow'));
@@ -73,7 +73,7 @@ describe('stopping', () => {
     await stopped;
   });
 
-  test('under load breaks no request it has accepted: what fails was refused before it was sent', async () => {
+  test('under load breaks no accepted request: a request that fails was refused before it was sent', async () => {
     const server = await startServer({
       routes: [
         {
@@ -107,7 +107,7 @@ describe('stopping', () => {
     expect(answered).toBeGreaterThanOrEqual(500);
   });
 
-  test('still answers what came over a connection that it had not seen when it was told to stop', async () => {
+  test('still answers a request on a connection that it had not accepted yet when it was told to stop', async () => {
     const { server } = await slowServer();
     const client = rawClient(server.port);
     const stopped = server.stop();
@@ -116,7 +116,7 @@ describe('stopping', () => {
     await stopped;
   });
 
-  test('closes idle connections after a while, but none whose request came while the process was busy', async () => {
+  test('closes idle connections after a while, but none whose request arrived while the process was busy', async () => {
     const { server } = await slowServer();
     const [idle, used] = await Promise.all([rawClient(server.port), rawClient(server.port)]);
     for (const client of [idle, used]) {
@@ -132,7 +132,7 @@ describe('stopping', () => {
   });
 });
 
-test('a port that is taken is an error that names it', async () => {
+test('a port in use is an error that names it', async () => {
   const first = await startServer();
   await expect(startServer({ port: first.port })).rejects.toThrow(
     `EADDRINUSE: address already in use 127.0.0.1:${first.port}`,
@@ -148,7 +148,7 @@ const codes: Record<number, string> = {
   431: 'headers_too_large',
 };
 
-describe('what never becomes a request', () => {
+describe('bytes that never become a request', () => {
   test.each([
     ['no HTTP', 400, 'hello\r\n\r\n'],
     [
@@ -185,7 +185,7 @@ describe('what never becomes a request', () => {
     await server.stop();
   });
 
-  test('gets no second answer when its headers already had one', async () => {
+  test('get no second answer when the headers already had one', async () => {
     const server = await startServer();
     const client = await rawClient(server.port);
     client.send('POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -195,7 +195,7 @@ describe('what never becomes a request', () => {
     await server.stop();
   });
 
-  test('ends no process when it asks for a tunnel and resets the connection', async () => {
+  test('do not end the process when they ask for a tunnel and reset the connection', async () => {
     const server = await startServer();
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const client = await rawClient(server.port);
@@ -210,7 +210,7 @@ describe('what never becomes a request', () => {
     await server.stop();
   });
 
-  test('is not an expectation we do not know', async () => {
+  test('are not an unknown expectation', async () => {
     const server = await startServer();
     const client = await rawClient(server.port);
     client.send('GET /livez HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n');

@@ -3,7 +3,6 @@ import { sharedTrust, trustOf } from '@quittance/testkit/trust.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_SECONDS, readOperatorToken } from '../src/operator-token.ts';
 
 const issuer = trustOf('api-gateway');
-/** As it is in every service. */
 const reader = trustOf('quota');
 const now = new Date('2026-01-31T12:00:00.000Z');
 const olga = { name: 'olga', role: 'support' } as const;
@@ -11,13 +10,13 @@ const token = issueOperatorToken(issuer, olga, now);
 const after = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 
 describe("an operator's token", () => {
-  test('says who somebody is until it lapses', () => {
+  test('identifies a person until it expires', () => {
     expect(readOperatorToken(reader, token, now)).toEqual(olga);
     expect(readOperatorToken(reader, token, after(OPERATOR_TOKEN_SECONDS - 1))).toEqual(olga);
     expect(readOperatorToken(reader, token, after(OPERATOR_TOKEN_SECONDS))).toBeNull();
   });
 
-  test('is believed when the clock of its issuer is 30 s ahead, and not when it is to last for longer than any may', () => {
+  test("is accepted when its issuer's clock is 30 s ahead, but not with a lifetime beyond the longest", () => {
     expect(readOperatorToken(reader, token, after(-30))).toEqual(olga);
     expect(readOperatorToken(reader, token, after(-31))).toBeNull();
     expect(readOperatorToken(reader, issueOperatorToken(issuer, olga, new Date('2057-01-31')), now)).toBeNull();
@@ -35,12 +34,12 @@ describe("an operator's token", () => {
     expect(readOperatorToken(reader, forged, now)).toBeNull();
   });
 
-  test('of a role that this release does not know is none', () => {
+  test('with a role that this release does not know is refused', () => {
     const unknown = issueOperatorToken(issuer, { name: 'olga', role: 'owner' as 'admin' }, now);
     expect(readOperatorToken(reader, unknown, now)).toBeNull();
   });
 
-  test("of a merchant's person names one merchant, and is nobody's without it", () => {
+  test("of a merchant's person names one merchant, and is refused without it", () => {
     const anna = { name: 'anna', role: 'merchant', merchant_id: `mer_${'a'.repeat(32)}` } as const;
     expect(readOperatorToken(reader, issueOperatorToken(issuer, anna, now), now)).toEqual(anna);
     for (const merchant_id of ['', 'mer_1', undefined as unknown as string])
@@ -55,18 +54,18 @@ describe("an operator's token", () => {
   );
 });
 
-describe('while an installation of before there were keys is upgraded', () => {
+describe('while an installation from before signing keys is upgraded', () => {
   const shared = 'k'.repeat(32);
   const old = sharedTrust(shared);
   const { signer } = issuer;
   const both = issueOperatorToken({ signer, sharedTokens: [shared] }, olga, now);
 
-  test('a token is believed by services with the shared token, by those with keys, and by those with both', () => {
+  test('a token is accepted by services with the shared token, by those with keys, and by those with both', () => {
     for (const trust of [old, reader, { ...reader, sharedTokens: [shared] }])
       expect(readOperatorToken(trust, both, now)).toEqual(olga);
   });
 
-  test('a service believes what either of two shared tokens has signed, and nothing once it has none', () => {
+  test('a service accepts signatures by either of two shared tokens, and none once it has no shared token', () => {
     const before = issueOperatorToken(old, olga, now);
     expect(before.split('.')).toHaveLength(2);
     expect(readOperatorToken({ ...reader, sharedTokens: ['n'.repeat(32), shared] }, before, now)).toEqual(olga);

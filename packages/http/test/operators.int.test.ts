@@ -11,7 +11,7 @@ import { startServer, type TestServer } from './server-fixture.ts';
 
 const issuer = trustOf('api-gateway');
 const tokenOf = (role: OperatorRole, now?: Date): string => issueOperatorToken(issuer, { name: 'olga', role }, now);
-/** What a process shows `quota`. */
+/** The headers with which a process authenticates to `quota`. */
 const callOf = (caller: KeyHolder) => createCallerHeaders(caller, trustOf(caller))('quota');
 
 const sharedToken = 't'.repeat(32);
@@ -34,7 +34,7 @@ const NotOwn = defineCall('quota', 'GET /merchants/:merchant_id/not-own', json<s
 const Called = defineCall('quota', 'GET /called', json<string>(), { callers: ['payments'], access: 'support' });
 const Guarded = defineCall('quota', 'POST /anyone', json<string>());
 
-/** About which merchants a handler was asked. */
+/** The merchants that handlers were called for. */
 const handled: string[] = [];
 const noted = (id: string) => {
   handled.push(id);
@@ -72,7 +72,7 @@ const write = (headers: Record<string, string>, actor: string) =>
     body: JSON.stringify({ actor, reason: 'a test' }),
   });
 
-describe('what may be called', () => {
+describe('allowed calls', () => {
   test.each([
     ['viewer', [403, 200, 403, 403, 200]],
     ['support', [403, 200, 200, 403, 200]],
@@ -84,17 +84,17 @@ describe('what may be called', () => {
     },
   );
 
-  test('by a service of before there were keys: everything', async () => {
+  test('by a service from before signing keys: everything', async () => {
     expect(await statuses({ 'x-internal-token': sharedToken })).toEqual([200, 200, 200, 200, 200]);
   });
 
-  test('by a stranger: what is for anyone, by its own method alone', async () => {
+  test('by a stranger: calls for anyone, only by their own method', async () => {
     expect(await statuses({})).toEqual([401, 401, 401, 401, 200]);
     expect(await statusOf('/anyone', {}, 'POST')).toBe(401);
     expect(await statusOf('/anyone/', {})).toBe(401);
   });
 
-  test('with a token that has lapsed, or is given twice: nothing, whatever else is shown', async () => {
+  test('with a token that has expired or is sent twice: nothing, whatever else is sent', async () => {
     const lapsed = tokenOf('admin', new Date(Date.now() - 3_600_000));
     expect(await statuses({ 'x-operator-token': lapsed })).toEqual([401, 401, 401, 401, 401]);
     const both = { 'x-operator-token': lapsed, ...callOf('ops') };
@@ -103,12 +103,12 @@ describe('what may be called', () => {
     expect(await statusOf('/viewer', { 'x-operator-token': `${token}, ${token}` })).toBe(401);
   });
 
-  test('with both tokens: what the operator may', async () => {
+  test('with both tokens: the calls of the operator', async () => {
     const both = { 'x-operator-token': tokenOf('viewer'), ...callOf('ops') };
     expect(await statuses(both)).toEqual([403, 200, 403, 403, 200]);
   });
 
-  test('a role that is missing is named', async () => {
+  test('the answer names the missing role', async () => {
     const answer = await write({ 'x-operator-token': tokenOf('viewer') }, 'olga');
     expect([answer.status, await answer.json()]).toEqual([
       403,
@@ -118,19 +118,19 @@ describe('what may be called', () => {
 });
 
 describe('a process', () => {
-  test('makes the calls that name it and no others, whatever operators may', async () => {
+  test('makes the calls that name it and no others, whatever operators may call', async () => {
     expect(await statusOf('/called', callOf('payments'))).toBe(200);
     for (const caller of ['api-gateway', 'chain-watcher', 'webhook-dispatcher', 'quota'] as const)
       expect([caller, await statusOf('/called', callOf(caller))]).toEqual([caller, 403]);
     expect(await statuses(callOf('payments'))).toEqual([403, 403, 403, 403, 200]);
   });
 
-  test('that is ops makes those of every role, and none that are for services alone', async () => {
+  test('that is ops makes the calls of every role, and none that are only for services', async () => {
     expect(await statusOf('/called', callOf('ops'))).toBe(200);
     expect(await statuses(callOf('ops'))).toEqual([403, 200, 200, 200, 200]);
   });
 
-  test('with a token for another service is nobody, and what it asked does not happen', async () => {
+  test('with a token for another service is refused, and its request has no effect', async () => {
     const elsewhere = createCallerHeaders('payments', trustOf('payments'))('webhook-dispatcher');
     expect(await statusOf('/called', elsewhere)).toBe(401);
   });
@@ -144,7 +144,7 @@ describe("a merchant's person", () => {
     return { status: response.status, text: await response.text() };
   };
 
-  test('makes the calls that are open to merchants about the own one, and no handler hears of any other', async () => {
+  test('makes the calls open to merchants about its own merchant, and no handler runs for another', async () => {
     handled.length = 0;
     expect((await ask(`/merchants/${own}/own`)).status).toBe(200);
     const foreign = [`mer_${'b'.repeat(32)}`, 'x', `${own}%20`, own.toUpperCase(), `..%2F${own}`];
@@ -154,7 +154,7 @@ describe("a merchant's person", () => {
     expect(handled).toEqual([own]);
   });
 
-  test('makes none that is not, whichever operators may, but those for anyone', async () => {
+  test('makes no other calls, whatever operators may call, except those for anyone', async () => {
     handled.length = 0;
     expect(await statuses({ 'x-operator-token': anna })).toEqual([403, 403, 403, 403, 200]);
     const closed = { status: 403, text: '{"detail":"This is not for merchants","code":"refused"}' };
@@ -171,7 +171,7 @@ describe('the author of a change', () => {
     }
   });
 
-  test('is who runs ops, by the own word, but never one with the mark of operators who signed in', async () => {
+  test('is any name that the user of ops gives, but never one with the mark of operators who signed in', async () => {
     const service = callOf('ops');
     expect(await (await write(service, 'olga')).json()).toEqual({ actor: 'olga' });
     for (const actor of ['@olga', '＠olga', ' \u2800@olga', '\u3164']) {
@@ -181,7 +181,7 @@ describe('the author of a change', () => {
   });
 });
 
-test('a client without a key calls as an operator, or as anyone', async () => {
+test('a client without a key makes calls as an operator, and calls for anyone', async () => {
   const parts = { name: 'quota', baseUrl: server.url, logger: testLogger, metrics: testMetrics };
   const client = createServiceClient({ ...parts, showCaller: null });
   closeClient = () => client.close();

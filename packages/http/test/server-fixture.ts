@@ -30,13 +30,13 @@ export async function startServer(
 export type RawClient = {
   socket: Socket;
   send(text: string): void;
-  /** Settles with everything received so far, once `pattern` is in it; fails when the connection ends before. */
+  /** Resolves with everything received so far once `pattern` is in it. Rejects when the connection ends before. */
   received(pattern: RegExp): Promise<string>;
-  /** Settles with everything received, once the connection has ended, however it ended. */
+  /** Resolves with everything received when the connection has ended, for any reason. */
   ended: Promise<string>;
 };
 
-/** A client that says exactly what a test wants it to say. */
+/** A client that sends exactly what a test wants. */
 export async function rawClient(port: number): Promise<RawClient> {
   const socket = connect({ port, host: '127.0.0.1' });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));

@@ -23,7 +23,7 @@ const PIECE = 256 * 1024;
 
 type Source = { made: number; ended: boolean };
 
-/** A service that answers with pieces, and one in front of it that passes them on, as the gateway does. */
+/** A service that answers in pieces, and one in front that passes them on, like the gateway. */
 async function startTwo(piecesOf: (source: Source) => AsyncGenerator<Buffer, void>, { streamStalledMs = 60_000 } = {}) {
   const source: Source = { made: 0, ended: false };
   async function* watched() {
@@ -106,7 +106,7 @@ test('an empty stream is an empty answer', async () => {
   expect(await (await fetch(url)).text()).toBe('');
 });
 
-test('what fails before the first piece is answered as any error', async () => {
+test('an error before the first piece is answered like any other', async () => {
   const { url, source } = await startTwo(async function* () {
     await endOfTurn();
     yield* [];
@@ -117,7 +117,7 @@ test('what fails before the first piece is answered as any error', async () => {
   expect(source.ended).toBe(true);
 });
 
-test('what fails later breaks the connection, so that half of it is never taken for all', async () => {
+test('a later error breaks the connection, so that a partial answer is never taken for a complete one', async () => {
   const { url, front } = await startTwo(async function* () {
     yield Buffer.from('first');
     await endOfTurn();
@@ -133,7 +133,7 @@ test('what fails later breaks the connection, so that half of it is never taken 
   expect(text.endsWith('0\r\n\r\n')).toBe(false);
 });
 
-test('a slow reader makes the source wait: nothing piles up between them', async () => {
+test('a slow reader makes the source wait: nothing is buffered without limit', async () => {
   const total = 96 * 1024 * 1024;
   const { url, source } = await startTwo(async function* (made) {
     const piece = Buffer.alloc(PIECE);
@@ -145,7 +145,7 @@ test('a slow reader makes the source wait: nothing piles up between them', async
   let read = 0;
   let mostAhead = 0;
   for await (const chunk of (await fetch(url)).body!) {
-    // As long as the source goes on by itself, it is let go on.
+    // Waits until the source stops by itself.
     for (let before = -1; before !== source.made;) {
       before = source.made;
       for (let turn = 0; turn < 5; turn += 1) await endOfTurn();
@@ -154,7 +154,7 @@ test('a slow reader makes the source wait: nothing piles up between them', async
     mostAhead = Math.max(mostAhead, source.made - read);
   }
   expect(read).toBe(total);
-  // The system's own buffers for two connections take some megabytes.
+  // The system's buffers for two connections take some megabytes.
   expect(mostAhead).toBeLessThan(48 * 1024 * 1024);
 });
 
@@ -167,7 +167,7 @@ test('a reader that leaves ends the source', async () => {
   await eventually(() => expect(source.ended).toBe(true));
 });
 
-test('a reader that stands still is left, and its source ends', async () => {
+test('a stalled reader is disconnected, and its source ends', async () => {
   const { front, source } = await startTwo(endless, { streamStalledMs: 300 });
   const reader = await rawClient(front.port);
   reader.send('GET /pieces HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -177,7 +177,7 @@ test('a reader that stands still is left, and its source ends', async () => {
   reader.socket.destroy();
 });
 
-test('HEAD has the headers, and makes no more than the first piece', async () => {
+test('HEAD returns the headers and makes only the first piece', async () => {
   const { url, source } = await startTwo(endless);
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(url, { method: 'HEAD' }, (answer) => resolve(answer.resume().statusCode))

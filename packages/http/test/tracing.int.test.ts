@@ -52,7 +52,7 @@ function clientOf(server: TestServer) {
 }
 
 describe('a request from outside', () => {
-  test('begins a trace, whatever traceparent it came with, and its span has no part of the path but the pattern', async () => {
+  test('starts a trace, whatever its traceparent, and its span has only the pattern of the path', async () => {
     const server = await start();
     await fetch(`${server.url}/payments/a-secret-token?x=a-secret-query`, { headers: { traceparent: theirs } });
     const [span] = await recording.named('GET /payments/:token');
@@ -66,7 +66,7 @@ describe('a request from outside', () => {
     expect(JSON.stringify(recording.ended())).not.toContain('a-secret');
   });
 
-  test('with a wrong internal token joins no trace of ours', async () => {
+  test('with a wrong internal token joins none of our traces', async () => {
     const server = await start();
     const headers = { traceparent: theirs, 'x-internal-token': 'wrong' };
     expect((await fetch(`${server.url}/internal/v1/things/1`, { headers })).status).toBe(401);
@@ -75,7 +75,7 @@ describe('a request from outside', () => {
     expect(recording.ended()).toHaveLength(1);
   });
 
-  test('that no route answers, and the questions of machines, are no names without bounds', async () => {
+  test('without a route, or to a probe, does not create an unlimited number of span names', async () => {
     const server = await start();
     await fetch(`${server.url}/nobody/knows/123`);
     for (const path of ['/livez', '/readyz', '/metrics']) await fetch(server.url + path);
@@ -86,7 +86,7 @@ describe('a request from outside', () => {
 });
 
 describe('a call to another service', () => {
-  test('goes on there, where the token shows that it is one of ours', async () => {
+  test('continues its trace there if the token shows that the caller is one of our services', async () => {
     const server = await start();
     await clientOf(server).send(ReadThing, { params: { id: 'thing_1' } });
     const [serving] = await recording.named('GET /internal/v1/things/:id');
@@ -100,7 +100,7 @@ describe('a call to another service', () => {
     expect(JSON.stringify(recording.ended())).not.toContain('thing_1');
   });
 
-  test('from within a request belongs to it, and the lines of both name their span', async () => {
+  test("from within a request belongs to the request's trace, and the log lines of both name their span", async () => {
     const lines: string[] = [];
     const logger = createLogger({ service: 'test', level: 'info' }, { write: (line) => void lines.push(line) });
     const owner = await start();
@@ -149,7 +149,7 @@ describe('a call to another service', () => {
   });
 });
 
-test('what is not traced is sent without a traceparent', async () => {
+test('an untraced call is sent without a traceparent', async () => {
   recording.stop();
   const seen: (string | undefined)[] = [];
   const things: Route = {

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from './server-fixture.ts';
 
 const sharedToken = 't'.repeat(32);
 const { sharedTokens } = sharedTrust(sharedToken);
-/** In the middle of the upgrade: with keys, and with what they replace. */
+/** In the middle of the upgrade: with keys, and with the tokens that they replace. */
 const both = (name: KeyHolder) => ({ ...trustOf(name), sharedTokens });
 
 const accepted: LegacyKind[] = [];
@@ -58,13 +58,13 @@ test.each<[string, () => Record<string, string>, LegacyKind[]]>([
   expect(accepted).toEqual(noted);
 });
 
-test('nobody who is refused is noted', async () => {
+test('refused requests are not recorded', async () => {
   expect((await ask({ [SHARED_TOKEN_HEADER]: 'u'.repeat(32) })).status).toBe(401);
   expect((await ask({ [OPERATOR_TOKEN_HEADER]: 'a.b.c' })).status).toBe(401);
   expect(accepted).toEqual([]);
 });
 
-test('a service says whether it has a key, accepts the shared token, and for how long it has watched', async () => {
+test('a service says whether it has a key, whether it accepts the shared token, and how long it has recorded', async () => {
   const headers = { [SHARED_TOKEN_HEADER]: sharedToken };
   const stateOf = async (server: TestServer, shown: Record<string, string>) => (await ask(shown, server.url)).json();
   expect(await (await ask(headers)).json()).toEqual({

@@ -3,12 +3,12 @@ import { dirname, join, relative } from 'node:path';
 import { libraryPath } from './debian-packages.ts';
 
 /**
- * Lets the programs below `folder` of an unpacked tree of another Debian release run here: each is put behind a script that starts
- * it with the tree's own loader and C library. No rights are needed, as a changed root would need, and what these programs start of
- * the machine's own stays with the machine's libraries, which a LD_LIBRARY_PATH in the environment would break.
+ * Makes the programs below `folder` of an unpacked tree of another Debian release run on this machine. Each gets a script
+ * that starts it with the tree's own loader and C library. This needs no special permissions, unlike chroot. Programs of
+ * the machine that they start keep the machine's libraries, which an LD_LIBRARY_PATH in the environment would break.
  * The tree may be moved afterwards.
  * @param folder with the programs, relative to the root.
- * @throws Error when the tree has no loader, as on an architecture that nobody has tried.
+ * @throws Error when the tree has no loader, as on an untested architecture.
  */
 export async function useOwnLibraries(root: string, folder: string): Promise<void> {
   const loader = await loaderOf(root);
@@ -24,7 +24,7 @@ function starter({ loader, libraries, up }: { loader: string; libraries: string[
   const paths = libraries.map((path) => `$root/${path}`).join(':');
   return [
     '#!/bin/sh',
-    // Such a program may be called by a link, and some look at the name they are called by.
+    // Such a program may be called through a link, and some check the name they were called by.
     'self="$(readlink -f "$0")"',
     `root="\${self%/*}/${up}"`,
     `exec "$root/${loader}" --argv0 "$0" --library-path "${paths}" "$self.program" "$@"`,
@@ -41,7 +41,7 @@ async function loaderOf(root: string): Promise<string> {
   throw new Error(`${root} has no loader for its programs`);
 }
 
-/** Programs, not the libraries that lie among them. */
+/** Programs, without the libraries in the same folders. */
 async function programsBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found: string[] = [];

@@ -20,7 +20,10 @@ import { join } from 'node:path';
 export type CertificateFiles = { certificateFile: string; keyFile: string };
 
 export type CertificateAuthority = CertificateFiles & {
-  /** A server certificate for any host name or IP address, with its key; both PEM. Made once per name and kept in memory. */
+  /**
+   * A server certificate for any host name or IP address, with its key; both PEM. Created once per name and kept in
+   * memory.
+   */
   issue(hostname: string): Promise<{ cert: string; key: string }>;
 };
 
@@ -28,7 +31,7 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const maxCachedCertificates = 1000;
 const dayMs = 86_400_000;
 
-/** Makes the authority's two PEM files in `directory` where they are missing. The key is readable by its owner only. */
+/** Creates the authority's two PEM files in `directory` if they are missing. Only the owner can read the key. */
 export async function ensureCertificateAuthority(directory: string): Promise<CertificateFiles> {
   const files = { certificateFile: join(directory, 'ca.pem'), keyFile: join(directory, 'ca-key.pem') };
   if (existsSync(files.certificateFile) && existsSync(files.keyFile)) return files;
@@ -51,12 +54,12 @@ export async function ensureCertificateAuthority(directory: string): Promise<Cer
   return files;
 }
 
-/** @throws Error when the files are missing or are no certificate and key. */
+/** @throws Error when the files are missing, or are not a certificate and a key. */
 export async function openCertificateAuthority(files: CertificateFiles): Promise<CertificateAuthority> {
   const issuer = new X509Certificate(await readFile(files.certificateFile, 'utf8'));
   const der = createPrivateKey(await readFile(files.keyFile, 'utf8')).export({ type: 'pkcs8', format: 'der' });
   const signingKey = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
-  // One key for all names: they all end at the same receiver.
+  // One key for all names, because all are served by the same receiver.
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const key = await privatePem(keys.privateKey);
   const cache = new Map<string, Promise<string>>();
@@ -94,7 +97,7 @@ export async function openCertificateAuthority(files: CertificateFiles): Promise
   };
 }
 
-/** From yesterday, for clocks that differ. */
+/** Starts yesterday, for clocks that differ. */
 function validity(days: number): { notBefore: Date; notAfter: Date } {
   const now = Date.now();
   return { notBefore: new Date(now - dayMs), notAfter: new Date(now + days * dayMs) };

@@ -6,19 +6,22 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { rpc } from './rpc.ts';
 
-/** The part of anvil's state file that we look at. */
+/** The part of anvil's state file that is read here. */
 type State = { block?: { number?: string } | null; blocks: Block[] };
 type Block = { header: { number: string; timestamp: string }; transactions: unknown[] };
 
-/** Empty blocks older than this (an hour at one a second) are forgotten at the next start, so that the file stays small. */
+/**
+ * Empty blocks older than this (an hour at one per second) are dropped at the next start, so that the file stays small.
+ */
 const keptBlocks = 3600;
 
 const saved = (directory: string) => join(directory, 'state.json.gz');
 
 /**
- * Saves the chain's state whenever a block has come, whole or not at all (anvil's own --state-interval writes over the
- * old file, so that a kill -9 in the middle leaves neither). A save takes 20 ms for a thousand blocks; to keep it below a
- * twentieth of the time, a long chain is saved less often: every second block at 3,000, every fourth second at 10,000.
+ * Saves the chain's state after each block, either completely or not at all. (anvil's own --state-interval overwrites
+ * the old file, so a kill -9 during a write leaves no usable state.) A save takes 20 ms for a thousand blocks. To keep
+ * it below a twentieth of the time, a long chain is saved less often: every second block at 3,000, every fourth second
+ * at 10,000.
  */
 export function keepState(rpcUrl: string, directory: string): { saveAndEnd(): Promise<void>; end(): void } {
   const ending = new AbortController();
@@ -43,9 +46,9 @@ export function keepState(rpcUrl: string, directory: string): { saveAndEnd(): Pr
 }
 
 /**
- * Writes the newest state that an earlier run left, without its oldest empty blocks, where anvil can load it.
- * @returns the file, or null when the chain starts afresh.
- * @throws Error when there is a state that cannot be read.
+ * Writes the newest state of an earlier run, without its oldest empty blocks, to where anvil can load it.
+ * @returns the file, or null when the chain starts empty.
+ * @throws Error when there is a state that can't be read.
  */
 export async function restoreState(directory: string): Promise<string | null> {
   const atExit = join(directory, 'state-at-exit.json');
@@ -71,7 +74,7 @@ export async function restoreState(directory: string): Promise<string | null> {
   return file;
 }
 
-/** Every start of anvil makes a genesis of its own and keeps it beside the loaded one; the chain grew from the first. */
+/** Every start of anvil creates a genesis block and keeps it next to the loaded one. The chain grew from the first. */
 function firstGenesis(blocks: Block[]): Block | undefined {
   const all = blocks.filter(({ header }) => Number(header.number) === 0);
   return all.sort((a, b) => Number(a.header.timestamp) - Number(b.header.timestamp))[0];
@@ -90,7 +93,7 @@ async function save(rpcUrl: string, directory: string): Promise<void> {
   await rename(unfinished, saved(directory));
 }
 
-/** A file that anvil was writing when it was killed does not parse: then it counts for nothing. */
+/** A file that anvil was writing when it was killed can't be parsed, and is ignored. */
 async function readState(file: string, unpack: (bytes: Buffer) => Promise<Buffer>): Promise<State | null> {
   try {
     return JSON.parse((await unpack(await readFile(file))).toString()) as State;

@@ -12,19 +12,25 @@ import type { Backend } from './child.ts';
 export type Chain = Backend & { rpcUrl: string; chainId: number };
 
 export type ChainOptions = {
-  /** Holds the chain's state between starts. */
+  /** Keeps the chain's state between starts. */
   directory: string;
   port: number;
   logFile: string;
-  /** A block every so many seconds, also without transactions; 'on-demand': only when asked or given a transaction. Default 1. */
+  /**
+   * Seconds between blocks, with or without transactions; 'on-demand': only when requested or for a transaction.
+   * Default 1.
+   */
   blockTimeSeconds?: number | 'on-demand';
-  /** Block `finalized` is this many epochs of blocks, times two, behind the head. Default 1, so two blocks. */
+  /** Block `finalized` is two epochs of this many blocks behind the head. Default 1, so two blocks. */
   slotsInAnEpoch?: number;
   /** false: the chain starts empty and nothing is kept. Default true. */
   persistent?: boolean;
-  /** false: no state of an earlier block is kept, so that a block costs the same however many there are; nothing can be reorganised. */
+  /**
+   * false: no states of earlier blocks are kept, so that blocks stay fast however many there are; nothing can be
+   * reorganised.
+   */
   keepsStates?: boolean;
-  /** How far its clock is behind this machine's from the start on. Default 0. */
+  /** How far its clock is behind this machine's from the start. Default 0. */
   clockBehindSeconds?: number;
   /** Removed when this process dies without stopping the chain. */
   temporaryDirectory?: string;
@@ -34,9 +40,9 @@ const chainId = 31_337;
 const usualBlockTimeSeconds = 1;
 
 /**
- * A private chain: anvil from its npm package, on 127.0.0.1, with ten rich accounts whose keys are public knowledge.
- * The blocks of before come back after a stop, and after a kill -9 all but the newest (see `keepState`).
- * @throws Error naming a taken port, an unsupported platform, or anvil's own complaint.
+ * A private chain: anvil from its npm package, on 127.0.0.1, with ten funded accounts whose keys are public. After a
+ * stop all blocks come back, after a kill -9 all but the newest (see `keepState`).
+ * @throws Error naming a port in use, an unsupported platform, or anvil's own error.
  */
 export async function startChain(options: ChainOptions): Promise<Chain> {
   const { directory, port, logFile } = options;
@@ -73,7 +79,7 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
     pid: child.pid,
     exited: child.exited,
     stop: async () => {
-      // It may have been made to stand still: then it would answer nothing, and hear no signal.
+      // It may be stopped by SIGSTOP; then it would neither answer nor handle a signal.
       if (child.running()) process.kill(child.pid, 'SIGCONT');
       if (child.running()) await keeper?.saveAndEnd();
       await child.stop();
@@ -82,13 +88,13 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
   };
 }
 
-/** Has blocks come by themselves, as they do from the start. */
+/** Makes blocks at intervals, as from the start. */
 export async function mineInIntervals(rpcUrl: string): Promise<void> {
   await rpc(rpcUrl, 'evm_setAutomine', [false]);
   await rpc(rpcUrl, 'evm_setIntervalMining', [usualBlockTimeSeconds]);
 }
 
-/** Has each transaction get a block of its own at once, and no other block come. */
+/** Makes a block immediately for each transaction, and no other blocks. */
 export async function mineWithTransactions(rpcUrl: string): Promise<void> {
   await rpc(rpcUrl, 'evm_setIntervalMining', [0]);
   await rpc(rpcUrl, 'evm_setAutomine', [true]);
@@ -99,10 +105,11 @@ function anvilArguments(options: ChainOptions, restored: string | null): string[
   const args = [
     ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(chainId), '--no-cors', '--quiet'],
     ...['--slots-in-an-epoch', String(slotsInAnEpoch)],
-    // Later rules keep a history of block hashes inside the state, which makes every block slower than the one before.
+    // Later hard forks keep a history of block hashes in the state, which makes every block slower than the one before.
     ...['--hardfork', 'cancun'],
     ...['--cache-path', join(options.directory, 'cache')],
-    // Old states only serve reorganisations; without a limit they fill the disk, and its default place is the user's home.
+    // Old states are used only for reorganisations. Without a limit they fill the disk; their default place is the
+    // user's home.
     ...(options.keepsStates === false ? ['--prune-history'] : ['--max-persisted-states', '64']),
   ];
   if (blockTimeSeconds !== 'on-demand') args.push('--block-time', String(blockTimeSeconds));
@@ -112,7 +119,7 @@ function anvilArguments(options: ChainOptions, restored: string | null): string[
   return args;
 }
 
-/** The package's own command starts this binary as a child of a Node process; we want the process id of the real thing. */
+/** The package's own command starts this binary as a child of a Node process. We need the process id of the binary. */
 function anvilBinary(): string {
   const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
   const name = `@foundry-rs/anvil-${process.platform}-${architecture}`;

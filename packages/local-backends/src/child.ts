@@ -2,25 +2,25 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 
-/** A process that this one started and answers for. */
+/** A process that this one started and must stop. */
 export type Child = {
   pid: number;
-  /** Resolves when the process has ended, for whatever reason, with that reason as a sentence. Never rejects. */
+  /** Resolves when the process has ended, for any reason, with that reason as a sentence. Never rejects. */
   exited: Promise<string>;
   running(): boolean;
-  /** The last lines that it wrote, errors before others: what to show when it did not come up. */
+  /** The last lines that it wrote, errors first: what to show when it did not start. */
   lastWords(): string;
-  /** Asks politely with the stop signal, and kills what is left of the process group after the grace period. */
+  /** Sends the stop signal, and kills what is left of the process group after the grace period. */
   stop(): Promise<void>;
-  /** Ends the whole process group at once, as a power cut would (SIGKILL). */
+  /** Ends the whole process group immediately, like a power cut (SIGKILL). */
   kill(): Promise<void>;
 };
 
-/** What every backend of the local stack can do. */
+/** The interface of every backend of the local stack. */
 export type Backend = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>;
 
 export type ChildOptions = {
-  /** How the process is called in messages to people. */
+  /** The name of the process in messages to people. */
   name: string;
   command: string;
   args: string[];
@@ -32,7 +32,7 @@ export type ChildOptions = {
   gid?: number;
   stopSignal?: NodeJS.Signals;
   graceMs?: number;
-  /** Removed when this process dies without having stopped the child: for data that nobody will want again. */
+  /** Removed when this process dies without having stopped the child: for data that nobody needs later. */
   temporaryDirectory?: string;
 };
 
@@ -41,7 +41,7 @@ const maxLogBytes = 10_000_000;
 /**
  * Starts a long-running process in its own process group, so that a Ctrl-C in the terminal reaches only us and we
  * decide the order in which things stop. The child never outlives us: see `leash`.
- * @throws Error when the command cannot be run at all; an early exit shows in `exited`.
+ * @throws Error when the command can't be run at all. An early exit shows in `exited`.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { child, pid, logStart } = await spawnDetached(options);
@@ -79,7 +79,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   };
 }
 
-/** Does both, the second also when the first fails. */
+/** Runs both, the second even if the first fails. */
 export async function inTurn(first: () => Promise<void>, second: () => Promise<void>): Promise<void> {
   try {
     await first();
@@ -88,7 +88,7 @@ export async function inTurn(first: () => Promise<void>, second: () => Promise<v
   }
 }
 
-/** What a program that ran to its end said on its error output, or else why it could not run. */
+/** The error output of a program that has ended, or the reason why it could not run. */
 export function complaintOf(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string };
   return stderr?.trim() || message;
@@ -116,16 +116,16 @@ async function spawnDetached(options: ChildOptions): Promise<{ child: ChildProce
   }
 }
 
-/** Appends, and moves a log that has grown too large aside first, so that logs are bounded by twice that size. */
+/** Appends to the log. First moves a log that has grown too large aside, so that logs take at most twice that size. */
 function openLog(logFile: string): number {
   if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(logFile, `${logFile}.1`);
   return openSync(logFile, 'a', 0o600);
 }
 
 /**
- * Ties the child's life to ours by a shell that waits for the end of its input, which the system closes when we die,
- * even by kill -9. It works without any help of the child, on Linux and macOS alike.
- * @returns the function that lets the child go, for when it has ended.
+ * Makes the child end with us: a shell waits for the end of its input, which the system closes when we die, even by
+ * kill -9. The child doesn't have to cooperate. Works on Linux and macOS.
+ * @returns a function that releases the child, for when it has ended.
  */
 export function leash(
   pid: number,
@@ -165,6 +165,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group is gone already.
+    // The group is already gone.
   }
 }

@@ -7,29 +7,29 @@ import { placesOnPath } from './on-path.ts';
 
 export type Chromium = {
   program: string;
-  /** What it needs in its environment beside the usual. */
+  /** The environment variables that it needs in addition to the usual ones. */
   env: Record<string, string>;
-  /** Whether this machine lets it shut its pages in; otherwise it only starts with `--no-sandbox`. */
+  /** Whether this machine permits its sandbox. Otherwise it only starts with `--no-sandbox`. */
   canSandbox: boolean;
 };
 
 export type ChromiumOptions = {
-  /** Takes unpacked programs; processes may share it. */
+  /** The directory for unpacked programs; processes may share it. */
   toolsDirectory: string;
-  /** Fonts for every language of the checkout page are fetched where the machine lacks some: for people who look at pictures. */
+  /** Downloads missing fonts for every language of the checkout page, for people who look at screenshots. */
   forReading?: boolean;
 };
 
 const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 const macPrograms = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
 
-/** A language of each script that the checkout page is written in, and of the Latin letters that not every font has. */
+/** One language for each script of the checkout page, and for the Latin letters that some fonts lack. */
 const readLanguages = ['en', 'ru', 'vi', 'ar', 'fa', 'hi', 'zh-cn'];
 
 /**
- * The browser that CHROMIUM names, else the machine's, else Debian's without windows, unpacked below `toolsDirectory` with all
- * the libraries and the font that the machine lacks.
- * @throws Error saying what to install when there is none of them.
+ * The browser that CHROMIUM names, else the machine's, else Debian's headless one, unpacked below `toolsDirectory` with
+ * all libraries and the font that the machine lacks.
+ * @throws Error that says what to install when there is none.
  */
 export async function findChromium({ toolsDirectory, forReading = false }: ChromiumOptions): Promise<Chromium> {
   const named = process.env['CHROMIUM'];
@@ -44,7 +44,10 @@ function installedProgram(): string | undefined {
   return [...placesOnPath(...names), ...macPrograms].find((file) => existsSync(file));
 }
 
-/** 100 MB from Debian, of which only the program and what it reads at its start are used; seconds, once a checkout. */
+/**
+ * Downloads 100 MB from Debian, of which only the program and its start-up files are used. Takes seconds, once per
+ * checkout.
+ */
 export async function unpackedChromium(toolsDirectory: string): Promise<Pick<Chromium, 'program' | 'env'>> {
   const root = await unpackDebianPackages(toolsDirectory, {
     name: 'chromium',
@@ -53,7 +56,7 @@ export async function unpackedChromium(toolsDirectory: string): Promise<Pick<Chr
     adapt: writeFontsFile,
   });
   const libraries = await libraryPath(root);
-  // Some of Debian's libraries are looked for in a folder of their own, by its full name on an installed system.
+  // Some of Debian's libraries are in their own folder, which an installed system finds by its full path.
   const nested = await Promise.all(libraries.split(delimiter).filter(Boolean).map(foldersOf));
   return {
     program: join(root, 'usr/lib/chromium/chromium-headless-shell'),
@@ -69,7 +72,7 @@ async function foldersOf(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
 }
 
-/** 14 MB from Debian; Noto has every script but Chinese. */
+/** Downloads 14 MB from Debian. Noto has every script except Chinese. */
 async function unpackedFonts(toolsDirectory: string): Promise<Record<string, string>> {
   const root = await unpackDebianPackages(toolsDirectory, {
     name: 'fonts',
@@ -83,7 +86,9 @@ const fontsFile = (root: string): string => join(root, 'fonts.conf');
 
 const generic = ['sans-serif', 'serif', 'monospace'];
 
-/** The machine's own fonts, where it has any, and those of the tree, wherever it lies; without a rule any font may stand in for another. */
+/**
+ * Lists the machine's own fonts, if it has any, and those of the tree. Without a rule, any font may replace another.
+ */
 async function writeFontsFile(root: string): Promise<void> {
   const prefer = (family: string, fonts: string[]) =>
     `<alias><family>${family}</family><prefer>${fonts.map((font) => `<family>${font}</family>`).join('')}</prefer></alias>`;
@@ -106,7 +111,9 @@ async function writeFontsFile(root: string): Promise<void> {
   );
 }
 
-/** @returns whether the machine's fonts have the letters of all these languages; no where fontconfig's programs are missing. */
+/**
+ * @returns whether the machine's fonts have the letters of all these languages; false without fontconfig's programs.
+ */
 function canWrite(languages: string[]): boolean {
   return languages.every((language) => {
     const listed = spawnSync('fc-list', [`:lang=${language}`, 'family'], { encoding: 'utf8' });
@@ -114,7 +121,7 @@ function canWrite(languages: string[]): boolean {
   });
 }
 
-/** Chromium's sandbox needs user namespaces, which root's browser refuses and many containers forbid. */
+/** Chromium's sandbox needs user namespaces. It doesn't work as root, and many containers forbid them. */
 function canSandbox(): boolean {
   if (process.platform !== 'linux') return true;
   if (process.getuid?.() === 0) return false;

@@ -5,7 +5,7 @@ import { complaintOf, inTurn, startChild, type Child, type ChildOptions } from '
 
 const docker = (...words: string[]) => promisify(execFile)('docker', words, { cwd: '/' });
 
-/** What runs in containers: the images of docker-compose.yml, without their digests. A test holds them together. */
+/** The images of containers: those of docker-compose.yml, without their digests. A test compares them. */
 export const images = {
   postgres: 'postgres:18.6-trixie',
   rabbitmq: 'rabbitmq:4.3.5-management-alpine',
@@ -16,16 +16,19 @@ export type ContainerOptions = Pick<
   ChildOptions,
   'name' | 'logFile' | 'stopSignal' | 'graceMs' | 'temporaryDirectory'
 > & {
-  /** What the container works on. It is named after it, so that the next start finds what this one leaves behind. */
+  /**
+   * The directory of the container's data. The container is named after it, so that the next start finds a container
+   * that an earlier one left.
+   */
   directory: string;
   image: string;
-  /** Of `docker run`, before the image. */
+  /** Options of `docker run`, before the image. */
   options: string[];
-  /** In place of the image's own. */
+  /** Replaces the image's own command. */
   command?: string[];
 };
 
-/** Whether Docker is here and its engine runs. */
+/** Whether Docker is installed and its engine runs. */
 export async function engineAnswers(): Promise<boolean> {
   const asked = promisify(execFile)('docker', ['version', '--format', '{{.Server.Version}}'], { timeout: 10_000 });
   return asked.then(
@@ -35,9 +38,9 @@ export async function engineAnswers(): Promise<boolean> {
 }
 
 /**
- * A container that lives as a child does: the client in the foreground hands signals on to it, and what is left of it when the client
- * has ended is removed.
- * @throws Error with the engine's complaint when there is no such image.
+ * A container that behaves like a child process: the client in the foreground forwards signals to it, and a container
+ * that is left when the client has ended is removed.
+ * @throws Error with the engine's message when the image doesn't exist.
  */
 export async function startContainer(options: ContainerOptions): Promise<Child> {
   const { directory, image, command = [], options: own, ...child } = options;
@@ -53,12 +56,12 @@ export async function startContainer(options: ContainerOptions): Promise<Child> 
   };
 }
 
-/** A program in the container of a directory. @returns what it wrote. */
+/** Runs a program in the container of a directory. @returns its output. */
 export async function inContainer(directory: string, command: readonly string[]): Promise<string> {
   return (await docker('exec', containerName(directory), ...command)).stdout;
 }
 
-/** Before anything is waited for: an image may take minutes to come. */
+/** Called before any timeout starts, because pulling an image may take minutes. */
 export async function haveImage(image: string): Promise<void> {
   if (await docker('image', 'inspect', image).catch(() => null)) return;
   await docker('pull', '--quiet', image).catch((error: unknown) => {

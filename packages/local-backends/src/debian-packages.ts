@@ -12,23 +12,27 @@ export type PackageTree = {
   /** The name of the unpacked tree below the tools directory. */
   name: string;
   packages: string[];
-  /** `all` for programs whose libraries need libraries that a small machine lacks too; `direct` are those of `packages` alone. */
+  /**
+   * `direct`: the libraries that `packages` depend on. `all`: also the libraries of those, for programs that a small
+   * machine can't run otherwise.
+   */
   libraries?: 'direct' | 'all';
   /**
-   * The name of another release of Debian than the machine's. Every library comes along, the C library too; `adapt` must see to it
-   * that the programs take these (see another-release.ts).
+   * The name of a Debian release other than the machine's. All libraries are included, even the C library; `adapt` must
+   * make the programs use them (see another-release.ts).
    */
   release?: string;
-  /** Makes the tree work where it lies; called once, before anybody can see it. */
+  /** Makes the tree work in its place. Called once, before the tree is visible. */
   adapt?: (root: string) => Promise<void>;
 };
 
 /**
- * Debian's own packages, downloaded and unpacked below `toolsDirectory`: nothing is installed, no rights are needed, no
- * state of the system changes. Shared libraries that the machine lacks come along.
- * Two processes may do this at once: each unpacks under a name of its own, and the first one's tree is taken by both.
+ * Downloads Debian packages and unpacks them below `toolsDirectory`. Nothing is installed, no permissions are needed,
+ * and the system isn't changed. Shared libraries that the machine lacks are included.
+ * Two processes may do this at the same time: each unpacks under its own name, and both use the tree that is finished
+ * first.
  * @returns the root of the tree (`usr/…` is below it).
- * @throws Error saying what to do when the machine has no apt, or apt knows no such packages.
+ * @throws Error that says what to do when the machine has no apt, or apt doesn't know the packages.
  */
 export async function unpackDebianPackages(toolsDirectory: string, tree: PackageTree): Promise<string> {
   const root = join(toolsDirectory, tree.name);
@@ -58,13 +62,13 @@ export async function unpackDebianPackages(toolsDirectory: string, tree: Package
   return root;
 }
 
-/** Whether such a tree is there, or this machine can make it. */
+/** Whether such a tree exists, or this machine can create it. */
 export async function canUnpack(toolsDirectory: string, name: string): Promise<boolean> {
   if (existsSync(join(toolsDirectory, name))) return true;
   return (await succeeds('apt-get', ['--version'])) && (await succeeds('dpkg-deb', ['--version']));
 }
 
-/** For programs of an unpacked tree: its libraries before the machine's. */
+/** The library path for programs of an unpacked tree: its libraries before the machine's. */
 export async function libraryPath(root: string): Promise<string> {
   const directories: string[] = [];
   for (const parent of [join(root, 'usr', 'lib'), join(root, 'lib')]) {
@@ -74,7 +78,7 @@ export async function libraryPath(root: string): Promise<string> {
   return directories.join(':');
 }
 
-/** With the machine's package lists, and when those are missing or out of date, with fresh ones of our own. */
+/** Uses the machine's package lists; when those are missing or out of date, downloads new ones. */
 async function download(work: string, tree: PackageTree): Promise<void> {
   try {
     if (tree.release === undefined) {
@@ -82,7 +86,7 @@ async function download(work: string, tree: PackageTree): Promise<void> {
       return;
     }
   } catch {
-    // A machine whose lists were never fetched, or name a version that the server no longer has.
+    // The machine's lists were never downloaded, or name a version that the server no longer has.
   }
   try {
     const lists = [...(await privateLists(work)), ...(await sourcesOf(work, tree.release))];
@@ -99,7 +103,7 @@ async function download(work: string, tree: PackageTree): Promise<void> {
 
 async function downloadWith(options: string[], work: string, tree: PackageTree): Promise<void> {
   const wanted = new Set([...tree.packages, ...(await missingLibraries(options, tree))]);
-  // As root apt would drop to a user of its own, who may not write here.
+  // As root, apt would switch to its own user, who can't write here.
   await run('apt-get', [...options, '-o', 'APT::Sandbox::User=root', 'download', ...wanted], {
     cwd: work,
     maxBuffer,
@@ -115,7 +119,7 @@ async function missingLibraries(
     maxBuffer,
   });
   const needs = librariesByPackage(known.stdout);
-  // Those of another release do not fit together with this one's.
+  // Libraries of another release don't fit this one's.
   const installed = release === undefined ? await installedPackages() : new Set<string>();
   const missing = new Set<string>();
   const waiting = [...packages];
@@ -129,7 +133,7 @@ async function missingLibraries(
   return missing;
 }
 
-/** `apt-cache depends` writes a package at the margin, and below it what it needs. */
+/** `apt-cache depends` writes a package without indentation, and its dependencies indented below it. */
 function librariesByPackage(listing: string): Map<string, string[]> {
   const needs = new Map<string, string[]>();
   let current: string[] = [];
@@ -141,7 +145,7 @@ function librariesByPackage(listing: string): Map<string, string[]> {
   return needs;
 }
 
-/** A plug-in of nginx is called lib… too, and would bring libraries of its own. */
+/** Plug-ins of nginx are also named lib…, and would add their own libraries. */
 function isModule(name: string): boolean {
   return name.startsWith('libnginx-');
 }
@@ -161,7 +165,9 @@ async function privateLists(work: string): Promise<string[]> {
   ];
 }
 
-/** Lists another release in place of the machine's own, with nothing of it installed yet. Debian's keyring must know its keys. */
+/**
+ * Configures apt for another release, with nothing of it installed. The machine's Debian keyring must have its keys.
+ */
 async function sourcesOf(work: string, release: string | undefined): Promise<string[]> {
   if (release === undefined) return [];
   const sources = join(work, 'apt', 'sources.list');

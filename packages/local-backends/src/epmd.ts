@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A name of an Erlang node, with or without its host, and the port where others are to reach it. */
+/** The name of an Erlang node, with or without its host, and the port where others can reach it. */
 type Registered = { name: string; port: number };
 
 /**
- * Tells a port mapper (epmd) on 127.0.0.1 of nodes that it does not know, as these would themselves: each node of a cluster here has a
- * mapper of its own, which leads it to the others by whatever ports we say. So a proxy can lie on each way, and be cut.
- * Known for as long as the mapper runs.
+ * Registers nodes with a port mapper (epmd) on 127.0.0.1, as the nodes themselves would. Each node of a cluster here
+ * has its own mapper, which leads it to the others through the ports given here. So a proxy can be put between any two
+ * nodes, and be cut. The names are registered for as long as the mapper runs.
  * @throws Error when it refuses one.
  */
 export async function registerNames(epmdPort: number, nodes: readonly Registered[]): Promise<void> {
@@ -18,7 +18,7 @@ export async function registerNames(epmdPort: number, nodes: readonly Registered
     const [answer] = (await once(socket, 'data')) as [Buffer];
     // ALIVE2_RESP or ALIVE2_X_RESP, and then 0 for success.
     if (![121, 118].includes(answer[0] ?? 0) || answer[1] !== 0) throw new Error(`epmd refused the name ${node.name}`);
-    // The name lasts as long as the connection. It ends with the mapper, and holds up no end of ours.
+    // The name lasts as long as the connection, which ends with the mapper and doesn't keep this process running.
     socket.on('error', () => undefined).unref();
   }
 }
@@ -32,7 +32,7 @@ function aliveRequest({ name, port }: Registered): Buffer {
   request.writeUInt16BE(port, 3);
   request.writeUInt8(77, 5);
   request.writeUInt8(0, 6);
-  // The versions of the protocol that it speaks: 5 and 6.
+  // The supported versions of the protocol: 5 and 6.
   request.writeUInt16BE(6, 7);
   request.writeUInt16BE(5, 9);
   request.writeUInt16BE(alive.length, 11);

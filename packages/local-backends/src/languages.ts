@@ -3,10 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
 
-/** A program that runs those of another language: its first words, and what it needs in its environment beside the usual. */
+/**
+ * A program that runs programs in another language: its command with first arguments, and the environment variables
+ * that it needs in addition to the usual ones.
+ */
 export type Interpreter = { command: string; args: string[]; env: Record<string, string> };
 
-/** Why this machine can have no such interpreter, or null when it can. */
+/** Why this machine can't have such an interpreter; null when it can. */
 export const whyNoPython = (): string | null =>
   succeeds('python3', ['-c', 'import sqlite3, sys; sys.exit(sys.version_info < (3, 9))'])
     ? null
@@ -34,8 +37,8 @@ export async function findPhp(toolsDirectory: string): Promise<Interpreter> {
 }
 
 /**
- * The machine's Go, else Debian's, unpacked below `toolsDirectory` (81 MB). What it has compiled is kept there too; it downloads nothing,
- * and needs no C compiler.
+ * The machine's Go, else Debian's, unpacked below `toolsDirectory` (81 MB). Its build cache is kept there too. It
+ * downloads nothing and needs no C compiler.
  */
 export async function findGo(toolsDirectory: string): Promise<Interpreter> {
   const env = {
@@ -58,7 +61,7 @@ function machineHasGo(): boolean {
   return Number(minor ?? 0) >= 19;
 }
 
-/** Whose packages have these names. */
+/** Whether the machine is Debian 12, where the packages have these names. */
 function isDebian12(): boolean {
   const file = '/etc/os-release';
   const release = existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -4,16 +4,16 @@ import { haveImage, images } from './container.ts';
 import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
 import { placesOnPath } from './on-path.ts';
 
-/** How nginx is started: by a command, or in a container that works on the same files and in the same network. */
+/** How nginx is started: with a command, or in a container with the same files and network. */
 export type NginxProgram = { command: string; env: NodeJS.ProcessEnv } | { image: string };
 
-/** The machine's, if it has one. */
+/** The machine's nginx, if it has one. */
 export function installedNginx(): string | undefined {
   const places = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/opt/homebrew/bin/nginx'];
   return [...placesOnPath('nginx'), ...places].find((file) => existsSync(file));
 }
 
-/** @throws Error when the source has none, and cannot get it. */
+/** @throws Error when the source has no nginx and can't get it. */
 export async function nginxProgram(
   source: 'machine' | 'packages' | 'engine',
   toolsDirectory: string,
@@ -28,7 +28,7 @@ export async function nginxProgram(
   return { command: join(root, 'usr/sbin/nginx'), env: { ...process.env, LD_LIBRARY_PATH: await libraryPath(root) } };
 }
 
-/** Of `docker run`: the files at their path, the machine's network and user. */
+/** Options of `docker run`: the files at their path, the machine's network and user. */
 export const nginxContainer = (directory: string): string[] => [
   ...['--network', 'host', '--volume', `${directory}:${directory}`],
   ...['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`],

@@ -14,24 +14,30 @@ import type { Backend, Child } from './child.ts';
 import type { NginxProgram } from './nginx-program.ts';
 
 export type Nginx = Backend & {
-  /** Takes another configuration without dropping a connection. @throws Error when nginx refuses it; the old one stays. */
+  /**
+   * Loads another configuration without dropping a connection. @throws Error when nginx refuses it; the old one stays.
+   */
   reload(configuration: string): Promise<void>;
 };
 
 export type NginxOptions = {
-  /** Configuration, pid and temporary files of this nginx. The configuration must name it (see infra/nginx/render.ts). */
+  /**
+   * The directory of this nginx's configuration, pid and temporary files. The configuration must use it (see
+   * infra/nginx/render.ts).
+   */
   directory: string;
   toolsDirectory: string;
   logFile: string;
   /** The whole nginx.conf. */
   configuration: string;
-  /** Ports that the configuration listens on, to say plainly when one is taken. */
+  /** The ports that the configuration listens on, to report clearly when one is in use. */
   ports: number[];
 };
 
 /**
- * A private nginx: the machine's program, else Debian's package unpacked below `toolsDirectory`, else a container on this machine's network.
- * @throws Error naming a taken port, a missing program, or nginx's own complaint about the configuration.
+ * A private nginx: the machine's program, else Debian's package unpacked below `toolsDirectory`, else a container on
+ * this machine's network.
+ * @throws Error naming a port in use, a missing program, or nginx's own error about the configuration.
  */
 export async function startNginx(options: NginxOptions): Promise<Nginx> {
   const { directory, ports } = options;
@@ -64,7 +70,7 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
   return { pid: child.pid, exited: child.exited, stop: child.stop, kill: child.kill, reload };
 }
 
-/** Who the workers of a root's nginx run as; undefined for anybody else, whose workers run as themselves. */
+/** The user of the workers when nginx runs as root; undefined for other users, whose workers run as themselves. */
 export function nginxUser(): { name: string; group: string } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   return { name: 'nobody', group: execFileSync('id', ['-gn', 'nobody'], { encoding: 'utf8' }).trim() };
@@ -78,7 +84,7 @@ function startProgram(program: NginxProgram, args: string[], { directory, logFil
   return startContainer({ ...own, directory, image, command, options: nginxContainer(directory) });
 }
 
-/** nginx may be told to log to /dev/stderr. That cannot be opened while it is one of Node's pipes, so here it is a file. */
+/** The configuration may log to /dev/stderr. nginx can't open that while it is a pipe of Node, so here it is a file. */
 async function check(program: NginxProgram, directory: string, configurationFile: string): Promise<void> {
   const complaintFile = `${configurationFile}.complaint`;
   const stderr = openSync(complaintFile, 'w', 0o600);
@@ -102,7 +108,7 @@ async function check(program: NginxProgram, directory: string, configurationFile
   }
 }
 
-/** nginx writes it once it listens everywhere. */
+/** nginx writes the pid file when it listens on all ports. */
 async function written(pidFile: string): Promise<null | string> {
   const deadline = Date.now() + 15_000;
   while (Date.now() < deadline) {

@@ -4,26 +4,26 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /**
- * Whether a process with this id exists (a zombie counts as gone: it holds nothing any more). Its command line does not tell: a
- * process that is ending loses that first, and only then lets go of its ports.
+ * Whether a process with this id exists. A zombie counts as gone: it holds no resources. The command line is not a
+ * reliable sign, because an ending process loses it before it releases its ports.
  */
 export async function isAlive(pid: number): Promise<boolean> {
   return !['', 'Z', 'X'].includes(await stateOf(pid));
 }
 
-/** Whether it stands still by a SIGSTOP. */
+/** Whether it is stopped by SIGSTOP. */
 export async function isStopped(pid: number): Promise<boolean> {
   return (await stateOf(pid)) === 'T';
 }
 
-/** The letter of a process's state, as ps has it; '' when there is none. */
+/** The letter of a process's state, as in ps; '' when there is no such process. */
 async function stateOf(pid: number): Promise<string> {
   if (process.platform !== 'linux') return (await ps('state=', pid)).slice(0, 1);
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
 }
 
-/** The full command line of a process, or '' when there is none. */
+/** The full command line of a process, or '' when there is no such process. */
 export async function commandLine(pid: number): Promise<string> {
   if (process.platform === 'linux') {
     const bytes = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -39,21 +39,21 @@ async function ps(column: string, pid: number): Promise<string> {
   return stdout.trim();
 }
 
-/** Remembers which process works on a directory, so that the next start can end it should it be left over. */
+/** Records which process uses a directory, so that the next start can end it if it is left over. */
 export async function writePidFile(pidFile: string, pid: number): Promise<void> {
   await writeFile(pidFile, `${pid}\n`);
 }
 
 /**
- * Ends the process that an earlier run left behind, and only that one: a recycled process id is recognised by its
- * command line, which must contain `mark` (the directory that the process was started on).
+ * Ends the process that an earlier run left behind, and no other: a reused process id is recognised by its command
+ * line, which must contain `mark` (the directory that the process was started with).
  */
 export async function endOrphan(pidFile: string, mark: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
   if (pid > 1 && pid !== process.pid) {
     const line = await commandLine(pid);
     if (line.includes(mark)) await endProcess(pid, signal, graceMs);
-    // It was killed a moment ago and is about to be gone.
+    // It was just killed and is about to end.
     else if (line === '') await untilGone(pid, graceMs);
   }
   await rm(pidFile, { force: true });

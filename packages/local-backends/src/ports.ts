@@ -4,15 +4,15 @@ import type { Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Below the ports that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere), or one of these could
- * take a port before the program for which it was found. Above those of stacks, which begin at 8080, and below those of the tests'
- * stacks, which begin at 20000. And above 10080, which no fetch calls.
+ * The range of free ports. It is below the ports for outgoing connections (from 32768 on Linux, from 49152 elsewhere),
+ * because one of those could take a port before its program does. It is above the ports of stacks, which begin at 8080,
+ * and below those of the tests' stacks, which begin at 20000. It is also above 10080, which fetch refuses.
  */
 const FIRST = 10_100;
 const COUNT = 9_000;
-/** A machine on which so many are taken has other troubles. */
+/** A machine with so many ports in use has other problems. */
 const MOST_ATTEMPTS = 1_000;
-/** A program that was killed a moment ago lets go of its ports when its last thread has ended, which is later than its process does. */
+/** A killed program releases its ports when its last thread has ended, which is later than its process. */
 const PATIENCE_MS = 2_000;
 
 /** A port that nothing listens on right now. */
@@ -35,8 +35,8 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * Says plainly that a port is taken, before some program says it in its own way in a log.
- * @throws Error naming the port and what wanted it, once it has been taken for two seconds.
+ * Reports clearly that a port is in use, before a program reports it in its own way in a log.
+ * @throws Error naming the port and what needs it, when it has been in use for two seconds.
  */
 export async function requireFreePort(port: number, purpose: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;

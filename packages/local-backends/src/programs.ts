@@ -5,22 +5,22 @@ import { installedRabbitmq } from './rabbitmq-programs.ts';
 
 export type Program = 'rabbitmq-server' | 'nginx';
 
-/** Where a program is taken from: it is installed, or unpacked from Debian's packages, or in a container. */
+/** Where a program comes from: it is installed, unpacked from Debian's packages, or run in a container. */
 type Source = 'machine' | 'packages' | 'engine';
 
 const installed: Record<Program, () => unknown> = { 'rabbitmq-server': installedRabbitmq, nginx: installedNginx };
 
-/** @returns null when this machine has the program in none of these ways. */
+/** @returns null when this machine can't get the program in any of these ways. */
 export async function sourceOf(program: Program, toolsDirectory: string): Promise<Source | null> {
   if (installed[program]() !== undefined) return 'machine';
   if (await canUnpack(toolsDirectory, program)) return 'packages';
   return runsInContainers(program) && (await engineAnswers()) ? 'engine' : null;
 }
 
-/** nginx leads to processes of the machine, whose network is a container's own on Linux alone. */
+/** nginx connects to processes of the machine. Containers can share the machine's network only on Linux. */
 const runsInContainers = (program: Program): boolean => program !== 'nginx' || process.platform === 'linux';
 
-/** @throws Error that lists all that is missing, and what can be done, before anything is started. */
+/** @throws Error that lists everything that is missing and what can be done, before anything is started. */
 export async function requirePrograms(programs: readonly Program[], toolsDirectory: string): Promise<void> {
   const sources = await Promise.all(programs.map((program) => sourceOf(program, toolsDirectory)));
   const missing = programs.filter((_, position) => sources[position] === null);

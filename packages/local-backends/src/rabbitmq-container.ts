@@ -5,12 +5,12 @@ import { images, inContainer, startContainer } from './container.ts';
 import { requireFreePort } from './ports.ts';
 import { managementAnswers, secretFile, user, type Rabbitmq, type RabbitmqOptions } from './rabbitmq-node.ts';
 
-/** The image's own user, for root, as whom RabbitMQ is not to run. */
+/** The image's own user, used when we are root, because RabbitMQ must not run as root. */
 const imageUser = { uid: 100, gid: 101 };
 
 /**
- * The same as the private node, in a container of its own: data, user and password in the directory, two ports on 127.0.0.1.
- * @throws Error naming a taken port, or the engine's or the broker's complaint.
+ * Like the private node, but in a container: data, user and password in the directory, two ports on 127.0.0.1.
+ * @throws Error naming a port in use, or the engine's or the broker's error.
  */
 export async function startRabbitmqContainer(options: RabbitmqOptions): Promise<Rabbitmq> {
   const { directory, ports, logFile, temporaryDirectory } = options;
@@ -63,7 +63,7 @@ export async function startRabbitmqContainer(options: RabbitmqOptions): Promise<
   };
 }
 
-/** The engine accepts connections for the broker before that listens, so the broker itself is asked whether it does. */
+/** The engine accepts connections before the broker listens, so the broker itself is checked. */
 async function untilReady(managementUrl: string): Promise<null | string> {
   const deadline = Date.now() + 90_000;
   while (Date.now() < deadline) {

@@ -12,32 +12,35 @@ export type RabbitmqPorts = { amqp: number; management: number; distribution: nu
 export type Rabbitmq = Backend & {
   /** amqp://user:password@127.0.0.1:port, virtual host `/`. */
   url: string;
-  /** http://user:password@127.0.0.1:port of the management API, null when the plugin is not there. */
+  /** http://user:password@127.0.0.1:port of the management API; null without the plugin. */
   managementUrl: string | null;
-  /** Stops the broker inside its living Erlang VM, so that clients are refused; for tests of outages. */
+  /** Stops the broker but not its Erlang VM, so that clients are refused; for tests of outages. */
   stopApp(): Promise<void>;
   startApp(): Promise<void>;
   /** `rabbitmqctl <args>` on this node. */
   control(...args: string[]): Promise<string>;
 };
 
-/** Another node of the same cluster, and the port on 127.0.0.1 by which this node reaches it: its own, or that of a proxy in between. */
+/**
+ * Another node of the same cluster, and the port on 127.0.0.1 at which this node reaches it: its own port, or that of a
+ * proxy in between.
+ */
 export type RabbitmqPeer = { directory: string; port: number };
 
 export type RabbitmqOptions = {
-  /** Everything of this node: data, logs, cookie, configuration. */
+  /** All files of this node: data, logs, cookie, configuration. */
   directory: string;
-  /** Where unpacked programs are shared between nodes. */
+  /** The directory of unpacked programs, shared between nodes. */
   toolsDirectory: string;
   ports: RabbitmqPorts;
   logFile: string;
-  /** The other nodes of its cluster, which share its cookie and password (`shareSecrets`). None for a node by itself. */
+  /** The other nodes of its cluster, which share its cookie and password (`shareSecrets`). None for a single node. */
   peers?: readonly RabbitmqPeer[];
   /** Removed when this process dies without stopping the node. */
   temporaryDirectory?: string;
 };
 
-/** A node's files on disk and everything that is needed to start it or to talk to it. */
+/** A node's files, and everything that is needed to start it or to connect to it. */
 export type RabbitmqNode = {
   programs: RabbitmqPrograms;
   env: NodeJS.ProcessEnv;
@@ -46,7 +49,7 @@ export type RabbitmqNode = {
   pidFiles: { server: string; epmd: string };
 };
 
-/** Writes the node's configuration anew (ports may have moved) and keeps its cookie, user and data. */
+/** Writes the node's configuration again (ports may have changed) and keeps its cookie, user and data. */
 export async function prepareNode(options: {
   directory: string;
   toolsDirectory: string;
@@ -78,11 +81,14 @@ export async function prepareNode(options: {
 
 export const user = 'quittance';
 
-/** The name by which other nodes know the one in this directory. */
+/** The name of the node in this directory, as other nodes use it. */
 export const nodeName = (directory: string): string =>
   `quittance-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}@localhost`;
 
-/** Before any of them starts: nodes of one cluster know each other by their cookie, and the first one's user is that of all. */
+/**
+ * Called before any of them starts: nodes of a cluster authenticate with a shared cookie, and the first node's user is
+ * used on all.
+ */
 export async function shareSecrets(directories: readonly string[]): Promise<void> {
   const [first, ...others] = directories as [string, ...string[]];
   for (const name of ['.erlang.cookie', 'password']) {
@@ -95,7 +101,7 @@ export async function shareSecrets(directories: readonly string[]): Promise<void
   }
 }
 
-/** As the manifests for Kubernetes have it: a minority stops, and does not go on by itself. */
+/** As in the manifests for Kubernetes: nodes in a minority pause instead of continuing alone. */
 function clusterOf({ directory, peers = [] }: { directory: string; peers?: readonly RabbitmqPeer[] }): string[] {
   if (peers.length === 0) return [];
   const names = [directory, ...peers.map((peer) => peer.directory)].map(nodeName).sort();
@@ -109,7 +115,7 @@ function clusterOf({ directory, peers = [] }: { directory: string; peers?: reado
 function configuration(ports: RabbitmqPorts, password: string, management: boolean, more: string[]): string {
   const lines = [
     `listeners.tcp.local = 127.0.0.1:${ports.amqp}`,
-    // The user is made together with the data; later starts find it there.
+    // The user is created with the data; later starts find it there.
     `default_user = ${user}`,
     `default_pass = ${password}`,
     'log.console = true',
@@ -121,7 +127,9 @@ function configuration(ports: RabbitmqPorts, password: string, management: boole
   return `${lines.join('\n')}\n`;
 }
 
-/** Nothing of the machine's own RabbitMQ settings may reach this node, and no name may meet another node's. */
+/**
+ * The machine's own RabbitMQ settings must not affect this node, and its name must not conflict with another node's.
+ */
 function environment(directory: string, ports: RabbitmqPorts): NodeJS.ProcessEnv {
   const loopbackOnly = '-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}';
   return {
@@ -147,13 +155,13 @@ function environment(directory: string, ports: RabbitmqPorts): NodeJS.ProcessEnv
   };
 }
 
-/** The plugin is part of every distribution we know, but a packager may leave it out. */
+/** The plugin is part of every known distribution, but a packager may leave it out. */
 function hasManagement({ server }: RabbitmqPrograms): boolean {
   const plugins = join(dirname(dirname(realpathSync(server))), 'plugins');
   return readdirSync(plugins).some((name) => name.startsWith('rabbitmq_management-'));
 }
 
-/** Made once and kept, for its owner alone. */
+/** Created once and kept. Only its owner can read it. */
 export async function secretFile(file: string): Promise<string> {
   const stored = await readFile(file, 'utf8').catch(() => '');
   if (stored) return stored;
@@ -162,7 +170,10 @@ export async function secretFile(file: string): Promise<string> {
   return secret;
 }
 
-/** Whether the management API says 200. Without keep-alive: an open connection would hold up the plugin's stop for five seconds. */
+/**
+ * Whether the management API answers 200. Without keep-alive, because an open connection would delay the plugin's stop
+ * by five seconds.
+ */
 export function managementAnswers(managementUrl: string, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(`${managementUrl}${path}`, { agent: false, timeout: 2000 }, (response) => {

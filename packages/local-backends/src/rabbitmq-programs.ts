@@ -6,7 +6,7 @@ import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
 
 export type RabbitmqPrograms = { server: string; control: string; epmd: string; env: NodeJS.ProcessEnv };
 
-/** What the broker needs of Erlang, which Debian splits into small packages. */
+/** The parts of Erlang that the broker needs. Debian splits it into small packages. */
 const packages = [
   ...[
     'rabbitmq-server',
@@ -28,7 +28,7 @@ const usedPlugins = new Set([
   'rabbitmq_web_dispatch',
 ]);
 
-/** Debian's own commands on PATH insist on being root or the user rabbitmq; the scripts behind them do not. */
+/** Debian's own commands on PATH run only as root or the user rabbitmq. The scripts behind them run as any user. */
 const installedScripts = [
   '/usr/lib/rabbitmq/bin',
   '/opt/homebrew/opt/rabbitmq/sbin',
@@ -36,13 +36,13 @@ const installedScripts = [
   '/usr/local/sbin',
 ];
 
-/** The release of Debian with RabbitMQ 4, which other releases can run too. */
+/** The Debian release with RabbitMQ 4. Its programs can also run on other releases. */
 const releaseOfRabbitmq4 = 'trixie';
 
 /**
- * The machine's RabbitMQ, else Debian's packages unpacked below `toolsDirectory`. Where RABBITMQ_GENERATION says 4, always that
- * of Debian 13, beside which the machine's may be 3.10.
- * @throws Error saying what to install when there is neither, or that there is no such generation.
+ * The machine's RabbitMQ, else Debian's packages unpacked below `toolsDirectory`. With RABBITMQ_GENERATION=4 always
+ * that of Debian 13, because the machine's may be 3.10.
+ * @throws Error that says what to install when there is neither, or that the generation doesn't exist.
  */
 export async function rabbitmqPrograms(toolsDirectory: string): Promise<RabbitmqPrograms> {
   const generation = process.env['RABBITMQ_GENERATION'] ?? '';
@@ -57,14 +57,14 @@ export async function rabbitmqPrograms(toolsDirectory: string): Promise<Rabbitmq
   return libraries ? { ...unpacked, env: { ...unpacked.env, LD_LIBRARY_PATH: libraries } } : unpacked;
 }
 
-/** The machine's, if it has one. */
+/** The machine's RabbitMQ, if it has one. */
 export function installedRabbitmq(): RabbitmqPrograms | undefined {
   const scripts = installedScripts.find((directory) => existsSync(join(directory, 'rabbitmq-server')));
   const epmd = findOnPath('epmd');
   return scripts && epmd ? programs(scripts, epmd, process.env.PATH ?? '') : undefined;
 }
 
-/** 43 MB from Debian; the tree brings the C library that its programs need. */
+/** Downloads 43 MB from Debian. The tree contains the C library that its programs need. */
 async function unpackedRabbitmq4(toolsDirectory: string): Promise<RabbitmqPrograms> {
   const root = await unpackDebianPackages(toolsDirectory, {
     name: 'rabbitmq-server-4',
@@ -79,7 +79,7 @@ async function unpackedRabbitmq4(toolsDirectory: string): Promise<RabbitmqProgra
   return unpackedPrograms(root);
 }
 
-/** @throws Error for a place from which they cannot run. */
+/** @throws Error for a path from which they can't run. */
 function unpackedPrograms(root: string): RabbitmqPrograms {
   // The broker's own shell scripts do not quote their paths.
   if (/\s/.test(root))
@@ -98,7 +98,10 @@ async function adaptTree(root: string): Promise<void> {
   await removeUnusedPlugins(root);
 }
 
-/** Erlang looks through every plugin's folder for every module it loads: without them the broker starts a third faster. */
+/**
+ * Erlang searches every plugin's folder for every module that it loads. Without unused plugins the broker starts a
+ * third faster.
+ */
 async function removeUnusedPlugins(root: string): Promise<void> {
   const library = join(root, 'usr/lib/rabbitmq/lib');
   for (const version of await readdir(library)) {
@@ -110,7 +113,7 @@ async function removeUnusedPlugins(root: string): Promise<void> {
   }
 }
 
-/** Debian writes the place where it installs Erlang into its start script; let the script look where it lies instead. */
+/** Debian writes Erlang's install path into its start script. This makes the script use its own location instead. */
 async function makeErlangRelocatable(root: string): Promise<void> {
   const script = join(root, 'usr/lib/erlang/bin/erl');
   const text = await readFile(script, 'utf8');

@@ -15,10 +15,10 @@ import type { Rabbitmq, RabbitmqNode, RabbitmqOptions } from './rabbitmq-node.ts
 export type { Rabbitmq, RabbitmqOptions } from './rabbitmq-node.ts';
 
 /**
- * A private RabbitMQ node that shares nothing with any other on the machine: its own name, ports, cookie, data and
- * port mapper (epmd), all on 127.0.0.1. Data survives a kill -9; the user and password are made once and kept.
- * Where the machine has no RabbitMQ, and no packages to take it from, it is a container.
- * @throws Error naming a taken port, a missing program, or the broker's own complaint.
+ * A private RabbitMQ node that shares nothing with any other on the machine: it has its own name, ports, cookie, data
+ * and port mapper (epmd), all on 127.0.0.1. Data survives a kill -9; the user and password are created once and kept.
+ * If the machine has neither RabbitMQ nor packages for it, the node is a container.
+ * @throws Error naming a port in use, a missing program, or the broker's own error.
  */
 export async function startRabbitmq(options: RabbitmqOptions): Promise<Rabbitmq> {
   const source = await sourceOf('rabbitmq-server', options.toolsDirectory);
@@ -65,7 +65,10 @@ async function startNode(options: RabbitmqOptions): Promise<Rabbitmq> {
   };
 }
 
-/** Erlang would start a port mapper by itself, as a daemon that outlives the node; ours is there first and is our child. */
+/**
+ * Erlang would start a port mapper by itself, as a daemon that outlives the node. Ours runs before that and is our
+ * child.
+ */
 async function startEpmd(options: RabbitmqOptions, node: RabbitmqNode): Promise<Child> {
   const args = ['-port', String(options.ports.epmd), '-address', '127.0.0.1'];
   const epmd = await startChild({ ...childDefaults(options, node), name: 'epmd', command: node.programs.epmd, args });
@@ -79,9 +82,10 @@ async function startServer(options: RabbitmqOptions, node: RabbitmqNode): Promis
     ...childDefaults(options, node),
     name: 'RabbitMQ',
     command: node.programs.server,
-    // The second flag means nothing to Erlang. It marks the process as working on this directory.
+    // Erlang ignores the second flag. It marks the process as using this directory.
     args: ['-noinput', '-quittance_directory', options.directory],
-    // Data is safe the moment the broker confirms it, and this release's management plugin holds up a clean end for five seconds.
+    // Data is safe as soon as the broker confirms it, and this release's management plugin delays a clean end by five
+    // seconds.
     graceMs: 2000,
   });
   await writePidFile(node.pidFiles.server, server.pid);
@@ -92,7 +96,7 @@ function childDefaults({ logFile, directory, temporaryDirectory }: RabbitmqOptio
   return { logFile, env, cwd: directory, ...(temporaryDirectory ? { temporaryDirectory } : {}) };
 }
 
-/** The plugins come up before the broker listens, but not by promise: so both are asked. */
+/** Plugins usually start before the broker listens, but this is not guaranteed, so both are checked. */
 async function untilReady(amqpPort: number, managementUrl: string | null): Promise<null | string> {
   const deadline = Date.now() + 90_000;
   while (Date.now() < deadline) {

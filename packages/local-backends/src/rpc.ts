@@ -1,5 +1,5 @@
 /**
- * One JSON-RPC call. Returns its result; what shape that has, the caller must know.
+ * One JSON-RPC call. Returns its result, whose type the caller must know.
  * @throws Error when the node answers with an error, or not within a minute: mining thousands of blocks takes seconds.
  */
 export async function rpc<T>(url: string, method: string, params: unknown[] = []): Promise<T> {

@@ -3,16 +3,15 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How to run a program that refuses to run as root: as whom, and behind which command. */
+/** How to run a program that refuses to run as root: as which user, and with which command in front. */
 export type RunAs = { uid: number; gid: number; wrap(command: string, args: string[]): Wrapped };
 type Wrapped = { command: string; args: string[]; uid?: number; gid?: number };
 
 /**
- * For root, an unprivileged user who can reach `directory`; for anybody else null: they run things as themselves.
- *
- * No user is created: `postgres` where it exists, else `nobody`. A checkout below a directory closed to others
- * (/root has mode 0700) is reached with the one capability of passing it (CAP_DAC_OVERRIDE, through util-linux's setpriv).
- * @throws Error saying what to do when neither way is open.
+ * For root, an unprivileged user who can reach `directory`; null for other users, who run programs as themselves.
+ * No user is created: `postgres` if it exists, else `nobody`. For a checkout below a directory closed to others (/root
+ * has mode 0700), the user gets the one capability to pass it (CAP_DAC_OVERRIDE, through util-linux's setpriv).
+ * @throws Error that says what to do when neither is possible.
  */
 export function unprivilegedUser(directory: string): RunAs | null {
   if (process.getuid?.() !== 0) return null;
@@ -42,12 +41,12 @@ export function unprivilegedUser(directory: string): RunAs | null {
 }
 
 /**
- * A directory of programs that this user may run. A program that looks for its own files with access(2), as PostgreSQL's do, does
- * not profit from the capability above: access(2) ignores it. Below a closed directory it is therefore the copy in /var/tmp, which is
- * made once for each name.
- * @param programs.name says what is in it, with its version.
+ * A directory of programs that this user can run. Below a closed directory it is a copy in /var/tmp, made once for each
+ * name: programs that look for their own files with access(2), as PostgreSQL's do, can't use the capability above,
+ * because access(2) ignores it.
+ * @param programs.name describes the content, with its version.
  * @param programs.probe one of its programs, relative to the directory.
- * @throws Error when the copy belongs to somebody else.
+ * @throws Error when the copy belongs to another user.
  */
 export async function reachablePrograms(
   { uid, gid }: RunAs,
@@ -60,7 +59,7 @@ export async function reachablePrograms(
     const unfinished = await mkdtemp(`${copy}.`);
     await cp(directory, unfinished, { recursive: true, verbatimSymlinks: true });
     await chmod(unfinished, 0o755);
-    // Another start may have finished the same copy by now.
+    // Another start may have finished the same copy.
     await rename(unfinished, copy).catch(() => rm(unfinished, { recursive: true, force: true }));
   }
   const { uid: owner, mode } = await lstat(copy);

@@ -29,7 +29,7 @@ type Block = { number: string; hash: string };
 const latest = (url: string) => rpc<Block>(url, 'eth_getBlockByNumber', ['latest', false]);
 const blockOf = (url: string, number: string) => rpc<Block | null>(url, 'eth_getBlockByNumber', [number, false]);
 
-test('the chain goes on from its last block after a stop, and from its last saved one after a kill -9', async () => {
+test('the chain continues from its last block after a stop, and from its last saved one after a kill -9', async () => {
   const first = await startChain(options);
   const token = await ensureToken(first.rpcUrl);
   await token.pay(recipient, 5n);
@@ -52,7 +52,7 @@ test('the chain goes on from its last block after a stop, and from its last save
   await third.stop();
 });
 
-test('a chain that was made to stand still is stopped like any other, and nothing is lost', async () => {
+test('a frozen chain is stopped like any other, and nothing is lost', async () => {
   const still = { ...options, directory: join(directory.path, 'still') };
   const first = await startChain(still);
   await rpc(first.rpcUrl, 'anvil_mine', ['0x5']);
@@ -66,7 +66,7 @@ test('a chain that was made to stand still is stopped like any other, and nothin
   await second.stop();
 });
 
-test('old empty blocks are forgotten at a start, blocks with transactions never', async () => {
+test('a start drops old empty blocks, but never blocks with transactions', async () => {
   const long = { ...options, directory: join(directory.path, 'long') };
   const first = await startChain(long);
   const token = await ensureToken(first.rpcUrl);
@@ -85,7 +85,7 @@ test('old empty blocks are forgotten at a start, blocks with transactions never'
   await second.stop();
 });
 
-test('a damaged state is one error that names the way out', async () => {
+test('a damaged state is one error that says how to fix it', async () => {
   const damaged = { ...options, directory: join(directory.path, 'damaged') };
   await mkdir(damaged.directory);
   await writeFile(join(damaged.directory, 'state.json.gz'), 'nonsense');

@@ -17,7 +17,7 @@ afterAll(() => directory.remove());
 
 const sleeper = (logFile: string) => ({ name: 'sleeper', command: '/bin/sleep', args: ['1000'], logFile });
 
-test('a child dies with the process that started it, even when that is killed, and its temporary data goes too', async () => {
+test('a child ends with the process that started it, even when that is killed, and its temporary data is removed', async () => {
   const data = join(directory.path, 'data');
   await mkdir(data);
   const childModule = fileURLToPath(new URL('../src/child.ts', import.meta.url));
@@ -38,7 +38,7 @@ test('a child dies with the process that started it, even when that is killed, a
   while (existsSync(data)) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
-test('what a command says before it ends early is kept for the error message', async () => {
+test('the output of a command that ends early is kept for the error message', async () => {
   const child = await startChild({
     ...sleeper(join(directory.path, 'early.log')),
     command: '/bin/sh',
@@ -54,7 +54,7 @@ test('a command that does not exist is a plain error', async () => {
   await expect(startChild(missing)).rejects.toThrow('sleeper cannot be started');
 });
 
-test('a left-over process is ended only when its command line names the directory it worked on', async () => {
+test('a left-over process is ended only when its command line names its directory', async () => {
   const child = await startChild(sleeper(join(directory.path, 'orphan.log')));
   const pidFile = join(directory.path, 'orphan.pid');
   await writePidFile(pidFile, child.pid);

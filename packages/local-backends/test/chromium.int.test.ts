@@ -7,7 +7,7 @@ import { toolsDirectory } from './support.ts';
 
 const run = promisify(execFile);
 
-/** Others have no such packages; there a browser has to be installed. */
+/** Other systems don't have these packages; a browser must be installed there. */
 const isDebian = process.platform === 'linux' && /^ID=debian$/m.test(readFileSync('/etc/os-release', 'utf8'));
 
 afterEach(() => {
@@ -27,7 +27,7 @@ afterEach(() => {
   300_000,
 );
 
-test('a browser that is named is taken, and one that does not exist is refused', async () => {
+test('a named browser is used, and one that does not exist is refused', async () => {
   process.env.CHROMIUM = process.execPath;
   expect(await findChromium({ toolsDirectory })).toMatchObject({ program: process.execPath, env: {} });
   process.env.CHROMIUM = '/nowhere/chromium';

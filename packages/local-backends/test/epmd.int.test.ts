@@ -34,7 +34,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-/** As a node asks where another one listens. @returns null for a name that is not known. */
+/** Looks up a node like another node does. @returns null for an unknown name. */
 async function asked(name: string): Promise<number | null> {
   const socket = connect({ port, host: '127.0.0.1' });
   await once(socket, 'connect');
@@ -56,7 +56,7 @@ test('a node finds another by the port that was registered for it', async () => 
   expect([await asked('rabbit-1'), await asked('rabbit-2'), await asked('rabbit-3')]).toEqual([12_345, 23_456, null]);
 });
 
-test('a name that is taken is refused', async () => {
+test('a name in use is refused', async () => {
   await registerNames(port, [{ name: 'taken@localhost', port: 11_111 }]);
   await expect(registerNames(port, [{ name: 'taken@localhost', port: 11_112 }])).rejects.toThrow('refused the name');
 });

@@ -17,7 +17,7 @@ let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let gateway: Server;
 let nginx: Nginx;
 let [edge, balancer, alive] = [0, 0, 0];
-/** Nothing listens here, whatever free ports other tests choose meanwhile. */
+/** Nothing listens on this port, whatever free ports other tests choose. */
 const dead = 1;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ function configuration(gatewayPorts: number[]): string {
   });
 }
 
-// Without keep-alive: a reload ends idle connections, and a request could meet the end of its own.
+// Without keep-alive: a reload closes idle connections, and a request could be sent on a closing one.
 const at = (port: number, path: string, init: RequestInit = {}) =>
   fetch(`http://127.0.0.1:${port}${path}`, {
     ...init,
@@ -61,17 +61,17 @@ const at = (port: number, path: string, init: RequestInit = {}) =>
 const seenBy = async (port: number, path: string, init?: RequestInit) =>
   (await (await at(port, path, init)).json()) as Seen;
 
-test('a replica that refuses connections costs no request, not even a POST', async () => {
+test('a replica that refuses connections fails no request, not even a POST', async () => {
   for (const port of [edge, balancer]) {
     const answers = await Promise.all(
-      // No more than the edge lets one client ask at once.
+      // No more than the edge permits one client at a time.
       Array.from({ length: 20 }, () => at(port, '/api/v1/payments', { method: 'POST', body: '{}' })),
     );
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 20 }, () => 200));
   }
 });
 
-test('the balancer passes the internal token and the request id on', async () => {
+test('the balancer passes on the internal token and the request id', async () => {
   const { headers } = await seenBy(balancer, '/internal/v1/x', {
     headers: { 'x-internal-token': 'real', 'x-request-id': 'abc' },
   });
@@ -79,7 +79,7 @@ test('the balancer passes the internal token and the request id on', async () =>
   expect(headers['x-request-id']).toBe('abc');
 });
 
-test('with no gateway the answer is the interface’s 503, and a reload brings another one in', async () => {
+test("without a gateway the answer is the API's 503, and a reload adds another gateway", async () => {
   await nginx.reload(configuration([dead]));
   const answer = await untilStatus(503);
   expect(await answer.json()).toEqual({ detail: 'Service temporarily unavailable', code: 'unavailable' });
@@ -93,8 +93,8 @@ test('a configuration that nginx refuses changes nothing', async () => {
 });
 
 /**
- * The processes of the configuration before may still answer for a moment. Asked no faster than the edge allows, and bounded by the
- * test's own time limit.
+ * The processes of the previous configuration may still answer for a moment. Requests are no faster than the edge
+ * permits, and the test's own time limit ends the wait.
  */
 async function untilStatus(status: number): Promise<Response> {
   for (;;) {

@@ -35,7 +35,7 @@ test('data committed before a kill -9 is there after the next start, and a stop 
   expect(await isAlive(second.pid)).toBe(false);
 });
 
-test('a server logs no parameters, which hold what merchants sent', async () => {
+test("a server logs no parameters, which contain merchants' data", async () => {
   const server = await startPostgres(options('kept'));
   const { rows } = await withClient(server.url, (client) => client.query('show log_parameter_max_length'));
   expect(rows).toEqual([{ log_parameter_max_length: '0' }]);
@@ -50,14 +50,14 @@ test('a server that an earlier run left behind is ended by the next start on its
   await next.stop();
 });
 
-test('a damaged data directory is one error that names the way out', async () => {
+test('a damaged data directory is one error that says how to fix it', async () => {
   const server = await startPostgres(options('damaged'));
   await server.stop();
   await writeFile(join(directory.path, 'damaged', 'data', 'global', 'pg_control'), 'nonsense');
   await expect(startPostgres(options('damaged'))).rejects.toThrow(/pg_control[^]*npm run reset/);
 });
 
-test('a taken port is named', async () => {
+test('a port in use is named', async () => {
   const server = await startPostgres(options('taken'));
   await expect(startPostgres({ ...options('other'), port: server.pid && port })).rejects.toThrow(
     `Port ${port}, meant for PostgreSQL, is already in use`,
@@ -65,7 +65,7 @@ test('a taken port is named', async () => {
   await server.stop();
 });
 
-test('a checkout below a directory closed to others works, for root too', async () => {
+test('a checkout below a directory closed to others works, even for root', async () => {
   const closed = join(directory.path, 'closed');
   await mkdir(closed);
   await chmod(closed, 0o700);
@@ -85,7 +85,7 @@ testAsRoot(
       probe: 'bin/probe',
     };
     await mkdir(join(programs.directory, 'bin'), { recursive: true, mode: 0o755 });
-    // initdb asks in this way whether it may run postgres.
+    // initdb checks in this way whether it may run postgres.
     await writeFile(join(programs.directory, programs.probe), '#!/bin/sh\ntest -x "$0" && echo runs\n', {
       mode: 0o755,
     });
@@ -109,7 +109,7 @@ testAsRoot(
   },
 );
 
-test('each service has its own schema, reaches no other one, and preparing twice changes nothing', async () => {
+test('each service has its own schema, can use no other one, and preparing twice changes nothing', async () => {
   const server = await startPostgres(options('services'));
   const names = Object.keys(serviceSchemas) as ServiceName[];
   const passwords = Object.fromEntries(names.map((name) => [name, `secret-of-${name}`])) as Record<ServiceName, string>;

@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A process that finds these programs and no other, because what a test changes in its environment does not reach what it starts. */
+/**
+ * Runs a process that finds these programs and no others. A separate process, because a change of the test's own
+ * environment doesn't affect the programs it starts.
+ */
 async function ask(name: string, found: Record<string, string>): Promise<string[]> {
   const path = await mkdtemp(join(folder, `${name}-`));
   await symlink('/bin/sh', join(path, 'sh'));
@@ -36,16 +39,16 @@ async function ask(name: string, found: Record<string, string>): Promise<string[
 }
 
 describe('a machine without RabbitMQ', () => {
-  test('takes it from packages where it has them, even if an engine answers', async () => {
+  test('uses packages if it has them, even if an engine answers', async () => {
     const found = { 'apt-get': 'exit 0', 'dpkg-deb': 'exit 0', docker: 'echo 26.1.5' };
     expect(await ask('debian', found)).toEqual(['packages']);
   });
 
-  test('without packages takes a container', async () => {
+  test('uses a container if it has no packages', async () => {
     expect(await ask('engine', { docker: 'echo 26.1.5' })).toEqual(['engine']);
   });
 
-  test('is told what to do when it has no packages, and Docker without an engine', async () => {
+  test('gets an error that says what to do when it has no packages, and Docker without an engine', async () => {
     const [source, ...told] = await ask('bare', { docker: 'exit 1' });
     expect(source).toBe('null');
     expect(told[0]).toContain('no rabbitmq-server');

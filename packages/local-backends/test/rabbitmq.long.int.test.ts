@@ -30,14 +30,14 @@ test('a confirmed message survives a kill -9, and a stop leaves neither the brok
   await manage(first, 'POST', '/api/exchanges/%2f/amq.default/publish', {
     ...{ routing_key: 'letters', payload: 'hello', payload_encoding: 'string', properties: { delivery_mode: 2 } },
   });
-  // RabbitMQ 3.10 writes the register of quorum queues half a second after a queue was declared.
-  // On a busy machine the command may give up on reaching the node.
+  // RabbitMQ 3.10 writes the register of quorum queues half a second after a queue was declared. On a busy machine the
+  // command may fail to reach the node.
   const register = () => first.control('eval', 'ok = dets:sync(ra_directory_reverse).');
   await register().catch(register).catch(register);
   await first.kill();
 
   const second = await startRabbitmq(options);
-  // A quorum queue elects its leader a moment after the start.
+  // A quorum queue elects its leader shortly after the start.
   let letters: { payload: string }[] = [];
   while (letters.length === 0) {
     letters = await manage(second, 'POST', '/api/queues/%2f/letters/get', {
@@ -70,7 +70,7 @@ test('a stopped application refuses clients until it is started again, in the sa
 async function manage<T>(broker: Rabbitmq, method: string, path: string, body: unknown): Promise<T> {
   const { origin, username, password } = new URL(broker.managementUrl ?? '');
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  // Without keep-alive, since the other end is killed and started again on the same port.
+  // Without keep-alive, because the other end is killed and started again on the same port.
   const headers = { authorization, connection: 'close' };
   const response = await fetch(origin + path, { method, headers, body: JSON.stringify(body) });
   const text = await response.text();

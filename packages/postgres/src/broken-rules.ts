@@ -1,13 +1,13 @@
 import type { Queryable } from './pool.ts';
 
-/** Examples that are enough to see what is wrong. */
+/** Enough examples to see what is wrong. */
 const EXAMPLES = 20;
 
 /**
- * Looks for rows that break rules.
- * @param rules by name, each a query that selects what is wrong as text `what`, and nothing when all is well.
- * @param values the parameters of each.
- * @returns what is wrong, at most twenty for each rule.
+ * Finds rows that break rules.
+ * @param rules by name. Each is a query that selects each violation as text `what`, and no row when all is well.
+ * @param values the parameters of each query.
+ * @returns the violations, at most twenty for each rule.
  */
 export async function findBroken(
   db: Queryable,

@@ -3,18 +3,18 @@ import type { Clock } from '@quittance/runtime/time.ts';
 import type { Pool } from './pool.ts';
 
 const INTERVAL_MS = 15_000;
-/** An answer that took longer says too little: the database may have read its clock at any time in between. */
+/** A slower answer is not precise enough: the database may have read its clock at any time in between. */
 const MAX_ROUND_TRIP_MS = 1_000;
 
 export type ClockComparison = Loop & {
-  /** This process's clock less the database's, in milliseconds; null until they were compared. */
+  /** This process's clock minus the database's, in milliseconds; null until the first comparison. */
   differenceMs: () => number | null;
 };
 
 /**
- * Compares this process's clock with the database's now and then, to within half a second. Nothing is decided by it: it is a metric, from
- * which an alert tells that one of the machines is not synchronised.
- * @param pool asked for one short statement every 15 s.
+ * Compares this process's clock with the database's regularly, to within half a second. No decision depends on it: it
+ * is a metric for an alert that a machine's clock is not synchronised.
+ * @param pool gets one short statement every 15 s.
  */
 export function startClockComparison({
   pool,
@@ -42,7 +42,10 @@ export function startClockComparison({
   return { ...loop, differenceMs: () => known };
 }
 
-/** The database reads its clock in the middle of the round trip, as far as anybody knows. Waiting for a connection is no part of it. */
+/**
+ * Assumes that the database reads its clock in the middle of the round trip. The round trip doesn't include waiting for
+ * a connection.
+ */
 export async function compareClocks(pool: Pool, clock: Clock): Promise<{ differenceMs: number; roundTripMs: number }> {
   const connection = await pool.connect();
   let isBroken = true;
@@ -55,7 +58,7 @@ export async function compareClocks(pool: Pool, clock: Clock): Promise<{ differe
     isBroken = false;
     return { differenceMs: now - roundTripMs / 2 - rows[0].now.getTime(), roundTripMs };
   } finally {
-    // A connection whose statement failed is closed.
+    // A connection is closed if its statement failed.
     connection.release(isBroken);
   }
 }

@@ -1,9 +1,9 @@
 /**
- * True when the database is unreachable or cannot answer now, so that the same request may succeed later: the caller answers
- * 503, or retries. True for network errors, time limits (ours and the server's), a server that is starting,
+ * True when the database is unreachable or can't answer now, so that the same request may succeed later: the caller
+ * answers 503 or retries. True for network errors, time limits (ours and the server's), a server that is starting,
  * stopping, full or read-only, and for deadlocks and serialization failures that remain after retries.
- * False for everything that would fail again: constraint violations, wrong SQL, missing rights.
- * Looks through `cause`, AggregateErrors and what Prisma wraps around a driver's error.
+ * False for everything that would fail again: constraint violations, wrong SQL, missing permissions.
+ * Looks through `cause`, AggregateErrors and Prisma's wrappers of driver errors.
  */
 export function isUnavailable(error: unknown): boolean {
   return chain(error).some((link) => {
@@ -14,26 +14,29 @@ export function isUnavailable(error: unknown): boolean {
   });
 }
 
-/** The server refuses this role's login, which a retry does not change: a wrong password, no such role, or no access. */
+/** The server refuses this role's login: a wrong password, no such role, or no access. A retry doesn't help. */
 export function isLoginRefused(error: unknown): boolean {
   return chain(error).some((link) => codeOf(link)?.startsWith('28') === true);
 }
 
-/** The server aborted this transaction in favour of another one: it may succeed when run again. */
+/** The server aborted this transaction in favour of another one. It may succeed when it runs again. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code === '40001' || code === '40P01';
 }
 
-/** The server refuses a value by itself: a day that does not exist, a number that its column cannot hold. It would do so again. */
+/**
+ * The server refuses a value, such as a date that doesn't exist or a number that is too large for its column. A retry
+ * doesn't help.
+ */
 export function isValueRefused(error: unknown): boolean {
   return refusedValues.has(codeOf(error) ?? '');
 }
 
 /**
- * Whether the connection of a transaction that failed with this error can be used again after a rollback. Yes for errors that
- * the server reported and survived, and for errors unrelated to the database. No when the connection is lost, silent, or leads
- * to a server that has become read-only.
+ * Whether a connection can be used again after a rollback, when its transaction failed with this error. Yes for errors
+ * that the server reported and survived, and for errors unrelated to the database. No when the connection is lost or
+ * silent, or leads to a server that has become read-only.
  */
 export function leavesConnectionUsable(error: unknown): boolean {
   const survives = ['55P03', '57014', '40001', '40P01', '53100', '53200'];
@@ -41,8 +44,8 @@ export function leavesConnectionUsable(error: unknown): boolean {
 }
 
 /**
- * The database serves nobody now. False for what one statement can meet while others succeed: a lock that is not free, a statement
- * that is too slow, a transaction that was ended in favour of another.
+ * The database serves no client now. False for errors of one statement while others succeed: a lock that is not free, a
+ * statement that is too slow, a transaction that was aborted in favour of another.
  */
 export function isOutage(error: unknown): boolean {
   const ofOneStatement = ['55P03', '57014', '40001', '40P01', '25P03', '25P04'];
@@ -100,9 +103,9 @@ const networkCodes = new Set([
 ]);
 /** Prisma's own codes for the same conditions, https://www.prisma.io/docs/orm/reference/error-reference */
 const prismaCodes = new Set(['P1000', 'P1001', 'P1002', 'P1003', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037']);
-/** Prisma's driver adapter turns a network error into one of these; a raw query carries nothing else. */
+/** Prisma's driver adapter turns a network error into one of these. Errors of raw queries carry nothing else. */
 const adapterKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
-/** Messages of pg and pg-pool that come without a code. */
+/** Messages of pg and pg-pool without a code. */
 const driverMessages = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -117,7 +120,8 @@ const driverMessages = new Set([
 
 function isUnavailableCode(code: string): boolean {
   if (networkCodes.has(code) || prismaCodes.has(code) || unavailableStates.has(code)) return true;
-  // A SQLSTATE has five characters; so have 'EPIPE' and Prisma's codes, but none of those begins with a class above.
+  // A SQLSTATE has five characters. So do 'EPIPE' and Prisma's codes, but none of them begins with one of the classes
+  // above.
   return code.length === 5 && unavailableClasses.includes(code.slice(0, 2));
 }
 

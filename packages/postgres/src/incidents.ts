@@ -2,13 +2,13 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from './pool.ts';
 
 /**
- * How a service's `incident` table is read and resolved, whatever its incidents are about.
- * @param columns what is read of an incident.
+ * Reads and resolves a service's `incident` table, whatever its incidents are about.
+ * @param columns the columns to read.
  */
 export const incidentTable = <Row extends object>(columns: string) => ({
   /**
-   * @param list.before the last incident of the page before, or null for the first page.
-   * @returns at most `limit`, newest first; none after an incident that does not exist.
+   * @param list.before the last incident of the previous page, or null for the first page.
+   * @returns at most `limit`, newest first; none if `before` doesn't exist.
    */
   async read(db: Queryable, list: { status: 'open' | 'all'; before: string | null; limit: number }): Promise<Row[]> {
     const { rows } = await db.query<Row>(

@@ -5,12 +5,12 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 /**
- * Its own query() is for single statements that are expected to succeed: after any error, even a constraint violation, it closes
- * the connection it used. What may well fail belongs into transaction(), which keeps it.
+ * The pool's own query() is for single statements that are expected to succeed: after any error, even a constraint
+ * violation, it closes the connection. Run statements that may fail in transaction(), which keeps it.
  */
 export type Pool = pg.Pool;
 
-/** What a store function needs of a pool or a transaction. Type the rows: `query<{ payment_id: string }>(…)`. */
+/** A pool or a transaction, as store functions use it. Type the rows: `query<{ payment_id: string }>(…)`. */
 export type Queryable = {
   query<R extends QueryResultRow = QueryResultRow>(
     text: string | QueryConfig,
@@ -18,20 +18,21 @@ export type Queryable = {
   ): Promise<QueryResult<R>>;
 };
 
-/** Connecting, and waiting for a free connection, may take this long: then the caller sheds instead of queueing. */
+/** The longest time for connecting, or for waiting for a free connection. The caller then fails instead of queueing. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 const LOCK_TIMEOUT_MS = 2_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
-/** Above the server's own limit, for a server that no longer answers. */
+/** Longer than the server's own limit, for a server that no longer responds. */
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 
 /**
- * Connections of one service's role to its own schema; nothing is connected until the first query.
- * Rows come with int8 as bigint, numeric as string, date as string, timestamptz as Date.
- * Every wait has a limit: 2 s to connect or get a free connection, 5 s a statement, 2 s a lock, 10 s idle in a transaction.
- * @param max most connections this process opens.
- * @param metrics where given, the pool's connections in use, idle and waited for are exposed.
+ * Connections of one service's role to its own schema. The first query opens the first connection.
+ * Rows have int8 as bigint, numeric as string, date as string, timestamptz as Date.
+ * Every wait has a limit: 2 s to connect or get a free connection, 5 s for a statement, 2 s for a lock, 10 s idle in a
+ * transaction.
+ * @param max the most connections that this process opens.
+ * @param metrics if given, the pool's used and idle connections and its waiting callers are exposed.
  */
 export function createPool({
   url,
@@ -57,14 +58,15 @@ export function createPool({
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
-    // Bounds how long a connection keeps talking to a server that a failover has replaced.
+    // Limits how long a connection keeps using a server that a failover has replaced.
     maxLifetimeSeconds: 1_800,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
   pool.on('error', (error) => logger.warn({ error }, 'an idle database connection was lost'));
-  // While a transaction holds a client, the pool does not listen; without this, a connection lost between two of its
-  // statements would be an unhandled 'error' and end the process. The transaction notices at its next statement.
+  // While a transaction holds a client, the pool doesn't listen for its errors. Without this listener, a connection
+  // lost between two statements would be an unhandled 'error' and end the process. The transaction notices the loss at
+  // its next statement.
   pool.on('connect', (client) => {
     client.on('error', (error) => logger.debug({ error }, 'a database connection was lost'));
   });
@@ -72,7 +74,7 @@ export function createPool({
   return pool;
 }
 
-/** Settings that travel with the connection request, so that a new connection costs no further round trip. */
+/** Settings that are sent with the connection request, so that a new connection needs no further round trip. */
 export function startupOptions(schema: string): string {
   if (!/^[a-z_][a-z0-9_]*$/.test(schema)) throw new Error(`not a schema name: ${schema}`);
   return [
@@ -84,7 +86,7 @@ export function startupOptions(schema: string): string {
   ].join(' ');
 }
 
-/** Throws when the database does not answer; for /readyz and for waiting at start-up. */
+/** Throws when the database doesn't respond. For /readyz and for waiting at start-up. */
 export async function ping(pool: Pool): Promise<void> {
   await pool.query('select 1');
 }
@@ -96,7 +98,10 @@ const INT8 = 20;
 const INT8_ARRAY = 1016;
 const DATE = 1082;
 
-/** Counts and units are bigint all the way: a JavaScript number would round them. A date has no time and must not get one. */
+/**
+ * Counts and units are always bigint: a JavaScript number would round them. A date has no time of day and must not get
+ * one.
+ */
 const ownParsers = new Map<number, TextParser>([
   [INT8, BigInt],
   [INT8_ARRAY, (text) => toBigInts(standardParser(INT8_ARRAY)(text) as NestedTexts)],

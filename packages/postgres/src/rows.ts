@@ -1,4 +1,4 @@
-/** These columns of some rows, one array each: what unnest() takes. */
+/** These columns of the rows, one array each, as unnest() takes them. */
 export const columns = <Row extends object>(rows: readonly Row[], ...names: readonly (keyof Row)[]): unknown[][] =>
   names.map((name) => rows.map((row) => row[name]));
 

@@ -6,14 +6,14 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { isRetryable, leavesConnectionUsable } from './errors.ts';
 import type { Pool, Queryable } from './pool.ts';
 
-/** An open database transaction. It cannot be used once transaction() has settled. */
+/** An open database transaction. It can't be used after transaction() has settled. */
 export type Transaction = Queryable & {
-  /** Runs `hook` right after the commit, never after a rollback. For waking things up; it must not throw. */
+  /** Runs `hook` right after the commit, never after a rollback. For waking up loops; it must not throw. */
   afterCommit(hook: () => void): void;
 };
 
 export type TransactionOptions = {
-  /** Whole milliseconds that one lock may be waited for, where the pool's limit is too long. */
+  /** The longest wait for one lock, in whole milliseconds, if shorter than the pool's limit. */
   lockTimeoutMs?: number;
 };
 
@@ -24,13 +24,13 @@ export type Transact = <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
 const MAX_ATTEMPTS = 3;
 
 /**
- * Runs `run` inside one database transaction and commits, or rolls back and throws what `run` threw.
- * When the server chose this transaction as a deadlock's victim, or could not serialize it, `run` is called again, at most
- * three times in all: keep everything but statements out of it.
- * In a request (see caller.ts in runtime) nothing is committed once its caller has hung up or has no time left to learn of it; and the
- * caller is told of the commit before it, so that it waits for the outcome.
- * @throws what isUnavailable() recognises when the database cannot be reached. That includes a connection that died during
- * the commit, whose outcome is unknown: the caller answers 503 and a retry must be idempotent.
+ * Runs `run` inside one database transaction and commits; or rolls back and throws what `run` threw.
+ * After a deadlock or a serialization failure, `run` is called again, at most three times in total: do nothing in it
+ * but run statements.
+ * In a request (see caller.ts in runtime), nothing is committed after the caller has hung up, or when it has too little
+ * time left to receive the outcome. The caller is told before the commit, so that it waits for the outcome.
+ * @throws an error that isUnavailable() recognises when the database can't be reached. This includes a connection that
+ *   broke during the commit, whose outcome is unknown: the caller answers 503, and a retry must be idempotent.
  */
 export async function transaction<T>(
   pool: Pool,
@@ -40,7 +40,7 @@ export async function transaction<T>(
   return retryAborted(() => runOnce(pool, run, options));
 }
 
-/** Runs again, at most three times in all, what the server aborted in favour of another transaction. */
+/** Runs `run` again, at most three times in total, when the server aborted it in favour of another transaction. */
 export async function retryAborted<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -62,7 +62,7 @@ async function runOnce<T>(
   let ended = false;
   const tx: Transaction = {
     query(text, values) {
-      // A statement that was not awaited would otherwise run inside the connection's next transaction.
+      // Otherwise a statement that was not awaited would run inside the connection's next transaction.
       if (ended) return Promise.reject(new Error('this transaction has ended'));
       return client.query(text, values);
     },
@@ -70,7 +70,8 @@ async function runOnce<T>(
   };
   let result: T;
   try {
-    // One round trip either way. Its answer is awaited: after a `begin` that failed, statements would be committed one by one.
+    // One round trip in either case. It is awaited, because after a failed `begin` each statement would be committed
+    // separately.
     await client.query(beginFor(currentCaller(), lockTimeoutMs));
     result = await run(tx);
     ended = true;
@@ -90,8 +91,9 @@ async function runOnce<T>(
 }
 
 /**
- * The server ends the transaction of a process that is frozen after it decided to commit, and with it the locks: halfway between the
- * last time for a commit and the end of the caller's wait, so that the process itself decides as long as it runs.
+ * If the process freezes after it decided to commit, the server ends its transaction, and with it the locks. The limit
+ * is halfway between the last time for a commit and the end of the caller's wait, so that a running process decides by
+ * itself.
  */
 function beginFor(caller: Caller | null, lockTimeoutMs = Infinity): string {
   const commitWithinMs = caller?.commitWithinMs() ?? Infinity;
@@ -105,13 +107,13 @@ function beginFor(caller: Caller | null, lockTimeoutMs = Infinity): string {
   return `begin${settings.join('')}`;
 }
 
-/** PostgreSQL answers COMMIT with ROLLBACK, not with an error, when a statement failed and `run` went on regardless. */
+/** PostgreSQL answers COMMIT with ROLLBACK, and not with an error, when a statement failed and `run` continued. */
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('commit');
   if (command !== 'COMMIT') throw new Error('the transaction was rolled back because one of its statements had failed');
 }
 
-/** Returns the connection after a rollback, or closes it when its state is in doubt. */
+/** Returns the connection after a rollback, or closes it when its state is uncertain. */
 async function rollBack(client: PoolClient, cause: unknown): Promise<void> {
   if (!leavesConnectionUsable(cause)) {
     client.release(true);
@@ -125,7 +127,7 @@ async function rollBack(client: PoolClient, cause: unknown): Promise<void> {
   }
 }
 
-/** The data is committed: a failing hook must not make the call look failed. */
+/** The data is committed, so a failing hook must not make the call fail. */
 function runHook(hook: () => void): void {
   try {
     hook();

@@ -39,7 +39,7 @@ const wait = (timeoutMs: number, ...ledgers: string[]) =>
     timeoutMs,
   });
 
-/** Waits, sees that `what` is missed, and has it applied, which ends the wait. */
+/** Waits until the log says that `what` is missing, then has it applied, which ends the wait. */
 async function misses(what: string, ...ledgers: string[]): Promise<void> {
   const lines: string[] = [];
   const logger = createLogger({ service: 'test', level: 'warn' }, { write: (line) => void lines.push(line) });
@@ -61,17 +61,17 @@ describe('waiting for migrations', () => {
   test('waits while one is missing, and logs which', async () => {
     await run('migrations');
     await writeFile(join(directory, 'migrations', '0002_stock.sql'), 'alter table items add stock int');
-    // Time enough for one look on a busy machine.
+    // Enough time for one check on a busy machine.
     await expect(wait(5_000, 'migrations')).rejects.toThrow('not yet applied: 0002_stock');
     await misses('0002_stock', 'migrations');
   });
 
-  test('looks at every source', async () => {
+  test('checks every source', async () => {
     await run('one');
     await misses('0001_items', 'one', 'two');
   });
 
-  test('is content with a schema that a later version has left, and so is that version before it', async () => {
+  test('accepts a schema that a later version has migrated, and does so before that migration too', async () => {
     await writeFile(join(directory, 'migrations', '0002_stock.sql'), 'alter table items add stock int');
     await run('migrations');
     await rm(join(directory, 'migrations', '0002_stock.sql'));
@@ -96,7 +96,7 @@ describe('waiting for migrations', () => {
     await expect(wait(60_000, 'migrations')).resolves.toBeUndefined();
   });
 
-  test('says that the database could not be asked, when that is so', async () => {
+  test('reports that the database could not be reached', async () => {
     const nowhere = database.url.replace(/:\d+\//, ':1/');
     const waiting = awaitMigrations({
       url: nowhere,

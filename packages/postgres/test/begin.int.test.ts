@@ -19,10 +19,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What a cancellation does that arrives just while the server runs `begin`: an error, and the session has no transaction. */
+/** The effect of a cancellation during `begin`: an error, and the session has no transaction. */
 const CANCELLED = `do $$ begin raise exception 'begin was cancelled' using errcode = '57014'; end $$`;
 
-/** Has every `begin` on the pool's only connection fail, until the function it returns is called. */
+/** Makes every `begin` on the pool's only connection fail until the returned function is called. */
 async function failBegins(): Promise<() => void> {
   const client = await pool.connect();
   const plain = client.query.bind(client) as (...rest: unknown[]) => unknown;

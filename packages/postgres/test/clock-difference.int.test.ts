@@ -21,13 +21,13 @@ afterAll(async () => {
 
 const off = (seconds: number) => () => new Date(Date.now() + seconds * 1000);
 
-test.each([0, 7, -7])('a clock that is %d s off is told so, to within half the round trip', async (seconds) => {
+test.each([0, 7, -7])('a clock that is %d s off is measured to within half the round trip', async (seconds) => {
   const { differenceMs, roundTripMs } = await compareClocks(pool, off(seconds));
-  // Both clocks are this machine's, and are read to the millisecond.
+  // Both clocks are this machine's, with millisecond precision.
   expect(Math.abs(differenceMs - seconds * 1000)).toBeLessThanOrEqual(roundTripMs / 2 + 2);
 });
 
-test('waiting for a connection is no part of the round trip', async () => {
+test('the round trip does not include waiting for a connection', async () => {
   const taken = await pool.connect();
   const comparing = compareClocks(pool, off(0));
   await eventually(() => expect(pool.waitingCount).toBe(1));
@@ -38,7 +38,7 @@ test('waiting for a connection is no part of the round trip', async () => {
   expect(Math.abs(differenceMs)).toBeLessThanOrEqual(roundTripMs / 2 + 2);
 });
 
-test('the metric follows the clock, keeps its value while the database is away, and goes on afterwards', async () => {
+test('the metric follows the clock, keeps its value while the database is unavailable, and continues afterwards', async () => {
   const proxy = await faultProxy({ target: database.url });
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const proxied = createPool({ ...common, url: proxy.url });

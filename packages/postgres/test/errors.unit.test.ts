@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 
 import { isRetryable, isUnavailable, isValueRefused, leavesConnectionUsable } from '../src/errors.ts';
 
-/** An error as pg raises it for a server's message. */
+/** An error as pg throws it for a server's message. */
 function databaseError(code: string, fields: object = {}): Error {
   return Object.assign(new Error(`SQLSTATE ${code}`), { code, severity: 'ERROR', ...fields });
 }
 
-/** An error as Node raises it for a system call. */
+/** An error as Node throws it for a system call. */
 function systemError(code: string): Error {
   return Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect', errno: -1 });
 }
@@ -106,7 +106,7 @@ test('only deadlocks and serialization failures are worth running the transactio
   ]);
 });
 
-test('only values that no column can hold are refused for good', () => {
+test('only values that no column can store are refused permanently', () => {
   expect(
     ['22003', '22008', '22P02', '22012', '23505', '40001', '08006'].filter((code) =>
       isValueRefused(databaseError(code)),
@@ -115,7 +115,7 @@ test('only values that no column can hold are refused for good', () => {
   expect(isValueRefused(new Error('not about the database'))).toBe(false);
 });
 
-test('a connection is kept after errors the server survived, and closed when in doubt', () => {
+test('a connection is kept after errors that the server survived, and closed when in doubt', () => {
   for (const code of ['23505', '42P01', '55P03', '57014', '40P01', '53100']) {
     expect(leavesConnectionUsable(databaseError(code))).toBe(true);
   }

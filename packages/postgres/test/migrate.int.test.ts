@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A pool's sessions are ended when they are idle in a transaction for ten seconds, which a busy machine may take. */
+/** A pool ends sessions that are idle in a transaction for ten seconds, which may happen on a busy machine. */
 const mayBeIdle = 'set local idle_in_transaction_session_timeout = 0';
 
 const write = (name: string, sql: string) => writeFile(join(directory, 'migrations', name), sql);
@@ -76,7 +76,7 @@ describe('migrating', () => {
     expect([await applied('one'), await applied('two')]).toEqual([['0001_items'], ['0001_items']]);
   });
 
-  test('that fails in one file leaves nothing of it behind, and keeps those before it', async () => {
+  test('that fails in one file rolls it back completely, and keeps those before it', async () => {
     await write('0001_items.sql', 'create table items (name text)');
     await write('0002_broken.sql', 'create table more (name text); select 1/0;');
     await expect(run()).rejects.toThrow('division by zero');
@@ -88,21 +88,21 @@ describe('migrating', () => {
     expect(await applied()).toEqual(['0001_items', '0002_broken']);
   });
 
-  test('refuses a file that should have come before one already applied', async () => {
+  test('refuses a file that belongs before an applied one', async () => {
     await write('0002_items.sql', 'create table items (name text)');
     await run();
     await write('0001_late.sql', 'create table late (name text)');
     await expect(run()).rejects.toThrow('0001_late is preceding already run migration 0002_items');
   });
 
-  test('behind a long reader holds up no writer, builds its index when the reader ends, and rebuilds one that failed', async () => {
+  test('behind a long reader blocks no writer, builds its index when the reader ends, and rebuilds one that failed', async () => {
     await write('0001_items.sql', 'create table items (name text); create table read (name text);');
     await run();
     const [reader, writer] = [await pool.connect(), await pool.connect()];
     try {
       await reader.query(`begin isolation level repeatable read; ${mayBeIdle}`);
       await reader.query('select from read');
-      // What a build leaves that was stopped half way.
+      // The remains of an interrupted build.
       await writer.query('create index items_name on items (name)');
       await write('0002_price.sql', 'alter table items add price int not null default 1');
       await write('0003_name.sql', '-- By name.\ncreate index concurrently items_name on items (name, price);');
@@ -127,7 +127,7 @@ describe('migrating', () => {
     }
   });
 
-  test('builds an index while another process waits to migrate, without waiting for that one', async () => {
+  test('builds an index while another process waits to migrate, without waiting for that process', async () => {
     await write('0001_items.sql', 'create table items (name text)');
     await run();
     const writer = await pool.connect();
@@ -144,7 +144,7 @@ describe('migrating', () => {
         });
       const building = run();
       await untilOneMigrates(`wait_event_type = 'Lock' and query ilike '%concurrently%'`);
-      // What it sees would be older than the index, if its statement lasted until the build is over.
+      // Its snapshot would be older than the index if its statement lasted until the end of the build.
       const waiting = run();
       await untilOneMigrates(`query ilike '%advisory_lock%'`);
       await writer.query('commit');
@@ -155,7 +155,7 @@ describe('migrating', () => {
     }
   });
 
-  test('tries again when a table is in use, and lets those who wait behind it go first', async () => {
+  test('retries when a table is in use, and gives way to statements that wait behind it', async () => {
     await write('0001_items.sql', 'create table items (name text)');
     await run();
     const [reader, writer] = [await pool.connect(), await pool.connect()];
@@ -164,7 +164,7 @@ describe('migrating', () => {
       await reader.query('select from items');
       await write('0002_price.sql', 'alter table items add price int');
       const migrating = run();
-      // Each insert comes behind the migration's wait or between two of them; none may wait longer than that one does.
+      // Each insert comes behind the migration's wait or between two waits. None may wait longer than one of them.
       await writer.query('set lock_timeout = 10000');
       for (let count = 0; count < 40; count += 1) {
         await writer.query(`insert into items (name) values ('a')`);
@@ -220,7 +220,7 @@ describe('the functions of a schema', () => {
     expect(await priceOf('a')).toBe(6);
   });
 
-  test('are left alone while their text is the same', async () => {
+  test('are unchanged while their text is the same', async () => {
     await writeFunction('price.sql', price('select 1'));
     await run();
     const before = await appliedAt();
@@ -248,7 +248,7 @@ describe('the functions of a schema', () => {
     expect((await pool.query(`select from pg_proc where proname = 'price'`)).rowCount).toBe(1);
   });
 
-  test('all stay as they were when one of them is wrong, and the tables are there', async () => {
+  test('all stay unchanged when one of them is wrong, and the tables are applied', async () => {
     await writeFunction('price.sql', price('select 1'));
     await run();
     await write('0001_items.sql', 'create table items (name text)');
@@ -279,7 +279,7 @@ describe('the functions of a schema', () => {
     expect(await priceOf('a')).toBe(1);
   });
 
-  test('stay when their file is gone, until a migration drops them', async () => {
+  test('are kept when their file is gone, until a migration drops them', async () => {
     await writeFunction('price.sql', price('select 1'));
     await run();
     await rm(join(directory, 'sql', 'price.sql'));

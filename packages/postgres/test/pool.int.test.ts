@@ -70,7 +70,7 @@ describe('a pool', () => {
     expect(() => open({ schema: 'shop -c work_mem=1' })).toThrow('not a schema name');
   });
 
-  test('that is exhausted sheds with an unavailability instead of queueing for ever', async () => {
+  test('that is exhausted fails as unavailable instead of queueing without end', async () => {
     const metrics = createMetrics({ service: 'test', processMetrics: false });
     const pool = open({ max: 1, metrics });
     const held = await pool.connect();
@@ -88,7 +88,7 @@ describe('a pool', () => {
     const admin = open({ url: database.adminUrl, applicationName: 'admin' });
     const held = await pool.connect();
     await pool.query('select 1');
-    // Those of this database alone: other files have connections of that name on the same server.
+    // Only those of this database: other files have connections with that name on the same server.
     await admin.query(
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity
         where application_name = 'test' and datname = current_database()`,
@@ -98,7 +98,7 @@ describe('a pool', () => {
     await eventually(() => ping(pool));
   });
 
-  test('cut off from its server fails as unavailable, and works again afterwards', async () => {
+  test('that is cut off from its server fails as unavailable, and recovers', async () => {
     const proxy = await faultProxy({ target: database.url });
     try {
       const pool = open({ url: proxy.url });
@@ -112,13 +112,13 @@ describe('a pool', () => {
     }
   });
 
-  test('whose server went silent gives up by itself, and works again afterwards', async () => {
+  test('whose server went silent gives up by itself, and recovers', async () => {
     const proxy = await faultProxy({ target: database.url });
     try {
       const pool = open({ url: proxy.url, max: 1 });
       await ping(pool);
       proxy.stall();
-      // An open connection notices by the query's own limit, a new one by the limit for connecting.
+      // An open connection notices it through the query's own limit, a new one through the connection timeout.
       expect(await failure(ping(pool))).toMatchObject({ message: 'Query read timeout' });
       expect(isUnavailable(await failure(ping(pool)))).toBe(true);
       proxy.restore();

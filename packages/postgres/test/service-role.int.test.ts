@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('an error while roles are made shows no password: to the caller, or in what the server logs', async () => {
+test("an error while roles are created shows no password, to the caller or in the server's log", async () => {
   const limited = { role: name, password: 'limited' };
   await withClient(database.adminUrl, async (admin) => {
     await admin.query(`create role ${name} login createrole password 'limited'`);
@@ -31,12 +31,12 @@ test('an error while roles are made shows no password: to the caller, or in what
     ...{ schema: 'roles', role, password: CANARY },
     login: { role: `${name}_2`, password: CANARY },
   }).catch((error: unknown) => error);
-  // The server logs an error's message, detail and context, and the statement, which is the file.
+  // The server logs an error's message, detail, context and statement. The statement is the file.
   expect(inspect(failure, { depth: 10 })).not.toContain(CANARY);
   expect(inspect(failure)).toContain(`role ${role} could not be changed: permission denied`);
 });
 
-test('an error while the second login is made shows none either', async () => {
+test('an error while the second login is created shows none either', async () => {
   const role = new URL(database.url).username;
   // PostgreSQL never lets the first superuser become an ordinary role.
   const superuser = new URL(database.adminUrl).username;

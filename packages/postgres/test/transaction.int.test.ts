@@ -34,7 +34,7 @@ const waiting = (hungUp = new AbortController().signal) => createCaller(60_000, 
 const backendOf = async (tx: Transaction) =>
   (await tx.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
 
-/** What `run` threw. */
+/** The error that `run` threw. */
 async function errorOf(run: Promise<unknown>): Promise<unknown> {
   return run.then(
     () => new Error('nothing was thrown'),
@@ -43,7 +43,7 @@ async function errorOf(run: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a transaction', () => {
-  test('that ends well is committed, and only then its hooks run', async () => {
+  test('that succeeds is committed, and only then its hooks run', async () => {
     const seen: string[][] = [];
     const result = await transaction(pool, async (tx) => {
       tx.afterCommit(() => seen.push(['hook']));
@@ -56,7 +56,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  test('may wait for locks for less long than the pool does, and the next one on its connection waits as ever', async () => {
+  test("may have a shorter lock timeout than the pool, and the next one on its connection has the pool's again", async () => {
     const seen = async (tx: Transaction) => [
       await backendOf(tx),
       (await tx.query<{ lock_timeout: string }>('show lock_timeout')).rows[0]?.lock_timeout,
@@ -90,13 +90,13 @@ describe('a transaction', () => {
       expect(isUnavailable(await errorOf(refused))).toBe(true);
       await withCaller(null, () => transaction(pool, run));
       expect(await names()).toEqual(['late']);
-      // None for the caller who had left already.
+      // None for the caller that had already left.
       expect(backends).toHaveLength(2);
       expect(backends[0]).toBe(backends[1]);
     },
   );
 
-  test('of a process that is frozen after it decided to commit is ended by the server, with its locks', async () => {
+  test('of a process that froze after it decided to commit is ended by the server, with its locks', async () => {
     await pool.query(`insert into items values ('a')`);
     const awake = { ...waiting(), remainingMs: () => 100, commitWithinMs: () => 100 };
     const frozen = withCaller(awake, () =>
@@ -109,7 +109,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  test('tells its caller of the commit before it, and of a rollback nothing', async () => {
+  test('announces a commit to its caller beforehand, and a rollback not at all', async () => {
     const caller = createCaller(60_000, new AbortController().signal);
     const insert = (tx: Transaction) => tx.query("insert into items values ('a')");
     const failing = transaction(pool, async (tx) => {
@@ -123,7 +123,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  test('that throws leaves nothing, runs no hook and gives its connection back', async () => {
+  test('that throws stores nothing, runs no hook and returns its connection', async () => {
     let hooked = false;
     const failing = transaction(pool, async (tx) => {
       tx.afterCommit(() => void (hooked = true));
@@ -136,7 +136,7 @@ describe('a transaction', () => {
     expect(pool.totalCount - pool.idleCount).toBe(0);
   });
 
-  test('in which a failed statement was ignored is not taken for committed', async () => {
+  test('in which a failed statement was ignored does not count as committed', async () => {
     const failing = transaction(pool, async (tx) => {
       await tx.query(`insert into items values ('a')`);
       await errorOf(tx.query('select 1/0'));
@@ -160,7 +160,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('that loses its connection between two statements is an unavailability, and the pool recovers', async () => {
+  test('that loses its connection between two statements fails as unavailable, and the pool recovers', async () => {
     const failing = transaction(pool, async (tx) => {
       const pid = await backendOf(tx);
       await tx.query(`insert into items values ('a')`);
@@ -170,13 +170,13 @@ describe('a transaction', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('that loses its connection during a statement is an unavailability, and the connection is not used again', async () => {
+  test('that loses its connection during a statement fails as unavailable, and the connection is not used again', async () => {
     const failing = transaction(pool, (tx) => tx.query('select pg_terminate_backend(pg_backend_pid())'));
     expect(isUnavailable(await errorOf(failing))).toBe(true);
     expect(await names()).toEqual([]);
   });
 
-  test('that waits too long for a lock is an unavailability, and its connection stays', async () => {
+  test('that waits too long for a lock fails as unavailable, and its connection is kept', async () => {
     await pool.query(`insert into items values ('a')`);
     const failing = transaction(pool, async (holder) => {
       await holder.query('update items set stock = 1');
@@ -197,11 +197,11 @@ describe('a transaction', () => {
     const lockInOrder = async (first: string, second: string) => {
       await transaction(pool, async (tx) => {
         attempts += 1;
-        // A victim that came back at once could overtake the other's wake-up, and meet it in the same deadlock again.
+        // A victim that returns immediately could overtake the other's wake-up and cause the same deadlock again.
         if (attempts > 2) await oneCommitted.promise;
         await tx.query('update items set stock = stock + 1 where name = $1', [first]);
         await bothHoldOne();
-        // The server looks for a deadlock once a statement has waited this long; the lock wait must not end first.
+        // The server checks for a deadlock after a statement has waited this long. The lock timeout must be longer.
         await tx.query(`set local lock_timeout = '30s'`);
         await tx.query('update items set stock = stock + 1 where name = $1', [second]);
       });
@@ -223,7 +223,7 @@ describe('a transaction', () => {
     expect(attempts).toBe(3);
   });
 
-  test('with a hook that throws is committed all the same, and its other hooks run', async () => {
+  test('with a hook that throws is still committed, and its other hooks run', async () => {
     let hooked = false;
     await transaction(pool, async (tx) => {
       tx.afterCommit(() => {
@@ -237,7 +237,7 @@ describe('a transaction', () => {
   });
 });
 
-/** Lets the first `parties` callers through together, and every later one at once. */
+/** Lets the first `parties` callers through together, and every later one immediately. */
 function barrier(parties: number): () => Promise<void> {
   const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
   let arrived = 0;

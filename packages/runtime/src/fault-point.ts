@@ -1,9 +1,10 @@
-/** Where this process kills itself, or freezes. */
+/** The point at which this process kills or freezes itself. */
 let armed: { name: string; signal: 'SIGKILL' | 'SIGSTOP' } | null = null;
 
 /**
- * Called once by `startService` with the FAULT_POINT setting, which production refuses.
- * @param setting a point's name, at which the process kills itself; or `freeze:` and a name, where it stops once, until SIGCONT.
+ * Called once by `startService` with the FAULT_POINT setting, which is refused in production.
+ * @param setting the name of a point at which the process kills itself; or `freeze:` and a name, to stop there once
+ *   until SIGCONT.
  */
 export function armFaultPoint(setting: string): void {
   const [, freeze, name = setting] = /^(freeze:)?(.*)$/s.exec(setting) ?? [];
@@ -11,14 +12,14 @@ export function armFaultPoint(setting: string): void {
 }
 
 /**
- * A named place where a test may kill the process, as a power cut would: no handler runs, nothing is flushed. Or freeze it, as a
- * machine that is paused. Put one between two steps whose order crash safety depends on; it costs a comparison.
+ * A named place where a test can kill the process like a power cut (no handler runs, nothing is flushed), or freeze it
+ * like a paused machine. Put one between two steps whose order matters for crash safety. Its cost is one comparison.
  */
 export function faultPoint(name: string): void {
   if (armed?.name !== name) return;
   const { signal } = armed;
   armed = null;
   process.kill(process.pid, signal);
-  // The signal may reach another thread first; nothing must run here before the process stands still.
+  // The signal may reach another thread first. Nothing may run here before the process stops.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
 }

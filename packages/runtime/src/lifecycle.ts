@@ -1,22 +1,25 @@
 import { withTimeout } from './concurrency/deadline.ts';
 import type { Logger } from './logger.ts';
 
-/** Longest a process may take to close; orchestrators usually kill after 30 s. */
+/** The longest that a process may take to close. Orchestrators usually kill it after 30 s. */
 const STOP_TIMEOUT_MS = 25_000;
 
 /** Closes what a service has opened, newest first. */
 export type Lifecycle = {
-  /** Registers something to close on stop. Registered while stopping, it is closed at once. */
+  /** Registers something to close on stop. If the process is already stopping, it is closed immediately. */
   onStop(name: string, close: () => Promise<void> | void): void;
-  /** As onStop(), for a resource that closes itself. @returns the resource. */
+  /** Like onStop(), for a resource with its own close(). @returns the resource. */
   closing<R extends { close: () => Promise<void> | void }>(name: string, resource: R): R;
-  /** Aborted as soon as stopping begins: loops end, /readyz turns 503. */
+  /** Aborted as soon as stopping begins: loops end, and /readyz returns 503. */
   stopping: AbortSignal;
-  /** Closes everything in reverse order of registration; a repeated call waits for the same stop. */
+  /** Closes everything in reverse order of registration. A repeated call waits for the same stop. */
   stop(reason: string): Promise<void>;
 };
 
-/** @returns the lifecycle and `stopped`, which settles after a stop with whether everything closed, without error, in time. */
+/**
+ * @returns the lifecycle, and `stopped`, which resolves after a stop. `clean` says whether everything closed in time
+ *   and without an error.
+ */
 export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logger: Logger; timeoutMs?: number }): {
   lifecycle: Lifecycle;
   stopped: Promise<{ clean: boolean }>;

@@ -9,10 +9,10 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * JSON lines on stdout: `time`, `level`, `service`, `request_id` (inside a request or a message), `trace_id`, `span_id` and `trace_flags`
- * (inside a span), the caller's fields, `msg`.
- * Writing is synchronous, so that the last line before a crash is not lost.
- * @param destination instead of stdout, for tests.
+ * JSON lines on stdout: `time`, `level`, `service`, `request_id` (inside a request or a message), `trace_id`, `span_id`
+ * and `trace_flags` (inside a span), the caller's fields, `msg`.
+ * Writes are synchronous, so that the last line before a crash is not lost.
+ * @param destination replaces stdout in tests.
  */
 export function createLogger(
   { service, level }: { service: string; level: LogLevel },
@@ -52,9 +52,9 @@ const urlPassword = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]*@/g;
 const ourCredential = /\b(qk|qr|qo|qs|ql|whsec)_[A-Za-z0-9_-]{43}/g;
 
 /**
- * Removes secrets from a finished log line, so that no field, error text or child logger can leak one:
- * members named like a secret, passwords inside URLs, and anything shaped like one of our credentials.
- * Every expression is linear in the line's length.
+ * Removes secrets from a finished log line, so that no field, error text or child logger can leak one: members with a
+ * name like a secret's, passwords inside URLs, and anything shaped like one of our credentials. Each regular expression
+ * runs in time linear in the line's length.
  */
 export function redactSecrets(line: string): string {
   return line
@@ -63,13 +63,14 @@ export function redactSecrets(line: string): string {
     .replace(ourCredential, '$1_[redacted]');
 }
 
-/** An ordinary line is far shorter, and a stack trace is shorter than one text. */
+/** Ordinary lines are far shorter than the line limit, and stack traces are shorter than the text limit. */
 const MAX_LINE_CHARACTERS = 16_384;
 const MAX_TEXT_CHARACTERS = 4_096;
 
 /**
- * Bounds a finished log line, whatever a stranger had us write: long texts are cut, and if that is not enough everything but the fields
- * of every line is left out. What was cut ends in its number of characters. Secrets were removed before, so no cut hides half of one.
+ * Limits the length of a finished log line, because texts may come from outside. First long texts are cut; a cut text
+ * ends with its original number of characters. If that isn't enough, only the fields that every line has remain.
+ * Secrets are removed before this, so a cut can't hide part of one.
  */
 export function shorten(line: string): string {
   if (line.length <= MAX_LINE_CHARACTERS) return line;

@@ -3,27 +3,30 @@ import { backoffMs, pause } from './concurrency/backoff.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Longest pause after the first failure, however rarely the loop runs: a backend is often away for no longer than that. */
+/**
+ * The longest pause after the first failure, however long the loop's interval is: most outages of a backend are short.
+ */
 const MAX_FIRST_BACKOFF_MS = 1_000;
-/** Longest pause after repeated failures, unless the loop's interval is longer. */
+/** The longest pause after repeated failures, unless the loop's interval is longer. */
 const MAX_BACKOFF_MS = 5_000;
 
-/** What every loop reports to. */
+/** Where every loop logs and reports its metrics. */
 export type LoopContext = { logger: Logger; metrics: Metrics };
 
 export type Loop = {
-  /** Runs at once, or once more right after the current run. Does nothing while the loop backs off after an error. */
+  /** Runs immediately, or once more right after the current run. Does nothing during the pause after an error. */
   wake(): void;
   /** Aborts the signal and waits for the current run to end. */
   close(): Promise<void>;
 };
 
 /**
- * Calls `run` until closed: at once, then every `intervalMs`, or immediately while it returns `more: true`. Where it returns `pauseMs` as
- * well, the next run comes after that many milliseconds; where it returns `restMs`, not within those, however often the loop is woken.
- * Runs never overlap. After an error the pause is short, and each further one doubles it up to the interval, so that a moment without
- * a backend costs a moment, and a broken one is not hammered.
- * `run` must bound its own work and end when the signal aborts.
+ * Calls `run` until closed: immediately, then every `intervalMs`, or without a pause while it returns `more: true`. If
+ * it returns `pauseMs`, the next run comes after that many milliseconds. If it returns `restMs`, the next run doesn't
+ * start before then, even if the loop is woken.
+ * Runs never overlap. After an error the pause is short, and each further error doubles it, up to the interval. A short
+ * outage therefore causes a short pause, and a broken backend is not overloaded.
+ * `run` must limit its own work, and end when the signal aborts.
  */
 export function startLoop({
   name,
@@ -45,7 +48,7 @@ export function startLoop({
   let woken = false;
   let endRest = (): void => undefined;
 
-  /** @returns how long to wait before the next run, in milliseconds, and how much of it no wake ends. */
+  /** @returns how long to wait before the next run, and for how long the loop can't be woken, both in milliseconds. */
   async function runOnce(): Promise<{ pauseMs: number; restMs: number }> {
     woken = false;
     const end = observe();
@@ -68,12 +71,12 @@ export function startLoop({
     while (!isClosed()) {
       const { pauseMs, restMs } = await runOnce();
       if (restMs > 0) await pause(restMs, controller.signal);
-      // Checked in the same tick in which the rest begins, so that no wake is lost between the two.
+      // Checked in the tick in which the pause begins, so that no wake is lost in between.
       if (!isClosed()) await rest(woken && failures === 0 ? 0 : pauseMs, (end) => (endRest = end));
     }
   }
 
-  // In a later tick, when the caller has the loop: `run` may wake it.
+  // In a later tick, because `run` may wake the loop, which the caller doesn't have yet.
   const ended = Promise.resolve().then(repeat);
   return {
     wake() {
@@ -90,7 +93,7 @@ export function startLoop({
 
 /**
  * Even without a pause, timers and I/O run between two runs.
- * @param onStart receives what ends the pause early, which is cheaper than an AbortSignal for each wake.
+ * @param onStart receives a function that ends the pause early. This is cheaper than an AbortSignal for each wake.
  */
 async function rest(milliseconds: number, onStart: (end: () => void) => void): Promise<void> {
   if (milliseconds === 0) return endOfTurn();
@@ -109,7 +112,7 @@ function observeRuns(loop: string, metrics: Metrics): () => (outcome: 'ok' | 'er
   const lastSuccess = metrics.gauge('loop_last_success_timestamp_seconds', 'When a background loop last succeeded', [
     'loop',
   ]);
-  // Both series exist from the start: one that appears with its first error shows an alert no increase.
+  // Both series exist from the start. Otherwise an alert sees no increase when the first error creates its series.
   for (const outcome of ['ok', 'error']) runs.zero({ loop, outcome });
   return () => {
     const end = runs.startTimer({ loop });

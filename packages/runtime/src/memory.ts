@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Gives back what only the start needed, about 20 MB, and keeps what it compiled for the next start, if NODE_COMPILE_CACHE names a
- * place. Takes 50 to 100 ms, in which the process does nothing else: called once, right after a start.
+ * Frees the memory that only the start needed, about 20 MB. Also stores compiled code for the next start, if
+ * NODE_COMPILE_CACHE names a directory. Blocks the process for 50 to 100 ms: called once, right after the start.
  */
 export function settleMemory(): void {
   flushCompileCache();

@@ -2,15 +2,15 @@ import { totalmem } from 'node:os';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { version } from './version.ts';
 
-/** Seconds; fine below 100 ms, where our own latencies lie, and wide enough for a webhook attempt of 15 s. */
+/** In seconds: fine below 100 ms, where most of our latencies are, and up to 15 s for a webhook attempt. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * A service's metrics. A second call with the same name returns the same metric, so modules need not share instances.
- * Names follow Prometheus conventions: base units, `_total` for counters, `_seconds` for durations.
- * @param options.processMetrics default on: memory, CPU, garbage collection, event loop lag, the release.
+ * A service's metrics. A second call with the same name returns the same metric, so modules don't need to share
+ * instances. Names follow Prometheus conventions: base units, `_total` for counters, `_seconds` for durations.
+ * @param options.processMetrics on by default: memory, CPU, garbage collection, event loop lag and the release.
  */
 export function createMetrics({ service, processMetrics = true }: { service: string; processMetrics?: boolean }) {
   const registry = new Registry();
@@ -18,7 +18,7 @@ export function createMetrics({ service, processMetrics = true }: { service: str
   if (processMetrics) exposeProcess(registry);
   const readers: (() => void)[] = [];
 
-  /** One name has one kind of metric; a clash is a bug that its first use shows. */
+  /** A name has one kind of metric. Using it for two kinds is a bug, which fails on first use. */
   function once<M>(name: string, create: () => M): M {
     return (registry.getSingleMetric(name) as M | undefined) ?? create();
   }
@@ -66,7 +66,7 @@ function exposeProcess(registry: Registry): void {
   limit.set(memoryLimit());
 }
 
-/** Without a limit the kernel names none, or a number that no machine has. */
+/** Without a limit, the kernel reports none, or a number larger than any machine's memory. */
 function memoryLimit(): number {
   const container = process.constrainedMemory();
   return container > 0 ? Math.min(container, totalmem()) : totalmem();

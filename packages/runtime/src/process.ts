@@ -1,7 +1,7 @@
 import type { Lifecycle } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
-/** sysexits.h EX_CONFIG: a supervisor can tell a wrong configuration from a crash. */
+/** sysexits.h EX_CONFIG: lets a supervisor tell a wrong configuration from a crash. */
 export const EXIT_CONFIGURATION = 78;
 const EXIT_SIGNALLED = 130;
 
@@ -15,8 +15,9 @@ let stopReason: string | null = null;
 let isGuarded = false;
 
 /**
- * Declares, before any service starts, that several share this process: each reads its own environment, they stop together, and the
- * process ends with the last of them. What is the process's own, its traces and its uncaught errors, has `name`.
+ * Declares, before any service starts, that several services share this process. Each reads its own environment. They
+ * stop together, and the process exits after the last of them. Traces and uncaught errors of the process itself are
+ * recorded under `name`.
  */
 export function shareProcess(declared: Shared): void {
   shared = declared;
@@ -24,13 +25,13 @@ export function shareProcess(declared: Shared): void {
 
 export const environmentOf = (service: string): NodeJS.ProcessEnv => shared?.environmentOf(service) ?? process.env;
 
-/** Of the process: its only service's, if it has one. */
+/** The name of the process: its own if services share it, else that of its only service. */
 export const processName = (service: string): string => shared?.name ?? service;
 
 /**
- * SIGTERM and SIGINT stop every service of the process, and the end of one stops the others; a second signal exits at once.
- * The process exits when all have stopped, with 0 if all closed cleanly.
- * @returns whether it is the first service of the process.
+ * SIGTERM and SIGINT stop every service of the process. When one service ends, the others stop too. A second signal
+ * exits immediately. The process exits when all services have stopped, with 0 if all closed cleanly.
+ * @returns whether this is the first service of the process.
  */
 export function joinProcess(service: Running): boolean {
   const isFirst = running.push(service) === 1;
@@ -58,7 +59,7 @@ function stopOnSignals(): void {
   }
 }
 
-/** An uncaught error leaves unknown state: exit, and let the supervisor restart the process. */
+/** An uncaught error leaves an unknown state, so the process exits and its supervisor restarts it. */
 export function exitOnUncaught(logger: () => Logger): void {
   if (isGuarded) return;
   isGuarded = true;

@@ -3,8 +3,9 @@ import { ConfigurationError, settings, type SettingsReader } from './settings.ts
 import { trustSettings } from './trust.ts';
 
 /**
- * The settings of every service, to be spread into its own configuration.
- * @param databasePoolMin the fewest connections it works with: one is for readiness and one for operators.
+ * The settings that every service has. Spread them into its own configuration.
+ * @param databasePoolMin the fewest connections that the service works with: one is for readiness and one for
+ *   operators.
  */
 export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { databasePoolMin?: number } = {}) => ({
   host: read.text('HOST', { default: '0.0.0.0' }),
@@ -19,14 +20,14 @@ export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { 
 export const serviceUrl = (read: SettingsReader, name: string): string =>
   read.url(name, { protocols: ['http:', 'https:'] });
 
-/** Migrations need the database only. */
+/** Migrations need only the database. */
 export const readMigrationConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({ databaseUrl: databaseUrl(read) }));
 
 const databaseUrl = (read: SettingsReader): string =>
   read.url('DATABASE_URL', { protocols: ['postgres:', 'postgresql:'] });
 
-/** The settings that `startService` and `runTask` read for every process, beside its own configuration. */
+/** The settings that `startService` and `runTask` read for every process, in addition to its own configuration. */
 export const readFrameConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => {
     const faultPoint = read.optionalText('FAULT_POINT');
@@ -40,10 +41,10 @@ export const readFrameConfig = (env: NodeJS.ProcessEnv) =>
     };
   });
 
-/** `ratio` is the share of the traces started in this process that is exported, from 0 to 1. */
+/** `ratio` is the share of traces started in this process that are exported, from 0 to 1. */
 export type TracingSettings = { endpoint: string; headers: Record<string, string>; ratio: number };
 
-/** Named as OpenTelemetry does. @returns null where nothing is traced. */
+/** Uses OpenTelemetry's names. @returns null when tracing is off. */
 function tracingSettings(read: SettingsReader): TracingSettings | null {
   const endpoint = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', { protocols: ['http:', 'https:'], default: '' });
   const headers = read.text('OTEL_EXPORTER_OTLP_HEADERS', { default: '', pattern: HEADER_LIST });
@@ -51,7 +52,10 @@ function tracingSettings(read: SettingsReader): TracingSettings | null {
   return endpoint === '' ? null : { endpoint, headers: parseHeaders(headers), ratio: Number(ratio) };
 }
 
-/** `name=value` pairs with commas between them; in a value, a comma and a percent sign are %-encoded, and anything else may be. */
+/**
+ * `name=value` pairs separated by commas. In a value, a comma and a percent sign must be percent-encoded; other
+ * characters may be.
+ */
 const HEADER_LIST = /^[\w-]+=([ -$&-+\--~]|%[0-7][0-9A-Fa-f])*(,\s*[\w-]+=([ -$&-+\--~]|%[0-7][0-9A-Fa-f])*)*$/;
 
 function parseHeaders(text: string): Record<string, string> {

@@ -10,12 +10,13 @@ import { installTracer } from './tracing/tracing.ts';
 
 export type ServiceContext<C> = { config: C; logger: Logger; metrics: Metrics; lifecycle: Lifecycle };
 
-/** Services of this process that have not come to the end of their start. */
+/** Services of this process that have not finished starting. */
 let starting = 0;
 
 /**
- * The frame of every service's main.ts: settings, logger, metrics, signals and the end of the process.
- * SIGTERM and SIGINT close what `start` registered, newest first, within 25 s; a second signal exits at once.
+ * What every service's main.ts calls: reads settings, creates the logger and metrics, handles signals and ends the
+ * process. SIGTERM and SIGINT close what `start` registered, newest first, within 25 s. A second signal exits
+ * immediately.
  * Exit codes: 0 after a clean stop, 78 for a wrong configuration (every problem is printed), 1 for anything else.
  */
 export async function startService<C>({
@@ -33,7 +34,7 @@ export async function startService<C>({
   const isFirst = joinProcess({ lifecycle, stopped });
   starting += 1;
   try {
-    // Closed last, so that it exports what happens while stopping.
+    // Closed last, so that it also exports spans of the stop.
     if (tracing !== null && isFirst) {
       lifecycle.onStop('tracing', await startTracing(tracing, { service: name, logger, metrics }));
     }
@@ -42,19 +43,19 @@ export async function startService<C>({
     if (starting === 0) settleMemory();
     if (!lifecycle.stopping.aborted) logger.info('started');
   } catch (error) {
-    // A signal during start-up makes what start() waits for fail; that is a stop, not a failure.
+    // A signal during start-up makes what start() waits for fail. That is a stop, not a failure.
     if (lifecycle.stopping.aborted) return;
     logger.fatal({ error }, 'start failed');
     process.exit(1);
   }
 }
 
-/** @returns what exports the last spans and stops. */
+/** @returns a function that exports the last spans and stops. */
 async function startTracing(
   settings: TracingSettings,
   options: { service: string; logger: Logger; metrics: Metrics },
 ): Promise<() => Promise<void>> {
-  // Loaded only here: it costs a process without tracing 100 ms.
+  // Loaded only when needed: loading takes 100 ms.
   const { exportTraces } = await import('./tracing/export-traces.ts');
   const { tracer, close } = exportTraces({ ...options, service: processName(options.service), settings });
   installTracer(tracer);
@@ -62,7 +63,9 @@ async function startTracing(
   return close;
 }
 
-/** The frame of a process that does one thing and ends, such as a migration. Same settings, logs and exit codes as a service. */
+/**
+ * Runs a process that does one thing and ends, such as a migration. Same settings, logs and exit codes as a service.
+ */
 export async function runTask<C>({
   name,
   readConfig,
@@ -82,7 +85,7 @@ export async function runTask<C>({
   }
 }
 
-/** Reads the frame's settings and the service's together, so that one start shows every problem of both. */
+/** Reads the common settings and the service's own together, so that one start reports every problem of both. */
 function configure<C>(
   name: string,
   readConfig: (env: NodeJS.ProcessEnv) => C,

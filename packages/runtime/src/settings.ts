@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Reads a process's settings in one pass and reports every problem together, so that an operator
- * fixes a configuration once and not line by line.
- * A setting that is empty counts as absent, because compose files and shells produce empty values for unset ones.
- * @throws ConfigurationError listing all problems; no message ever repeats a secret or a URL, which may hold a password.
+ * Reads a process's settings in one pass and reports all problems together, so that an operator can fix them all at
+ * once.
+ * An empty setting counts as absent, because compose files and shells produce empty values for unset ones.
+ * @throws ConfigurationError listing all problems. No message repeats a secret or a URL, which may contain a password.
  */
 export function settings<T>(env: NodeJS.ProcessEnv, read: (read: SettingsReader) => T): T {
   const problems: string[] = [];
@@ -12,7 +12,7 @@ export function settings<T>(env: NodeJS.ProcessEnv, read: (read: SettingsReader)
   try {
     config = read(createReader(env, (name, reason) => void problems.push(`${name}: ${reason}`)));
   } catch (error) {
-    // After a problem the reader returns placeholders, which may break the callback's own code.
+    // After a problem the reader returns placeholders, which may make the callback's own code fail.
     if (problems.length === 0) throw error;
     throw new ConfigurationError(problems);
   }
@@ -38,7 +38,7 @@ type Report = (name: string, reason: string) => void;
 function createReader(env: NodeJS.ProcessEnv, report: Report) {
   const textOf = (name: string) => env[name]?.trim() || null;
 
-  /** Parses a setting; an absent one has its default, a wrong one is reported and replaced by `placeholder`. */
+  /** Parses a setting. An absent setting has its default; a wrong one is reported and replaced by `placeholder`. */
   function read<T>(name: string, fallback: T | undefined, placeholder: T, parse: (text: string) => T): T {
     const text = textOf(name);
     if (text === null) {
@@ -77,21 +77,23 @@ function createReader(env: NodeJS.ProcessEnv, report: Report) {
         return text;
       }),
     optionalText: textOf,
-    /** For a setting with a form of its own: `parse` throws what is wrong with it. */
+    /** For a setting with its own format: `parse` throws an error that says what is wrong. */
     parsed: <T>(name: string, rule: { default: T }, parse: (text: string) => T): T =>
       read(name, rule.default, rule.default, parse),
-    /** As `parsed`, without a default. What is wrong is said by `parse`, which must not repeat a secret. */
+    /** Like `parsed`, without a default. The error that `parse` throws must not repeat a secret. */
     required: <T>(name: string, parse: (text: string) => T): T => read<T>(name, undefined, undefined as T, parse),
-    /** Has no default on purpose: a forgotten secret must stop the start. */
+    /** Has no default: the process must not start without the secret. */
     secret: (name: string, rule: { minLength?: number } = {}): string =>
       read(name, undefined, '', longEnough(rule.minLength)),
-    /** For a secret that is set only while it is being replaced; null when absent. */
+    /** For a secret that is set only while it is being replaced. Null when absent. */
     optionalSecret: (name: string, rule: { minLength?: number } = {}): string | null =>
       read<string | null>(name, null, null, longEnough(rule.minLength)),
-    /** `protocols` as in `new URL().protocol`, with the colon. http(s) URLs come back without trailing slashes. */
+    /** `protocols` as in `new URL().protocol`, with the colon. http(s) URLs are returned without trailing slashes. */
     url: (name: string, rule: { protocols?: readonly string[]; default?: string } = {}): string =>
       read(name, rule.default, '', (text) => parseUrl(text, rule.protocols)),
-    /** The setting names a JSON file; `parse` checks its content and throws what is wrong with it. */
+    /**
+     * The setting is the path of a JSON file. `parse` checks the content and throws an error that says what is wrong.
+     */
     jsonFile: <T>(name: string, parse: (json: unknown) => T): T =>
       read<T>(name, undefined, undefined as T, (path) => parse(readJsonFile(path))),
   };
@@ -122,7 +124,7 @@ function parseUrl(text: string, protocols: readonly string[] | undefined): strin
   const url = URL.parse(text);
   if (url === null) throw new Error('must be an absolute URL');
   if (protocols && !protocols.includes(url.protocol)) throw new Error(`must be a URL with ${protocols.join(' or ')}`);
-  // Paths are appended to base URLs; an AMQP URL's trailing slash names another virtual host and stays.
+  // Paths are appended to base URLs. In an AMQP URL a trailing slash is part of the virtual host's name, so it stays.
   return url.protocol.startsWith('http') ? text.replace(/\/+$/, '') : text;
 }
 

@@ -1,14 +1,17 @@
-/** The one form of a time on the wire and in messages: RFC 3339, UTC, milliseconds, `Z`. `parseRfc3339` in contracts reads it. */
+/**
+ * The format of every time on the wire and in messages: RFC 3339, UTC, milliseconds, `Z`. `parseRfc3339` in contracts
+ * reads it.
+ */
 export function rfc3339(date: Date): string {
   return date.toISOString();
 }
 
-/** A record of the wire as PostgreSQL returns it: these times as dates. */
+/** A wire record as PostgreSQL returns it, with these times as dates. */
 export type WithDates<Json, Times extends keyof Json> = Omit<Json, Times> & {
   [F in Times]: Json[F] extends string ? Date : Date | null;
 };
 
-/** A row as it is answered: its times as RFC 3339. */
+/** A row as it is sent, with its times as RFC 3339 text. */
 type WithTextTimes<Row> = {
   [F in keyof Row]: Row[F] extends Date ? string : Row[F] extends Date | null ? string | null : Row[F];
 };
@@ -21,7 +24,9 @@ export function withTextTimes<Row extends object>(row: Row): WithTextTimes<Row> 
   return Object.fromEntries(fields) as WithTextTimes<Row>;
 }
 
-/** Where "now" comes from, passed in so that a rule can be tested at any time. Decisions that matter use the database's clock. */
+/**
+ * The current time, passed in so that rules can be tested at any time. Important decisions use the database's clock.
+ */
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();

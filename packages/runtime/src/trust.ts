@@ -2,16 +2,17 @@ import { createPrivateKey, createPublicKey, randomBytes, sign, verify, type KeyO
 import type { SettingsReader } from './settings.ts';
 
 /**
- * The Ed25519 keys by which processes know each other. Each has a private key of its own, and the public keys of all. As a setting, a key
- * is its 32 bytes in base64url: 43 characters.
+ * The Ed25519 keys with which processes authenticate each other. Each process has its own private key and the public
+ * keys of all. In settings, a key is its 32 bytes in base64url: 43 characters.
  */
 export type Trust = {
-  /** Signs what this process says; null in a process that was given no key. */
+  /** Signs what this process sends; null in a process without a key. */
   signer: Signer | null;
   publicKeys: PublicKeys;
   /**
-   * What all services shared up to release 0.2.0: the token in use, and the one that it replaces or that replaces it. While there is one,
-   * it is accepted instead of a signature, and so is a message without one. None in an installation that has never been older.
+   * The token that all services shared up to release 0.2.0, and the one that replaces it or that it replaces. While one
+   * is set, it is accepted instead of a signature, and messages without a signature are accepted too. Empty in
+   * installations that started with a later release.
    */
   sharedTokens: readonly string[];
 };
@@ -19,7 +20,7 @@ export type Trust = {
 /** @returns 64 bytes. */
 export type Signer = (text: string | Buffer) => Buffer;
 
-/** By the name of the process that has the private key. There are two keys of a process while its key is being replaced. */
+/** By the name of the process that has the private key. A process has two keys while its key is being replaced. */
 export type PublicKeys = ReadonlyMap<string, readonly KeyObject[]>;
 
 export function isSignedBy(keys: PublicKeys, name: string, text: string | Buffer, signature: Buffer): boolean {
@@ -33,7 +34,7 @@ export function trustSettings(read: SettingsReader): Trust {
   const sharedTokens = ['INTERNAL_TOKEN', 'INTERNAL_TOKEN_PREVIOUS']
     .map((name) => read.optionalSecret(name, { minLength: 32 }))
     .filter((token) => token !== null);
-  // A process of before there were keys goes on with what it has; every other one needs its own.
+  // A process that has a shared token may still have no key. Every other process needs its own.
   const privateKey =
     sharedTokens.length > 0
       ? read.parsed<KeyObject | null>('SIGNING_KEY', { default: null }, (text) => knownKey(text, publicKeys))
@@ -41,7 +42,7 @@ export function trustSettings(read: SettingsReader): Trust {
   return { signer: privateKey && signerOf(privateKey), publicKeys, sharedTokens };
 }
 
-/** @throws Error for a text that is no private key. */
+/** @throws Error if the text is not a private key. */
 export const signerOfKey = (text: string): Signer => signerOf(privateKeyOf(text));
 
 const signerOf =
@@ -51,13 +52,16 @@ const signerOf =
 
 export const newSigningKey = (): string => randomBytes(32).toString('base64url');
 
-/** @param signingKeys by the name of the process. @returns the setting TRUSTED_KEYS for all who are to know these processes. */
+/**
+ * @param signingKeys by the name of the process.
+ * @returns the setting TRUSTED_KEYS for every process that must accept these processes.
+ */
 export const trustedKeysOf = (signingKeys: Readonly<Record<string, string>>): string =>
   Object.entries(signingKeys)
     .map(([name, key]) => `${name}=${publicTextOf(privateKeyOf(key))}`)
     .join(',');
 
-/** @throws Error that does not repeat the text. */
+/** @throws Error, which doesn't repeat the text. */
 export function parsePublicKeys(text: string): PublicKeys {
   const keys = new Map<string, KeyObject[]>();
   for (const item of text.split(/[\s,]+/).filter((part) => part !== '')) {
@@ -71,13 +75,13 @@ export function parsePublicKeys(text: string): PublicKeys {
 function knownKey(text: string, publicKeys: PublicKeys): KeyObject {
   const key = privateKeyOf(text);
   const own = publicTextOf(key);
-  // Nobody would accept what it signs, and each process would say so of another.
+  // No process would accept its signatures, and the errors would appear in the other processes.
   if (![...publicKeys.values()].flat().some((known) => textOf(known) === own))
     throw new Error('belongs to none of TRUSTED_KEYS');
   return key;
 }
 
-/** What stands before the 32 bytes in the usual encodings (RFC 8410). */
+/** The prefix of the 32 bytes in the usual encodings (RFC 8410). */
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 

@@ -1,15 +1,16 @@
 import { backoffMs, pause } from './concurrency/backoff.ts';
 import type { Logger } from './logger.ts';
 
-/** Often at first, since a process and its backends are mostly started together. */
+/** Frequent at first, because a process and its backends usually start together. */
 const RETRY = { firstMs: 250, maxMs: 2_000 };
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Waits at start-up until a backend answers.
- * @param check throws, or does not answer, while the backend is unavailable.
- * @param isRefusal whether an error of `check` will be the same next time, such as a wrong password: then the wait ends.
- * @throws Error naming the backend, the time waited and the last failure, after `timeoutMs`, when `signal` aborts, or at a refusal.
+ * Waits at start-up until a backend responds.
+ * @param check throws, or doesn't resolve, while the backend is unavailable.
+ * @param isRefusal whether an error of `check` is permanent, such as a wrong password. The wait then ends.
+ * @throws Error with the backend, the time waited and the last failure: after `timeoutMs`, when `signal` aborts, or
+ *   after a refusal.
  */
 export async function waitFor({
   name,
@@ -59,7 +60,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   return promise;
 }
 
-/** A refused connection to a name with several addresses comes as an AggregateError with an empty message. */
+/** A refused connection to a host with several addresses is an AggregateError with an empty message. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;

@@ -1,8 +1,9 @@
 import type { Logger } from './logger.ts';
 
 /**
- * Runs before the service starts what its first request would wait for: libraries such as Prisma load and compile on their first
- * query, which took up to half a second. The service starts even if the database is not available yet.
+ * Does, before the service starts, what its first request would otherwise wait for: libraries such as Prisma load and
+ * compile on their first query, which took up to half a second. The service starts even if the database is not
+ * available yet.
  */
 export async function warmUp(logger: Logger, tasks: (() => Promise<unknown>)[]): Promise<void> {
   const results = await Promise.allSettled(tasks.map((task) => task()));

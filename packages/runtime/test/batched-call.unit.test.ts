@@ -29,7 +29,7 @@ function manual(options: Limits = {}) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('calls of one turn of the event loop', () => {
-  test('are one call, and equal ones are asked once and answered each in its place', async () => {
+  test('are one run, and equal ones run once and are answered individually', async () => {
     const { calls, ask } = manual();
     const answers = Promise.all([ask('a'), ask('b'), ask('A')]);
     await turn();
@@ -38,7 +38,7 @@ describe('calls of one turn of the event loop', () => {
     expect(await answers).toEqual(['a×2 1/2', 'b×1 1/1', 'a×2 2/2']);
   });
 
-  test('are several calls when they are too many for one', async () => {
+  test('are several runs when they are too many for one', async () => {
     const { calls, ask } = manual({ maxBatch: 2, concurrency: 5 });
     const answers = Promise.all(['a', 'b', 'c', 'd', 'e'].map(ask));
     await turn();
@@ -48,7 +48,7 @@ describe('calls of one turn of the event loop', () => {
   });
 });
 
-test('while a run is under way, calls collect for the next one', async () => {
+test('during a run, calls collect for the next one', async () => {
   const { calls, ask } = manual();
   const first = ask('a');
   await turn();
@@ -64,7 +64,7 @@ test('while a run is under way, calls collect for the next one', async () => {
   expect(await Promise.all([second, third])).toEqual(['b×1 1/1', 'c×1 1/1']);
 });
 
-test('a run that fails fails for its callers, and does not delay the next one', async () => {
+test('a failed run rejects its callers, and does not delay the next one', async () => {
   const { calls, ask } = manual();
   const first = [ask('a'), ask('b')].map((answer) => answer.catch((error: unknown) => (error as Error).message));
   await turn();
@@ -77,7 +77,7 @@ test('a run that fails fails for its callers, and does not delay the next one', 
   expect(await next).toBe('c×1 1/1');
 });
 
-test('a run with fewer results than inputs is an error, never the result of another input', async () => {
+test('a run with fewer results than inputs is an error, never the result of a different input', async () => {
   const ask = createBatchedCall<string, string, string>({
     keyOf: (question) => question,
     run: async () => ['only one'],
@@ -91,7 +91,7 @@ test('a run with fewer results than inputs is an error, never the result of anot
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
-test('beyond the limit of waiting calls, a call is refused at once, and accepted again when there is room', async () => {
+test('beyond the limit of waiting calls, a call is refused immediately, and accepted again when there is room', async () => {
   const { calls, ask } = manual({ maxWaiting: 2 });
   const waiting = Promise.all([ask('a'), ask('b')]);
   await expect(ask('c')).rejects.toBeInstanceOf(Overloaded);
@@ -111,7 +111,7 @@ test('a call times out, and its input does not run later', async () => {
   const late = ask('b').catch((error: unknown) => error);
   expect(await asked).toBeInstanceOf(DeadlineExceeded);
   expect(await late).toBeInstanceOf(DeadlineExceeded);
-  // Given up, but not settled: such questions fill the room as well.
+  // Timed out, but not settled: such calls count towards the limit too.
   await expect(ask('c')).rejects.toBeInstanceOf(Overloaded);
   calls[0]?.finish();
   await turn();

@@ -8,7 +8,7 @@ import { createMicroBatcher } from '../src/concurrency/micro-batch.ts';
 import { Overloaded } from '../src/concurrency/overloaded.ts';
 import { createSemaphore } from '../src/concurrency/semaphore.ts';
 
-test('a semaphore runs no more at once than it has permits, and the others follow in order', async () => {
+test('a semaphore runs as many at once as it has permits, and the others follow in order', async () => {
   const semaphore = createSemaphore(2);
   const started: number[] = [];
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<null>());
@@ -37,7 +37,7 @@ test('a semaphore runs no more at once than it has permits, and the others follo
 });
 
 describe('a keyed queue', () => {
-  /** Starts work that goes on until it is released. */
+  /** Starts work that lasts until it is released. */
   function workOn(queue: KeyedQueue) {
     const started: string[] = [];
     const gates = new Map<string, () => void>();
@@ -50,7 +50,7 @@ describe('a keyed queue', () => {
     return { started, start, release: (name: string) => gates.get(name)?.() };
   }
 
-  test('runs no more of one key at once than it may, in order, and never makes another key wait', async () => {
+  test('limits how much of one key runs at once, keeps the order, and never makes another key wait', async () => {
     const { started, start, release } = workOn(createKeyedQueue({ perKey: 2 }));
     const busy = ['a', 'b', 'c', 'd'].map((name) => start('busy', name));
     const other = start('other', 'x');
@@ -64,7 +64,7 @@ describe('a keyed queue', () => {
     expect(await busy[3]).toBe('d');
   });
 
-  test('goes on after work that fails, and refuses whoever finds too many waiting', async () => {
+  test('continues after work that fails, and refuses work when too many wait', async () => {
     const queue = createKeyedQueue({ perKey: 1, maxWaiting: 1 });
     const failing = queue('key', () => Promise.reject(new Error('failed')));
     const next = queue('key', () => Promise.resolve('next'));
@@ -74,7 +74,7 @@ describe('a keyed queue', () => {
     expect(await queue('key', () => Promise.resolve('later'))).toBe('later');
   });
 
-  test('does not run what nobody waits for any more', async () => {
+  test('does not run work whose caller no longer waits', async () => {
     const { started, start, release } = workOn(createKeyedQueue({ perKey: 1 }));
     const first = start('key', 'first');
     const hangUp = new AbortController();
@@ -93,7 +93,7 @@ describe('a keyed queue', () => {
   });
 });
 
-test('a micro-batch holds the items of one turn of the event loop, or those that came during the batch before, up to its size', async () => {
+test('a micro-batch has the items of one turn of the event loop, or those that arrived during the previous batch, up to its size', async () => {
   const batches: (readonly number[])[] = [];
   const add = createMicroBatcher({
     maxSize: 3,
@@ -111,7 +111,7 @@ test('a micro-batch holds the items of one turn of the event loop, or those that
   expect(batches[3]).toEqual([7]);
 });
 
-test('what comes while a micro-batcher rests goes together, and after a full batch it does not rest', async () => {
+test('items that arrive while a micro-batcher rests form one batch, and after a full batch it does not rest', async () => {
   const batches: (readonly number[])[] = [];
   let wakeUp = Promise.withResolvers<undefined>();
   const add = createMicroBatcher({
@@ -137,12 +137,12 @@ test('what comes while a micro-batcher rests goes together, and after a full bat
   wakeUp.resolve(undefined);
 });
 
-/** More than a run that did not rest would take. */
+/** Longer than a run without a rest takes. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a run that fails fails its own items, and a result that is still to come delays no other', async () => {
+test('a failed run rejects only its own items, and a pending result delays no other', async () => {
   const slow = Promise.withResolvers<string>();
   const add = createMicroBatcher({
     maxSize: 2,
@@ -161,7 +161,7 @@ test('a run that fails fails its own items, and a result that is still to come d
 
 const backoff = { firstMs: 100, maxMs: 5_000 };
 
-test('the backoff doubles with each failure up to its limit, and is between half and the whole of it', () => {
+test('the backoff doubles with each failure up to its limit, and is between half and all of it', () => {
   const longest = [0, 1, 2, 5, 6, 1000].map((attempt) => backoffMs(attempt, backoff, () => 1));
   expect(longest).toEqual([100, 200, 400, 3200, 5000, 5000]);
   expect(backoffMs(1, backoff, () => 0)).toBe(100);
@@ -181,11 +181,11 @@ test('withTimeout returns the value, passes the error on, and throws when the wo
   await expect(withTimeout(1, new Promise(() => undefined), 'This')).rejects.toThrow('This took longer than 1 ms');
 });
 
-test('withTimeout takes what arrived while the process stood still, however long that was', async () => {
+test('withTimeout returns what arrived while the process was frozen, however long that was', async () => {
   const { port1, port2 } = new MessageChannel();
   const arrival = once(port2, 'message');
   const { promise: outcome, resolve, reject } = Promise.withResolvers<string>();
-  // After this phase of the event loop timers come first, and what has arrived is read after them.
+  // After this phase of the event loop timers run first, and what has arrived is read after them.
   setImmediate(() => {
     withTimeout(
       1,
@@ -198,7 +198,7 @@ test('withTimeout takes what arrived while the process stood still, however long
   port1.close();
 });
 
-test('a commit is allowed while there is time for the way back, and its outcome is waited for beyond that', () => {
+test('a commit is allowed while there is time for the response, and its outcome is awaited beyond that', () => {
   const signal = new AbortController().signal;
   const reserve = (timeoutMs: number) => {
     const caller = createCaller(timeoutMs, signal);

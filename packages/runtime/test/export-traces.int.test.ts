@@ -6,7 +6,7 @@ import { createLogger } from '../src/logger.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { readFrameConfig } from '../src/service-settings.ts';
 
-// More than any wait inside a test, so that the wait's own error is what a failure shows.
+// Longer than any wait inside a test, so that a failure shows that wait's own error.
 let collector: Collector;
 beforeEach(async () => {
   collector = await startCollector();
@@ -34,7 +34,7 @@ function startExport(env: Record<string, string> = {}) {
 }
 
 describe('spans', () => {
-  test('come to the collector in batches, with who made them, and with the headers that were set', async () => {
+  test('reach the collector in batches, with their service and the configured headers', async () => {
     const { spans, close, count } = startExport({
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x-scope=a=b',
     });
@@ -48,33 +48,33 @@ describe('spans', () => {
     await close();
   });
 
-  test('that ended just before the end are exported before it', async () => {
+  test('that ended just before the stop are exported before it', async () => {
     const { spans, close } = startExport();
     spans(3);
     await close();
     expect(collector.spans()).toHaveLength(3);
   });
 
-  test('are those of the traces that the ratio picks', async () => {
+  test('belong to the traces that the ratio selects', async () => {
     const { spans, close, count } = startExport({ OTEL_TRACES_SAMPLER_ARG: '0.25' });
     spans(2_000);
     await close();
-    // Six standard deviations around 500; what chance does beyond is no news.
+    // Six standard deviations around 500, so that chance does not fail the test.
     expect(Math.abs((await count('trace_spans_ended_total')) - 500)).toBeLessThan(120);
   });
 });
 
 describe('a collector', () => {
-  test('that hangs delays no stop, holds no more than the queue, and is logged once', async () => {
+  test('that hangs does not delay a stop, fills no more than the queue, and is logged once', async () => {
     const { spans, close, lines, count } = startExport();
     collector.become('hanging');
     spans(10_000);
     await close();
     expect(await count('trace_spans_ended_total')).toBe(10_000);
     expect(await count('trace_spans_exported_total', 'ok')).toBe(0);
-    // Nor did it wait until an export was given up.
+    // It did not wait until an export timed out either.
     expect(await count('trace_spans_exported_total', 'failed')).toBe(0);
-    // A batch that was under way and a full queue.
+    // A batch in progress and a full queue.
     const tried = collector.requests.reduce((sum, { body }) => sum + (body.match(/"spanId"/g)?.length ?? 0), 0);
     expect(tried).toBeGreaterThan(0);
     expect(tried).toBeLessThanOrEqual(512 + 2_048);
@@ -102,7 +102,7 @@ describe('a collector', () => {
 });
 
 describe('the settings', () => {
-  test('trace nothing without an endpoint', () => {
+  test('turn tracing off without an endpoint', () => {
     expect(readFrameConfig({ OTEL_TRACES_SAMPLER_ARG: '1' }).tracing).toBeNull();
   });
 

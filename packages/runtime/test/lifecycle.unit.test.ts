@@ -30,7 +30,7 @@ describe('stopping', () => {
     expect(abortedAtClose).toBe(true);
   });
 
-  test('an error while closing keeps nothing else open, and the stop is not clean', async () => {
+  test('after an error while closing everything else is closed, and the stop is not clean', async () => {
     const { lifecycle, stopped } = createLifecycle({ logger });
     let poolClosed = false;
     lifecycle.onStop('pool', () => void (poolClosed = true));
@@ -55,7 +55,7 @@ describe('stopping', () => {
     expect(times).toBe(1);
   });
 
-  test('what is opened while or after stopping is closed as well', async () => {
+  test('a resource opened during or after a stop is closed too', async () => {
     const { lifecycle } = createLifecycle({ logger });
     const closed: string[] = [];
     lifecycle.onStop('first', () => lifecycle.onStop('during', () => void closed.push('during')));

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { createLogger, currentRequestId, redactSecrets, withRequestId } from '../src/logger.ts';
 
-/** Runs `write` with a logger and hands back its lines, raw. */
+/** Runs `write` with a logger and returns its raw lines. */
 function linesOf(write: (logger: ReturnType<typeof createLogger>) => void): string[] {
   const lines: string[] = [];
   write(createLogger({ service: 'shop', level: 'info' }, { write: (line) => void lines.push(line) }));
@@ -24,7 +24,7 @@ describe('log lines', () => {
     expect(line?.trimEnd()).not.toContain('\n');
   });
 
-  test('they carry the request id wherever the request has led, and none outside of it', async () => {
+  test('they carry the request id everywhere in the request, and none outside of it', async () => {
     const lines: string[] = [];
     const logger = createLogger({ service: 'shop', level: 'info' }, { write: (line) => void lines.push(line) });
     const later = async () => {
@@ -41,7 +41,7 @@ describe('log lines', () => {
     expect(currentRequestId()).toBeUndefined();
   });
 
-  test('an error comes with its stack and cause', () => {
+  test('an error has its stack and cause', () => {
     const [line] = linesOf((logger) =>
       logger.error({ error: new Error('outer', { cause: new Error('inner') }) }, 'bad'),
     );
@@ -51,7 +51,7 @@ describe('log lines', () => {
   });
 });
 
-describe('nothing makes a long log line', () => {
+describe('the length of a log line is limited', () => {
   const long = 'é'.repeat(1_000_000);
 
   test.each<[string, object]>([
@@ -67,7 +67,7 @@ describe('nothing makes a long log line', () => {
     expect(JSON.parse(line!)).toMatchObject({ level: 'info', service: 'shop', request_id: 'one', msg: 'happened' });
   });
 
-  test('a long text keeps its beginning, and its other fields are there', () => {
+  test('a long text keeps its beginning, and the other fields remain', () => {
     const [line] = linesOf((logger) => logger.info({ text: long, payment_id: 'pay_1' }, long));
     const fields = JSON.parse(line!) as { text: string; payment_id: string; msg: string };
     expect(fields.payment_id).toBe('pay_1');
@@ -75,7 +75,7 @@ describe('nothing makes a long log line', () => {
     expect(fields.msg).toBe(fields.text);
   });
 
-  test('a secret in the part that is cut leaves no half of itself', () => {
+  test('no part of a secret remains at a cut', () => {
     const [line] = linesOf((logger) => logger.info({ text: `${'x'.repeat(4_079)} whsec_${token}${long}` }, 'text'));
     expect(line).not.toContain(token.slice(0, 8));
   });
@@ -110,7 +110,7 @@ describe('secrets never reach a log line', () => {
     expect(line).not.toContain(token);
   });
 
-  test('what is no secret stays readable', () => {
+  test('other text stays readable', () => {
     const line = '{"key_id":"whk_0123","url":"http://host:8080/a@b","payment_id":"pay_1","count":3}';
     expect(redactSecrets(line)).toBe(line);
   });
@@ -122,7 +122,7 @@ describe('secrets never reach a log line', () => {
       redactSecrets(line);
       return performance.now() - startedAt;
     };
-    // The fastest of several rounds: a busy machine slows some of them down, never speeds one up.
+    // The fastest of several rounds: a busy machine slows down some of them, and never speeds one up.
     const fastest = { short: Infinity, long: Infinity };
     for (let round = 0; round < 5; round += 1) {
       fastest.short = Math.min(fastest.short, work(2_000));

@@ -9,7 +9,7 @@ const metrics = createMetrics({ service: 'test', processMetrics: false });
 const common = { name: 'sweep', logger, metrics };
 const NEVER_MS = 2_000_000_000;
 
-/** Counts runs; `reached(n)` settles at the n-th. */
+/** Counts runs; `reached(n)` resolves at the n-th. */
 function counter() {
   const waiting = new Map<number, () => void>();
   let runs = 0;
@@ -25,7 +25,7 @@ function counter() {
 }
 
 describe('a loop', () => {
-  test('runs at once, and again right away while there is more', async () => {
+  test('runs immediately, and again without a pause while there is more', async () => {
     const runs = counter();
     const loop = startLoop({
       ...common,
@@ -63,7 +63,7 @@ describe('a loop', () => {
     expect(runs.count()).toBe(2);
   });
 
-  test('rests as long as a run says, however often it is woken, and can be closed meanwhile', async () => {
+  test('rests as long as a run says, however often it is woken, and can be closed during the rest', async () => {
     const runs = counter();
     const loop = startLoop({
       ...common,
@@ -89,7 +89,7 @@ describe('a loop', () => {
       intervalMs: NEVER_MS,
       run: async () => {
         runs.add();
-        // Woken once the loop has gone to rest.
+        // Woken after the pause has begun.
         if (runs.count() === 1) setTimeout(() => loop.wake(), 5);
         return { more: false };
       },
@@ -113,7 +113,7 @@ describe('a loop', () => {
     await loop.close();
   });
 
-  test('runs again soon after an error, however rarely it runs else', async () => {
+  test('runs again soon after an error, even with a long interval', async () => {
     const runs = counter();
     const loop = startLoop({
       ...common,
@@ -128,7 +128,7 @@ describe('a loop', () => {
     await loop.close();
   });
 
-  test('closing aborts the run under way and waits for its end', async () => {
+  test('closing aborts the current run and waits for its end', async () => {
     const started = counter();
     let ended = false;
     const loop = startLoop({

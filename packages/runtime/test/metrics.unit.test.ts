@@ -11,7 +11,7 @@ test('one name is one metric, wherever it is used', async () => {
   expect((await metrics.render()).text).toContain('payments_created_total{network="local",service="shop"} 2');
 });
 
-test('a scrape reads values that live elsewhere', async () => {
+test('a scrape reads values that are kept elsewhere', async () => {
   const metrics = createMetrics({ service: 'shop', processMetrics: false });
   const size = metrics.gauge('queue_size', 'Queue size');
   let current = 1;
@@ -32,7 +32,7 @@ test('a process says which release it is and how much memory it may have', async
   expect(text).toMatch(/^quittance_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+",service="shop"\} 1$/m);
   const limit = Number(/^process_memory_limit_bytes\{service="shop"\} (\S+)$/m.exec(text)?.[1]);
   expect(limit).toBeGreaterThan(process.memoryUsage.rss());
-  // Without a limit the kernel names a number that no machine has.
+  // Without a limit the kernel reports a number larger than any machine's memory.
   expect(limit).toBeLessThanOrEqual(totalmem());
 });
 

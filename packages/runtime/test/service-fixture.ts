@@ -2,7 +2,7 @@ import { faultPoint } from '../src/fault-point.ts';
 import { startService } from '../src/service.ts';
 import { settings } from '../src/settings.ts';
 
-/** A service for service.int.test.ts; MODE says how it behaves. */
+/** A service for service.int.test.ts; MODE selects its behaviour. */
 await startService({
   name: 'fixture',
   readConfig: (env) =>

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** Starts the fixture's process; `said(text)` settles once its output holds `text`, `ended` with how it ended. */
+/** Starts the fixture's process. `said(text)` resolves when its output contains `text`, `ended` with its exit. */
 function start(env: Record<string, string>) {
   const child = spawn(process.execPath, [fixture], { env: { PATH: process.env.PATH, ...env } });
   children.push(child);
@@ -38,7 +38,7 @@ function start(env: Record<string, string>) {
   };
 }
 
-describe('the frame of a service', () => {
+describe('a service process', () => {
   test('a wrong configuration is printed in full and ends the process with 78', async () => {
     const service = start({ LOG_LEVEL: 'loud', MODE: 'unheard-of' });
     expect(await service.ended).toEqual({ code: 78, signal: null });
@@ -47,7 +47,7 @@ describe('the frame of a service', () => {
     expect(service.output()).toContain('MODE: must be one of');
   });
 
-  test('SIGTERM closes in reverse order and ends with 0', async () => {
+  test('SIGTERM closes in reverse order and exits with 0', async () => {
     const service = start({ MODE: 'run' });
     await service.logged('"msg":"started"');
     service.child.kill('SIGTERM');
@@ -55,7 +55,7 @@ describe('the frame of a service', () => {
     expect(service.output()).toMatch(/closed second[\s\S]*closed first[\s\S]*stopped/);
   });
 
-  test('a second signal ends at once', async () => {
+  test('a second signal exits immediately', async () => {
     const service = start({ MODE: 'stuck' });
     await service.logged('"msg":"started"');
     service.child.kill('SIGINT');

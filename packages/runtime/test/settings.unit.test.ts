@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { ConfigurationError, settings } from '../src/settings.ts';
 
-/** The problems reading these settings gives, or [] when it gives none. */
+/** The problems of these settings, or []. */
 function problemsOf(read: () => unknown): readonly string[] {
   try {
     read();
@@ -46,7 +46,7 @@ describe('settings', () => {
     });
   });
 
-  test('an absent or empty setting takes its default', () => {
+  test('an absent or empty setting has its default', () => {
     const config = settings({ B: '' }, (read) => ({
       a: read.integer('A', { default: 5, min: 0, max: 9 }),
       b: read.text('B', { default: 'b' }),
@@ -58,7 +58,7 @@ describe('settings', () => {
     expect(config).toEqual({ a: 5, b: 'b', c: false, d: 'y', e: [1], f: 'http://localhost' });
   });
 
-  test('every problem is reported at once, also those after a failed one', () => {
+  test('all problems are reported together, including those after a failed setting', () => {
     const problems = problemsOf(() =>
       settings({ PORT: '80a', MODE: 'z', AMQP_URL: 'http://x' }, (read) => ({
         port: read.integer('PORT', { min: 0, max: 9 }),
@@ -105,7 +105,7 @@ describe('settings', () => {
     ]);
   });
 
-  test('a mistake in the reading code itself is not mistaken for a wrong configuration', () => {
+  test('a bug in the reading code is not reported as a wrong configuration', () => {
     const mistake = () => settings({}, () => (undefined as unknown as string).length);
     expect(mistake).toThrow(TypeError);
   });

@@ -36,7 +36,7 @@ describe('without a tracer', () => {
 });
 
 describe('a span', () => {
-  test('hangs on the one of the work under way, wherever that has led', async () => {
+  test('is a child of the current span, anywhere in its call tree', async () => {
     const { ended } = record();
     const outer = start('outer');
     await inSpan(outer, async () => {
@@ -55,7 +55,7 @@ describe('a span', () => {
     expect(apart!.traceId).not.toBe(recordedOuter!.traceId);
   });
 
-  test('continues in whatever reads its traceparent', () => {
+  test('continues where its traceparent is read', () => {
     const { ended } = record();
     const span = start('one', { origin: { parent: sampled } });
     span.end();
@@ -63,7 +63,7 @@ describe('a span', () => {
     expect(ended()[0]!.parentSpanId).toBe('b'.repeat(16));
   });
 
-  test('of a trace that is not sampled is not recorded, here and in whatever continues it', () => {
+  test('of an unsampled trace is not recorded, here and where the trace continues', () => {
     const { ended } = record();
     const span = start('one', { origin: { parent: unsampled } });
     inSpan(span, () => start('two').end());
@@ -73,7 +73,7 @@ describe('a span', () => {
     expect(ended()).toEqual([]);
   });
 
-  test('begins a trace that is sampled by the ratio alone, and as its parent was otherwise', () => {
+  test('is sampled by the ratio when it starts a trace, otherwise like its parent', () => {
     const { ended } = record({ ratio: 0 });
     const root = start('root', { origin: { parent: null } });
     root.end();
@@ -82,7 +82,7 @@ describe('a span', () => {
     expect(ended().map(({ name }) => name)).toEqual(['child']);
   });
 
-  test('that is linked to a sampled trace begins a trace of its own, which is sampled as well', () => {
+  test('that is linked to a sampled trace starts its own trace, which is sampled too', () => {
     const { ended } = record({ ratio: 0 });
     start('later', { origin: { parent: null, links: [sampled] } }).end();
     expect(ended()).toMatchObject([{ name: 'later', parentSpanId: null, links: ['b'.repeat(16)] }]);
@@ -91,7 +91,7 @@ describe('a span', () => {
 });
 
 describe('work on behalf of several', () => {
-  test('is in the trace of none of them, and linked to those that are sampled', () => {
+  test('is in the trace of none of them, and is linked to the sampled ones', () => {
     const { ended } = record({ ratio: 0 });
     withLinks([unsampled, sampled, null, undefined], () => {
       expect(currentSpan()).toBeUndefined();
@@ -106,7 +106,7 @@ describe('work on behalf of several', () => {
     expect(ended()).toEqual([]);
   });
 
-  test('a batched call runs in the trace of a lone caller, and in a new one for several', async () => {
+  test('a batched call runs in the trace of a single caller, and in a new one for several', async () => {
     const { ended } = record();
     const ask = createBatchedCall<string, string, string>({
       ...{ maxBatch: 10, maxWaiting: 10, concurrency: 1, timeoutMs: 10_000 },
@@ -127,7 +127,7 @@ describe('work on behalf of several', () => {
   });
 });
 
-describe('what was caused some time before', () => {
+describe('a span with an earlier cause', () => {
   test.each([
     ['a moment', 1_000, { parent: sampled }],
     ['59 minutes', 59 * 60_000, { parent: sampled }],
@@ -152,7 +152,7 @@ describe('what was caused some time before', () => {
 });
 
 describe('log lines', () => {
-  test('inside a span name it, and still hide what is secret', () => {
+  test('inside a span name it, and still hide secrets', () => {
     record();
     const lines: string[] = [];
     const logger = createLogger({ service: 'shop', level: 'info' }, { write: (line) => void lines.push(line) });

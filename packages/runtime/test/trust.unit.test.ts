@@ -8,7 +8,7 @@ const INTERNAL_TOKEN = 't'.repeat(32);
 const read = (env: NodeJS.ProcessEnv) => settings(env, trustSettings);
 
 describe('keys', () => {
-  test('a text is signed by whoever has the private key, and by nobody else', () => {
+  test('only the owner of the private key can sign a text', () => {
     const keys = parsePublicKeys(TRUSTED_KEYS);
     const signature = signerOfKey(own)('text');
     expect(isSignedBy(keys, 'payments', 'text', signature)).toBe(true);
@@ -18,7 +18,7 @@ describe('keys', () => {
     expect(isSignedBy(keys, 'payments', 'text', signature.subarray(1))).toBe(false);
   });
 
-  test('both keys of a process are good while one replaces the other', () => {
+  test('both keys of a process are valid while one replaces the other', () => {
     const next = newSigningKey();
     const keys = parsePublicKeys(`${TRUSTED_KEYS}, ${trustedKeysOf({ payments: next })}`);
     for (const key of [own, next]) expect(isSignedBy(keys, 'payments', 'text', signerOfKey(key)('text'))).toBe(true);
@@ -37,7 +37,7 @@ describe('keys', () => {
 });
 
 describe('settings', () => {
-  test('a process needs a key of its own, whose public key all know', () => {
+  test('a process needs its own key, whose public key is in TRUSTED_KEYS', () => {
     const trust = read({ SIGNING_KEY: own, TRUSTED_KEYS });
     expect(trust.signer).not.toBeNull();
     expect([...trust.publicKeys.keys()]).toEqual(['payments', 'quota']);
@@ -47,7 +47,7 @@ describe('settings', () => {
     expect(() => read({ SIGNING_KEY: own })).toThrow('SIGNING_KEY: belongs to none of TRUSTED_KEYS');
   });
 
-  test('one of before there were keys goes on with the shared token, with or without a key', () => {
+  test('a process with the shared token works with or without a key', () => {
     expect(read({ INTERNAL_TOKEN })).toMatchObject({ signer: null, sharedTokens: [INTERNAL_TOKEN] });
     const both = read({ INTERNAL_TOKEN, INTERNAL_TOKEN_PREVIOUS: 'p'.repeat(32), SIGNING_KEY: own, TRUSTED_KEYS });
     expect(both.signer).not.toBeNull();

@@ -16,7 +16,7 @@ describe('waiting for a backend', () => {
     expect(checks).toBe(2);
   });
 
-  test('gives up after the time allowed, naming the backend and the last failure', async () => {
+  test('gives up after the timeout, naming the backend and the last failure', async () => {
     const refused = new AggregateError([new Error('connect ECONNREFUSED 127.0.0.1:1')], '');
     const waiting = waitFor({ ...common, check: () => Promise.reject(refused), timeoutMs: 20 });
     await expect(waiting).rejects.toThrow(
@@ -24,7 +24,7 @@ describe('waiting for a backend', () => {
     );
   });
 
-  test('a refusal ends it at once, in the words of the backend', async () => {
+  test("a refusal ends it immediately, with the backend's message", async () => {
     let checks = 0;
     const check = () => {
       checks += 1;

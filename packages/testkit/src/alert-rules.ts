@@ -2,31 +2,31 @@ import { readFileSync } from 'node:fs';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { parse } from 'yaml';
 
-/** One alert of a file of Prometheus rules. */
+/** One alert in a file of Prometheus rules. */
 export type AlertRule = {
   alert: string;
   expr: string;
   labels?: Record<string, string>;
   annotations: Record<string, string>;
 };
-/** A name for an expression, so that others can ask for it. */
+/** A recording rule: a name for an expression, which other rules can use. */
 export type RecordingRule = { record: string; expr: string };
-/** One line that a service shows at /metrics. */
+/** One line of a service's /metrics. */
 export type Sample = { name: string; labels: Record<string, string | number | undefined>; value: number };
-/** What an expression asks for. */
+/** A series that an expression selects. */
 type Series = { name: string; matchers: string };
 
-/** Where a sample comes from: Prometheus says so, not the process. */
+/** Labels that Prometheus adds, not the process. */
 const OF_PROMETHEUS = ['instance', 'pod'];
 /**
- * Of these any text may be asked for: a system that is well has answered nothing with 500 yet, and an alert on it is of use all the same.
- * The tests of promtool have cases in which it fires.
+ * Any value of these may be selected: a healthy system has not answered with 500 yet, and an alert on it is still
+ * useful. The promtool tests have cases in which it fires.
  */
 const OPEN_LABELS = ['status'];
 const OPERATORS = ['and', 'or', 'unless', 'bool', 'offset'];
 const CLAUSE = /\b(by|on)\s*\(([^)]*)\)/g;
 
-/** The alerts of a file, without the rules that only give a name to an expression. */
+/** The alerts of a file, without recording rules. */
 export function readAlertRules(file: URL): AlertRule[] {
   return readRules(file).filter((rule): rule is AlertRule => 'alert' in rule);
 }
@@ -37,7 +37,7 @@ export function readRules(file: URL): (AlertRule | RecordingRule)[] {
   return groups.flatMap((group) => group.rules);
 }
 
-/** Everything a service would show now, what is only read when somebody asks included. */
+/** Everything a service would show at /metrics now, including values that are read only at a scrape. */
 export async function samplesOf(metrics: Metrics): Promise<Sample[]> {
   await metrics.render();
   return (await metrics.registry.getMetricsAsJSON()).flatMap(({ name, values }) =>
@@ -48,7 +48,7 @@ export async function samplesOf(metrics: Metrics): Promise<Sample[]> {
   );
 }
 
-/** The same, from the text that a process shows. */
+/** The same, from the text of a process's /metrics. */
 export function samplesIn(text: string): Sample[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -59,18 +59,18 @@ export function samplesIn(text: string): Sample[] {
   });
 }
 
-/** What an alert asks for, as it is written there. */
+/** The series that an alert selects, as written there. */
 export function seriesOf({ expr }: AlertRule): string[] {
   return seriesIn(expr).map(({ name, matchers }) => (matchers === '' ? name : `${name}{${matchers}}`));
 }
 
-/** The series an alert asks for that are not among the samples. */
+/** The series that an alert selects and that are missing in the samples. */
 export function missingSeries({ expr }: { expr: string }, samples: readonly Sample[]): string[] {
   const missing = seriesIn(expr).filter((series) => !samples.some((sample) => isOneOf(sample, series)));
   return missing.map(({ name, matchers }) => (matchers === '' ? name : `${name}{${matchers}}`));
 }
 
-/** The labels that an alert groups by, joins on or names in its sentences, and its series do not have. */
+/** The labels that an alert groups by, joins on or names in its annotations and that its series don't have. */
 export function missingLabels(
   { expr, annotations = {} }: { expr: string; annotations?: Record<string, string> },
   samples: readonly Sample[],
@@ -78,9 +78,9 @@ export function missingLabels(
   const found = seriesIn(expr).map((series) => samples.filter((sample) => isOneOf(sample, series)));
   const has = (label: string) => (ones: Sample[]) => ones.some(({ labels }) => label in labels);
   const grouped = labelsIn(expr, 'by');
-  // Both sides are joined by these.
+  // The labels on which both sides are joined.
   const joined = labelsIn(expr, 'on').filter((label) => !OF_PROMETHEUS.includes(label));
-  // What the sentences name is what is left after grouping.
+  // Annotations can name only the labels that remain after grouping.
   const sentences = Object.values(annotations).join();
   const named = [...sentences.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
   return [
@@ -101,7 +101,7 @@ function labelsIn(expr: string, clause: 'by' | 'on'): string[] {
   return lists.flatMap((list) => list.split(',').map((label) => label.trim()));
 }
 
-/** Every kind of matcher. What is excluded need not be there. */
+/** Every kind of matcher. Excluded values don't have to exist. */
 function isOneOf({ name, labels }: Sample, series: Series): boolean {
   const matchers = [...series.matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)];
   if (series.matchers !== '' && matchers.length === 0) throw new Error(`what is ${series.matchers}?`);

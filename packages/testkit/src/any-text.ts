@@ -7,7 +7,7 @@ const characters = [
 ];
 
 /**
- * Texts of any characters of Unicode, control characters among them, half surrogates not.
- * What fast-check has for it (`unit: 'binary'`) makes a table of a million characters first, a second of processor time in each test file.
+ * Texts of any Unicode characters, including control characters but not half surrogates. fast-check's own (`unit:
+ * 'binary'`) first builds a table of a million characters, which takes a second of processor time in each test file.
  */
 export const anyText = fc.string({ unit: fc.oneof(...characters).map((point) => String.fromCodePoint(point)) });

@@ -1,6 +1,6 @@
-/** What a test run stands on: one server, or all of them together. */
+/** The servers of a test run: one, or all of them together. */
 export type Backend = {
-  /** For process.env, which jest hands on to its workers. */
+  /** For process.env, which jest passes to its workers. */
   environment: Record<string, string>;
   stop(): Promise<void>;
 };

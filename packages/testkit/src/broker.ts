@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 
 export type TestBroker = {
-  /** amqp:// address of a virtual host that no other test uses. */
+  /** The amqp:// URL of a virtual host that no other test uses. */
   url: string;
   /** Deletes the virtual host with everything in it; open connections to it are closed. */
   close(): Promise<void>;
@@ -32,8 +32,9 @@ export async function testBroker(): Promise<TestBroker> {
 }
 
 /**
- * Makes a virtual host with all rights for the user of `amqpUrl`. By the management API, because each rabbitmqctl starts an Erlang of its own.
- * @returns its amqp:// address.
+ * Creates a virtual host with all permissions for the user of `amqpUrl`. Uses the management API, because each
+ * rabbitmqctl starts its own Erlang VM.
+ * @returns its amqp:// URL.
  */
 export async function addVirtualHost(
   { amqpUrl, managementUrl }: { amqpUrl: string; managementUrl: string },
@@ -48,7 +49,7 @@ export async function addVirtualHost(
   return url.href;
 }
 
-/** Without keep-alive, since an idle connection would hold up the broker when it is stopped. */
+/** Without keep-alive, because an idle connection would delay the broker's stop. */
 function callManagement(managementUrl: string, method: string, path: string, body?: unknown): Promise<unknown> {
   const { username, password, hostname, port } = new URL(managementUrl);
   return new Promise((resolve, reject) => {

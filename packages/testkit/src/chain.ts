@@ -23,9 +23,9 @@ export type TestChain = {
   setFee(basisPoints: number): Promise<string>;
   /** Freezes a wallet as Tether's contract does, or clears it. */
   setBlackListed(address: string, isBlackListed: boolean): Promise<string>;
-  /** Adds so many empty blocks. */
+  /** Adds this many empty blocks. */
   mine(blocks: number): Promise<void>;
-  /** Replaces the newest `depth` blocks by as many empty ones; their transactions are gone. */
+  /** Replaces the newest `depth` blocks by as many empty ones. Their transactions are gone. */
   reorg(depth: number): Promise<void>;
   /** Any other call of the node. */
   rpc<T>(method: string, params?: unknown[]): Promise<T>;
@@ -33,8 +33,9 @@ export type TestChain = {
 };
 
 /**
- * A chain of this test's own, with the test USDT on it. Every transaction gets a block of its own at once, and no block
- * comes unasked, so that a test alone decides what the chain looks like; `blockTimeSeconds` makes it tick instead.
+ * A separate chain for this test, with the test USDT on it. Every transaction immediately gets its own block, and no
+ * other block is made, so that the test alone decides what the chain looks like. `blockTimeSeconds` adds blocks at
+ * intervals instead.
  */
 export async function testChain({
   decimals = 6,
@@ -47,7 +48,7 @@ export async function testChain({
   blockTimeSeconds?: number | 'on-demand';
   /** Block `finalized` is twice this number behind the head. */
   slotsInAnEpoch?: number;
-  /** false: blocks are made fast however many there are, but none can be reorganised away. */
+  /** false: blocks stay fast however many there are, but none can be reorganised away. */
   keepsStates?: boolean;
   /** How far the clock of the chain is behind this machine's. */
   clockBehindSeconds?: number;

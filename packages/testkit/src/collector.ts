@@ -2,7 +2,9 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { eventually } from './eventually.ts';
 
-/** A span as it came to the collector. Ids are lowercase hex; `parentSpanId` is empty for the first of a trace. */
+/**
+ * A span as the collector received it. Ids are lowercase hex; `parentSpanId` is empty for the first span of a trace.
+ */
 export type CollectedSpan = {
   service: string;
   name: string;
@@ -17,9 +19,9 @@ export type Collector = {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string;
   spans(): CollectedSpan[];
-  /** What each request to it came with, and its text. */
+  /** The headers and the body of each request. */
   requests: { headers: IncomingHttpHeaders; body: string }[];
-  /** From now on: takes what comes, refuses it, or never answers. */
+  /** From now on, accepts requests, refuses them, or never answers. */
   become(behaviour: Behaviour): void;
   /** Waits until `find` finds something in what was collected. */
   find<T>(find: (spans: CollectedSpan[]) => T | undefined, timeoutMs?: number): Promise<T>;
@@ -28,7 +30,7 @@ export type Collector = {
 
 type Behaviour = 'taking' | 'refusing' | 'hanging';
 
-/** Stands where an OpenTelemetry collector would: takes OTLP over HTTP in JSON, on a free port of this machine. */
+/** An OpenTelemetry collector for tests: receives OTLP over HTTP as JSON on a free port of this machine. */
 export async function startCollector(): Promise<Collector> {
   const requests: Collector['requests'] = [];
   const collected: CollectedSpan[] = [];

@@ -3,7 +3,9 @@ import { GenericContainer, Wait } from 'testcontainers';
 import { images } from '@quittance/local-backends/container.ts';
 import type { Backend } from './backend.ts';
 
-/** PostgreSQL in a container of the machine's Docker engine; without durability, since nobody wants its data again. */
+/**
+ * PostgreSQL in a container of the machine's Docker engine; without durability, because nobody needs its data later.
+ */
 export async function startPostgresContainer(): Promise<Backend> {
   const password = randomBytes(12).toString('hex');
   const container = await new GenericContainer(images.postgres)
@@ -11,7 +13,7 @@ export async function startPostgresContainer(): Promise<Backend> {
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'max_connections=300'])
     .withExposedPorts(5432)
     .withTmpFs({ '/var/lib/postgresql': 'rw' })
-    // It starts once to make its data and once for good.
+    // It starts once to create its data and once to serve.
     .withWaitStrategy(Wait.forLogMessage('database system is ready to accept connections', 2))
     .start();
   const address = `${container.getHost()}:${container.getMappedPort(5432)}`;

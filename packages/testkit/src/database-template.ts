@@ -5,18 +5,21 @@ import type { MigrationSource } from '@quittance/postgres/migrations/source.ts';
 import { addressOf, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { testLogger } from './logger.ts';
 
-/** A schema and what it is made from. */
+/** A schema and its migrations. */
 export type MigratedSchema = { schema: string; migrations: MigrationSource[] };
 
-/** In the environment of a run: how the names of its templates begin. Files do not change during a run, so a template stays right. */
+/**
+ * Environment variable with the prefix of the run's template names. Files don't change during a run, so a template
+ * stays valid.
+ */
 export const TEMPLATES = 'TEST_DATABASE_TEMPLATES';
 
 export const newTemplatePrefix = (): string => `template_${randomBytes(6).toString('hex')}`;
 
 /**
- * Makes a database that has the schema up to date, as a copy of the run's template, which the first caller makes: a copy takes a
- * third of the migrations' processor time.
- * @param adminUrl the superuser's address of the database to be.
+ * Creates a database with the migrated schema by copying the run's template, which the first caller creates. A copy
+ * takes a third of the migrations' processor time.
+ * @param adminUrl the superuser's URL of the new database.
  */
 export async function copyMigratedDatabase(options: {
   serverUrl: string;
@@ -36,7 +39,7 @@ export async function copyMigratedDatabase(options: {
   await withClient(adminUrl, (client) => client.query(`reassign owned by ${template} to ${credentials.role}`));
 }
 
-/** Drops what a run has left on a server that outlives it. */
+/** Drops a run's templates on a server that outlives the run. */
 export async function dropTemplates(serverUrl: string, prefix: string): Promise<void> {
   await withClient(serverUrl, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -50,7 +53,10 @@ export async function dropTemplates(serverUrl: string, prefix: string): Promise<
   });
 }
 
-/** It has its name once it is complete. Several workers may come at once: one makes it, the others wait. */
+/**
+ * The template gets its name when it is complete. When several workers come at once, one creates it and the others
+ * wait.
+ */
 async function ensureTemplate(
   client: pg.Client,
   { serverUrl, template, migrated }: { serverUrl: string; template: string; migrated: MigratedSchema },

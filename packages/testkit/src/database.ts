@@ -6,14 +6,14 @@ import { copyMigratedDatabase, TEMPLATES, type MigratedSchema } from './database
 import { testLogger } from './logger.ts';
 
 export type TestDatabase = {
-  /** As the service connects: a role that owns this one schema and can touch nothing else. */
+  /** The service's URL, with a role that owns this schema and can use nothing else. */
   url: string;
-  /** The superuser, on the same database. */
+  /** The superuser's URL of the same database. */
   adminUrl: string;
   drop(): Promise<void>;
 };
 
-/** A fresh, migrated database with a role of its own, on the run's PostgreSQL. */
+/** A new, migrated database with its own role, on the run's PostgreSQL. */
 export async function testDatabase(migrated: MigratedSchema): Promise<TestDatabase> {
   const { schema, migrations } = migrated;
   const serverUrl = runsPostgres();
@@ -41,15 +41,17 @@ export async function testDatabase(migrated: MigratedSchema): Promise<TestDataba
   };
 }
 
-/** What a service refuses after seconds, a test waits for: it fails by what is wrong, never by what a busy machine does late. */
+/**
+ * Tests wait longer than services do, so that they fail because something is wrong, and not because a machine is busy.
+ */
 const PATIENT_MS = 60_000;
 
-/** A test's own connections: a service's, except that no wait of theirs is cut short. */
+/** Connections for the test itself, like a service's, but with long time limits. */
 export function testPool({ url, schema, max }: { url: string; schema: string; max: number }): Pool {
   const pool = createPool({ url, schema, max, logger: testLogger, applicationName: 'test' });
   const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
   const patience = limits.map((name) => ` -c ${name}=${PATIENT_MS}`).join('');
-  // The last of two settings of one name holds.
+  // If a setting is given twice, the last one counts.
   const options = startupOptions(schema) + patience;
   Object.assign(pool.options, { options, connectionTimeoutMillis: PATIENT_MS, query_timeout: PATIENT_MS });
   return pool;

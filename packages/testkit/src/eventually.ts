@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Repeats `check` until it no longer throws, and hands back what it returned: how tests wait, instead of sleeping.
- * Its patience is several times that of the slowest loops of the services, which look every ten seconds: a test that fails
- * by it has waited for what does not come, and not for a machine that was busy.
- * @throws the last error of `check` once `timeoutMs` has passed.
+ * Repeats `check` until it no longer throws, and returns its result. Tests wait with this instead of sleeping. The
+ * default timeout is several times the interval of the slowest loops of the services, which run every ten seconds, so
+ * that a timeout means a missing event and not a busy machine.
+ * @throws the last error of `check` after `timeoutMs`.
  */
 export async function eventually<T>(
   check: () => Promise<T> | T,

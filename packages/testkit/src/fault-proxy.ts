@@ -3,18 +3,18 @@ import type { AddressInfo, Socket } from 'node:net';
 
 export type FaultProxy = {
   port: number;
-  /** The target's URL with this proxy in its place; the bare host:port when the target was no URL. */
+  /** The target's URL with this proxy's address; only host:port if the target was not a URL. */
   url: string;
   /** Resets every connection and refuses new ones. */
   cut(): void;
   /** How many connections it has refused so far. */
   refused(): number;
-  /** Stops passing bytes without closing anything, as a network that swallows packets does. */
+  /** Stops passing bytes without closing connections, like a network that drops packets. */
   stall(): void;
   restore(): void;
-  /** Where new connections go from now on: to each of these (host:port or URL) in turn, passing over those that refuse. */
+  /** From now on, new connections go to these (host:port or URL) in turn; targets that refuse are skipped. */
   lead(...targets: string[]): void;
-  /** Holds every chunk back for so long, in both directions. Order is kept. */
+  /** Delays every chunk by this time, in both directions. The order is kept. */
   delay(ms: number): void;
   close(): Promise<void>;
 };
@@ -49,7 +49,7 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
 
   const reset = () => {
     for (const socket of sockets) {
-      // One that is being closed already cannot be reset: Node would keep it for ever.
+      // A socket that is already closing can't be reset: Node would keep it.
       if (socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();
     }
@@ -85,7 +85,7 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
 
 const addressIn = (target: string): URL => (target.includes('://') ? new URL(target) : new URL(`tcp://${target}`));
 
-/** @returns a connection to the first one that accepts it, null when none does. */
+/** @returns a connection to the first target that accepts it, null when none does. */
 async function connectFirst(upstreams: readonly URL[], track: Track): Promise<Socket | null> {
   for (const { hostname, port } of upstreams) {
     const onward = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -112,7 +112,8 @@ async function passOn(client: Socket, upstreams: readonly URL[], mode: Mode, tra
 }
 
 function relay(from: Socket, to: Socket, mode: Mode): void {
-  // From its own arrival on, so that many take no longer than one; after the one before it, so that a shorter delay overtakes no longer one.
+  // Each delay counts from the chunk's arrival, so that many chunks take no longer than one. Each waits for the
+  // previous one, so that the order is kept when the delay gets shorter.
   let before: Promise<void> = Promise.resolve();
   const inOrder = (step: () => void) => {
     const due = performance.now() + mode.delayMs;

@@ -1,6 +1,8 @@
 import './global-setup.ts';
 
-/** jest's globalTeardown: ends what the set-up started. A run that dies before is cleaned up by the backends' leash. */
+/**
+ * jest's globalTeardown: stops what the set-up started. If the run is killed earlier, the backends stop by themselves.
+ */
 export default async function tearDown(): Promise<void> {
   await globalThis.quittanceTestBackends?.stop();
 }

@@ -1,9 +1,9 @@
 import { eventually } from './eventually.ts';
 
 /**
- * Asks again while the answer is 503. A busy machine gives it when it is late: then nothing has happened, and whoever asked may
- * repeat it. Creations are repeated with their key.
- * @throws once `timeoutMs` (30,000 unless given) has passed.
+ * Repeats a request while the answer is 503. A late, busy machine gives this answer; nothing has happened then, and the
+ * client may repeat the request. Creations are repeated with their key.
+ * @throws after `timeoutMs` (30,000 by default).
  */
 export const insist = <A extends { status: number }>(
   ask: () => Promise<A>,

@@ -14,20 +14,20 @@ import type { Trust } from '@quittance/runtime/trust.ts';
 import { sharedTrust } from './trust.ts';
 
 export type Neighbours = {
-  /** Publishes a message as the service that owns it would. */
+  /** Publishes a message like the service that owns it. */
   publish<T extends { merchant_id: string }>(
     message: MessageDefinition<T>,
     payload: T,
     messageId?: string,
   ): Promise<void>;
-  /** Publishes them all at once. */
+  /** Publishes all of them at the same time. */
   publishAll<T extends { merchant_id: string }>(message: MessageDefinition<T>, payloads: readonly T[]): Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
- * Stands where the other services stand, on the same broker. Outbox and inbox are in a database of its own, so that its relay
- * never sends what the service under test has to send.
+ * Replaces the other services on the same broker. Outbox and inbox are in a separate database, so that its relay never
+ * sends messages of the service under test.
  * @param consumes the handlers of each neighbour.
  * @param signer of the one that publishes, for services that check signatures.
  */
@@ -46,7 +46,7 @@ export async function startNeighbours({
   const pools = { ...common, url: database.url, schema, applicationName: schema };
   const pool = createPool({ ...pools, max: 4 });
   const publishing = createPool({ ...pools, max: 4 });
-  // A service refuses who has waited for a connection; a test waits, however much it publishes at once.
+  // A service refuses callers that waited too long for a connection. A test waits, however much it publishes at once.
   publishing.options.connectionTimeoutMillis = 0;
   const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
   const outbox = createOutbox({ ...common, pool, broker, signer });

@@ -41,9 +41,9 @@ const nativeTypes: Record<string, string> = {
 };
 
 /**
- * Reads the models out of a schema.prisma as `prisma format` writes it: one field a line, braces on lines of their own.
- * Prisma's own parser lives in an engine that this project never downloads, and the grammar needed here is small.
- * @throws Error on a type it does not know, so that nothing goes unchecked.
+ * Reads the models of a schema.prisma as `prisma format` writes it: one field per line, braces on their own lines.
+ * Prisma's own parser is in an engine that this project never downloads, and the necessary grammar is small.
+ * @throws Error for an unknown type, so that nothing stays unchecked.
  */
 export function parsePrismaSchema(text: string): PrismaTable[] {
   const blocks = [...text.matchAll(/^\s*(model|enum)\s+(\w+)\s*\{\n([\s\S]*?)^\s*\}/gm)].map(
@@ -119,5 +119,5 @@ function databaseType(name: string, type: string, native: string | undefined, en
 const mappedName = (lines: string[]): string | undefined =>
   lines.map((line) => /^@@map\(\s*(?:name:\s*)?"([^"]+)"\s*\)/.exec(line)?.[1]).find((name) => name !== undefined);
 
-// A `//` inside a quoted default (an address, say) starts no comment.
+// A `//` inside a quoted default (such as a URL) doesn't start a comment.
 const withoutComment = (line: string): string => line.replace(/^((?:[^"/]|"[^"]*"|\/(?!\/))*)\/\/.*$/, '$1').trim();

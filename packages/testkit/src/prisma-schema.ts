@@ -3,21 +3,22 @@ import pg from 'pg';
 import { parsePrismaSchema } from './prisma-parse.ts';
 import type { PrismaColumn, PrismaTable } from './prisma-parse.ts';
 
-/** What one service's schema.prisma is compared with: its own schema in a migrated database. */
+/** A service's schema.prisma, and the schema of a migrated database to compare it with. */
 export type PrismaComparison = {
   /** Path or file URL of schema.prisma. */
   schemaFile: string | URL;
-  /** Connection string of a role that owns (or may at least read) the schema. */
+  /** The URL of a role that owns (or at least may read) the schema. */
   url: string;
-  /** PostgreSQL schema in which the models' tables live, for example `quota`. */
+  /** The PostgreSQL schema with the models' tables, for example `quota`. */
   schema: string;
 };
 
 /**
- * Holds schema.prisma against the migrated database, because the SQL migrations decide and Prisma is only told.
- * For every model: the table exists, both sides have the same columns with the same type and nullability, and what Prisma
- * calls an id or unique is unique in the database. Tables without a model (outbox, inbox, the migrations' ledger) are left alone.
- * @throws Error listing every difference, one a line.
+ * Compares schema.prisma with the migrated database, because the SQL migrations define the schema and Prisma only
+ * describes it. For every model: the table exists, both sides have the same columns with the same type and nullability,
+ * and Prisma's ids and unique fields are unique in the database. Tables without a model (outbox, inbox, the migrations'
+ * ledger) are ignored.
+ * @throws Error listing every difference, one per line.
  */
 export async function expectPrismaMatchesDatabase(comparison: PrismaComparison): Promise<void> {
   const differences = await prismaDifferences(comparison);
@@ -26,7 +27,7 @@ export async function expectPrismaMatchesDatabase(comparison: PrismaComparison):
   }
 }
 
-/** As `expectPrismaMatchesDatabase`, but hands back the differences instead of throwing them. Empty when both agree. */
+/** Like `expectPrismaMatchesDatabase`, but returns the differences. Empty when both agree. */
 export async function prismaDifferences({ schemaFile, url, schema }: PrismaComparison): Promise<string[]> {
   const tables = parsePrismaSchema(await readFile(schemaFile, 'utf8'));
   if (tables.length === 0) return ['schema.prisma has no model'];
@@ -50,7 +51,7 @@ const selectColumns = `
     from information_schema.columns
    where table_schema = $1`;
 
-// A partial unique index is left out: it promises uniqueness only for some rows, which is less than Prisma would assume.
+// Partial unique indexes are left out: they guarantee uniqueness only for some rows, which is less than Prisma assumes.
 const selectUniqueKeys = `
   select t.relname as "table",
          array(select a.attname::text from unnest(i.indkey::int2[]) with ordinality k(attnum, position)

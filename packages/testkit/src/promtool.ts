@@ -9,9 +9,9 @@ const run = promisify(execFile);
 const tools = fileURLToPath(new URL('../../../.local/tools', import.meta.url));
 
 /**
- * Runs Prometheus' own checker: the machine's, else Debian's unpacked below `.local/tools`.
- * @returns what it prints.
- * @throws Error with everything it says, when it is not content; another, saying what to install, when there is none.
+ * Runs promtool, Prometheus' own checker: the machine's, else Debian's, unpacked below `.local/tools`.
+ * @returns its output.
+ * @throws Error with its whole output when a check fails; an Error that says what to install when there is none.
  */
 export async function promtool(args: readonly string[]): Promise<string> {
   const command = await find();

@@ -3,12 +3,13 @@ import { bindings, deadQueueOf } from '@quittance/messaging/broker/topology.ts';
 import { eventually } from './eventually.ts';
 import { testBroker, type TestBroker } from './broker.ts';
 
-/** Virtual hosts with the topology, which worlds that are opened one after the other hand on. */
+/** Virtual hosts with the topology, reused by tests that run one after the other. */
 export type ReusedBrokers = { open(): Promise<TestBroker>; close(): Promise<void> };
 
 /**
- * A virtual host costs as much as a whole world beside it, because the topology is 22 quorum queues. So the tests of a file share
- * one: closing it empties its queues for the next. One that cannot be emptied is deleted.
+ * A virtual host takes as much time as everything else that a test sets up, because the topology has 22 quorum queues.
+ * So the tests of a file share one: closing it empties its queues for the next test. One that can't be emptied is
+ * deleted.
  */
 export function reusedBrokers(): ReusedBrokers {
   const spare: TestBroker[] = [];
@@ -31,12 +32,12 @@ export function reusedBrokers(): ReusedBrokers {
   };
 }
 
-/** What was not acknowledged is back in a queue once its consumers are gone: the queue learns of both at once. */
+/** Unacknowledged messages return to a queue when its consumers are gone; the queue processes both together. */
 async function emptyQueues(url: string): Promise<void> {
   const connection = await connect(url);
   try {
     const channel = await connection.createChannel();
-    // Without a listener a queue that was never declared would end the process; the call fails with the reason.
+    // Without a listener, a queue that was never declared would end the process. The call fails with the reason.
     channel.on('error', () => undefined);
     for (const { queue } of bindings) {
       await eventually(async () => {

@@ -13,15 +13,15 @@ import { removeStaleRunDirectories, runDirectoryPrefix } from './run-directory.t
 const tools = fileURLToPath(new URL('../../../.local/tools', import.meta.url));
 
 /**
- * What a whole test run shares: one PostgreSQL and one RabbitMQ. Servers named in the environment are used as they are; the
- * others are started: in containers where a Docker engine answers, else the embedded ones of the local stack, in a temporary
- * directory that disappears with this process.
+ * The PostgreSQL and the RabbitMQ that a whole test run shares. Servers named in the environment are used. The others
+ * are started: in containers if a Docker engine answers, else the embedded ones of the local stack, in a temporary
+ * directory that is removed when this process ends.
  */
 export async function startRunBackends(): Promise<Backend> {
   await removeStaleRunDirectories();
   const { TEST_POSTGRES_URL, TEST_AMQP_URL, TEST_AMQP_MANAGEMENT_URL } = process.env;
   const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-`));
-  // PostgreSQL's own user, when we are root, has to pass through.
+  // As root, PostgreSQL runs as another user, who must be able to enter the directory.
   await chmod(directory, 0o711);
   const docker = await dockerAnswers();
   const starts = [
@@ -79,7 +79,7 @@ async function embeddedRabbitmq(directory: string): Promise<Backend> {
   };
 }
 
-/** The library is large and asks the engine a lot, so it is loaded only where there is one. */
+/** The library is large and sends many requests to the engine, so it is loaded only if there is one. */
 async function containerised(name: 'postgres' | 'rabbitmq'): Promise<Backend> {
   const containers = await import('./containers.ts');
   return name === 'postgres' ? containers.startPostgresContainer() : containers.startRabbitmqContainer();

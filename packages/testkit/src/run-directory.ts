@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '@quittance/local-backends/orphans.ts';
 
-/** Temporary directories of tests are called so, followed by the owner's process id. */
+/** The prefix of tests' temporary directories; the owner's process id follows. */
 export const runDirectoryPrefix = 'quittance-test-';
 
-/** Removes what runs left that were killed together with everything that would have cleaned up after them. */
+/** Removes the directories of runs that were killed before they could clean up. */
 export async function removeStaleRunDirectories(): Promise<void> {
   const owned = new RegExp(`^${runDirectoryPrefix}(\\d+)-`);
   for (const name of await readdir(tmpdir())) {

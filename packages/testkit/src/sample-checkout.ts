@@ -1,6 +1,6 @@
 import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
 
-/** What the gateway is told of a payment, with nothing beside what its public token reveals but what `more` says. */
+/** The gateway's data of a payment: only what its public token reveals, and what `more` adds. */
 export const checkoutOf = (payment: PublicPayment, more: Partial<CheckoutPayment> = {}): CheckoutPayment => ({
   payment,
   confirmations: null,

@@ -29,6 +29,6 @@ export const otherEvmNetwork: Network = {
 const tronNetwork: Network = { ...network, id: 'tron', family: 'tron', usdt_contract: USDT_ON_TRON };
 export const networks: readonly Network[] = [evmNetwork, otherEvmNetwork, tronNetwork];
 
-/** A wallet in the spelling that EIP-55 asks for, and in lower case. */
+/** A wallet with its EIP-55 checksum, and in lower case. */
 export const WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 export const WALLET_LOWER = WALLET.toLowerCase();

@@ -4,39 +4,39 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { leash } from '@quittance/local-backends/child.ts';
 
-/** A line that a service has logged. */
+/** A line of a service's log. */
 export type LogEntry = { level: string; msg: string; port?: number };
 
 export type ServiceProcess = {
   /** Where it listens. */
   url: string;
-  /** Everything it has logged so far, as it wrote it. */
+  /** Everything it has logged so far, unparsed. */
   log(): string;
   /** The same, parsed. */
   entries: readonly LogEntry[];
   /** SIGTERM. @returns the exit code, once it has ended. */
   stop(): Promise<number | null>;
-  /** As a power cut would. */
+  /** Kills it like a power cut. */
   kill(): Promise<void>;
-  /** SIGSTOP: it stands still, with everything it has open, until `resume`. */
+  /** SIGSTOP: freezes it, with everything it has open, until `resume`. */
   pause(): void;
   resume(): void;
-  /** Settles once it has ended, however that came about. */
+  /** Resolves when it has ended, for any reason. */
   ended: Promise<void>;
 };
 
-/** What Node itself needs to start, and to start fast. No setting of ours is in it. */
+/** The variables that Node itself needs to start quickly. None of our settings is among them. */
 export const processEnvironment = (): Record<string, string> => {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
   return { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 };
 
 /**
- * Starts a service as a process of its own, the way it runs anywhere, on a port of the system's choice. With TEST_LOG_LEVEL set
- * its log lines are shown. It does not outlive us: a test whose set-up takes too long ends without stopping what it has started, and what
- * holds the output of a run keeps it from ending.
+ * Starts a service as a separate process, as in production, on a port chosen by the system. With TEST_LOG_LEVEL set,
+ * its log lines are shown. It doesn't outlive this process: a test whose set-up times out ends without stopping it, and
+ * a process that holds the run's output would keep the run from ending.
  * @param main file URL of its main.ts.
- * @param env its settings; of this process's environment it gets `processEnvironment` alone.
+ * @param env its settings. Of this process's environment it gets only `processEnvironment`.
  * @throws with its log when it ends before it listens.
  */
 export async function startServiceProcess(main: URL, env: Record<string, string>): Promise<ServiceProcess> {
@@ -44,7 +44,7 @@ export async function startServiceProcess(main: URL, env: Record<string, string>
     env: { ...processEnvironment(), HOST: '127.0.0.1', PORT: '0', PROBES_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Later than 'exit': what it logged last has been read by then.
+  // Emitted after 'exit', when its last log lines have been read.
   const letGo = child.pid === undefined ? () => undefined : leash(child.pid, { stopSignal: 'SIGKILL', graceMs: 0 });
   child.once('exit', letGo);
   const exit = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;

@@ -3,7 +3,7 @@ import { createTracer } from '@quittance/runtime/tracing/open-telemetry.ts';
 import { installTracer } from '@quittance/runtime/tracing/tracing.ts';
 import { eventually } from './eventually.ts';
 
-/** A span that ended. Ids are lowercase hex; `links` are ids of spans. */
+/** An ended span. Ids are lowercase hex; `links` are ids of spans. */
 export type RecordedSpan = {
   name: string;
   kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
@@ -16,8 +16,8 @@ export type RecordedSpan = {
 };
 
 /**
- * Has everything in this process traced from now on, until `stop`, and keeps the spans instead of exporting them.
- * Apps made before do not trace their requests.
+ * Traces everything in this process until `stop`, and keeps the spans instead of exporting them. Apps created earlier
+ * don't trace their requests.
  */
 export function recordSpans({ ratio = 1 }: { ratio?: number } = {}): {
   ended(): RecordedSpan[];

@@ -1,6 +1,6 @@
 import { newSigningKey, parsePublicKeys, signerOfKey, trustedKeysOf, type Trust } from '@quittance/runtime/trust.ts';
 
-/** One for each process that signs, made anew for each test file. */
+/** One for each process that signs, new in each test file. */
 export const signingKeys = {
   'api-gateway': newSigningKey(),
   payments: newSigningKey(),
@@ -14,7 +14,7 @@ export type KeyHolder = keyof typeof signingKeys;
 
 const TRUSTED_KEYS = trustedKeysOf(signingKeys);
 
-/** What a process is told. */
+/** The trust settings of a process. */
 export const trustSettingsOf = (name: KeyHolder) => ({ SIGNING_KEY: signingKeys[name], TRUSTED_KEYS });
 
 export const trustOf = (name: KeyHolder): Trust => ({
@@ -23,7 +23,7 @@ export const trustOf = (name: KeyHolder): Trust => ({
   sharedTokens: [],
 });
 
-/** What a process knows that was told no key: it takes what nobody signed. */
+/** The trust of a process without a key: it accepts unsigned messages. */
 export const sharedTrust = (token = 'a token that all services of the tests share'): Trust => ({
   signer: null,
   publicKeys: new Map(),

@@ -1,4 +1,4 @@
-/** Runs a test of what a UTC day counts, once more should midnight have come in the middle of it. */
+/** Runs a test of a UTC day's counts, and again if midnight passed during the run. */
 export async function withinOneDay(run: () => Promise<void>): Promise<void> {
   const today = () => new Date().toISOString().slice(0, 10);
   const day = today();

@@ -9,7 +9,7 @@ import { eventually } from '../src/eventually.ts';
 import { testLogger, testMetrics } from '../src/logger.ts';
 import { reusedBrokers } from '../src/reused-broker.ts';
 
-test('a test database belongs to a role that can touch nothing but its own schema', async () => {
+test('a test database belongs to a role that can use only its own schema', async () => {
   const mine = await testDatabase({ schema: 'quota', migrations: [] });
   const other = await testDatabase({ schema: 'payments', migrations: [] });
   try {
@@ -30,7 +30,7 @@ test('a test database belongs to a role that can touch nothing but its own schem
   }
 });
 
-test('a migrated test database belongs to its role as if that had migrated it, and its template can be dropped', async () => {
+test('a migrated test database belongs to its role as if the role had migrated it, and its template can be dropped', async () => {
   const ofTheRun = process.env[TEMPLATES];
   const prefix = (process.env[TEMPLATES] = `template_of_test_${process.pid}`);
   const migrated = { schema: 'quota', migrations: [messagingMigrations] };
@@ -61,7 +61,7 @@ test('a migrated test database belongs to its role as if that had migrated it, a
   }
 });
 
-test('each test broker is a virtual host of its own', async () => {
+test('each test broker is a separate virtual host', async () => {
   const one = await testBroker();
   const two = await testBroker();
   try {
@@ -77,7 +77,7 @@ test('each test broker is a virtual host of its own', async () => {
   }
 });
 
-test('a reused broker comes without the messages of the one before', async () => {
+test('a reused broker has no messages of its previous use', async () => {
   const queue = 'payments.transfer-observed';
   const brokers = reusedBrokers();
   const first = await brokers.open();

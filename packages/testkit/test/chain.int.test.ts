@@ -21,7 +21,7 @@ test('a transfer is in a block when it returns, with its Transfer event', async 
   expect(BigInt(receipt.logs[0]!.data)).toBe(10_500_000n);
 });
 
-test('a reorganisation takes a transfer away and keeps the height', async () => {
+test('a reorganisation removes a transfer and keeps the height', async () => {
   const hash = await chain.transfer(recipient, 1n);
   await chain.mine(1);
   const height = await chain.rpc<string>('eth_blockNumber');
@@ -30,7 +30,7 @@ test('a reorganisation takes a transfer away and keeps the height', async () => 
   expect(await chain.rpc('eth_getTransactionReceipt', [hash])).toBeNull();
 });
 
-test('with the fee on, the fee comes first in the log and the payment is what is left', async () => {
+test('with a fee, the fee comes first in the log and the payment is the rest', async () => {
   await chain.setFee(100);
   const hash = await chain.transfer(recipient, 1_000n);
   await chain.setFee(0);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../src/eventually.ts';
 
-test('what a check returns comes back once it no longer throws', async () => {
+test('returns the result of a check that no longer throws', async () => {
   let tries = 0;
   const check = () => {
     tries += 1;
@@ -11,7 +11,7 @@ test('what a check returns comes back once it no longer throws', async () => {
   expect(await eventually(check, { intervalMs: 1 })).toBe(3);
 });
 
-test('the last error is thrown when the time is over', async () => {
+test('throws the last error after the timeout', async () => {
   let tries = 0;
   const check = () => {
     tries += 1;

@@ -26,7 +26,7 @@ async function client(port = proxy.port): Promise<Socket> {
   return socket;
 }
 
-/** Unlike `once`, also after an error. */
+/** Unlike `once`, resolves after an error too. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }
@@ -37,7 +37,7 @@ async function echoOf(socket: Socket, text: string): Promise<string> {
   return answer.toString();
 }
 
-test('bytes pass both ways, and the url keeps everything but the address', async () => {
+test('bytes pass in both directions, and the URL keeps everything except the address', async () => {
   const socket = await client();
   expect(await echoOf(socket, 'hello')).toBe('hello');
   expect(proxy.url).toBe(`amqp://user:password@127.0.0.1:${proxy.port}/vhost`);
@@ -69,14 +69,14 @@ test('a delay holds bytes back and keeps their order', async () => {
     if (answer === '') socket.write('2');
     answer += String(((await once(socket, 'data')) as [Buffer])[0]);
   }
-  // Each of the two delays may end a millisecond early, as timers count whole ones.
+  // Each of the two delays may end a millisecond early, because timers count whole milliseconds.
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(98);
   expect(answer).toMatch(/^12/);
   proxy.restore();
   socket.destroy();
 });
 
-test('a delay is that of the bytes, however many come one after the other', async () => {
+test('a delay applies to each chunk, however many follow each other', async () => {
   const slower = await faultProxy({ target: `127.0.0.1:${(echo.address() as AddressInfo).port}` });
   const [many, one] = [await client(), await client(slower.port)];
   slower.delay(1_000);
@@ -97,14 +97,14 @@ test('a delay is that of the bytes, however many come one after the other', asyn
   expect(answered).toBe(30);
 });
 
-test('a stall passes nothing on and closes nothing; what was sent meanwhile arrives afterwards', async () => {
+test('a stall passes nothing and closes nothing; bytes sent during it arrive afterwards', async () => {
   const socket = await client();
   expect(await echoOf(socket, 'before')).toBe('before');
   proxy.stall();
   let arrived = '';
   socket.on('data', (chunk: Buffer) => (arrived += chunk.toString()));
   socket.write('during');
-  // Another connection still is accepted, and as silent.
+  // Another connection is still accepted, and equally silent.
   const other = await client();
   other.write('other');
   expect(arrived).toBe('');
@@ -117,7 +117,7 @@ test('a stall passes nothing on and closes nothing; what was sent meanwhile arri
   other.destroy();
 });
 
-test('connections are led to each target in turn, and one that refuses is passed over', async () => {
+test('connections go to each target in turn, and one that refuses is skipped', async () => {
   const named = async (name: string): Promise<Server> => {
     const server = createServer((socket) => socket.on('error', () => undefined).end(name)).listen(0, '127.0.0.1');
     await once(server, 'listening');

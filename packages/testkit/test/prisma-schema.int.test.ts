@@ -63,7 +63,7 @@ model Shop {
   await expectPrismaMatchesDatabase(comparison(model.slice(model.indexOf('model Shop'))));
 });
 
-test('every way of differing is named', async () => {
+test('every kind of difference is reported', async () => {
   const model = `
 model Shop {
   shop_id   Int      @id

@@ -42,7 +42,7 @@ describe("a service's second login", () => {
     ]);
   });
 
-  test('migrates what belongs to the role of the service, and either goes on with what the other made', async () => {
+  test('migrates as the role of the service, and both logins can use what the other created', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'quittance-migrations-'));
     const migrations = [{ directory, ledger: 'migrations', version: '0.1.0' }];
     await mkdir(join(directory, 'migrations'));
@@ -62,13 +62,13 @@ describe("a service's second login", () => {
     expect(await query(url, 'select name from one')).toEqual([{ name: 'first' }]);
   });
 
-  test('reaches nothing that the service does not reach', async () => {
+  test('has no permission that the service does not have', async () => {
     for (const text of ['create temporary table t (id int)', 'create table public.t (id int)', 'create role r']) {
       await expect(query(url, text)).rejects.toThrow('permission denied');
     }
   });
 
-  test('goes on when the first one may no longer log in', async () => {
+  test('works when the first one can no longer log in', async () => {
     const { username } = new URL(database.url);
     await withClient(database.adminUrl, (admin) => admin.query(`alter role ${username} nologin`));
     await expect(query(database.url, 'select 1')).rejects.toThrow('not permitted to log in');

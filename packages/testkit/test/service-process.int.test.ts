@@ -13,7 +13,7 @@ const isRunning = (pid: number) => {
   }
 };
 
-test('a service ends with the process that started it, however that ended', async () => {
+test('a service ends with the process that started it, however that process ends', async () => {
   const starter = fileURLToPath(new URL('fixtures/starts-a-service.ts', import.meta.url));
   const child = spawn(process.execPath, [starter], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];

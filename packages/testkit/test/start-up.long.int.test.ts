@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A process of a service on quota's database, which is enough for what comes before the first query of its own. */
+/** A service's process with quota's database, which is enough until its first own query. */
 const start = (name: ServiceName, settings: Record<string, string>) =>
   startServiceProcess(new URL(`../../../services/${name}/src/main.ts`, import.meta.url), {
     DATABASE_URL: database.url,
@@ -34,7 +34,7 @@ const start = (name: ServiceName, settings: Record<string, string>) =>
 
 const neighbours = ['PAYMENTS_URL', 'QUOTA_URL', 'CHAIN_WATCHER_URL', 'WEBHOOK_DISPATCHER_URL'];
 
-/** What each must be told beside what every service must be told. */
+/** The settings that each service needs in addition to the common ones. */
 const own: Record<ServiceName, readonly string[]> = {
   'api-gateway': ['NETWORKS_FILE', 'PAYMENTS_URL', 'WEBHOOK_DISPATCHER_URL'],
   payments: ['NETWORKS_FILE', 'PUBLIC_BASE_URL', 'QUOTA_URL', 'WEBHOOK_DISPATCHER_URL', 'CHAIN_WATCHER_URL'],
@@ -48,7 +48,7 @@ const run = promisify(execFile);
 const withPassword = (url: string, password: string): string => Object.assign(new URL(url), { password }).href;
 
 describe('a service', () => {
-  test('that is told nothing names every setting that it must be told at once, whichever service it is', async () => {
+  test('without settings names all required settings together, in every service', async () => {
     const main = (name: ServiceName) =>
       fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url));
     const ended = await Promise.all(
@@ -68,7 +68,7 @@ describe('a service', () => {
     }
   });
 
-  test('says at once that its database refuses the password, whichever service it is', async () => {
+  test('reports immediately that its database refuses the password, in every service', async () => {
     const failures = await Promise.all(
       serviceNames.map((name) =>
         start(name, { DATABASE_URL: withPassword(database.url, 'wrong') }).then(
@@ -82,17 +82,17 @@ describe('a service', () => {
     }
   });
 
-  test('says at once that RabbitMQ refuses the password', async () => {
+  test('reports immediately that RabbitMQ refuses the password', async () => {
     const started = start('quota', { AMQP_URL: withPassword(broker.url, 'wrong') });
     await expect(started).rejects.toThrow('RabbitMQ refuses this process');
   });
 
-  test('waits for a database that is not there yet, listening to nobody, and then begins', async () => {
+  test('waits for a database that is not there yet, without listening, and then starts', async () => {
     const proxy = await faultProxy({ target: database.url });
     proxy.cut();
     const port = await freePort();
     const starting = start('quota', { DATABASE_URL: proxy.url, PORT: String(port) });
-    // Any answer here, even a 503, a balancer would hand on, though another replica could have answered.
+    // A balancer would pass on any answer here, even a 503, although another replica could have answered.
     const answers: number[] = [];
     await eventually(async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/livez`).catch(() => null);
@@ -108,7 +108,7 @@ describe('a service', () => {
     await proxy.close();
   });
 
-  test('begins without a broker that cannot be reached', async () => {
+  test('starts although the broker cannot be reached', async () => {
     const service = await start('quota', { AMQP_URL: 'amqp://127.0.0.1:1' });
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     expect(await service.stop()).toBe(0);

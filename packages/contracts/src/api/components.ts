@@ -1,13 +1,13 @@
 import { eventNames, metadata, optionParts, paymentCreation } from './creation.ts';
 import { paymentFields, paymentProperties, publicFields, transaction, unmatchedTransfer, warnings } from './payment.ts';
 
-/* What docs/openapi.yaml says of payments; `npm run openapi` writes it there. */
+/* The description of payments in docs/openapi.yaml; `npm run openapi` writes it there. */
 
 const byReference = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/Payment/properties/${name}` }]));
 const withStatus = { allOf: [{ $ref: '#/components/schemas/PaymentByStatus' }] };
 
-/** The components of docs/openapi.yaml that follow from these definitions; `npm run openapi` writes them. */
+/** The components of docs/openapi.yaml that are generated from these definitions; `npm run openapi` writes them. */
 export const components: Record<string, object> = {
   PaymentCreation: paymentCreation,
   Metadata: metadata,

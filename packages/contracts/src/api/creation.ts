@@ -3,19 +3,22 @@ import type { TypeOf } from '../schema.ts';
 import { returnUrlProblem } from './return-url.ts';
 
 /*
- * What a merchant asks for when it creates a payment. Each field is defined here once: the gateway's check, the internal call, the saved
- * fingerprint, the payment's columns, the events, the export and docs/openapi.yaml follow from it (docs/how/add-a-field.md).
+ * The request that creates a payment. Each field is defined only here: the gateway's check, the internal call, the
+ * saved fingerprint, the payment's columns, the events, the export and docs/openapi.yaml are derived from it
+ * (docs/how/add-a-field.md).
  */
 
-/** What a deployment decides about the optional fields. */
+/** A deployment's settings for the optional fields. */
 export type OptionRules = {
   /** Bounds of `expires_in`, in seconds. */
   expiresIn: { min: number; max: number };
-  /** Whether `return_url` may name a shop on the same machine. */
+  /** Whether `return_url` may point to a shop on the same machine. */
   localReturnUrls: boolean;
 };
 
-/** The fields of every creation, as JSON Schema with the public description. What a value means is checked by the gateway. */
+/**
+ * The required fields of a creation, as JSON Schema with the public description. The gateway checks what a value means.
+ */
 export const required = {
   amount: {
     description:
@@ -50,7 +53,7 @@ export const network = {
   pattern: '^[a-z][a-z0-9-]{0,31}$',
 } as const;
 
-/** Names and texts of the merchant's own. */
+/** The merchant's own names and values. */
 export const metadata = {
   description:
     'Whatever you want to find beside the payment, at most 20 members and 4,096 bytes as JSON. Names ' +
@@ -69,23 +72,26 @@ export type PaymentMetadata = Record<string, string>;
 type Option = {
   /** As the merchant sends it: JSON Schema with the public description. */
   asked: object;
-  /** As services and messages carry it. */
+  /** As services and messages transmit it. */
   wire: { type: string } & Record<string, unknown>;
-  /** The type of the payment's column, which is null where the merchant did not send the field. Absent for a field that isn't kept. */
+  /**
+   * The type of the payment's column, which is null if the merchant didn't send the field. Absent for a field that
+   * isn't stored.
+   */
   column?: 'text' | 'jsonb';
-  /** As the payment shows it; for a field with a column. */
+  /** As the payment shows it; only for a field with a column. */
   shown?: object;
-  /** What the payment shows where the merchant did not send it. */
+  /** What the payment shows if the merchant didn't send it. */
   absent?: unknown;
-  /** As events repeat it, where the payment has it. */
+  /** As events repeat it, if the payment has it. */
   inEvents?: object;
-  /** Whether the value means the same as its absence. */
+  /** Whether the value means the same as leaving the field out. */
   isDefault?(value: never): boolean;
-  /** Why the gateway refuses a value of the right JSON type; null when it doesn't. */
+  /** Why the gateway refuses a value of the right JSON type; null when it accepts it. */
   problem(value: never, rules: OptionRules, creation: { amount?: unknown }): string | null;
 };
 
-/** In the order in which fingerprints, events and payments write them: append new ones. */
+/** In the order of fingerprints, events and payments: append new ones. */
 export const options = {
   order_id: {
     asked: {
@@ -166,7 +172,7 @@ export const options = {
     },
     wire: { type: 'boolean' },
     isDefault: (value: boolean) => !value,
-    // An amount that is none at all is a problem of its own field.
+    // An invalid amount is reported for its own field.
     problem: (isUnique: boolean, _, { amount }) =>
       isUnique && typeof amount === 'string' && /\.\d{3}/.test(amount)
         ? 'needs an amount of at most two decimals'
@@ -178,7 +184,7 @@ const METADATA_MAX_MEMBERS = 20;
 const METADATA_MAX_BYTES = 4096;
 const VALUE_MAX_CHARACTERS = 500;
 const namePattern = /^[A-Za-z0-9_.-]{1,40}$/;
-/** Would reach an object's prototype in careless code that reads our answers. */
+/** Could change an object's prototype in careless code that reads our answers. */
 const namesOfPrototypes = ['__proto__', 'constructor', 'prototype'];
 
 function metadataProblem(values: Record<string, unknown>): string | null {
@@ -194,7 +200,7 @@ function metadataProblem(values: Record<string, unknown>): string | null {
   return isSmall ? null : `must have at most ${METADATA_MAX_BYTES} bytes as JSON`;
 }
 
-/** PostgreSQL stores neither U+0000 nor half a surrogate pair. */
+/** PostgreSQL can store neither U+0000 nor half a surrogate pair. */
 const isStorable = (text: string): boolean =>
   Array.from(text).length <= VALUE_MAX_CHARACTERS && text.isWellFormed() && !text.includes('\0');
 
@@ -204,32 +210,32 @@ type OptionValues = { -readonly [N in OptionName]: TypeOf<Options[N]['wire']> };
 
 /** The fields that are columns of the payment. */
 export type KeptName = { [N in OptionName]: Options[N] extends { column: string } ? N : never }[OptionName];
-/** As the payment's row has them. */
+/** Their values in the payment's row. */
 export type KeptValues = { [N in KeptName]: OptionValues[N] | null };
 
 /** The fields that events repeat. */
 export type EventName = { [N in OptionName]: Options[N] extends { inEvents: object } ? N : never }[OptionName];
 export type EventValues = { [N in EventName]?: OptionValues[N] };
 
-/** The options, for code that treats all alike. */
+/** The options, for code that treats them all the same. */
 export const optionEntries = Object.entries(options) as [OptionName, Option][];
 const namesWith = <N extends OptionName>(key: keyof Option): N[] =>
   optionEntries.filter(([, option]) => key in option).map(([name]) => name as N);
 export const keptNames = namesWith<KeptName>('column');
 export const eventNames = namesWith<EventName>('inEvents');
 
-/** Of a payment whose merchant sent none of them. */
+/** The values of a payment whose merchant sent none of them. */
 export const noOptions = Object.fromEntries(keptNames.map((name) => [name, null])) as KeptValues;
 
-/** Of each named option, one part of its definition. */
+/** One part of the definition of each named option. */
 export const optionParts = <N extends OptionName, K extends keyof Option>(names: readonly N[], key: K) =>
   Object.fromEntries(names.map((name) => [name, (options[name] as Option)[key]])) as {
     [name in N]: K extends keyof Options[name] ? Options[name][K] : undefined;
   };
 
 /**
- * A creation after validation: canonical wallet, description in Unicode NFC, network decided. Two bodies are the same when these are.
- * An option is absent where it would say what its absence says.
+ * A validated creation: canonical wallet, description in Unicode NFC, network chosen. Two request bodies are the same
+ * when these are. An option is left out if its value means the same as leaving it out.
  */
 export type CreationRequest = {
   amount: string;

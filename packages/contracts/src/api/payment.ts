@@ -11,26 +11,32 @@ import {
 } from './creation.ts';
 
 /*
- * What a merchant reads of a payment. Each field is defined here once, or in creation.ts where the merchant sends it: types,
- * docs/openapi.yaml, the SDK's types and the export's columns follow from it.
+ * A payment as a merchant reads it. Each field is defined only here, or in creation.ts if the merchant sends it: types,
+ * docs/openapi.yaml, the SDK's types and the export's columns are derived from it.
  */
 
-/** PENDING and CHECKING are unfinished. The others are final, except that money that came in time makes EXPIRED and CANCELLED payments PAID. */
+/**
+ * PENDING and CHECKING are unfinished. The others are final, except that a transfer that arrived in time makes EXPIRED
+ * and CANCELLED payments PAID.
+ */
 export const paymentStatuses = ['PENDING', 'CHECKING', 'PAID', 'EXPIRED', 'CANCELLED'] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** Blocks; the chain's own statement that the block is final; a second endpoint that shows the transfer too. */
+/** More blocks; the chain's own statement that the block is final; a second endpoint that also shows the transfer. */
 const waitingFor = ['confirmations', 'finality', 'second_endpoint'] as const;
 export type WaitingFor = (typeof waitingFor)[number];
 
-/** Why a transfer to the wallet of a payment does not pay it. `ambiguous`: it has the exact amount, and may be for another payment too. */
+/**
+ * Why a transfer to a payment's wallet doesn't pay it. `ambiguous`: it has the exact amount, and may also be for
+ * another payment.
+ */
 export const unmatchedReasons = ['underpaid', 'overpaid', 'late', 'after_cancel', 'duplicate', 'ambiguous'] as const;
 export type UnmatchedReason = (typeof unmatchedReasons)[number];
 
-/** A transfer names at most this many payments that it may be for. */
+/** A transfer lists at most this many payments that it may be for. */
 export const CANDIDATES_MAX = 20;
 
-/** The token's issuer has frozen the wallet; the network can't be read now. */
+/** The token's issuer has frozen the wallet; the network can't be read at the moment. */
 export const paymentWarnings = ['wallet_blacklisted', 'network_unreadable'] as const;
 export type PaymentWarning = (typeof paymentWarnings)[number];
 
@@ -189,7 +195,7 @@ export const warnings = {
   items: { type: 'string', enum: paymentWarnings },
 } as const;
 
-/** The types that a `$ref` into docs/openapi.yaml stands for. */
+/** The types that a `$ref` to docs/openapi.yaml means. */
 type Referenced = {
   PaymentId: string;
   Amount: string;
@@ -214,7 +220,7 @@ type Field<S> = S extends { $ref: `#/components/schemas/${infer Name extends key
       : TypeOf<S>;
 type Fields<Properties> = { -readonly [name in keyof Properties]: Field<Properties[name]> };
 
-/** What a merchant reads of the transfer that pays a payment. Times are RFC 3339 UTC with milliseconds. */
+/** The transfer that pays a payment, as a merchant reads it. Times are RFC 3339 UTC with milliseconds. */
 export type PaymentTransaction = Fields<(typeof transaction)['properties']>;
 
 /** The body of a creation, of a successful cancel, and of each item of a list. */
@@ -226,7 +232,10 @@ export type UnmatchedTransfer = Fields<(typeof unmatchedTransfer)['properties']>
 
 export type PaymentDetails = Payment & { unmatched_transfers: UnmatchedTransfer[]; warnings: PaymentWarning[] };
 
-/** All that a public token reveals. No transaction, whatever the status: it would show the payer's address to anyone with the link. */
+/**
+ * Everything that a public token reveals. Never a transaction: it would show the payer's address to anyone with the
+ * link.
+ */
 export const publicFields = [
   'status',
   'amount',
@@ -242,87 +251,94 @@ export const paymentProperties = { ...ownFields, ...optionParts(keptNames, 'show
 /** The names of a payment's fields, in the order of the API. */
 export const paymentFields = Object.keys(paymentProperties) as (keyof Payment)[];
 
-/** What events repeat of a payment, where it has it, as messages carry it and in the order of the event. */
+/**
+ * The fields that events repeat from a payment, if it has them, as messages transmit them and in the order of the
+ * event.
+ */
 export const eventExtras = {
   ...optionParts(eventNames, 'wire'),
-  /** As the merchant sent it; only where the service made the amount a unique one. */
+  /** As the merchant sent it; only if the service made the amount unique. */
   requested_amount: { type: 'string', pattern: AMOUNT_PATTERN },
 } as const;
 export type EventExtras = EventValues & { requested_amount?: string };
 export const eventExtraNames = Object.keys(eventExtras) as (keyof EventExtras)[];
 
 /**
- * What the checkout page is made from: what the public token reveals, and beside it what only the page shows. The public API answers
+ * The data of the checkout page: what the public token reveals, and what only the page shows. The public API answers
  * with `payment` alone.
  */
 export type CheckoutPayment = {
   payment: PublicPayment;
-  /** Of the transfer that the payment waits for; null unless the payment is CHECKING. */
+  /** For the transfer that the payment waits for; null unless the payment is CHECKING. */
   confirmations: SeenConfirmations | null;
-  /** The clock that decides whether the payment is over, RFC 3339 in UTC with milliseconds. */
+  /** The clock that decides whether the payment has expired, RFC 3339 in UTC with milliseconds. */
   server_time: string;
-  /** By which the gateway finds who is paid; never shown. It and the reference are null from a payments service of an older release. */
+  /**
+   * The gateway finds the name of the merchant by it; never shown. It and the reference are null from a payments
+   * service of an older release.
+   */
   merchant_id: string | null;
   reference: string | null;
   return_url: string | null;
   /**
-   * Money at this address that may be for this payment and did not pay it, decimal text in USDT: from 50 to 200 % of the amount. While the
-   * payment waits, and for 24 hours after it ended unpaid. Other payments may have the same money here. Absent where it was not asked for.
+   * A transfer to this address that may be for this payment and didn't pay it, as decimal text in USDT: 50 to 200 % of
+   * the amount. Set while the payment waits, and for 24 hours after it ended unpaid. Other payments may show the same
+   * transfer. Absent if it was not requested.
    */
   arrived?: { amount: string } | null;
   /** Absent from a payments service of an older release. */
   warnings?: PaymentWarning[];
-  /** The answer to a customer who has named a transaction; null or absent when none was named. */
+  /** The answer to a customer who entered a transaction id; null or absent when none was entered. */
   lookup?: CheckoutLookup | null;
 };
 
 /**
- * What a customer's transaction has to do with the payment. Everything but `pays_this_payment` follows from the chain and this payment alone,
- * so that no other payment shows.
+ * How a customer's transaction relates to the payment. Everything except `pays_this_payment` is decided by the chain
+ * and this payment alone, so that it reveals no other payment.
  */
 export const checkoutLookupOutcomes = [
   /** It pays this payment, or is about to. */
   'pays_this_payment',
-  /** Another amount than asked for came to the right address. */
+  /** A wrong amount was sent to the right address. */
   'other_amount',
-  /** It went to another address. */
+  /** It was sent to another address. */
   'other_address',
-  /** It went to this address on another network. */
+  /** It was sent to this address on another network. */
   'other_network',
-  /** It brought another token to this address, or the network's own coin. */
+  /** Another token, or the network's own coin, was sent to this address. */
   'other_token',
   /** It failed on chain and moved nothing. */
   'failed',
-  /** It is in no block yet, or in one that is not read yet. */
+  /** It is not in a block yet, or in a block that has not been read yet. */
   'pending',
-  /** It came after the payment's end. */
+  /** It arrived after the payment ended. */
   'too_late',
-  /** It is of the right amount and address, and pays something else: it is from before this payment, or one too many. */
+  /** It has the right amount and address but pays something else: it is older than this payment, or was sent twice. */
   'not_for_this_payment',
-  /** No network has such a transaction now. */
+  /** It was not found on any enabled network. */
   'unknown',
-  /** It could not be looked up now; later it can. */
+  /** It could not be looked up now. A later try may succeed. */
   'not_read_yet',
-  /** What was typed is no transaction id: 64 hexadecimal characters, with or without 0x. */
+  /** The text is not a transaction id: 64 hexadecimal characters, with or without 0x. */
   'no_transaction_id',
-  /** Asked more than six times a minute. */
+  /** More than six look-ups in a minute. */
   'asked_too_often',
 ] as const;
 
 export type CheckoutLookupOutcome = (typeof checkoutLookupOutcomes)[number];
 
 export type CheckoutLookup = {
-  /** 64 lowercase hex characters, no 0x; for `no_transaction_id` the first 100 characters of what was typed. */
+  /** 64 lowercase hex characters, no 0x; for `no_transaction_id` the first 100 characters of the text. */
   transaction_id: string;
   outcome: CheckoutLookupOutcome;
-  /** What came, decimal text in USDT: for `other_amount`, `too_late`, and `other_network` where it brought USDT. */
+  /** The amount received, decimal text in USDT: for `other_amount`, `too_late`, and `other_network` if it was USDT. */
   amount: string | null;
-  /** Id of the network that the transaction is on: for `other_network`. */
+  /** The id of the network that the transaction is on: for `other_network`. */
   network: string | null;
 };
 
 /**
- * How deep a transfer lies in the chain. `seen` grows with each block, as far as is known now, and is from 0 to `required`. Both are
- * equal while the network or its operator asks for more than depth: such a payment is CHECKING all the same.
+ * How deep a transfer is in the chain. `seen` grows with each known block, from 0 to `required`. When both are equal,
+ * the payment may still be CHECKING, because the network or its operator requires more than depth.
  */
 export type SeenConfirmations = { seen: number; required: number };

@@ -1,14 +1,17 @@
 const MAX_CHARACTERS = 2000;
 
-/** Removed or read as `/` by browsers, or not seen by people: the text would not show where it leads. */
+/**
+ * Characters that browsers remove or read as `/`, or that people don't see. With them, the text would not show where it
+ * leads.
+ */
 const misleading = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u;
 
 const localHosts = ['localhost', '127.0.0.1'];
 
 /**
- * Why a text cannot be where the checkout page leads back to; null when it can. It is kept as it was sent: browsers read it by the
- * same rules as URL does, and the merchant finds what it wrote.
- * @param isLocalAllowed whether plain HTTP to this machine is, as for trying out a shop on it.
+ * Why a text can't be the URL that the checkout page leads back to; null when it can. The URL is stored as it was sent,
+ * so that the merchant finds what it wrote; browsers parse it by the same rules as URL.
+ * @param isLocalAllowed whether plain HTTP to this machine is allowed, to try out a shop on it.
  */
 export function returnUrlProblem(text: string, isLocalAllowed: boolean): string | null {
   if (Array.from(text).length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;

@@ -7,15 +7,15 @@ export type AuditEntry = {
   at: string;
   action: string;
   actor: string;
-  /** A merchant gives no reasons. */
+  /** Null for changes by the merchant itself. */
   reason: string | null;
-  /** The fields it changed. `before` is null for a first entry; both are null where only the action counts. */
+  /** The changed fields. `before` is null for a first entry; both are null if only the action matters. */
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
 };
 
 /**
- * What a service wrote down about a merchant: the newest hundred entries, those before a time if one is given. Empty for an unknown
+ * A service's audit log of a merchant: the newest hundred entries, before a time if one is given. Empty for an unknown
  * merchant, except in api-gateway, which knows every merchant and answers 404.
  */
 export const auditCall = <Response>(owner: ServiceName, response: Json<Response>) =>
@@ -24,7 +24,7 @@ export const auditCall = <Response>(owner: ServiceName, response: Json<Response>
     query: { before: query.timestamp },
   });
 
-/** The fields that differ, one line each. What identifies the merchant or counts versions is no change. */
+/** The fields that differ, one line each. The merchant's id and version counters are not changes. */
 export function changedFields({
   before,
   after,

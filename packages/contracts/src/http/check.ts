@@ -1,13 +1,13 @@
-/** What must never be, and is. `what` says of which rows, in a sentence for operators; it holds no secret. */
+/** A broken rule. `what` says in which rows, as a sentence for operators without secrets. */
 export type Violation = { rule: string; what: string };
 
-/** Rows that one question is about, at most. */
+/** The most rows in one request. */
 export const CHECKED_AT_ONCE = 500;
 
-/** A service may be this much behind the one before it; what changed later is not compared. */
+/** A service may be this far behind the one before it. Later changes are not compared. */
 export const CHECK_GRACE_SECONDS = 60;
 
-/** A list of things with these fields, as many as one question may be about. */
+/** The schema of a list of items with these fields, as many as one request may have. */
 export const checkedList = (properties: Readonly<Record<string, object>>): object => ({
   type: 'array',
   maxItems: CHECKED_AT_ONCE,

@@ -2,7 +2,7 @@ import { defineCall, json } from '../call.ts';
 import { query } from '../query.ts';
 import type { ServiceName } from '../service-name.ts';
 
-/** Who settled an incident, when and why. All null while it is open. */
+/** Who resolved an incident, when and why. All null while it is open. */
 export type Resolution = { resolved_at: string | null; resolved_by: string | null; resolved_reason: string | null };
 
 const incidentId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -11,8 +11,8 @@ const incidentId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const isIncidentId = (text: string): boolean => incidentId.test(text);
 
 /**
- * A service's incidents: what only a person can decide. `list` has the newest hundred, those after `before` in that order if the last
- * one of a page is given. Resolving one undoes nothing and pays nothing, and repeating it changes nothing.
+ * A service's incidents: what only a person can decide. `list` returns the newest hundred, or those after `before`, the
+ * last one of the previous page. Resolving an incident undoes nothing and pays nothing; repeating it changes nothing.
  */
 export const incidentCalls = <Incident>(owner: ServiceName) => ({
   list: defineCall(owner, 'GET /incidents', json<{ incidents: Incident[] }>(), {

@@ -8,7 +8,7 @@ export const AccessChanged = defineMessage({
   published_by: 'quota',
   properties: {
     merchant_id: fields.merchantId,
-    /** Grows with every change; only the newest counts. */
+    /** Grows with every change; only the newest version counts. */
     policy_version: fields.version,
     access_type: fields.accessType,
     /** False while the whole account is blocked. */
@@ -20,9 +20,9 @@ export const AccessChanged = defineMessage({
     beta_expires_at: nullable(fields.timestamp),
     /** Payments allowed in this package. */
     total_limit: fields.count,
-    /** Payments allowed in a UTC day; null means no daily cap. */
+    /** Payments allowed per UTC day; null means no daily limit. */
     daily_limit: nullable(fields.count),
-    /** Grows when a new package begins: usage of the package is counted from there, lifetime usage goes on. */
+    /** Grows when a new package begins. The package's usage is counted from there; lifetime usage continues. */
     package_number: fields.version,
     changed_at: fields.timestamp,
   },

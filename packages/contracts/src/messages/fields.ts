@@ -23,14 +23,14 @@ export const fields = {
   accessType: { type: 'string', enum: ['beta', 'legacy'] },
 } as const;
 
-/** A transfer that does not pay by itself: what it carried, why, and where and when it arrived. */
+/** A transfer that doesn't pay by itself: its amount, the reason, and where and when it arrived. */
 export const unmatchedMoney = {
   type: 'object',
   required: ['amount', 'reason', 'network', 'merchant_wallet', 'block_timestamp'],
   properties: {
-    /** What it carried, decimal text in USDT. */
+    /** Its amount, decimal text in USDT. */
     amount: { type: 'string', minLength: 1 },
-    /** Why it does not pay; null when no payment can be meant. */
+    /** Why it doesn't pay; null when it can't be for any payment. */
     reason: { enum: [...unmatchedReasons, null] },
     network: fields.network,
     merchant_wallet: fields.address,

@@ -1,7 +1,7 @@
 import { defineMessage, type BodyOfMessage } from '../message.ts';
 import { fields, nullable } from './fields.ts';
 
-/** A merchant got its credentials. Published by api-gateway, consumed by quota, which opens its policy. */
+/** A merchant got its credentials. Published by api-gateway, consumed by quota, which creates its policy. */
 export const MerchantRegistered = defineMessage({
   name: 'MerchantRegistered',
   version: 1,
@@ -11,7 +11,7 @@ export const MerchantRegistered = defineMessage({
     name: { type: 'string', minLength: 1, maxLength: 200 },
     access_type: fields.accessType,
     total_limit: fields.count,
-    /** Null means no daily cap. */
+    /** Null means no daily limit. */
     daily_limit: nullable(fields.count),
     /** Null for legacy. */
     beta_duration_days: nullable(fields.count),

@@ -12,7 +12,7 @@ export const MerchantStatusChanged = defineMessage({
   properties: {
     merchant_id: fields.merchantId,
     status: { type: 'string', enum: ['active', 'blocked'] },
-    /** Grows with each change of this merchant; a lower one is old news. */
+    /** Grows with each change of this merchant. A lower version is outdated. */
     status_version: fields.version,
     changed_at: fields.timestamp,
   },

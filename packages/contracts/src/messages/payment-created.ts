@@ -6,7 +6,7 @@ export const PaymentCreated = defineMessage({
   name: 'PaymentCreated',
   version: 1,
   published_by: 'payments',
-  // A wallet is watched from the payment's creation on, however late this comes.
+  // A wallet is watched from the payment's creation on, even if this message arrives late.
   spacingMs: 50,
   properties: {
     payment_id: fields.paymentId,

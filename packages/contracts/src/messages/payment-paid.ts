@@ -2,7 +2,10 @@ import { defineMessage, type BodyOfMessage } from '../message.ts';
 import { eventExtras } from '../api/payment.ts';
 import { fields, unmatchedMoney } from './fields.ts';
 
-/** A payment's money arrived for good. Published once for each payment by payments, consumed by webhook-dispatcher, which makes the webhook event. */
+/**
+ * A payment's money has arrived finally. Published by payments once for each payment, consumed by webhook-dispatcher,
+ * which creates the webhook event.
+ */
 export const PaymentPaid = defineMessage({
   name: 'PaymentPaid',
   version: 1,
@@ -10,7 +13,7 @@ export const PaymentPaid = defineMessage({
   properties: {
     payment_id: fields.paymentId,
     merchant_id: fields.merchantId,
-    /** The payment's own amount, whatever the transfer carried. */
+    /** The payment's amount, even if the transfer carried a different one. */
     expected_amount: fields.amount,
     transaction_id: fields.transactionId,
     transaction_event_index: fields.eventIndex,
@@ -19,7 +22,7 @@ export const PaymentPaid = defineMessage({
   },
   optional: {
     ...eventExtras,
-    /** Present when the transfer pays because somebody accepted it; then `transfer` says what was accepted. */
+    /** Present when the transfer pays because a person accepted it. `transfer` then describes it. */
     accepted: { enum: [true] },
     transfer: unmatchedMoney,
   },

@@ -2,15 +2,16 @@ import { defineMessage, type BodyOfMessage } from '../message.ts';
 import { fields } from './fields.ts';
 
 /**
- * What is known of a USDT transfer to a watched wallet. Published by chain-watcher, consumed by payments.
- * `seen`: in a block of the canonical chain. `confirmed`: deep enough to trust. `retracted`: its block was reorganised away.
+ * The state of a USDT transfer to a watched wallet. Published by chain-watcher, consumed by payments.
+ * `seen`: in a block of the canonical chain. `confirmed`: deep enough to trust. `retracted`: its block was reorganised
+ * away.
  */
 export const TransferObserved = defineMessage({
   name: 'TransferObserved',
   version: 1,
   published_by: 'chain-watcher',
   properties: {
-    /** The merchant for whom the wallet is watched; for sharding. Who is paid, payments decides. */
+    /** The merchant for whom the wallet is watched; for sharding. payments decides who is paid. */
     merchant_id: fields.merchantId,
     network: fields.network,
     transaction_id: fields.transactionId,
@@ -33,11 +34,14 @@ export const TransferObserved = defineMessage({
   },
   optional: {
     /**
-     * When chain-watcher first read any block with this transfer, on its database's clock. Absent in messages of releases up to 0.2.0, which
-     * counts as: not known, and not live.
+     * When chain-watcher first read any block with this transfer, by its database's clock. Absent in messages of
+     * releases up to 0.2.0, which means unknown and not live.
      */
     first_seen_at: fields.timestamp,
-    /** Whether the network was read without a gap then: the look before was at most 15 s earlier, and its head below this block. */
+    /**
+     * Whether the network was being read without a gap: the previous read was at most 15 s earlier, and its head was
+     * below this block.
+     */
     live: { type: 'boolean' },
   },
 });

@@ -3,8 +3,9 @@ import { webhookChoiceSchema } from '../webhook.ts';
 import { fields } from './fields.ts';
 
 /**
- * A merchant has a webhook endpoint for the first time, or chooses anew what it is told. Published by webhook-dispatcher, consumed by
- * payments, which creates no payment without an endpoint and publishes NoticeRaised only for what was chosen.
+ * A merchant configured its first webhook endpoint, or changed the events it subscribes to. Published by
+ * webhook-dispatcher, consumed by payments, which creates no payment without an endpoint and publishes NoticeRaised
+ * only for subscribed events.
  */
 export const WebhookConfigured = defineMessage({
   name: 'WebhookConfigured',
@@ -16,7 +17,7 @@ export const WebhookConfigured = defineMessage({
   },
   optional: {
     events: webhookChoiceSchema,
-    /** Of the endpoint; grows with each change. A choice of a lower version than one that is known is outdated. */
+    /** The endpoint's version; grows with each change. A choice with a version lower than the known one is outdated. */
     version: fields.version,
   },
 });

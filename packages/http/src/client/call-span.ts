@@ -1,16 +1,17 @@
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 
-/** A call to another service, as a span. It ends with what came of it. */
+/** The span of a call to another service. It ends with the call's result. */
 export type CallSpan = {
-  /** The parent of the spans of the other service. */
+  /** The parent of the other service's spans. */
   traceparent: string;
   answered(status: number): void;
   failed(error: unknown): void;
 };
 
 /**
- * One span for the call with its retry. It names the service and not the URL, whose path holds ids; the other side's span has the route.
- * @returns undefined when nothing is traced.
+ * Starts one span for the call and its retry. It names the service and not the URL, whose path contains ids. The other
+ * service's span has the route.
+ * @returns undefined when tracing is off.
  */
 export function startCall(service: string, method: string, url: URL): CallSpan | undefined {
   const span = tracer()?.start(`${method} ${service}`, 'client', {
@@ -36,7 +37,7 @@ export function startCall(service: string, method: string, url: URL): CallSpan |
   };
 }
 
-/** One of few words: the system's code, or the error's class. */
+/** One of few values: the system's error code, or the error's class. */
 function codeOf(error: unknown): string {
   if (!Error.isError(error)) return 'error';
   const code = (error as { code?: unknown }).code;

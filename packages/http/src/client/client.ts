@@ -21,42 +21,47 @@ import { createTransport, readAll, type Transport } from './transport.ts';
 import { startWaiting } from './waiting.ts';
 import { causesOf, HttpError } from '../errors.ts';
 
-/** Below the two seconds within which a caller must have an answer, whatever is broken. */
+/** Below the two seconds in which a caller must have an answer, whatever fails. */
 const DEFAULT_TIMEOUT_MS = 1_500;
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
-/** Calls that one broken server failed do not come back all at once. */
+/** A random pause of up to this time, so that calls that failed together don't retry together. */
 const MAX_RETRY_PAUSE_MS = 50;
 
-/** The connection was refused or found no server: the request was never sent, so sending it again is always safe. */
+/**
+ * The connection was refused, or no server was found. The request was never sent, so sending it again is always safe.
+ */
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
-/** The connection broke; whether the request was processed is unknown. */
+/** The connection broke. Whether the request was processed is unknown. */
 const brokenCodes = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'];
 
-/** Makes the calls of the contracts. */
+/** Makes the internal calls that contracts declares. */
 export type ServiceCalls = {
   /**
-   * Makes a call and returns the answer as it is, bytes included, whatever its status below 500.
-   * @throws ServiceUnavailable for a 5xx, a network error, the deadline, or while the breaker is open.
+   * Makes a call and returns the unchanged answer, with any status below 500.
+   * @throws ServiceUnavailable for a 5xx, a network error, a timeout, or while the circuit breaker is open.
    */
   send<C extends Call>(call: C, ...given: Given<C>): Promise<ServiceResponse>;
-  /** Makes a call. @throws ServiceUnavailable also for any other answer than success: the caller then knows as little as without one. */
+  /**
+   * Makes a call. @throws ServiceUnavailable for any answer that isn't a success, because the caller then knows no more
+   * than without one.
+   */
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
-  /** As `call`, with null for a 404. */
+  /** Like `call`, with null for a 404. */
   find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
   /**
-   * As `send`, for an answer of any length, which is read as it comes; the deadline is that of its beginning. Whoever gets the body
-   * reads it to its end or destroys it.
+   * Like `send`, for an answer of any length, which is read as it arrives. The deadline is for the start of the answer.
+   * The caller must read the body to its end or destroy it.
    */
   stream<C extends Call>(call: C, ...given: Given<C>): Promise<StreamResponse>;
 };
 
 export type ServiceClient = ServiceCalls & {
-  /** The same calls as an operator, who may make those of the role and no others. */
+  /** The same calls, made as an operator, who may make only the calls of the operator's role. */
   as(operatorToken: string): ServiceCalls;
   close(): void;
 };
 
-/** Another service gave no answer that could be used; its caller answers 503. `cause` says why. */
+/** Another service gave no usable answer. Its caller answers 503. `cause` says why. */
 export class ServiceUnavailable extends HttpError {
   readonly service: string;
   constructor(service: string, options?: ErrorOptions) {
@@ -66,13 +71,13 @@ export class ServiceUnavailable extends HttpError {
     this.service = service;
   }
 
-  /** No server was found to send the request to: it has had no effect. */
+  /** Whether the request reached no server, and so had no effect. */
   get wasNeverSent(): boolean {
     return causesOf(this).some((cause) => unsentCodes.includes(String((cause as { code?: unknown }).code)));
   }
 }
 
-/** The service itself answered that it could not do it. */
+/** The service answered with a 5xx. */
 class ErrorAnswer extends Error {
   readonly status: number;
   constructor(status: number) {
@@ -91,13 +96,16 @@ type ClientParts = {
 };
 
 /**
- * Calls one other service. Each request has one deadline over everything: waiting for a connection, one retry where that is safe,
- * and reading the answer. It is never later than that of the request it is made for, ends when that one's caller hangs up, and is sent
- * along, so that the service commits nothing for a call that has ended. The answer to a call that changes something
- * is waited for a little longer than that: what is stored must not be told as a failure. After half of at least ten requests in ten seconds failed, requests fail at once and
- * one a second is let through to see whether the service is back. Answers below 500 count as success. So does a 503 that came in time:
- * the service is there, and what it cannot decide for one merchant must not cut off the others.
- * @param showCaller null for a process without a key: it makes calls as people, and those for anyone.
+ * Calls one other service. Each request has one deadline for everything: waiting for a connection, one retry where that
+ * is safe, and reading the answer. The deadline is never later than that of the current request. The call ends when the
+ * current request's caller hangs up. The remaining time is sent along, so that the service commits nothing for a call
+ * that has ended. For a call that changes something, the client waits a little longer for the answer, so that a stored
+ * change is not reported as a failure.
+ * When half of at least ten requests in ten seconds have failed, requests fail immediately, and one a second is sent to
+ * check whether the service is back. Answers below 500 count as success. So does a 503 in time: the service is running,
+ * and a problem with one merchant must not cut off the others.
+ * @param showCaller null for a process without a key: it makes only calls as a person, and calls that are open to
+ *   anyone.
  * @param timeoutMs the deadline, 1500 by default.
  */
 export function createServiceClient({
@@ -164,7 +172,7 @@ export function createServiceClient({
   };
 }
 
-/** Calls of the contracts, made by plain requests. */
+/** Makes declared calls with plain requests. */
 function callsOf(
   name: string,
   request: (request: ServiceRequest) => Promise<ServiceResponse>,
@@ -234,11 +242,11 @@ function mayRepeat({ idempotent }: ServiceRequest, error: unknown): boolean {
   return unsentCodes.includes(code) || (idempotent && brokenCodes.includes(code));
 }
 
-/** Refuses a path that would name something else once it is part of a URL, such as one with an unencoded `..` or `?` in it. */
+/** Refuses a path that would change its meaning as part of a URL, such as one with an unencoded `..` or `?`. */
 function toUrl(baseUrl: string, { path, query }: ServiceRequest): URL {
   const url = new URL(baseUrl + path);
   if (!path.startsWith('/') || url.href !== baseUrl + path) throw new TypeError(`not an encoded path: ${path}`);
-  if (path.includes('?') || path.includes('#')) throw new TypeError(`a query belongs into query: ${path}`);
+  if (path.includes('?') || path.includes('#')) throw new TypeError(`the path must not contain a query: ${path}`);
   url.search = query.toString();
   return url;
 }

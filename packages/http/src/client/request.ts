@@ -12,16 +12,16 @@ import { TIMEOUT_HEADER } from '../timeout-header.ts';
 export type ServiceRequest = Pick<Call, 'owner' | 'method' | 'path' | 'idempotent' | 'changes'> & {
   query: URLSearchParams;
   json?: object;
-  /** Of the operator for whom it is made. */
+  /** The token of the operator for whom the call is made. */
   operatorToken?: string;
 };
 
 export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** The third argument of a call: left out when there is nothing to give. */
+/** The second argument of a call; omitted when the call has no input. */
 export type Given<C extends Call> = object extends InputOf<C> ? [input?: InputOf<C>] : [input: InputOf<C>];
 
-/** The request that makes this call. Parameters are percent-encoded; those of the query that are undefined are left out. */
+/** Builds the request of a call. Parameters are percent-encoded. Undefined query parameters are left out. */
 export function requestOf<C extends Call>(call: C, input: InputOf<C> | undefined): ServiceRequest {
   const { params = {}, query = {}, body, author } = (input ?? {}) as Parts;
   const path = call.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
@@ -49,9 +49,9 @@ type Parts = {
 };
 
 /**
- * Who makes a call, and on whose behalf.
- * @param showCaller null for a process that makes calls as a person alone.
- * @param remainingMs for how long its answer is waited for.
+ * Headers that say who makes a call, and on whose behalf.
+ * @param showCaller null for a process that makes calls only as a person.
+ * @param remainingMs how long the caller waits for the answer.
  */
 export function callHeaders(
   { owner, operatorToken }: ServiceRequest,
@@ -69,7 +69,10 @@ export function callHeaders(
   };
 }
 
-/** @throws Error for any other status than success, for a body that is not a JSON object and for one that does not fit the call. */
+/**
+ * @throws Error for a status that isn't the call's success, for a body that is not a JSON object, and for one that
+ *   doesn't match the call's schema.
+ */
 export function readAnswer<C extends Call>(call: C, { status, body }: ServiceResponse): ResponseOf<C> {
   if (status !== call.status) throw new Error(`it answered ${status}`);
   const value: unknown = JSON.parse(body.toString('utf8'));

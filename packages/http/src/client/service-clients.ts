@@ -9,7 +9,10 @@ import { createServiceClient, type ServiceClient } from './client.ts';
 
 type Parts = { caller: ServiceName; trust: Trust; logger: Logger; metrics: Metrics; lifecycle: Lifecycle };
 
-/** Makes the clients of one service, which end with it. One that may take longer than usual says so with its `timeoutMs`. */
+/**
+ * Creates the clients of one service, which close when the service stops. A client for slower calls passes its own
+ * `timeoutMs`.
+ */
 export function serviceClients({ caller, trust, lifecycle, ...parts }: Parts) {
   const showCaller = createCallerHeaders(caller, trust);
   return (name: string, baseUrl: string, timeoutMs?: number): ServiceClient => {

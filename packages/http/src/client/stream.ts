@@ -7,14 +7,15 @@ import type { ShowCaller } from '../call-token.ts';
 import { callHeaders, type ServiceRequest } from './request.ts';
 import { startWaiting } from './waiting.ts';
 
-/** An answer that has begun. Its body fails when the service breaks it off. */
+/** An answer that has started. Its body fails when the service breaks it off. */
 export type StreamResponse = { status: number; headers: IncomingHttpHeaders; body: Readable };
 
 /**
- * Not behind the breaker, which counts answers that are whole: a stream may go on for minutes. got, which is loaded with the first one,
- * takes care of its flow and its ends; docs/adr/0009 says why other calls are made without it.
- * @param options.showCaller null for a process that makes calls as a person alone.
- * @throws for a network error, a 5xx, and when the answer does not begin in time.
+ * Opens a streamed answer. It doesn't use the circuit breaker, which counts whole answers: a stream may take minutes.
+ * got, which is loaded with the first stream, handles flow control and errors; docs/adr/0009 says why other calls don't
+ * use it.
+ * @param options.showCaller null for a process that makes calls only as a person.
+ * @throws for a network error, a 5xx, and when the answer doesn't start in time.
  */
 export async function openStream(
   request: ServiceRequest,
@@ -39,7 +40,7 @@ export async function openStream(
       if (status >= 500) throw new Error(`it answered ${status}`);
       return { status, headers, body };
     } catch (error) {
-      // What it still says has no reader.
+      // Ignores later errors, because nobody reads the body any more.
       body.on('error', () => undefined).destroy();
       throw error;
     }

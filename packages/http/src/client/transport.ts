@@ -7,14 +7,17 @@ import { http } from '../node-http.ts';
 import type { ServiceRequest } from './request.ts';
 
 const MAX_CONNECTIONS = 128;
-/** An idle connection is given up before a server that stops would close it, so that no request meets a closing end. */
+/**
+ * Idle connections are closed before a stopping server would close them, so that no request is sent on a closing
+ * connection.
+ */
 const IDLE_TIMEOUT_MS = 5_000;
 
-/** Connections to one server, which are kept and shared. */
+/** Kept and shared connections to one server. */
 export type Transport = {
   /**
-   * Sends a request. Its answer comes as it is, whatever its status, and has not been read.
-   * @param how.signal ends the request, also while its answer is read.
+   * Sends a request and returns its answer, unread, whatever its status.
+   * @param how.signal ends the request, even while its answer is read.
    * @throws the system's error, with its code.
    */
   open(
@@ -26,7 +29,8 @@ export type Transport = {
 };
 
 /**
- * @param options.timeoutMs of a call. A server that does not even refuse a connection has half of it, which leaves time for a second.
+ * @param options.timeoutMs the deadline of a call. Half of it is for connecting, which leaves time for a second try
+ *   when a server doesn't respond at all.
  */
 export function createTransport(baseUrl: string, { timeoutMs }: { timeoutMs: number }): Transport {
   const { Agent, request } = baseUrl.startsWith('https:') ? process.getBuiltinModule('node:https') : http;
@@ -43,7 +47,7 @@ export function createTransport(baseUrl: string, { timeoutMs }: { timeoutMs: num
       const ofBody = body && { 'content-type': 'application/json', 'content-length': body.length };
       const sent = request(url, { agent, method, signal, headers: { ...headers, ...ofBody } });
       sent.once('response', resolve);
-      // Not once: a connection that fails while the answer is read is reported here too.
+      // Not `once`: a connection that fails while the answer is read is reported here too.
       sent.on('error', reject);
       limitConnecting(sent, Math.ceil(timeoutMs / 2));
       sent.end(body);
@@ -64,7 +68,7 @@ function limitConnecting(sent: ClientRequest, timeoutMs: number): void {
   });
 }
 
-/** @throws Error for an answer that is longer, or that breaks off; then its connection is closed. */
+/** @throws Error for an answer that is longer or breaks off. The connection is then closed. */
 export function readAll(answer: Readable, maxBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];

@@ -2,10 +2,10 @@ import { CallerGone, COMMIT_WAIT_MS, currentCaller, type Caller } from '@quittan
 import { DeadlineExceeded, startTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 
 /**
- * The wait for one answer: at most `timeoutMs`, and no longer than the caller of the current request waits itself. The service is told that
- * time, after which it commits nothing. The answer to what it has committed may still be on its way then, so one to a call that changes
- * something is waited for a little longer: what is stored must not be told as a failure.
- * @throws CallerGone when that one has hung up, or has no time left.
+ * The wait for one answer: at most `timeoutMs`, and no longer than the current request's caller waits. The service is
+ * told this time and commits nothing after it. The answer to a commit may still be on its way then. For a call that
+ * changes something, the wait is therefore a little longer, so that a stored change is not reported as a failure.
+ * @throws CallerGone when the current request's caller has hung up or has no time left.
  */
 export function startWaiting(timeoutMs: number, { mayCommit }: { mayCommit: boolean }) {
   const caller = currentCaller();
@@ -15,7 +15,7 @@ export function startWaiting(timeoutMs: number, { mayCommit }: { mayCommit: bool
   const controller = new AbortController();
   const abort = (reason: Error): void => controller.abort(reason);
   const giveUp = (): void => {
-    // A service that was given little time is not to blame for having needed more.
+    // A service that got little time is not at fault for needing more.
     const isTooShort = caller !== null && waitMs < timeoutMs / 2;
     abort(isTooShort ? new CallerGone(caller) : new DeadlineExceeded(waitMs, 'the call'));
   };

@@ -18,21 +18,24 @@ import type { Route, RouteRequest } from './route.ts';
 import { traceRequests } from './trace-requests.ts';
 import type { LegacyRecord } from './trust-route.ts';
 
-/** A reader on a bad line reads a few kilobytes a second; what the system buffers for it may hide that for a minute. */
+/**
+ * A reader on a slow connection reads a few kilobytes a second, and the system's buffers may hide that for a minute.
+ */
 const STREAM_STALLED_MS = 120_000;
 
 /**
- * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404, 405 with
- * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
- * @param trust whose tokens are believed on routes under /internal/, else 401: those of processes, which make the calls that name them,
- *   and those of people, who make the calls of their role, else 403.
- * @param legacy is told who is believed only because INTERNAL_TOKEN is set.
- * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
- * @param streamStalledMs how long a stream may make no progress, be it that its reader or its source stands still.
- * @param withProbes whether /livez, /readyz and /metrics are here: not on a listener that the public reaches with nothing of ours in front.
- *   Such a process has them on one of its own, see listenForProbes().
- * @param ready throws while the service cannot do its work; bounded to one second.
- * @param isUnavailable which errors of the service's libraries are answered 503, for example a lost database.
+ * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404,
+ * 405 with Allow, 500, 503), request metrics and one log line per request. Paths match exactly: case and trailing
+ * slashes count.
+ * @param trust the keys and tokens that are accepted on routes under /internal/, else 401. Processes may make the calls
+ *   that name them, and people the calls of their role, else 403.
+ * @param legacy records callers that are accepted only because INTERNAL_TOKEN is set.
+ * @param publicTimeoutMs the time in which requests from outside are answered. Nothing is committed after it.
+ * @param streamStalledMs how long a stream may make no progress, whether its reader or its source has stopped.
+ * @param withProbes whether /livez, /readyz and /metrics are served here. Turn it off for a listener that is directly
+ *   reachable by the public; such a process serves them on a separate port, see listenForProbes().
+ * @param ready throws while the service can't do its work; limited to one second.
+ * @param isUnavailable which errors of the service's libraries are answered with 503, such as a lost database.
  */
 export function createApp({
   name,
@@ -83,14 +86,14 @@ export function createApp({
   mount(app, all, logger);
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     if (error instanceof RequestAborted || response.destroyed) logger.debug({ error }, 'request aborted by the client');
-    // Half an answer cannot be withdrawn: the framework closes the connection.
+    // Part of the answer was already sent: the framework closes the connection.
     else if (response.headersSent) next(error);
     else sendError(response, toHttpError(error, isUnavailable), logger);
   });
   return app;
 }
 
-/** Routes in the order given; what none of them answers is 405 where another method would have been taken, else 404. */
+/** Adds the routes in the given order. A request that matches none is 405 if its path has another method, else 404. */
 function mount(app: Express, routes: readonly Route[], logger: Logger): void {
   for (const route of routes) {
     const { method, path, handle, publicTimeoutMs } = route;
@@ -104,7 +107,7 @@ function mount(app: Express, routes: readonly Route[], logger: Logger): void {
       );
     });
   }
-  // Comes here only when no route has answered.
+  // Reached only when no route has answered.
   for (const { method, path } of routes) {
     app.all(path, (_request, response, next) => {
       response.locals.route = path;
@@ -131,7 +134,7 @@ function notFound(): HttpError {
 function toHttpError(error: unknown, isUnavailable: (error: unknown) => boolean): HttpError {
   if (error instanceof HttpError) return error;
   if (isUnavailable(error)) return unavailable(error);
-  // A path whose percent-encoding is broken names nothing; the router reports it as a URIError.
+  // A path with invalid percent-encoding matches nothing. The router reports it as a URIError.
   if (error instanceof URIError) return notFound();
   return internalError(error);
 }
@@ -141,7 +144,7 @@ function internalError(cause?: unknown): HttpError {
 }
 
 function sendError(response: Response, error: HttpError, logger: Logger): void {
-  // Outages come in floods: a line each, without the stack that a mistake of ours deserves.
+  // Outages cause many errors: one line each, without the stack that a bug of ours gets.
   if (error.status === 503)
     logger.warn({ reason: causesOf(error).map(({ message }) => message) }, 'request failed for now');
   else if (error.status >= 500) logger.error({ error: error.cause ?? error }, 'request failed');
@@ -177,9 +180,10 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
 }
 
 /**
- * Refuses what the next reader could take for something else: a request without exactly one sound Host (only HTTP/1.0 may do
- * without), or with a transfer coding that is still applied. Where it ends is unknown, so its connection ends too. So does that
- * of an offer to change the protocol, after which Node no longer tells us of what it cannot read.
+ * Refuses a request that another HTTP parser could read differently: one without exactly one valid Host (optional only
+ * in HTTP/1.0), or with a transfer coding that is still applied. Where such a request ends is unknown, so its
+ * connection is closed. The connection is also closed for an upgrade offer, because after it Node no longer reports
+ * bytes that it can't parse.
  */
 function rejectAmbiguousFraming(request: Request, response: Response, next: NextFunction): void {
   const { headers, rawHeaders, httpVersion } = request;

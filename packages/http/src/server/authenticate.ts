@@ -12,12 +12,15 @@ import { OPERATOR_TOKEN_HEADER, readOperatorToken } from '../operator-token.ts';
 import type { Route } from './route.ts';
 import type { LegacyRecord } from './trust-route.ts';
 
-/** Who asks under /internal/: a person, a process, or whoever has what all services shared, up to release 0.2.0. */
+/**
+ * Who makes a request under /internal/: a person, a process, or any client with the token that all services shared up
+ * to release 0.2.0.
+ */
 export type Asking = { person: Principal } | { caller: Caller | 'any service' } | null;
 
 /**
- * Lets through to /internal/ who shows a call token, or the token of a person; who it is is kept for what follows. A stranger reaches the
- * calls for anyone alone, and is not told what else there is.
+ * Lets requests to /internal/ pass that have a call token or a person's token, and records who makes them. Without a
+ * token, only calls that are open to anyone pass; other paths are not revealed.
  */
 export function authenticate(
   name: string,
@@ -41,7 +44,8 @@ export function authenticate(
   return (request: Request, response: Response, next: NextFunction) => {
     const { method, headers, baseUrl, path } = request;
     const operatorToken = headers[OPERATOR_TOKEN_HEADER];
-    // A person and a process at once is a mistake, and then the one that may do less counts. A header sent twice arrives joined by a comma, and fails.
+    // A request with both tokens is a mistake, so the person's token counts, which permits less. A header that was sent
+    // twice arrives joined by a comma and is refused.
     const asking: Asking =
       operatorToken === undefined ? callerOf(headers) : { person: personOf(trust, String(operatorToken), legacy) };
     if (asking === null && !open.has(`${method} ${baseUrl}${path}`))
@@ -52,8 +56,8 @@ export function authenticate(
 }
 
 /**
- * Nothing of a request is read before this has let it through.
- * @throws HttpError 403 unless who asks may make this call, 404 for a merchant's person who asks about another merchant.
+ * Nothing of a request is read before this check passes.
+ * @throws HttpError 403 if the caller may not make this call; 404 if a merchant's person asks about another merchant.
  */
 export function requireAccess(
   asking: Asking,
@@ -92,7 +96,7 @@ function personOf(trust: Trust, token: string, legacy?: Pick<LegacyRecord, 'acce
 
 function isOneOf(tokens: readonly string[], text: string): boolean {
   const given = Buffer.from(text);
-  // Only the length of a token, which is no secret, shows in the time this takes: each of them is compared.
+  // Every token is compared, so the time this takes reveals only a token's length, which is no secret.
   const matches = tokens
     .map((token) => Buffer.from(token))
     .map((token) => given.length === token.length && timingSafeEqual(given, token));

@@ -7,9 +7,10 @@ import { TIMEOUT_HEADER } from '../timeout-header.ts';
 type RequestCaller = ReturnType<typeof createCaller>;
 
 /**
- * Binds each request to its caller, so that what it causes ends when the caller hangs up or stops waiting. It comes after the
- * internal token was checked: a service says how long it waits, and is trusted. One that does not say waits until it hangs up.
- * @param publicTimeoutMs within which requests from outside are answered; their time begins anew once their body has arrived.
+ * Binds each request to its caller, so that the work of the request ends when the caller hangs up or stops waiting.
+ * Runs after the internal token was checked, because a service states how long it waits and is trusted. A service that
+ * doesn't state it waits until it hangs up.
+ * @param publicTimeoutMs the time in which requests from outside are answered, counted from the end of their body.
  */
 export function bindCaller(publicTimeoutMs: number) {
   return (request: Request, response: Response, next: NextFunction) => {
@@ -25,7 +26,7 @@ export function bindCaller(publicTimeoutMs: number) {
 
 /**
  * A client that sends slowly gets the same time for its answer as any other.
- * @param timeoutMs of a route that takes another time than most.
+ * @param timeoutMs for a route with its own timeout.
  */
 export function restartPublicCaller(request: Request, response: Response, timeoutMs?: number): void {
   if (!request.path.startsWith('/internal/')) (response.locals.caller as RequestCaller).restart(timeoutMs);

@@ -4,9 +4,10 @@ import { HttpError, RequestAborted, invalid } from '../errors.ts';
 import type { RouteRequest } from './route.ts';
 
 /**
- * Reads a JSON object from the request's body and gives it to `parse`, which checks and shapes it or throws an HttpError.
- * @throws HttpError 413 above `maxBytes`; 422 on the field `body` for another content type, a compressed body, bytes that are not
- * UTF-8, text that is not JSON and JSON that is not an object.
+ * Reads a JSON object from the request's body and passes it to `parse`, which checks and converts it or throws an
+ * HttpError.
+ * @throws HttpError 413 above `maxBytes`; 422 on the field `body` for another content type, a compressed body, bytes
+ *   that are not UTF-8, text that is not JSON, and JSON that is not an object.
  */
 export async function readJson<T>(
   request: RouteRequest,
@@ -26,7 +27,7 @@ export async function readJson<T>(
   return parse(parsed.value);
 }
 
-/** @returns the object with its text, or the reason why the bytes are none. */
+/** @returns the object with its text, or the reason why the bytes are not a JSON object. */
 export function parseJsonObject(bytes: Buffer): { value: Record<string, unknown>; text: string } | { reason: string } {
   let reason = 'must be UTF-8';
   try {
@@ -37,7 +38,7 @@ export function parseJsonObject(bytes: Buffer): { value: Record<string, unknown>
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return { value: value as Record<string, unknown>, text };
   } catch {
-    // The step that failed says why.
+    // `reason` is that of the failed step.
   }
   return { reason };
 }
@@ -47,24 +48,23 @@ function sizeText(bytes: number): string {
 }
 
 /**
- * With this header the edge passes a request on whose body it did not take, so that we can still answer in the right order:
- * a wrong key comes before a large body. A client that sets it gets a 413.
+ * The edge sets this header on a request whose body was too large to pass on, so that we still check in the right
+ * order: a wrong key is reported before a large body. A client that sets it gets a 413.
  */
 const TOO_LARGE_HEADER = 'x-body-too-large';
 
 /**
- * Buffers the body up to `maxBytes`. Of a longer one nothing is kept: the rest flows past unread, so that the answer can be
- * sent while the client is still sending.
+ * Buffers the body up to `maxBytes`. A longer body is discarded as it arrives, so that the answer can be sent while the
+ * client is still sending.
  */
 export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; tooLarge: boolean }> {
   const tooLarge = { bytes: Buffer.alloc(0), tooLarge: true };
   const declared = Number(incoming.headers['content-length'] ?? 0);
   if (declared > maxBytes || incoming.headers[TOO_LARGE_HEADER] !== undefined) return Promise.resolve(tooLarge);
-  // Without a body there is nothing to wait for.
   if (declared === 0 && incoming.headers['transfer-encoding'] === undefined) {
     return Promise.resolve({ bytes: Buffer.alloc(0), tooLarge: false });
   }
-  // Aborted before this listened: no event will come any more.
+  // Already aborted: no further event will come.
   if (incoming.destroyed && !incoming.readableEnded) return Promise.reject(new RequestAborted());
 
   const { promise, resolve, reject } = Promise.withResolvers<{ bytes: Buffer; tooLarge: boolean }>();
@@ -80,7 +80,7 @@ export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<{
   };
   incoming.on('data', onData);
   incoming.once('end', () => resolve({ bytes: Buffer.concat(chunks), tooLarge: false }));
-  // Every request is closed in the end; only before its end that is an error, and errors are dear to make.
+  // Every request closes eventually. Only a close before its end is an error. Errors are expensive to create.
   const onGone = () => incoming.readableEnded || reject(new RequestAborted());
   incoming.once('error', onGone);
   incoming.once('close', onGone);

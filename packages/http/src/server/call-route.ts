@@ -8,20 +8,20 @@ import { invalid, type ValidationItem } from '../errors.ts';
 import { readJson } from './body.ts';
 import type { Route, RouteRequest } from './route.ts';
 
-/** A request that fits its call. A part that the call does not have is undefined. */
+/** A request that matches its call. Parts that the call doesn't have are undefined. */
 export type CallRequest<C extends Call> = {
   params: ParamsOf<C>;
-  /** Null for a parameter that is absent. */
+  /** Null for an absent parameter. */
   query: QueryOf<C>;
   body: BodyOf<C>;
   author: C['authored'] extends true ? Author : undefined;
-  /** Of the connection's other end. */
+  /** The address of the connection's other end. */
   remoteAddress: string;
 };
 
 /**
- * The route of a call. What the handler returns is sent with the call's status.
- * A request that does not fit is 422 with `[{field, reason}]`, naming every problem; a body that is too large is 413.
+ * The route of a call. The handler's result is sent with the call's status. A request that doesn't match the call is
+ * 422 with `[{field, reason}]`, naming every problem; a body that is too large is 413.
  */
 export function callRoute<C extends Call>(
   call: C,
@@ -32,12 +32,15 @@ export function callRoute<C extends Call>(
   return { ...wayTo(call), handle: async (request) => ({ status, body: await handle(await read(request)) }) };
 }
 
-/** Where the route of a call is, and for whom. */
+/** The route of a call without its handler: its path, and who may make it. */
 export const wayTo = ({ method, path, access, callers, forMerchants }: Call): Omit<Route, 'handle'> => {
   return { method, path, access, callers, forMerchants };
 };
 
-/** For the few routes that answer with headers or bytes of their own. @returns what reads their requests, as `callRoute` does. */
+/**
+ * For the few routes that answer with their own headers or bytes. @returns a function that reads their requests like
+ * `callRoute` does.
+ */
 export function callReader<C extends Call>(call: C): (request: RouteRequest) => Promise<CallRequest<C>> {
   const check = bodyCheck(call);
   return async (request) => {
@@ -51,7 +54,7 @@ export function callReader<C extends Call>(call: C): (request: RouteRequest) => 
   };
 }
 
-/** Nobody signs with the name of a person but that person. */
+/** Nobody but the signed-in person can act under that person's name. */
 function actorIn({ principal }: RouteRequest, given: string): string {
   if (principal !== null) return actorOf(principal);
   if (!isActorOfOperator(given)) return given;
@@ -61,7 +64,10 @@ function actorIn({ principal }: RouteRequest, given: string): string {
   });
 }
 
-/** @returns each parameter as its value, or null when it is absent. @throws HttpError 422 naming every one that is wrong. */
+/**
+ * @returns the value of each parameter, or null for an absent one. @throws HttpError 422 naming every invalid
+ *   parameter.
+ */
 export function readQuery<Query extends Call['query']>(
   query: Query,
   given: URLSearchParams,
@@ -92,7 +98,10 @@ function bodyCheck({ body, authored }: Call): ((value: JsonObject) => JsonObject
   };
 }
 
-/** A field that is not known is refused here: a person may have misspelt it. Between services it may come from a newer release. */
+/**
+ * Unknown fields are refused here, because a person may have misspelled one. Between services they are allowed, because
+ * they may come from a newer release.
+ */
 function withAuthor(schema: { required?: readonly string[]; properties?: object } | null): object {
   return {
     type: 'object',
@@ -102,7 +111,9 @@ function withAuthor(schema: { required?: readonly string[]; properties?: object 
   };
 }
 
-/** Ajv names a missing or unknown field in `params`, every other one by its path: `/windows/0/from` is `windows[0].from`. */
+/**
+ * Ajv names a missing or unknown field in `params`, and any other by its path: `/windows/0/from` is `windows[0].from`.
+ */
 function fieldOf({ instancePath, params }: { instancePath: string; params: JsonObject }): string {
   const named = params['missingProperty'] ?? params['additionalProperty'];
   const path = typeof named === 'string' ? `${instancePath}/${named}` : instancePath;

@@ -2,12 +2,13 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 
 import type { RouteRequest } from './route.ts';
 
-/** The proxies whose forwarded address counts. */
+/** The proxies whose X-Forwarded-For is used. */
 export type TrustedProxies = Pick<BlockList, 'check'>;
 
 /**
  * @param text addresses and networks such as 10.0.0.0/8, separated by commas; empty for none.
- * @throws Error that names an entry that is neither. The network of all addresses is refused: it would let every client choose its address.
+ * @throws Error naming an entry that is neither. The network of all addresses is refused, because every client could
+ *   then choose its address.
  */
 export function parseTrustedProxies(text: string): TrustedProxies {
   const list = new BlockList();
@@ -23,8 +24,8 @@ export function parseTrustedProxies(text: string): TrustedProxies {
 }
 
 /**
- * Where a request comes from. From a trusted proxy it is the last address in X-Forwarded-For that is no such proxy: the client may have made
- * up whatever stands before it.
+ * The address of the client. Behind a trusted proxy it is the last address in X-Forwarded-For that is not a trusted
+ * proxy, because the client may have invented the addresses before it.
  */
 export function clientAddress(
   { remoteAddress, headers }: Pick<RouteRequest, 'remoteAddress' | 'headers'>,
@@ -40,13 +41,13 @@ export function clientAddress(
 }
 
 /**
- * What limits count a client by: its IPv4 address, or the first 64 bits of its IPv6 address, because one client usually has all addresses of
- * such a block.
+ * The key by which limits count a client: its IPv4 address, or the first 64 bits of its IPv6 address, because one
+ * client usually has all addresses of such a block.
  */
 export function clientBlock(address: string): string {
   const plain = unmapped(address);
   if (isIP(plain) !== 6) return plain;
-  // The host of a URL is the shortest spelling, so that one block has one name.
+  // A URL's host is in the shortest spelling, so that a block has only one name.
   const [head = '', tail = ''] = new URL(`http://[${plain.split('%')[0]}]`).hostname.slice(1, -1).split('::');
   const groups = head === '' ? [] : head.split(':');
   const rest = tail === '' ? [] : tail.split(':');
@@ -54,7 +55,7 @@ export function clientBlock(address: string): string {
   return `${whole.slice(0, 4).join(':')}::/64`;
 }
 
-/** Sockets that listen for both families show an IPv4 address as an IPv6 one. */
+/** Sockets that listen for both families report an IPv4 address as IPv6. */
 const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4' : 'ipv6');

@@ -4,11 +4,11 @@ import { HttpError } from '../errors.ts';
 import { callRoute } from './call-route.ts';
 import type { Route } from './route.ts';
 
-/** Where a service keeps its incidents. */
+/** How a service reads and resolves its incidents. */
 type IncidentStore<Row, Incident> = {
   /** At most `limit`, newest first; `before` is the last one of the previous page, or null for the first page. */
   read(list: { status: 'open' | 'all'; before: string | null; limit: number }): Promise<Row[]>;
-  /** @returns the incident as it then stands, or null when there is none with this id. */
+  /** @returns the resolved incident, or null when there is none with this id. */
   resolve(incidentId: string, author: Author): Promise<Row | null>;
   toJson(row: Row): Incident;
 };

@@ -9,18 +9,21 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { createServer } from '../node-http.ts';
 import { rejectUnreadable } from './reject-ambiguous-framing.ts';
 
-/** Longest for a request's headers, and for the whole request, to arrive. */
+/** The longest time for a request's headers, and for the whole request, to arrive. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
-/** How long clients are told to keep an idle connection. */
+/** The keep-alive time that clients are told. */
 const KEEP_ALIVE_TIMEOUT_MS = 5_000;
-/** It is kept above the 60 s of proxies that were not told, so that it is the client that closes and no request meets a closing end. */
+/**
+ * Added to that time, so that connections outlast the 60 s of proxies that ignore it. The client then closes first, and
+ * no request is sent on a closing connection.
+ */
 const KEEP_ALIVE_BUFFER_MS = 70_000;
 const MAX_CONNECTIONS = 4_096;
 /**
- * While stopping: how long idle connections may still bring a request, and how long requests may take to finish. Every answer closes its
- * connection, so what is idle after that has been idle for as long. nginx and clients that heed what they are told have then given it
- * up for three seconds, and none of them sends into a closing end.
+ * While stopping: how long idle connections may still bring a request, and how long requests may take to finish. Every
+ * answer closes its connection, so a connection that is still idle has been idle for all this time. nginx, and clients
+ * that follow the keep-alive time, gave it up three seconds earlier and no longer send on it.
  */
 const IDLE_GRACE_MS = 8_000;
 const FINISH_TIMEOUT_MS = 15_000;
@@ -30,15 +33,15 @@ type ListenOptions = {
   port: number;
   lifecycle: Lifecycle;
   logger: Logger;
-  /** Of the log line. */
+  /** The message of the log line. */
   message?: string;
 };
 
 /**
- * Serves `app` until the process stops. Then no new connection is accepted, /readyz is 503, requests under way are finished
- * and every answer closes its connection.
- * @returns the port listened on, which matters when 0 was asked for.
- * @throws when the port is taken or not allowed.
+ * Serves `app` until the process stops. While it stops, no new connection is accepted, /readyz is 503, current requests
+ * are finished, and every answer closes its connection.
+ * @returns the port, which is chosen by the system for port 0.
+ * @throws when the port is in use or not permitted.
  */
 export async function listen(
   app: Express,
@@ -52,14 +55,14 @@ export async function listen(
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       keepAliveTimeoutBuffer: KEEP_ALIVE_BUFFER_MS,
       connectionsCheckingInterval: 1_000,
-      // The app answers for it, with the body and the id that every answer of ours has.
+      // The app answers instead, with the body and the id that all our answers have.
       requireHostHeader: false,
     },
     app,
   );
   server.maxConnections = MAX_CONNECTIONS;
   rejectUnreadable(server, logger);
-  // An expectation we do not know is ignored, as HTTP allows; Node alone would answer with a bare 417.
+  // Unknown expectations are ignored, as HTTP allows. Node by itself would answer with a bare 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   const { promise: listening, resolve, reject }: PromiseWithResolvers<void> = Promise.withResolvers();
   server.once('error', reject);
@@ -73,13 +76,13 @@ export async function listen(
   return { port: address.port };
 }
 
-/** Ends as soon as no connection is left, at the latest when the time to finish is over. */
+/** Resolves when no connection is left, at the latest after the time to finish. */
 async function close(server: Server): Promise<void> {
   const { promise: closed, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
-  // The kernel resets connections that it has taken and we have not, with the requests they may have brought.
+  // The kernel resets connections that it has accepted and we haven't, with the requests they may carry.
   await everythingArrived();
-  // Of the two, this close() only stops listening. An HTTP server's own would also cut idle connections at once, and with them
-  // a request that is on its way.
+  // net.Server's close() only stops listening. The HTTP server's close() would also cut idle connections immediately,
+  // and with them a request that is on its way.
   NetServer.prototype.close.call(server, () => resolve());
   const idle = setTimeout(() => {
     void everythingArrived().then(() => server.closeIdleConnections());
@@ -88,11 +91,14 @@ async function close(server: Server): Promise<void> {
   await closed;
   clearTimeout(idle);
   clearTimeout(finish);
-  // Nothing is listening any more; this ends the server's housekeeping timer.
+  // Nothing is listening any more. This ends the server's housekeeping timer.
   server.close(() => undefined);
 }
 
-/** Resolves right after the event loop has taken what waits in its sockets, however long it was busy or the process not running. */
+/**
+ * Resolves right after the event loop has read what is in its sockets, however long the loop was busy or the process
+ * frozen.
+ */
 async function everythingArrived(): Promise<void> {
   await nextImmediate();
   await nextImmediate();

@@ -9,12 +9,12 @@ import { inSpan, type Span } from '@quittance/runtime/tracing/tracing.ts';
 
 import type { Asking } from './authenticate.ts';
 
-/** Asked every few seconds by machines; not worth a line at the usual level, nor a trace. */
+/** Requested every few seconds by machines; logged only at debug level, and not traced. */
 export const quietRoutes = ['/livez', '/readyz', '/metrics'];
 
 /**
- * Gives every request its id, and after it one log line and its metrics. Both name the route's pattern and never the path,
- * because a path may hold a payment's public token and has no bounded number of values.
+ * Gives every request an id, and afterwards one log line and its metrics. Both have the route's pattern and never the
+ * path: a path may contain a payment's public token, and has an unlimited number of values.
  */
 export function observeRequests({ logger, metrics }: { logger: Logger; metrics: Metrics }) {
   const durations = metrics.histogram('http_request_duration_seconds', 'Duration of HTTP requests answered', [
@@ -34,7 +34,7 @@ export function observeRequests({ logger, metrics }: { logger: Logger; metrics: 
       inFlight.dec();
       const seconds = (performance.now() - startedAt) / 1000;
       const route = (response.locals.route as string | undefined) ?? 'unmatched';
-      // 499, as the common proxies write it: the client left before it had its answer.
+      // 499, like common proxies log it: the client left before it had its answer.
       const status = response.writableFinished ? response.statusCode : 499;
       const { method } = request;
       durations.observe({ method, route, status: String(status) }, seconds);
@@ -50,13 +50,13 @@ export function observeRequests({ logger, metrics }: { logger: Logger; metrics: 
   };
 }
 
-/** The person who asks, as an audit names one. */
+/** The person who makes the request, named as in the audit log. */
 function whoOf({ locals }: Response): { who?: string } {
   const asking = (locals.asking ?? null) as Asking;
   return asking !== null && 'person' in asking ? { who: actorOf(asking.person) } : {};
 }
 
-/** The caller's id, when it can go into headers and logs as it is. */
+/** The caller's request id, if it is safe in headers and logs. */
 function acceptRequestId(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(header) ? header : null;
 }

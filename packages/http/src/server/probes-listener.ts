@@ -4,8 +4,9 @@ import { listen } from './listen.ts';
 type Parts = Pick<Parameters<typeof createApp>[0], 'name' | 'logger' | 'metrics' | 'ready'>;
 
 /**
- * Serves /livez, /readyz and /metrics on a port of their own, for a process whose other port the public reaches. Begin it before that one is
- * listened on: the last to begin is the first to close, so that /readyz says 503 while the other one finishes its requests.
+ * Serves /livez, /readyz and /metrics on a separate port, for a process whose other port is public. Call it before the
+ * other port is opened: the last to open is the first to close, so /readyz answers 503 while the other port finishes
+ * its requests.
  */
 export const listenForProbes = (
   parts: Parts,

@@ -8,8 +8,9 @@ import type { Route } from './route.ts';
 const READY_TIMEOUT_MS = 1_000;
 
 /**
- * What the outside asks a process about itself. /livez: is it running at all (no backend is asked, restarting would not help);
- * /readyz: should it get requests now, 503 while a backend is missing or the process is stopping, else with what `ready` says of itself; /metrics: Prometheus' text.
+ * The probes of a process. /livez: whether it runs at all; it checks no backend, because a restart would not help.
+ * /readyz: whether it should get requests now; 503 while a backend is missing or the process is stopping, else with
+ * what `ready` returns. /metrics: Prometheus' text format.
  */
 export function probes({
   name,

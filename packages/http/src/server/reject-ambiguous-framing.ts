@@ -15,8 +15,8 @@ const refusals: Record<string, HttpError> = {
 };
 
 /**
- * Answers what never becomes a request: bytes that are no HTTP, headers that are too large or too slow. Node alone would answer
- * with a bare status line; every answer of ours has a JSON body and an X-Request-ID.
+ * Answers what never becomes a request: bytes that are not HTTP, headers that are too large or too slow. Node by itself
+ * would answer with a bare status line; every answer of ours has a JSON body and an X-Request-ID.
  */
 export function rejectUnreadable(server: Server, logger: Logger): void {
   const lastResponses = new WeakMap<Duplex, ServerResponse>();
@@ -28,19 +28,22 @@ export function rejectUnreadable(server: Server, logger: Logger): void {
       logger.debug({ code: error.code, status: refusal.status }, 'request refused unread');
       socket.end(toText(refusal), () => socket.destroy());
     } else if (last?.writableEnded) {
-      // What was wrong with the request has its answer; it may still be on its way out.
+      // The request already has its answer, which may still be on its way out.
       socket.end(() => socket.destroy());
     } else socket.destroy();
   });
-  // Node takes this for a wish to tunnel, hands the bare socket over and makes no request of it.
+  // Node treats CONNECT as a request for a tunnel: it passes on the raw socket and creates no request.
   server.on('connect', (_request, socket) => {
-    // Node listens no longer, and an error without a listener would end the process.
+    // Node no longer listens on the socket, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     socket.end(toText(methodNotAllowed), () => socket.destroy());
   });
 }
 
-/** Whether a whole answer can be written: inside another one, or after that of the same request, it would corrupt the connection. */
+/**
+ * Whether a whole answer can be written. Inside another answer, or after the answer to the same request, it would
+ * corrupt the connection.
+ */
 function isBetweenAnswers(last: ServerResponse | undefined): boolean {
   return last === undefined || !last.headersSent || (last.writableFinished && last.req.complete);
 }

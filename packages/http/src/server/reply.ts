@@ -3,21 +3,21 @@ import type { NextFunction, Request, Response } from 'express';
 
 import type { Reply } from './route.ts';
 
-/** How long the unread rest of a body may keep its connection after the answer. */
+/** How long the unread rest of a body may keep its connection open after the answer. */
 const UNREAD_BODY_TIMEOUT_MS = 5_000;
 
-/** Sends a route's reply, unless the client has gone. @param onBroken is told why a stream ended before its end. */
+/** Sends a route's reply, unless the client has gone. @param onBroken receives the reason when a stream ends early. */
 export function sendReply(response: Response, reply: Reply, onBroken?: (error: Error) => void): void {
   if (response.headersSent || response.destroyed) {
     if (reply.body instanceof Readable) reply.body.destroy();
     return;
   }
   const { bytes, contentType } = encode(reply.body);
-  // Nothing is kept by browsers or proxies unless a route says so: answers hold credentials and states that change.
+  // Browsers and proxies cache nothing unless a route says so, because answers contain credentials and changing states.
   const headers: Record<string, string | number> = { 'cache-control': 'no-store' };
   for (const [name, value] of Object.entries(reply.headers ?? {})) headers[name.toLowerCase()] = value;
   if (bytes instanceof Readable) {
-    // A proxy that keeps the whole answer before it passes it on would hide that it is coming, and that it broke.
+    // A proxy that buffers the whole answer would hide that it is coming, and that it broke.
     headers['x-accel-buffering'] = 'no';
   } else if (bytes !== null) {
     headers['content-type'] ??= contentType;
@@ -25,7 +25,7 @@ export function sendReply(response: Response, reply: Reply, onBroken?: (error: E
   } else if (reply.status !== 204 && reply.status !== 304) {
     headers['content-length'] = 0;
   }
-  // A process about to end asks for no further requests on this connection; the client then opens one elsewhere.
+  // A stopping process wants no further requests on this connection; the client opens one elsewhere.
   const stopping = response.app.locals.stopping as AbortSignal | undefined;
   if (stopping?.aborted) headers.connection = 'close';
   response.writeHead(reply.status, headers);
@@ -34,8 +34,8 @@ export function sendReply(response: Response, reply: Reply, onBroken?: (error: E
 }
 
 /**
- * Sends as fast as the client reads. The end of an answer says that it is whole, so a stream that fails, or stands still, breaks
- * the connection.
+ * Sends as fast as the client reads. The regular end of an answer says that it is complete, so a stream that fails or
+ * stalls breaks the connection.
  */
 function sendStream(response: Response, stream: Readable, onBroken: (error: Error) => void = () => undefined): void {
   if (response.req.method === 'HEAD') {
@@ -43,11 +43,11 @@ function sendStream(response: Response, stream: Readable, onBroken: (error: Erro
     response.end();
     return;
   }
-  // Node counts a write that goes on, however slowly, as progress.
+  // For Node, any write that continues, however slowly, is progress.
   const { streamStalledMs } = response.app.locals as { streamStalledMs: number };
   response.setTimeout(streamStalledMs, () => response.destroy(new Error('the stream stood still')));
   pipeline(stream, response, (error) => {
-    // A client may leave when it likes.
+    // A client may leave at any time.
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') onBroken(error);
   });
 }
@@ -61,8 +61,9 @@ function encode(body: unknown): { bytes: Buffer | Readable | null; contentType: 
 }
 
 /**
- * A request answered before its body was read (too large, unauthorised) leaves the client sending. The rest is read and thrown
- * away, so that the client gets to see the answer and can go on with the connection; one that never comes to its end is cut off.
+ * When a request is answered before its body was read (too large, unauthorised), the client is still sending. The rest
+ * is read and discarded, so that the client sees the answer and can reuse the connection. A body that never ends is cut
+ * off.
  */
 export function closeUnreadBody(request: Request, response: Response, next: NextFunction): void {
   response.once('finish', () => {

@@ -5,7 +5,7 @@ import type { Access } from '@quittance/contracts/operator.ts';
 import type { Principal } from '@quittance/contracts/principal.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
-/** What a route is given: the request without the framework. */
+/** A request as a route sees it, independent of the framework. */
 export type RouteRequest = {
   method: string;
   /** Without the query, still percent-encoded. */
@@ -14,42 +14,44 @@ export type RouteRequest = {
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /** Name, value, name, value, … as received: shows a header that was sent twice. */
+  /** Name, value, name, value, … as received. Shows headers that were sent twice. */
   rawHeaders: string[];
   requestId: string;
-  /** Of the connection's other end, which may be a proxy. */
+  /** The address of the connection's other end, which may be a proxy. */
   remoteAddress: string;
-  /** Who asks, under /internal/; null for a service and for everyone outside. */
+  /** The person who makes a request under /internal/; null for a service, and for every request from outside. */
   principal: Principal | null;
   /**
-   * Reads the body, however it is framed, and buffers `maxBytes` at most. When it is longer, `tooLarge` is true and `bytes` empty.
-   * @throws RequestAborted when the client goes away before the end.
+   * Reads the body, with a length or chunked, and buffers at most `maxBytes`. For a longer body, `tooLarge` is true and
+   * `bytes` is empty.
+   * @throws RequestAborted when the client leaves before the end.
    */
   readBody(maxBytes: number): Promise<{ bytes: Buffer; tooLarge: boolean }>;
 };
 
 /**
- * What a route answers. An object is sent as JSON; a Buffer byte for byte, as JSON unless `headers` says otherwise; a string as
- * plain text unless `headers` says otherwise; a Readable as its bytes come, at the pace of the client (see startStream()).
+ * A route's answer. An object is sent as JSON. A Buffer is sent byte for byte, as JSON unless `headers` says otherwise;
+ * a string as plain text unless `headers` says otherwise; a Readable as its bytes arrive, at the client's pace (see
+ * startStream()).
  */
 export type Reply = { status: number; body?: unknown; headers?: Record<string, string> };
 
-/** One way in: `path` may hold `:parameters`. A GET route answers HEAD as well. */
+/** One route. `path` may contain `:parameters`. A GET route also answers HEAD. */
 export type Route = {
   method: Method;
   path: string;
   handle: (request: RouteRequest) => Promise<Reply> | Reply;
-  /** Who may ask under /internal/: services alone unless it is given. */
+  /** Who may call it under /internal/; only services by default. */
   access?: Access;
-  /** The services that may ask under /internal/: none unless they are given. */
+  /** The services that may call it under /internal/; none by default. */
   callers?: readonly ServiceName[];
-  /** Whether people of the merchant whom the path names may ask as well: not unless it is given. */
+  /** Whether people of the merchant that the path names may call it too; not by default. */
   forMerchants?: boolean;
-  /** Within which a request from outside is answered, where that is not the time of all others. */
+  /** The time in which a request from outside is answered, where it differs from the default. */
   publicTimeoutMs?: number;
 };
 
-/** A parameter of the path, decoded. @throws Error when the route's path has none of this name, which would be our own mistake. */
+/** A decoded path parameter. @throws Error when the route's path has no such parameter, which is a bug. */
 export function pathParameter(params: RouteRequest['params'], name: string): string {
   const value = params[name];
   if (value === undefined) throw new Error(`the path has no parameter ${name}`);

@@ -12,7 +12,7 @@ type AppParts = Omit<Parameters<typeof createApp>[0], 'trust' | 'name' | 'legacy
 };
 type ServerConfig = { host: string; port: number; trust: Trust };
 
-/** Serves a service's routes with its settings until the process stops. */
+/** Serves a service's routes, with its settings, until the process stops. */
 export async function serve({
   config: { host, port, trust },
   lifecycle,

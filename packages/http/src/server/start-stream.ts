@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 
 /**
- * Makes a body of unknown length from pieces, each made when the client has room for it. The first one is made at once, so that what
- * fails by then is answered as any other error.
- * @param pieces not begun yet. Its `finally` runs when the body ends, breaks or is not wanted any more.
- * @throws what making the first piece throws.
+ * Makes a body of unknown length from pieces. Each piece is made when the client has room for it. The first is made
+ * immediately, so that an error until then gets an ordinary error answer.
+ * @param pieces not started yet. Its `finally` runs when the body ends, breaks or is no longer needed.
+ * @throws the error of the first piece.
  */
 export async function startStream(pieces: AsyncGenerator<Buffer, void>): Promise<Readable> {
   const first = await pieces.next();

@@ -11,9 +11,10 @@ import {
 import { quietRoutes } from './observe-requests.ts';
 
 /**
- * A span a request, named by the route's pattern and never by the path, which may hold a payment's public token.
- * It comes after the internal token was checked: a caller under /internal/ is one of ours, whose trace is continued. Any other
- * traceparent is not read, so that no outsider decides what is exported, or joins our traces to others.
+ * Starts one span per request, named by the route's pattern and never by the path, which may contain a payment's public
+ * token. Runs after the internal token was checked: a caller under /internal/ is one of our services, whose trace is
+ * continued. Any other traceparent is ignored, so that no outsider decides what is exported or links our traces to
+ * others.
  */
 export function traceRequests(tracer: Tracer) {
   return (request: Request, response: Response, next: NextFunction) => {

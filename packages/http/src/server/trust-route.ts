@@ -5,13 +5,13 @@ import type { Trust } from '@quittance/runtime/trust.ts';
 import { callRoute } from './call-route.ts';
 import type { Route } from './route.ts';
 
-/** Where a service writes down what it accepts only because INTERNAL_TOKEN is set. */
+/** Records what a service accepts only because INTERNAL_TOKEN is set. */
 export type LegacyRecord = {
   accepted(kind: LegacyKind): void;
   read(): Promise<{ watchedSeconds: number | null; legacy: LegacyUse[] }>;
 };
 
-/** Whether INTERNAL_TOKEN is still needed, for `ops trust check`. Every service has it. */
+/** Says whether INTERNAL_TOKEN is still needed, for `ops trust check`. Every service has this route. */
 export const trustRoute = (service: ServiceName, trust: Trust, record: LegacyRecord): Route =>
   callRoute(ReadTrust[service], async () => {
     const { watchedSeconds, legacy } = await record.read();

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** What the local stack and the tests need to know of the token: committed, so that they need no compiler. */
+/** What the local stack and the tests need of the token. It is committed, so that they need no compiler. */
 export type TokenArtifact = { compiler: string; abi: { type: string; name?: string }[]; bytecode: string };
 
 type CompilerOutput = {
@@ -13,8 +13,8 @@ const sourceFile = new URL('TestUsdt.sol', import.meta.url);
 const artifactFile = new URL('test-usdt.json', import.meta.url);
 
 /**
- * Compiles TestUsdt.sol with the pinned compiler, in a way that gives the same bytes on every machine.
- * @throws Error with the compiler's complaints, warnings included.
+ * Compiles TestUsdt.sol with the pinned compiler so that every machine produces the same bytes.
+ * @throws Error with the compiler's errors and warnings.
  */
 export function compileToken(): TokenArtifact {
   const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string; version(): string };
@@ -23,7 +23,7 @@ export function compileToken(): TokenArtifact {
     sources: { 'TestUsdt.sol': { content: readFileSync(sourceFile, 'utf8') } },
     settings: {
       optimizer: { enabled: true, runs: 200 },
-      // Every chain we know runs this version; the metadata hash would change with every comment.
+      // Every known chain runs this version. The metadata hash would change with every comment.
       evmVersion: 'paris',
       metadata: { bytecodeHash: 'none', appendCBOR: false },
       outputSelection: { 'TestUsdt.sol': { TestUsdt: ['abi', 'evm.bytecode.object'] } },

@@ -2,7 +2,7 @@ import { getCreateAddress, Interface, toBeHex } from 'ethers';
 import { rpc } from '../rpc.ts';
 import { readArtifact } from './compile.ts';
 
-/** Accounts of anvil that deploy and own a token each, the one of the local network and the one of Tron. */
+/** Accounts of anvil that each deploy and own a token: one for the local network and one for Tron. */
 export const tokenOwners = {
   local: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   tron: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
@@ -22,10 +22,13 @@ export type Token = {
   pay(to: string, units: bigint): Promise<string>;
   /** Several transfers of the payer in one transaction. */
   payBatch(payments: BatchPayment[]): Promise<string>;
-  /** The same for later, any number of times: encoding a hundred payments takes milliseconds in which nothing else is measured. */
+  /**
+   * Prepares the transaction, to be sent later any number of times. Encoding a hundred payments takes milliseconds,
+   * which measurements must not include.
+   */
   prepareBatch(payments: BatchPayment[]): () => Promise<string>;
   mint(to: string, units: bigint): Promise<string>;
-  /** Takes so many hundredths of a per cent from each transfer from now on; 0 ends it. */
+  /** Takes a fee of this many hundredths of a per cent from each transfer from now on; 0 ends it. */
   setFee(basisPoints: number): Promise<string>;
   /** Freezes a wallet as Tether's contract does, or clears it. */
   setBlackListed(address: string, isBlackListed: boolean): Promise<string>;
@@ -39,14 +42,14 @@ const contract = new Interface(artifact.abi);
 const payerStock = 10n ** 15n;
 
 /**
- * The test USDT on this chain: deployed, with a rich payer, if it was not there before.
- * @throws Error when the chain is not a fresh anvil and has no token either.
+ * The test USDT on this chain. Deploys it, with a payer that has plenty of it, if the chain doesn't have it yet.
+ * @throws Error when the chain is not a new anvil and has no token either.
  */
 export async function ensureToken(
   rpcUrl: string,
   { decimals = 6, owner = tokenOwners.local }: { decimals?: number; owner?: string } = {},
 ): Promise<Token> {
-  // The contract that the owner's very first transaction creates: the same on every chain.
+  // The contract of the owner's first transaction: the same address on every chain.
   const address = getCreateAddress({ from: owner, nonce: 0 });
   const sendData = async (from: string, data: string) =>
     (await transact(rpcUrl, { from, to: address, data })).transactionHash;
@@ -108,8 +111,8 @@ async function transact(rpcUrl: string, transaction: Record<string, string>): Pr
 const submissions = 50;
 
 /**
- * Of two transactions of one account that come at the same moment, anvil gives both one nonce and refuses the second, even one that says
- * the same, which is then sent again.
+ * When two transactions of one account arrive at the same moment, anvil gives both the same nonce and refuses the
+ * second, even an identical one. The refused one is sent again.
  */
 async function submit(rpcUrl: string, transaction: Record<string, string>): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,6 +1,6 @@
 import { rpc } from '../rpc.ts';
 
-/** How far the last block that cannot change any more lies behind the head. */
+/** How far the last block that can't change any more is behind the head. */
 export const SOLIDIFIED_BEHIND = 19;
 
 export const MAX_BATCH = 100;
@@ -11,19 +11,19 @@ const MAX_TOPICS = 1_000;
 export type TronOptions = {
   /** The Ethereum chain behind it. */
   rpcUrl: string;
-  /** What it reports in place of the other chain's id. Default: that id. */
+  /** The chain id that it reports. Default: the Ethereum chain's id. */
   chainId?: number;
   /** false for nodes, and providers, without eth_getBlockReceipts. Default true. */
   hasBlockReceipts?: boolean;
 };
 
-/** What may be wrong with the node. */
+/** The faults that the node simulates. */
 export type TronState = {
   hasFinalized: boolean;
   failed: Set<string>;
   indexedFrom: number;
   maxResults: number;
-  /** Every n-th request is refused for want of resources; 0 for none. */
+  /** Every n-th request is refused because of missing resources; 0 for none. */
   refusedEvery: number;
 };
 
@@ -36,7 +36,7 @@ type Filter = {
 };
 type RawLog = { blockNumber: string };
 type RawReceipt = { transactionHash: string };
-/** Fields of an Ethereum block that Tron's have as well, in one meaning. */
+/** Fields of an Ethereum block that Tron's blocks also have, with the same meaning. */
 type RawBlock = Record<
   | 'number'
   | 'hash'
@@ -51,7 +51,7 @@ type RawBlock = Record<
   unknown
 >;
 
-/** An error as java-tron words it: always with an empty object as text in `data`. */
+/** An error as java-tron reports it: always with the text of an empty object in `data`. */
 export class Refusal extends Error {
   readonly error: { code: number; message: string; data: string };
 
@@ -61,14 +61,14 @@ export class Refusal extends Error {
   }
 }
 
-/** By method. @throws Refusal, which is answered as an error; anything else is no answer. */
+/** Answers by method. @throws Refusal, which is sent as an error; any other error is no answer. */
 export function answersOf(
   { rpcUrl, chainId, hasBlockReceipts = true }: TronOptions,
   state: TronState,
 ): Record<string, (...params: unknown[]) => Promise<unknown>> {
   async function real<T>(method: string, ...params: unknown[]): Promise<T> {
     return rpc<T>(rpcUrl, method, params).catch((error: unknown) => {
-      // A plain error is the chain's own word; that it cannot be reached is another kind.
+      // A plain Error is the chain's own answer. Other classes mean that it can't be reached.
       throw error instanceof Error && error.constructor === Error ? new Refusal(-32000, error.message) : error;
     });
   }
@@ -100,7 +100,7 @@ export function answersOf(
     if (from > to) throw new Refusal(-32602, 'please verify: fromBlock <= toBlock');
     const last = Math.min(to, await head());
     if (last - from > MAX_RANGE) throw new Refusal(-32602, `exceed max block range: ${MAX_RANGE}`);
-    // Blocks that do not exist yet hold nothing, and that is no error.
+    // Blocks that don't exist yet contain nothing, and this is not an error.
     if (from > last) return [];
     const range = { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${last.toString(16)}` };
     return foundBy(state, filter, await real('eth_getLogs', { ...filter, ...range }));
@@ -129,7 +129,7 @@ export function answersOf(
   };
 }
 
-/** Tron's own 21 bytes of an address, which begin with 0x41, are taken as well as the 20 that Ethereum knows. */
+/** Accepts Tron's own 21-byte addresses, which begin with 0x41, as well as Ethereum's 20 bytes. */
 function withoutPrefix(filter: Filter): Filter {
   const { address } = filter;
   if (address === undefined) return filter;
@@ -137,7 +137,7 @@ function withoutPrefix(filter: Filter): Filter {
   return { ...filter, address: Array.isArray(address) ? address.map(short) : short(address) };
 }
 
-/** Only a search goes through the index; without address and topics every block is read. */
+/** Only a search uses the index. Without address and topics every block is read. */
 function foundBy(
   { indexedFrom, maxResults }: TronState,
   { address = [], topics = [] }: Filter,
@@ -151,7 +151,7 @@ function foundBy(
 
 const zeros = (bytes: number) => `0x${'00'.repeat(bytes)}`;
 
-/** Tron has neither a filter over events nor roots of state and receipts to show. */
+/** Tron has neither a Bloom filter of events nor roots of state and receipts. */
 function blockOf(block: RawBlock | null): unknown {
   if (block === null) return null;
   const { number, hash, parentHash, timestamp, miner, size, gasLimit, gasUsed, transactions, transactionsRoot } = block;

@@ -2,37 +2,38 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answersOf, MAX_BATCH, MAX_RESULTS, Refusal, type TronOptions, type TronState } from './answers.ts';
 
-/** What a Tron network's own full node answers, over the blocks of a local Ethereum chain. */
+/** A node that answers like a Tron network's full node, with the blocks of a local Ethereum chain. */
 export type TronNode = {
   url: string;
   /** HTTP requests so far. */
   requests(): number;
-  /** Every method asked for so far, in order. */
+  /** Every method called so far, in order. */
   methods: readonly string[];
-  /** The index over events begins at this height: of older blocks, a search by address or topic finds nothing and says nothing. */
+  /** The event index begins at this height. A search by address or topic silently finds nothing in older blocks. */
   indexesFrom(height: number): void;
-  /** Takes these transactions for failed: their receipts say so and still hold the events, and so do searches. */
+  /** Treats these transactions as failed: their receipts say so and still contain the events, and so do searches. */
   fail(...hashes: string[]): void;
   /** Whether it names a final block. */
   namesFinal(names: boolean): void;
   /** Refuses every search with more results than this. */
   limitResults(results: number): void;
-  /** Refuses every n-th request for want of resources; 0 for none. */
+  /** Refuses every n-th request because of missing resources; 0 for none. */
   refuseEvery(n: number): void;
   close(): Promise<void>;
 };
 
 export type TronNodeOptions = TronOptions & {
-  /** Where it listens on 127.0.0.1. Default: any free port. */
+  /** Its port on 127.0.0.1. Default: any free port. */
   port?: number;
-  /** false for nodes from before the `finalized` tag, which take the word for a malformed number. */
+  /** false for nodes from before the `finalized` tag, which read the word as a malformed number. */
   hasFinalized?: boolean;
 };
 
 type Call = { id: number; method: string; params?: unknown[] };
 
 /**
- * Speaks as java-tron does over a local chain: its limits, its error texts, its empty headers and its ways to be silently incomplete.
+ * Behaves like java-tron, with a local chain: its limits, its error texts, its empty headers and its silently
+ * incomplete answers.
  * Sources: java-tron's services/jsonrpc, and https://tronprotocol.github.io/documentation-en/api/json-rpc/.
  */
 export async function startTronNode(options: TronNodeOptions): Promise<TronNode> {
@@ -70,7 +71,7 @@ export async function startTronNode(options: TronNodeOptions): Promise<TronNode>
     return { jsonrpc: '2.0', error: { code: -32005, message }, id: null };
   }
 
-  // Whatever goes wrong, the status is 200.
+  // The status is 200 even for errors.
   const server = createServer((request, response) => {
     respond(request).then(
       (body) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body)),

@@ -6,15 +6,15 @@ import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { outdatedFunctions, tableExists } from './functions.ts';
 import { migrationNames, type MigrationSource } from './source.ts';
 
-/** Longer than a migration may take in a deployment, and than a database needs to come up. */
+/** Longer than a migration may take in a deployment, and than a database needs to start. */
 const TIMEOUT_MS = 900_000;
 
 type Awaited = { url: string; schema: string; migrations: MigrationSource[] };
 
 /**
- * Waits until another process has applied every migration and function of these sources; applies none itself.
- * A schema that a later release has migrated is accepted.
- * @throws Error naming what is missing, or why the database could not be asked, after 15 minutes or `timeoutMs`.
+ * Waits until another process has applied every migration and function of these sources. Applies none itself. A schema
+ * that a later release has migrated is accepted.
+ * @throws Error after 15 minutes or `timeoutMs`, with what is missing or why the database could not be reached.
  */
 export async function awaitMigrations({
   logger,
@@ -24,7 +24,7 @@ export async function awaitMigrations({
   await waitFor({ name: `schema ${awaited.schema}`, check: () => checkApplied(awaited), timeoutMs, logger });
 }
 
-/** Opens its own connection each time, since the address may lead to another server by the next. */
+/** Opens a new connection each time, because the address may lead to another server by then. */
 async function checkApplied({ url, schema, migrations }: Awaited): Promise<void> {
   const client = new pg.Client({
     connectionString: url,

@@ -2,15 +2,15 @@ import type pg from 'pg';
 
 import { functionFiles, type FunctionFile, type MigrationSource } from './source.ts';
 
-/** Records the text of each function that is in the schema, and the release that it came with. */
+/** The table that records the text of each function in the schema, and its release. */
 const LEDGER = 'applied_functions';
 
 /**
- * Applies the functions whose text changed, in one transaction. Their files may refer to each other in any order.
- * A function that a later release applied stays, so that going back to an earlier one does not break the processes that
- * still run. A function whose file is gone stays too, until a migration drops it.
- * @returns the names of those applied.
- * @throws when a file fails or does not define its function; all functions of the source are then unchanged.
+ * Applies the functions whose text changed, in one transaction. Their files may refer to each other in any order. A
+ * function that a later release applied is kept, so that going back to an earlier release doesn't break processes that
+ * are still running. A function whose file is gone is kept too, until a migration drops it.
+ * @returns the names of the applied functions.
+ * @throws when a file fails or doesn't define its function. All functions of the source are then unchanged.
  */
 export async function applyFunctions(client: pg.Client, schema: string, source: MigrationSource): Promise<string[]> {
   const outdated = await outdatedFunctions(client, schema, source);
@@ -32,7 +32,7 @@ export async function applyFunctions(client: pg.Client, schema: string, source: 
   return outdated.map(({ name }) => name);
 }
 
-/** The functions of which the schema has neither this text nor that of a later release. */
+/** The functions that the schema has neither with this text nor from a later release. */
 export async function outdatedFunctions(
   client: pg.Client,
   schema: string,

@@ -9,28 +9,28 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { applyFunctions } from './functions.ts';
 import { migrationNames, pathOf, type MigrationSource } from './source.ts';
 
-/** No merchant waits for a migration: a server that is busy may take its time. */
+/** No merchant waits for a migration, so a busy server may take this long. */
 const CONNECT_TIMEOUT_MS = 30_000;
-/** Longest wait for another process's migration: an index build waits for every transaction that is open. */
+/** The longest wait for another process's migration: an index build waits for every open transaction. */
 const MIGRATION_LOCK_TIMEOUT_MS = 900_000;
 const MIGRATION_LOCK_POLL_MS = 200;
-/** A statement that waits for a table's lock holds up everybody who comes after it, for this long at most. */
+/** A statement that waits for a table's lock blocks every later one. This is how long at most. */
 const LOCK_TIMEOUT_MS = 500;
-/** Longer than a statement of the services lasts; a reader of hours is not waited for. */
+/** Longer than the services' statements take. Readers that take hours are not awaited. */
 const LOCK_RETRIES_MS = 600_000;
 const LOCK_RETRY = { firstMs: 500, maxMs: 5_000 };
-/** SQLSTATE of a lock that was not got in time. */
+/** SQLSTATE of a lock that was not available in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Brings a schema up to date while it is in use. Each source in turn: its migrations not yet applied, in order, each in a transaction,
- * then its functions whose text changed, in one transaction. What does not get a lock in time lets those who wait behind it go
- * first, and is tried again.
- * Migrations only go forward; a file that was applied must never change, be renamed or gain a predecessor.
- * Any number of processes may call this at once: one works, the others wait and find nothing left to do.
+ * Brings a schema up to date while it is in use. For each source in order: applies its new migrations, each in a
+ * transaction, then the functions whose text changed, in one transaction. A statement that doesn't get its lock in time
+ * gives way to those that wait behind it, and is tried again.
+ * Migrations only go forward. An applied file must never change, be renamed or get a predecessor.
+ * Any number of processes may call this at the same time: one works, the others wait and find nothing left to do.
  * The role needs to own `schema` and nothing more.
- * @throws when a file is misnamed, out of order or fails, or gets no lock for ten minutes; its transaction is then rolled back, and
- *   the files before it stay applied.
+ * @throws when a file has a wrong name or order, fails, or gets no lock for ten minutes. Its transaction is then rolled
+ *   back; earlier files stay applied.
  */
 export async function migrate({
   url,
@@ -48,7 +48,7 @@ export async function migrate({
     application_name: `migrate ${schema}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // The running statement rejects as well; this only keeps the lost connection from being an unhandled event.
+  // The running statement rejects too. This only prevents an unhandled event when the connection is lost.
   client.on('error', (error) => logger.debug({ error }, 'the migration connection was lost'));
   await client.connect();
   try {
@@ -69,7 +69,10 @@ export async function migrate({
   }
 }
 
-/** Asks again and again instead of waiting: a statement that waits has a snapshot, for whose end another process's index build waits. */
+/**
+ * Polls instead of waiting: a waiting statement has a snapshot, and another process's index build would wait for its
+ * end.
+ */
 async function lockSchema(client: pg.Client, schema: string): Promise<void> {
   const deadline = performance.now() + MIGRATION_LOCK_TIMEOUT_MS;
   for (;;) {
@@ -105,7 +108,7 @@ async function applyNext(
   logger: Logger,
 ): Promise<string | undefined> {
   const { ledger } = source;
-  // Only for its checks of the names.
+  // Checks the names of the files.
   await migrationNames(source);
   const log = (message: string) => logger.debug({ schema, ledger }, message);
   const [applied] = await runner({
@@ -115,12 +118,12 @@ async function applyNext(
     count: 1,
     schema,
     migrationsTable: ledger,
-    // Ours spans all sources, and waits where the library's would fail.
+    // Our own lock covers all sources, and waits where the library's would fail.
     noLock: true,
     singleTransaction: true,
     checkOrder: true,
     migrationLoaderStrategies: [{ extensions: ['.sql'], loader: (paths) => Promise.all(paths.map(loadMigration)) }],
-    // What fails is thrown.
+    // Failures are thrown.
     logger: { debug: () => undefined, info: log, warn: log, error: log },
   });
   return applied?.name;
@@ -129,8 +132,9 @@ async function applyNext(
 const INDEX_BUILD = /^(?:\s*--.*\n)*\s*create\s+(?:unique\s+)?index\s+concurrently\s+(\w+)/i;
 
 /**
- * A file that builds an index concurrently has that one statement, which PostgreSQL runs outside a transaction only. It holds up no
- * writer, so it may wait for locks; a build that failed leaves an index that is written and never read, which makes room first.
+ * A file that builds an index concurrently has only that statement, because PostgreSQL runs it only outside a
+ * transaction. It blocks no writer, so it may wait for locks. A failed build leaves an index that is written and never
+ * read; it is dropped first.
  */
 async function loadMigration(path: string) {
   const sql = await readFile(path, 'utf8');

@@ -3,13 +3,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where tables and functions of a schema come from. A schema may have several sources, such as a package's and a service's. */
+/** The source of a schema's tables and functions. A schema may have several, such as a package's and a service's. */
 export type MigrationSource = {
   /** Holds `migrations/NNNN_name.sql` and, where there are functions, `sql/<function>.sql`. */
   directory: string | URL;
   /** The table in the schema that records which migrations were applied. */
   ledger: string;
-  /** Release that these files belong to, as `major.minor.patch`. */
+  /** The release of these files, as `major.minor.patch`. */
   version: string;
 };
 
@@ -21,7 +21,8 @@ export const pathOf = ({ directory }: MigrationSource, folder: 'migrations' | 's
 
 /**
  * Names of the migrations without `.sql`, in order.
- * @throws when a file is misnamed: node-pg-migrate would run a .ts file, and take two files with one number in either order.
+ * @throws when a file has a wrong name: node-pg-migrate would run a .ts file, and would run two files with one number
+ *   in either order.
  */
 export async function migrationNames(source: MigrationSource): Promise<string[]> {
   const path = pathOf(source, 'migrations');

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { schemas, type ServiceName, serviceNames } from '@quittance/contracts/service-name.ts';
 
-/** Which role owns which schema. Every role can touch its own schema only. */
+/** The schema of each service and the role that owns it. A role can use only its own schema. */
 export const serviceSchemas = {
   'api-gateway': { schema: schemas['api-gateway'], role: 'quittance_gateway' },
   payments: { schema: schemas.payments, role: 'quittance_payments' },
@@ -12,8 +12,8 @@ export const serviceSchemas = {
 } as const satisfies Record<ServiceName, { schema: string; role: string }>;
 
 /**
- * Makes the database, the five roles and their schemas where they are missing, and sets the roles' passwords.
- * @param adminUrl a superuser's address on the server.
+ * Creates the database, the five roles and their schemas where they are missing, and sets the roles' passwords.
+ * @param adminUrl the URL of a superuser on the server.
  * @returns each service's DATABASE_URL.
  */
 export async function prepareServiceDatabases({
@@ -36,7 +36,7 @@ export async function prepareServiceDatabases({
   return urls as Record<ServiceName, string>;
 }
 
-/** Two at once may both find the database missing; the second one's "already exists" is as good. */
+/** Two calls at the same time may both find no database. "Already exists" is then a success. */
 export async function createDatabase(adminUrl: string, database: string): Promise<void> {
   await withClient(adminUrl, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
@@ -48,13 +48,13 @@ export async function createDatabase(adminUrl: string, database: string): Promis
   });
 }
 
-/** Runs service.sql: a role that owns one schema of the database named in `adminUrl`. */
+/** Runs service.sql: creates a role that owns one schema of the database named in `adminUrl`. */
 export async function prepareSchema(options: {
   adminUrl: string;
   schema: string;
   role: string;
   password: string;
-  /** A second login that acts as `role`, for while the password is being replaced. */
+  /** A second login that acts as `role`, while the password is being replaced. */
   login?: { role: string; password: string };
 }): Promise<void> {
   const sql = await readFile(new URL('service.sql', import.meta.url), 'utf8');
@@ -69,7 +69,7 @@ export async function prepareSchema(options: {
   });
 }
 
-/** The same server, as another role or on another database. */
+/** The URL of the same server with another role or another database. */
 export function addressOf(url: string, change: { database?: string; role?: string; password?: string }): string {
   const address = new URL(url);
   if (change.database !== undefined) address.pathname = `/${change.database}`;
@@ -78,7 +78,7 @@ export function addressOf(url: string, change: { database?: string; role?: strin
   return address.href;
 }
 
-/** No merchant waits for it: a server that is busy may take its time, and one that is gone refuses at once. */
+/** No merchant waits for it, so a busy server may take this long. A server that is gone refuses immediately. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 export async function withClient<T>(url: string, run: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -1,10 +1,10 @@
--- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
--- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+-- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
+-- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
--- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
--- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+-- and two more that give the service a second login while its password is being replaced (docs/operations.md). This login
+-- acts as the service's role from its first statement on. It therefore owns nothing itself and has the same permissions:
 --   quittance.service_login, quittance.service_login_password
--- Give the passwords by `set` or set_config(), not in PGOPTIONS: what the server cannot read there it repeats in an error.
+-- Pass the passwords with `set` or set_config(), not in PGOPTIONS: the server repeats what it can't parse there in an error.
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
@@ -14,7 +14,8 @@ begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
   end if;
-  -- An error in a statement shows the statement, to the client and in the server's log. This one holds the password.
+  -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
+  -- password.
   begin
     execute format(
       'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
@@ -24,7 +25,7 @@ begin
     raise exception 'role % could not be changed: %', role_name, sqlerrm using errcode = sqlstate;
   end;
 
-  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  -- A service can use only its own schema: not those of other services, not public, and no temporary tables.
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to %I', current_database(), role_name);
   revoke all on schema public from public;

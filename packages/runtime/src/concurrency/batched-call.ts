@@ -5,19 +5,21 @@ import { DeadlineExceeded, withTimeout } from './deadline.ts';
 import { createMicroBatcher } from './micro-batch.ts';
 import { Overloaded } from './overloaded.ts';
 
-/** One input of a batch, and how many callers gave it. */
+/** One input of a batch, and how many callers passed it. */
 export type BatchedInput<Input> = { input: Input; count: number };
 
 type Call<Input> = { input: Input; requestId: string | undefined; span: Span | undefined; isTimedOut: boolean };
 
 /**
- * A function whose simultaneous calls share one run (see micro-batch.ts), within a time limit and a limit of callers.
+ * Returns a function whose simultaneous calls share one run (see micro-batch.ts). Both the time and the number of
+ * callers are limited.
  * @param keyOf inputs with the same key run once.
- * @param run returns results in the order of its inputs; when it throws, each of its callers gets that error.
+ * @param run returns results in the order of its inputs. When it throws, each of its callers gets that error.
  * @param answerOf the answer for the nth (from 0) caller of the same input.
- * @param maxBatch most inputs in one run, equal ones counted singly.
- * @param maxWaiting most callers without an answer; beyond them a call is rejected with Overloaded.
- * @param timeoutMs after which a call is rejected with DeadlineExceeded. An input that has not run by then never runs.
+ * @param maxBatch the most calls in one run; equal inputs count separately.
+ * @param maxWaiting the most callers without an answer. Further calls are rejected with Overloaded.
+ * @param timeoutMs after this time a call is rejected with DeadlineExceeded. An input that has not run by then never
+ *   runs.
  */
 export function createBatchedCall<Input, Result, Answer>({
   keyOf,
@@ -64,7 +66,7 @@ export function createBatchedCall<Input, Result, Answer>({
     try {
       return await withTimeout(timeoutMs, answer, 'a batched call');
     } catch (error) {
-      // The flag decides, not the clock: a clock read again might disagree with the timer.
+      // A flag, because reading the clock again could disagree with the timer.
       call.isTimedOut = true;
       throw error;
     }

@@ -1,30 +1,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Who waits for the outcome of the current work, and for how long. */
+/** The client that waits for the current work, and how long it waits. */
 export type Caller = {
   /** Milliseconds until the caller stops waiting, negative afterwards. */
   remainingMs(): number;
-  /** Milliseconds within which a change may still be committed, negative afterwards. */
+  /** Milliseconds in which a change may still be committed; negative afterwards. */
   commitWithinMs(): number;
   /** Aborted once the caller has closed its connection. */
   hungUp: AbortSignal;
-  /** Called when a commit may have begun. From then on its outcome is waited for, even if that takes longer than was said. */
+  /** Called when a commit may have begun. From then on the outcome is awaited, even past the caller's timeout. */
   announceCommit(): void;
   /** Whether a commit was announced. */
   awaitsCommit(): boolean;
 };
 
-/** The rest of the caller's time is for the commit itself and for the way back. */
+/** Share of the caller's time in which a commit may start. The rest is for the commit itself and for the response. */
 const COMMIT_SHARE = 0.8;
-/** At least so much of it, where that is no more than half. */
+/** The rest is at least this long, unless this is more than half of the caller's time. */
 const RESERVE_MS = 300;
-/** How long the outcome of a commit that may have begun is waited for: nobody may be told meanwhile that nothing was stored. */
+/**
+ * How long to wait for the outcome of a commit that may have begun. Until it is known, nobody may be told that nothing
+ * was stored.
+ */
 export const COMMIT_WAIT_MS = 2_000;
 
 /**
- * Time runs from this call, by the monotonic clock, which goes on while the process is frozen.
- * @param timeoutMs how long the caller waits; Infinity where it does not say.
- * @returns the caller, and `restart` for one whose time begins later, or who waits for another time than was thought.
+ * Time counts from this call, by the monotonic clock, which continues while the process is frozen.
+ * @param timeoutMs how long the caller waits; Infinity if it doesn't say.
+ * @returns the caller, and `restart`, for a caller whose time starts later or who waits for a different time.
  */
 export function createCaller(
   initialTimeoutMs: number,
@@ -50,7 +53,10 @@ export function createCaller(
   };
 }
 
-/** Those who wait for shared work, as one caller: gone as soon as one of them is. Null when none of them is known. */
+/**
+ * Several callers that wait for shared work, as one caller. It counts as gone as soon as one of them is gone. Null when
+ * none of them is known.
+ */
 export function jointCaller(callers: readonly (Caller | null)[]): Caller | null {
   const known = [...new Set(callers)].filter((caller) => caller !== null);
   if (known.length < 2) return known[0] ?? null;
@@ -65,7 +71,7 @@ export function jointCaller(callers: readonly (Caller | null)[]): Caller | null 
 
 const callers = new AsyncLocalStorage<Caller | null>();
 
-/** Runs `fn` for this caller: calls made and transactions committed in it end with the caller's wait. Null for work that several share. */
+/** Runs `fn` for this caller. Calls and transactions in it end when the caller stops waiting. Null for shared work. */
 export function withCaller<T>(caller: Caller | null, fn: () => T): T {
   return callers.run(caller, fn);
 }
@@ -75,9 +81,12 @@ export function currentCaller(): Caller | null {
   return callers.getStore() ?? null;
 }
 
-/** Nobody waits for the outcome any more: whoever asked takes it that nothing was changed. */
+/** The caller no longer waits, and assumes that nothing was changed. */
 export class CallerGone extends Error {
-  /** PostgreSQL's code for a statement that a time limit ended, so that it is answered as an unavailable database is. */
+  /**
+   * PostgreSQL's code for a statement that was cancelled by a time limit. The error is therefore answered like an
+   * unavailable database.
+   */
   readonly code = '57014';
   constructor(caller: Caller) {
     super(
@@ -87,7 +96,7 @@ export class CallerGone extends Error {
   }
 }
 
-/** @throws CallerGone when the current request's caller would not learn of a commit. */
+/** @throws CallerGone when the current request's caller would not receive the outcome of a commit. */
 export function requireWaitingCaller(): void {
   const caller = currentCaller();
   if (caller !== null && (caller.hungUp.aborted || caller.commitWithinMs() <= 0)) throw new CallerGone(caller);

@@ -7,9 +7,9 @@ export class DeadlineExceeded extends Error {
 }
 
 /**
- * The result of `work`, if it arrives in time. A timeout does not stop the work; the caller has to end it.
+ * The result of `work`, if it arrives in time. A timeout doesn't stop the work; the caller must end it.
  * @param what names the work in the error.
- * @throws DeadlineExceeded once the time has passed.
+ * @throws DeadlineExceeded after the time limit.
  */
 export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, what = 'the operation'): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
@@ -21,16 +21,16 @@ export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, what =
   }
 }
 
-/** A timer that fires this much late shows that the process was not running. */
+/** A timer that fires this late shows that the process was not running. */
 const LATE_MS = 50;
-/** Enough to read what arrived meanwhile. */
+/** Enough time to read what arrived in the meantime. */
 const READING_MS = 100;
 
 /**
- * Calls back after this time, and after what has arrived by then was read: timers fire before sockets are read, and the outcome may lie
- * there unread. After a freeze there is more to read, so a timer that fires late waits a little longer. Else a change that was made
- * would be reported as one that was not.
- * @returns what cancels it.
+ * Calls back after this time, and after reading what has arrived by then. Timers fire before sockets are read, so the
+ * outcome may already be there, unread. After a freeze there is more to read, so a timer that fires late waits a little
+ * longer. Otherwise a change that was made could be reported as failed.
+ * @returns a function that cancels the timeout.
  */
 export function startTimeout(timeoutMs: number, onTimeout: () => void): () => void {
   const dueAt = performance.now() + timeoutMs;

@@ -2,14 +2,17 @@ import { CallerGone, currentCaller, requireWaitingCaller } from './caller.ts';
 import { startTimeout } from './deadline.ts';
 import { Overloaded } from './overloaded.ts';
 
-/** Limits how many functions of one key run at once. The others of that key wait in order, and hold up no other key. */
+/**
+ * Limits how many functions run at once for each key. The others of that key wait in order; other keys are not delayed.
+ */
 export type KeyedQueue = <T>(key: string, run: () => Promise<T>) => Promise<T>;
 
 /**
- * Work that would wait for a lock of its key waits here instead, where it holds no connection. Nothing is kept for a key that is idle.
+ * Work waits here before it takes a database connection, instead of waiting for its key's lock while it holds one. An
+ * idle key uses no memory.
  * @param perKey how many may run at once for each key.
- * @param maxWaiting how many may wait for each key; beyond them a call is rejected with Overloaded.
- * @returns a queue, which rejects with CallerGone, and does not run, what its caller no longer waits for.
+ * @param maxWaiting how many may wait for each key. Further calls are rejected with Overloaded.
+ * @returns a queue. When a caller stops waiting, its function doesn't run and the call is rejected with CallerGone.
  */
 export function createKeyedQueue({
   perKey,
@@ -31,7 +34,7 @@ export function createKeyedQueue({
       return await run();
     } finally {
       const [next] = lane.waiting;
-      // Whoever is next takes over the place.
+      // The next one takes over this slot.
       if (next !== undefined) next();
       else if (--lane.running === 0) lanes.delete(key);
     }

@@ -3,11 +3,12 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { withCaller } from './caller.ts';
 
 /**
- * A function whose calls share runs. Items that arrive while `concurrency` runs are under way form the next batch, so batches grow
- * with the load. A run starts at the end of the current turn of the event loop, with every item of that turn: none waits for a timer.
- * @param rest is awaited after a run that was not full, and what comes meanwhile goes together.
- * @param run returns the results in the order of its items; when it throws, each of its callers gets that error. A promise among the
- *   results delays only its own caller.
+ * Returns a function whose calls share runs. Items that arrive while `concurrency` runs are in progress form the next
+ * batch, so batches grow with the load. A run starts at the end of the current turn of the event loop, with every item
+ * of that turn: no item waits for a timer.
+ * @param rest is awaited after a run that was not full. Items that arrive meanwhile form one batch.
+ * @param run returns the results in the order of its items. When it throws, each of its callers gets that error. A
+ *   promise among the results delays only its own caller.
  */
 export function createMicroBatcher<Item, Result>({
   maxSize,
@@ -23,7 +24,7 @@ export function createMicroBatcher<Item, Result>({
   const waiting: (PromiseWithResolvers<Result> & { item: Item })[] = [];
   let running = 0;
 
-  /** @returns whether it was full. */
+  /** @returns whether the batch was full. */
   async function runBatch(): Promise<boolean> {
     const batch = waiting.splice(0, maxSize);
     try {
@@ -48,7 +49,7 @@ export function createMicroBatcher<Item, Result>({
   return (item) => {
     const call = { item, ...Promise.withResolvers<Result>() };
     waiting.push(call);
-    // The run is shared: it does not end because the caller who started it hangs up.
+    // The run is shared, so it doesn't end when the caller that started it hangs up.
     if (running < concurrency) void withCaller(null, runWaiting);
     return call.promise;
   };

@@ -1,4 +1,4 @@
-/** Too many callers wait already; this one was refused. */
+/** Rejected because too many callers are already waiting. */
 export class Overloaded extends Error {
   constructor(maxWaiting: number) {
     super(`more than ${maxWaiting} calls are waiting`);

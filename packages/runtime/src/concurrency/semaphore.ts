@@ -1,4 +1,4 @@
-/** Limits how many of the functions it is given run at once. The others wait in order. */
+/** Limits how many functions run at once. The others wait in order. */
 export type Semaphore = <T>(run: () => Promise<T>) => Promise<T>;
 
 /** @param permits how many may run at once; Infinity for no limit. */

@@ -7,17 +7,17 @@ import type { TracingSettings } from '../service-settings.ts';
 import type { Tracer } from './tracing.ts';
 import { withTimeout } from '../concurrency/deadline.ts';
 
-/** Of one export with its retries. Spans that the collector does not accept in time are dropped. */
+/** For one export with its retries. Spans that the collector doesn't accept in time are dropped. */
 const EXPORT_TIMEOUT_MS = 5_000;
-/** A kill loses the spans of this time. */
+/** If the process is killed, it loses the spans of at most this time. */
 const EXPORT_EVERY_MS = 2_000;
 const BATCH_SIZE = 512;
 /** About 2 MB. While the collector is unavailable, further spans are dropped. */
 const QUEUE_SIZE = 2_048;
-/** Part of the 25 s in which a process stops. */
+/** Part of the 25 s in which a process must stop. */
 const FLUSH_LIMIT_MS = 2_000;
 
-/** Sends spans to a collector by OTLP over HTTP, in JSON, in the background. */
+/** Sends spans to a collector in the background, by OTLP over HTTP, as JSON. */
 export function exportTraces({
   service,
   settings,
@@ -52,7 +52,10 @@ export function exportTraces({
   };
 }
 
-/** Ended spans that were neither exported nor failed are waiting, or were dropped because the queue was full. */
+/**
+ * Counts ended spans. Those that were neither exported nor failed are waiting, or were dropped because the queue was
+ * full.
+ */
 function counting(processor: SpanProcessor, metrics: Metrics): SpanProcessor {
   const ended = metrics.counter('trace_spans_ended_total', 'Sampled spans that ended');
   return {
@@ -66,7 +69,7 @@ function counting(processor: SpanProcessor, metrics: Metrics): SpanProcessor {
   };
 }
 
-/** Logs only the changes: an outage of hours is two lines. */
+/** Logs only changes, so that a long outage is two lines. */
 function reporting(exporter: SpanExporter, logger: Logger, metrics: Metrics): SpanExporter {
   const exported = metrics.counter('trace_spans_exported_total', 'Spans that were sent to the collector, by outcome', [
     'outcome',

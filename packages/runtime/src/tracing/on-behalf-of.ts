@@ -3,8 +3,8 @@ import { withRequestId } from '../logger.ts';
 import { inSpan, type Span, withLinks } from './tracing.ts';
 
 /**
- * Runs `fn` for one caller with its request id and in its span. For several it runs with a new request id, so that no line in the log
- * is attributed to one of them, and with links to all their traces.
+ * For one caller, runs `fn` with its request id and in its span. For several, runs `fn` with a new request id, so that
+ * no log line is attributed to one of them, and with links to all their traces.
  */
 export function onBehalfOf<T>(
   callers: readonly { requestId: string | undefined; span?: Span | undefined }[],

@@ -13,9 +13,9 @@ import { version } from '../version.ts';
 import { currentOrigin, isSampled, type Span, type SpanOrigin, type Tracer } from './tracing.ts';
 
 /**
- * A tracer on OpenTelemetry's SDK. It is not registered globally, so no library in the process finds it: only this project's own
- * code makes spans.
- * @param ratio of the traces that start here, from 0 to 1; a continued trace keeps the decision of its start.
+ * A tracer that uses OpenTelemetry's SDK. It is not registered globally, so that no library in the process uses it:
+ * only this project's own code creates spans.
+ * @param ratio the share of traces that start here, from 0 to 1. A continued trace keeps its original decision.
  * @param processor receives the ended spans.
  */
 export function createTracer({
@@ -43,7 +43,7 @@ export function createTracer({
     tracer: {
       start(name, kind, { origin = currentOrigin(), attributes } = {}) {
         const { parent } = origin;
-        // A span that is not exported needs no new ids: its parent's carry the decision on.
+        // A span that is not exported doesn't need new ids. Its parent's ids pass on the decision.
         if (parent !== null && !isSampled(parent)) return unrecorded(parent);
         const links = toLinks(origin);
         const options = { kind: kinds[kind], ...(attributes && { attributes }), ...(links && { links }) };
@@ -63,7 +63,7 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** A trace that is linked to a sampled one is sampled too, or the link would lead nowhere. */
+/** A trace linked to a sampled one is sampled too. Otherwise the link would lead nowhere. */
 function asLinked(root: Sampler): Sampler {
   return {
     shouldSample: (context, traceId, name, kind, attributes, links) =>

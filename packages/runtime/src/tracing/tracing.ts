@@ -1,20 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * The interface of tracing. It does not load the library behind it, which is needed only where traces are exported: otherwise
- * `tracer()` is null, and callers start no span.
+ * The tracing interface. It doesn't load the tracing library, which is needed only when traces are exported. When they
+ * are not, `tracer()` is null and callers start no span.
  */
 export type Tracer = {
-  /** Starts a span, which the caller ends. Without an origin it continues the current one: see `inSpan` and `withLinks`. */
+  /**
+   * Starts a span; the caller ends it. Without an origin it continues the current span: see `inSpan` and `withLinks`.
+   */
   start(name: string, kind: SpanKind, options?: SpanOptions): Span;
 };
 
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
-/** By OpenTelemetry's semantic conventions. Never a secret, a whole URL, or what a merchant or customer wrote. */
+/**
+ * Follow OpenTelemetry's semantic conventions. Never include a secret, a whole URL, or text that a merchant or customer
+ * wrote.
+ */
 export type SpanAttributes = Record<string, string | number | boolean>;
 
-/** `parent` null starts a new trace. A trace that starts with a link to a sampled one is sampled too. */
+/** A null `parent` starts a new trace. A trace that starts with a link to a sampled one is sampled too. */
 export type SpanOrigin = { parent: string | null; links?: readonly string[] };
 
 type SpanOptions = {
@@ -23,13 +28,13 @@ type SpanOptions = {
 };
 
 export type Span = {
-  /** W3C traceparent, for what the span causes elsewhere or later. */
+  /** W3C traceparent, for work that the span causes elsewhere or later. */
   readonly traceparent: string;
-  /** Whether it will be exported; costly attributes are set only then. */
+  /** Whether the span is exported. Set expensive attributes only then. */
   readonly isSampled: boolean;
   set(attributes: SpanAttributes): void;
   rename(name: string): void;
-  /** @param type of low cardinality: an error's class, a status. */
+  /** @param type one of few values, such as an error's class or a status. */
   fail(type: string): void;
   end(): void;
 };
@@ -41,30 +46,30 @@ export function installTracer(tracer: Tracer | null): void {
   installed = tracer;
 }
 
-/** Null when nothing is traced. */
+/** Null when tracing is off. */
 export function tracer(): Tracer | null {
   return installed;
 }
 
-/** The current span; or, for work on behalf of several, the origin of the spans started in it. */
+/** The current span; for work on behalf of several callers, the origin of spans started in it. */
 const current = new AsyncLocalStorage<Span | SpanOrigin>();
 
 const isSpan = (value: Span | SpanOrigin | undefined): value is Span => value !== undefined && 'traceparent' in value;
 
-/** Runs `fn`; every span, log line, outgoing call and message it causes belongs to the span. */
+/** Runs `fn`. Every span, log line, outgoing call and message that it causes belongs to the span. */
 export function inSpan<T>(span: Span | undefined, fn: () => T): T {
   return span === undefined ? fn() : current.run(span, fn);
 }
 
 /**
- * Runs `fn` on behalf of several callers. Each span started in it starts a new trace, linked to those of the callers' spans
- * that are sampled, because it belongs to none of them alone.
+ * Runs `fn` on behalf of several callers. Each span started in it belongs to none of them alone, so it starts a new
+ * trace with links to the sampled spans of the callers.
  */
 export function withLinks<T>(traceparents: readonly (string | null | undefined)[], fn: () => T): T {
   if (installed === null) return fn();
   const callers = traceparents.filter((traceparent) => typeof traceparent === 'string');
   const links = callers.filter(isSampled);
-  // Where no caller is sampled, the work is not either.
+  // If no caller is sampled, the work isn't sampled either.
   return current.run({ parent: links.length === 0 ? (callers[0] ?? null) : null, links }, fn);
 }
 
@@ -75,13 +80,13 @@ export function currentSpan(): Span | undefined {
   return isSpan(value) ? value : undefined;
 }
 
-/** The origin of a span started here without one. */
+/** The origin of a span that is started here without an explicit one. */
 export function currentOrigin(): SpanOrigin {
   const value = current.getStore();
   return isSpan(value) ? { parent: value.traceparent } : (value ?? { parent: null });
 }
 
-/** The members that log lines have inside a span. `trace_flags` 00: the trace is not exported. */
+/** The fields of log lines inside a span. With `trace_flags` 00 the trace is not exported. */
 export function traceFields(): { trace_id: string; span_id: string; trace_flags: string } | undefined {
   const traceparent = currentSpan()?.traceparent;
   if (traceparent === undefined) return undefined;
@@ -92,12 +97,16 @@ export function traceFields(): { trace_id: string; span_id: string; trace_flags:
   };
 }
 
-/** Tools search traces by time and load them whole; a pause of a day would make one hard to find and to store. */
+/**
+ * The longest pause inside one trace. Tools search traces by time and load them whole, so a trace with a pause of a day
+ * would be hard to find and to store.
+ */
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
- * The origin of a span whose cause lies back: a child of its cause within an hour, after that a new trace with a link to it.
- * @param traceparent as it was stored or sent; any other value counts as none.
+ * The origin of a span that was caused earlier. Within an hour it is a child of its cause; after that it starts a new
+ * trace with a link to the cause.
+ * @param traceparent as it was stored or sent; an invalid value counts as none.
  * @param since when the cause was stored or sent.
  */
 export function spanOrigin(traceparent: unknown, since: Date): SpanOrigin {

@@ -6,20 +6,20 @@ export type Answer = { id: number; result?: unknown; error?: { code: number; mes
 
 type Reply = { status: number; body: string; headers?: Record<string, string> };
 
-/** A node that passes questions on to a real one and spoils the answers as a test wants. */
+/** A node that forwards calls to a real one and falsifies the answers as a test wants. */
 export type MisbehavingNode = {
   url: string;
   /** HTTP requests so far. */
   requests(): number;
-  /** Every single question so far. */
+  /** Every call so far. */
   calls(): readonly Call[];
-  /** Changes each single answer of the real node; undefined leaves it alone. */
+  /** Changes each answer of the real node; undefined leaves it unchanged. */
   spoil(change: ((call: Call, answer: Answer) => Partial<Answer> | undefined) | null): void;
-  /** Answers every request with this instead, or drops the connection. */
+  /** Answers every request with this, or drops the connection. */
   replaceAll(reply: Reply | 'drop' | null): void;
-  /** Answers some requests, each with all its calls, with this instead; `stall`: never. */
+  /** Answers some requests, each with all its calls, with this. `stall`: never answers. */
   refuse(choose: ((calls: readonly Call[]) => Reply | 'drop' | 'stall' | undefined) | null): void;
-  /** Takes part in the chain as a replica that is so many blocks behind. */
+  /** Behaves like a replica that is this many blocks behind. */
   lag(blocks: number): void;
   close(): Promise<void>;
 };
@@ -50,14 +50,14 @@ export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<M
     reply(response, { status: 200, body: JSON.stringify(Array.isArray(calls) ? answers : answers[0]) });
   }
 
-  /** Turns a question about the head, or beyond, into what a lagging replica would understand. */
+  /** Changes a call about the head, or beyond it, to what a lagging replica would understand. */
   async function behind(call: Call): Promise<Call> {
     if (lagBlocks === 0 || call.method !== 'eth_getBlockByNumber') return call;
     const { result } = await ask(rpcUrl, { id: 0, method: 'eth_blockNumber', params: [] });
     const head = Number(result) - lagBlocks;
     const asked = call.params[0] === 'latest' ? head : Number(call.params[0]);
     if (Number.isNaN(asked)) return call;
-    // A height that does not exist yet is answered with null.
+    // A height that doesn't exist yet is answered with null.
     return { ...call, params: [`0x${(asked > head ? 0xffff_ffff : asked).toString(16)}`, false] };
   }
 
@@ -88,19 +88,19 @@ export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<M
   };
 }
 
-/** One question to a node, its answer as it comes. */
+/** Sends one call to a node and returns its unchanged answer. */
 async function ask(url: string, call: Call): Promise<Answer> {
   const [answer] = await askAll(url, [call]);
   if (answer === undefined) throw new Error(`the node does not answer ${call.method}`);
   return answer;
 }
 
-/** Questions in one batch. @returns their answers, in that order. */
+/** Sends calls in one batch. @returns their answers in the same order. */
 async function askAll(url: string, calls: readonly Call[]): Promise<Answer[]> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    // The ids are the caller's and need not differ.
+    // The ids are the caller's and may be equal.
     body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', ...call, id }))),
   });
   const answers = (await response.json()) as Answer[];

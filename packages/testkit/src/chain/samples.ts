@@ -17,7 +17,7 @@ export function newWallet(): string {
 
 export type NetworksFileOptions = {
   chain: Pick<TestChain, 'rpcUrl' | 'chainId' | 'token' | 'decimals'>;
-  /** Instead of the chain's own URL. */
+  /** Used instead of the chain's own URL. */
   rpcUrls?: string[];
   confirmations?: number;
   finality?: 'confirmations' | 'finalized';

@@ -1,18 +1,18 @@
 import { nameSchema, textSchema } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
 
-/** What a key may do: everything, or what only reads. */
+/** A key may do everything, or only read. */
 export const apiKeyScopes = ['all', 'read'] as const;
 
 export type ApiKeyScope = (typeof apiKeyScopes)[number];
 
-/** The name under which lists show the key that a merchant was registered with. */
+/** The name of the key that a merchant got at registration. */
 export const FIRST_KEY = 'first';
 
-/** How many keys of one merchant work at the same time, the first one included. */
+/** The most working keys of one merchant, including the first. */
 export const API_KEYS_MAX = 20;
 
-/** A key as an operator sees it; of the key itself only its hash exists. */
+/** A key as an operator sees it. Only its hash is stored. */
 export type ApiKey = {
   name: string;
   scope: ApiKeyScope;
@@ -21,12 +21,12 @@ export type ApiKey = {
   revoked_at: string | null;
 };
 
-/** The only time the key is seen. */
+/** The only answer that contains the key. */
 export type NewApiKey = { merchant_id: string; name: string; scope: ApiKeyScope; api_key: string };
 
 const NAME_MAX = 60;
 
-/** 404 for an unknown merchant, 409 when a working key has the name, or the merchant has as many as it may. */
+/** 404 for an unknown merchant; 409 when a working key has the name, or the merchant has the most keys allowed. */
 export const AddApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys', json<NewApiKey>(), {
   authored: true,
   access: 'admin',
@@ -37,7 +37,9 @@ export const AddApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id
   status: 201,
 });
 
-/** The working ones, the first key first, then the hundred that were revoked last. 404 for an unknown merchant. */
+/**
+ * The working keys, starting with the first key, then the hundred that were revoked last. 404 for an unknown merchant.
+ */
 export const ListApiKeys = defineCall(
   'api-gateway',
   'GET /merchants/:merchant_id/api-keys',
@@ -45,10 +47,13 @@ export const ListApiKeys = defineCall(
   { access: 'viewer' },
 );
 
-/** Refused from now on. 404 when no working key has the name, 409 for the first key, which is replaced and not revoked. */
+/**
+ * The key is refused from now on. 404 when no working key has the name; 409 for the first key, which can only be
+ * replaced.
+ */
 export const RevokeApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys/revoke', json<ApiKey>(), {
   authored: true,
   access: 'admin',
-  // Also of one that an earlier release let have a name in which nothing shows.
+  // An earlier release allowed names without a visible character.
   body: object<{ name: string }>({ name: textSchema(NAME_MAX) }),
 });

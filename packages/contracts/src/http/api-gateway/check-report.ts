@@ -1,24 +1,24 @@
 import { defineCall, json, object } from '../../call.ts';
 import { fields } from '../../messages/fields.ts';
 
-/** What one run of `ops check` came to. */
+/** The result of one run of `ops check`. */
 export type CheckOutcome = {
   began_at: string;
   ended_at: string;
-  /** Whether it looked at everything. A run that did not counts as none. */
+  /** Whether it checked everything. An incomplete run doesn't count. */
   whole: boolean;
-  /** How often each rule is broken; a rule that holds is not in the list. */
+  /** How often each rule is broken. Rules that hold are not listed. */
   violations: BrokenRuleCount[];
 };
 
 export type BrokenRuleCount = { rule: string; count: number };
 
-/** There are some twenty rules. */
+/** There are about twenty rules. */
 const RULES_MAX = 100;
 
 /**
- * Keeps the outcome, for metrics and alerts; the newest one only. Says false where one that began later is kept already. It names no author:
- * it changes nothing but what is shown about the system itself, and a schedule sends it.
+ * Stores the newest outcome for metrics and alerts. `kept` is false if one that began later is already stored. It has
+ * no author, because it changes only what is shown about the system, and a schedule sends it.
  */
 export const ReportCheck = defineCall('api-gateway', 'POST /check/report', json<{ kept: boolean }>(), {
   access: 'support',

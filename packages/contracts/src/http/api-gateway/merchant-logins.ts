@@ -3,10 +3,10 @@ import { OPERATOR_NAME } from '../../operator.ts';
 import type { MerchantPerson } from '../../principal.ts';
 import type { SignInLink } from './sign-in-links.ts';
 
-/** How many people of one merchant may sign in at the same time. */
+/** The most people of one merchant who can sign in. */
 export const LOGINS_MAX = 20;
 
-/** A person of a merchant who may look at its data in the console. Of the credential only its hash exists. */
+/** A person of a merchant who may see its data in the console. Only the credential's hash is stored. */
 export type MerchantLogin = {
   name: string;
   created_at: string;
@@ -16,12 +16,12 @@ export type MerchantLogin = {
   disabled_at: string | null;
 };
 
-/** The only time the credential is seen. */
+/** The only answer that contains the credential. */
 export type NewMerchantLogin = MerchantPerson & { credential: string };
 
 /**
- * A disabled person comes back with a new credential; 409 for one who is not disabled, and when the merchant has as many as it may. 404 for
- * an unknown merchant.
+ * Adds a person, or enables a disabled one with a new credential. 409 for a person who is not disabled, and when the
+ * merchant has the most people allowed. 404 for an unknown merchant.
  */
 export const AddMerchantLogin = defineCall(
   'api-gateway',
@@ -35,7 +35,7 @@ export const AddMerchantLogin = defineCall(
   },
 );
 
-/** The working ones first, each by name; five hundred at most. 404 for an unknown merchant. */
+/** The working logins first, each sorted by name; at most five hundred. 404 for an unknown merchant. */
 export const ListMerchantLogins = defineCall(
   'api-gateway',
   'GET /merchants/:merchant_id/logins',
@@ -43,7 +43,7 @@ export const ListMerchantLogins = defineCall(
   { access: 'support' },
 );
 
-/** Signs the person in to the console once. 404 when nobody who may sign in has the name. */
+/** Creates a link that signs the person in to the console once. 404 when no person with the name can sign in. */
 export const LinkMerchantLogin = defineCall(
   'api-gateway',
   'POST /merchants/:merchant_id/logins/:name/sign-in-link',
@@ -51,7 +51,9 @@ export const LinkMerchantLogin = defineCall(
   { authored: true, access: 'support', status: 201 },
 );
 
-/** Ends sessions and links at once, and refuses the credential from now on. 404 when nobody who works has the name. */
+/**
+ * Ends sessions and links immediately, and refuses the credential from now on. 404 when no working login has the name.
+ */
 export const DisableMerchantLogin = defineCall(
   'api-gateway',
   'POST /merchants/:merchant_id/logins/:name/disable',

@@ -12,26 +12,27 @@ import { betaSchemas } from '../quota/policy.ts';
 
 export type MerchantStatus = 'active' | 'blocked';
 
-/** An account as an operator sees it. Credentials are not part of it: only their hashes exist. */
+/** An account as an operator sees it. It contains no credentials: only their hashes are stored. */
 export type Merchant = {
   merchant_id: string;
   name: string;
-  /** What customers see; null where the merchant has not said. */
+  /** The name that customers see; null if the merchant has not set it. */
   display_name: string | null;
   status: MerchantStatus;
   status_version: number;
   created_at: string;
   last_request_at: string | null;
-  /** Null where it is the contract's. */
+  /** Null for the contract's rate. */
   creations_per_minute: number | null;
 };
 
-/** The only time they are seen. */
+/** The only answer that contains them. */
 export type Credentials = { merchant_id: string; api_key: string; rotation_secret: string };
 
 /**
- * What replacing does not end: API keys beside the first one, and logins of the merchant's people. Whoever had the old credentials may have
- * any of these as well; each is ended by itself. Absent in answers of older releases.
+ * `still_working` lists what replacing doesn't revoke: API keys other than the first, and logins of the merchant's
+ * people. Anyone who had the old credentials may have these too; revoke each separately. Absent in answers of older
+ * releases.
  */
 export type ReplacedCredentials = Credentials & {
   still_working?: {
@@ -40,7 +41,7 @@ export type ReplacedCredentials = Credentials & {
   };
 };
 
-/** A standard beta needs no numbers; a legacy account keeps its previous total, so that one must be given. */
+/** A standard beta needs no numbers. A legacy account keeps its previous total, so its total must be given. */
 export type Registration = BetaConditions & { name: string; access_type: AccessType };
 
 export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', json<Credentials>(), {
@@ -53,7 +54,9 @@ export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', jso
   status: 201,
 });
 
-/** The newest hundred, those before the last one of a page if it is given, and with this text in one of their names. */
+/**
+ * The newest hundred merchants. `before` is the last one of the previous page; `name` is a text in one of their names.
+ */
 export const ListMerchants = defineCall('api-gateway', 'GET /merchants', json<{ merchants: Merchant[] }>(), {
   access: 'viewer',
   query: { before: query.id('mer', 'a merchant'), name: query.text },
@@ -65,17 +68,17 @@ export const ReadMerchant = defineCall('api-gateway', 'GET /merchants/:merchant_
 
 export const ReadMerchantAudit = auditCall('api-gateway', json<{ entries: AuditEntry[] }>());
 
-/** Changes of an account by an operator. 404 for an unknown merchant; blocking a blocked one changes nothing. */
+/** An operator's change of an account. 404 for an unknown merchant. Blocking a blocked account changes nothing. */
 const change = <const Action extends string, T>(access: OperatorRole, action: Action, response: Json<T>) =>
   defineCall('api-gateway', `POST /merchants/:merchant_id/${action}`, response, { authored: true, access });
 
 export const BlockMerchant = change('support', 'block', json<Merchant>());
 export const UnblockMerchant = change('support', 'unblock', json<Merchant>());
-/** Creations a minute of one merchant: what the contract promises, and the most that support can make of it. */
+/** A merchant's creations per minute: what the contract promises, and the most that support can set. */
 export const CREATIONS_PER_MINUTE = 30;
 export const CREATIONS_PER_MINUTE_MAX = 600;
 
-/** Never below what the contract promises; null goes back to that. It holds for the next request. */
+/** Never below what the contract promises; null restores that. Effective from the next request. */
 export const SetCreationRate = defineCall(
   'api-gateway',
   'POST /merchants/:merchant_id/creation-rate',
@@ -92,5 +95,5 @@ export const SetCreationRate = defineCall(
     }),
   },
 );
-/** Account and history stay, and what `still_working` lists. */
+/** Keeps the account and its history, and what `still_working` lists. */
 export const ReplaceCredentials = change('admin', 'replace-credentials', json<ReplacedCredentials>());

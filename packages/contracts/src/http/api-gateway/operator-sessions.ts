@@ -2,20 +2,20 @@ import { defineCall, json, object } from '../../call.ts';
 import type { Principal } from '../../principal.ts';
 import type { Token } from './operators.ts';
 
-/** A session ends when nothing was done in it for so long, and in any case after the second. */
+/** A session ends after the first time without activity, and in any case after the second. */
 export const SESSION_IDLE_SECONDS = 30 * 60;
 export const SESSION_SECONDS = 12 * 60 * 60;
 
 export const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as const;
 
-/** Who may sign in at a console: one that merchants reach need not be one for operators. */
+/** Who may sign in at a console. A console for merchants need not admit operators. */
 export const consoleAudiences = ['everyone', 'merchants'] as const;
 
 export type ConsoleAudience = (typeof consoleAudiences)[number];
 
 /**
- * Where somebody tries to sign in: from which address, at which console. Attempts are counted for each address, right or wrong, and apart for
- * each audience. An older console names none, and is for everyone.
+ * From which address, and at which console, a person signs in. All attempts are counted, successful or not, for each
+ * address and separately for each audience. An older console sends no audience, which means everyone.
  */
 export type SignInPlace = { client: string; audience?: ConsoleAudience };
 
@@ -24,12 +24,12 @@ export const signInPlace = {
   audience: { enum: consoleAudiences },
 } as const;
 
-/** The only time the session's secret is seen; it goes into a cookie. */
+/** The only answer that contains the session's secret, which goes into a cookie. */
 export type OpenedSession = Principal & { session: string };
 
 /**
- * Signs an operator or a merchant's person in. 401 unless somebody who may sign in at this console has the credential, 429 with Retry-After
- * after too many attempts.
+ * Signs in an operator or a merchant's person. 401 unless the credential belongs to someone who may sign in at this
+ * console; 429 with Retry-After after too many attempts.
  */
 export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-sessions', json<OpenedSession>(), {
   access: 'anyone',
@@ -41,8 +41,9 @@ export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-ses
 });
 
 /**
- * Who is signed in, with a token to act as that person. 401 once the session has ended, or somebody may not sign in any more: a disabled
- * person, or one of a blocked merchant. 429 with Retry-After when a merchant's people ask too often.
+ * Who is signed in, with a token to act as that person. 401 when the session has ended or the person may no longer sign
+ * in: a disabled person, or one of a blocked merchant. 429 with Retry-After for too many requests by a merchant's
+ * people.
  */
 export const ResumeOperatorSession = defineCall(
   'api-gateway',
@@ -55,7 +56,7 @@ export const ResumeOperatorSession = defineCall(
   },
 );
 
-/** Signs out: of this session, or of all that its person has. Says how many ended. */
+/** Ends this session, or all sessions of its person. Returns how many ended. */
 export const CloseOperatorSession = defineCall(
   'api-gateway',
   'POST /operator-sessions/close',
@@ -67,7 +68,7 @@ export const CloseOperatorSession = defineCall(
   },
 );
 
-/** Ends every session of an operator, and the links not yet used; the account stays. 404 when no operator has the name. */
+/** Ends every session of an operator, and the unused links. The account stays. 404 when no operator has the name. */
 export const SignOutOperator = defineCall('api-gateway', 'POST /operators/:name/sign-out', json<{ closed: number }>(), {
   authored: true,
   access: 'admin',

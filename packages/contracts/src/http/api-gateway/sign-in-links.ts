@@ -2,16 +2,16 @@ import { defineCall, json, object } from '../../call.ts';
 import type { Operator } from '../../operator.ts';
 import { secretSchema, signInPlace, type OpenedSession, type SignInPlace } from './operator-sessions.ts';
 
-/** A link works for so long, and once. */
+/** A link works once, within this time. */
 export const SIGN_IN_LINK_SECONDS = 30 * 60;
 
-/** The only time the link's secret is seen. */
+/** The only answer that contains the link's secret. */
 export type SignInLink = { link: string; ends_at: string };
 
-/** Where a link leads, below the console's address. */
+/** The path of a link, below the console's address. */
 export const signInLinkPath = (link: string): string => `/sign-in/link/${link}`;
 
-/** For an operator who has no credential at hand. 404 when no working operator has the name. */
+/** For an operator without a credential at hand. 404 when no working operator has the name. */
 export const LinkOperator = defineCall(
   'api-gateway',
   'POST /operators/:name/sign-in-link',
@@ -23,7 +23,9 @@ export const LinkOperator = defineCall(
   },
 );
 
-/** Signs in whoever the link is for, and uses it up. 401 for one that is over, 429 as with a credential. */
+/**
+ * Signs in the person that the link is for, and uses it up. 401 for a used or expired link; 429 as with a credential.
+ */
 export const OpenSessionByLink = defineCall('api-gateway', 'POST /operator-sessions/by-link', json<OpenedSession>(), {
   access: 'anyone',
   body: object<{ link: string } & SignInPlace>({ link: secretSchema, ...signInPlace }, { optional: ['audience'] }),

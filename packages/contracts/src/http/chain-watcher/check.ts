@@ -4,8 +4,8 @@ import { checkedList, type Violation } from '../check.ts';
 import { transferKeyProperties, type ToldTransfer, type TransferKey } from '../payments/check.ts';
 
 /**
- * The transfers of a network in blocks from `since` on of which everything was told a while ago, newest first, a page at a time. `next`
- * goes into `below`; it is null at the end, and a page may be empty before.
+ * The transfers of a network in blocks from `since` on that were completely published a while ago, newest first, in
+ * pages. Pass `next` as `below`; it is null at the end. A page may be empty before the end.
  */
 export const ListToldTransfers = defineCall(
   'chain-watcher',
@@ -14,7 +14,7 @@ export const ListToldTransfers = defineCall(
   { access: 'support', query: { network: query.text, since: query.timestamp, below: query.text } },
 );
 
-/** Whether these transfers, which pay payments, are on chain as far as the watcher knows. */
+/** Whether these transfers, which pay payments, are on chain as far as chain-watcher knows. */
 export const CheckPayingTransfers = defineCall(
   'chain-watcher',
   'POST /check/transfers',

@@ -7,7 +7,7 @@ export type NetworkIncident = Resolution & {
   network: string;
   detail: Record<string, unknown>;
   opened_at: string;
-  /** How often its cause has shown itself, the first time included, and when it last did. */
+  /** How often its cause has occurred, including the first time, and when it last did. */
   times: number;
   last_seen_at: string;
 };

@@ -1,13 +1,16 @@
 import { defineCall, json, object } from '../../call.ts';
 
-/** The scan of a network goes on at a later block. What lies between is read only for the wallets that were watched. */
+/**
+ * Continues the scan of a network at a later block. The blocks in between are read only for the wallets that were
+ * watched.
+ */
 export type Jump = {
   jump_id: string;
   network: string;
   state: 'waiting' | 'done' | 'failed';
-  /** The block that was asked for; null for the last final one. */
+  /** The requested block; null for the last final one. */
   to_block: number | null;
-  /** The blocks that were left out, both ends included, and how many wallets have them read; null until it is done. */
+  /** The skipped blocks, both ends included, and for how many wallets they are read; null until it is done. */
   left_from: number | null;
   left_through: number | null;
   wallets: number | null;
@@ -19,8 +22,9 @@ export type Jump = {
 };
 
 /**
- * Without `to_block` to the last final block; never beyond that one. The network's leader carries it out. 404 for an unknown network, 409 for
- * one that is halted, was never scanned or has a jump waiting, 422 for a block that is scanned already.
+ * Without `to_block`, jumps to the last final block; never beyond it. The network's leader does it. 404 for an unknown
+ * network; 409 for one that is halted, was never scanned or has a waiting jump; 422 for a block that was already
+ * scanned.
  */
 export const CreateJump = defineCall('chain-watcher', 'POST /chains/:network/jumps', json<Jump>(), {
   authored: true,

@@ -10,13 +10,15 @@ export type LookedUpTransfer = {
   decimals: number;
 };
 
-/** A transaction as the networks that are on show it now. It helps people to find their money, and is no proof of anything. */
+/**
+ * A transaction as the enabled networks show it now. It helps people to find their money; it is not proof of anything.
+ */
 export type LookedUp =
-  /** Every network that is on has answered, and knows no such transaction. */
+  /** Every enabled network has answered and doesn't know the transaction. */
   | { outcome: 'unknown' }
-  /** `budget`: as much has been looked up as may be. `no_answer`: a network that might know it did not answer in time. */
+  /** `budget`: the limit of look-ups is reached. `no_answer`: a network that might know it did not answer in time. */
   | { outcome: 'not_read_yet'; reason: 'budget' | 'no_answer' }
-  /** Known, and in no block that stands. */
+  /** Known, but not in a block of the canonical chain. */
   | { outcome: 'pending'; network: string }
   | { outcome: 'failed'; network: string; block_timestamp: string }
   | {
@@ -28,26 +30,26 @@ export type LookedUp =
       is_scanned: boolean;
       is_final: boolean;
       transfers: LookedUpTransfer[];
-      /** Who got another token, or the network's own coin; canonical addresses. */
+      /** The recipients of other tokens or of the network's own coin; canonical addresses. */
       other_recipients: string[];
     };
 
 /**
- * In whose budget a look-up falls. A merchant's customers have a half of it, so that none of them can use up the whole; the first questions
- * of each of their links are not taken from it.
+ * Whose budget pays for a look-up. A merchant's customers have half of it, so that they can't use up the whole. The
+ * first look-ups of each of their links are free.
  */
 export type LookUpAccount = {
   merchant_id: string;
   by: 'merchant' | 'customer';
   /** Hex SHA-256 of the customer's public token; absent from an older release. */
   link?: string;
-  /** Hex SHA-256 of the customer's address; absent where it is not known. */
+  /** Hex SHA-256 of the customer's address; absent if unknown. */
   client?: string;
 };
 
 /**
- * Looks a transaction up on all networks that are on, the one named first alone at first. Always 200: what cannot be read now is
- * `not_read_yet`. Without an account nothing is counted but the providers' share.
+ * Looks a transaction up on all enabled networks, starting with `first` alone. Always 200: if it can't be read now, the
+ * outcome is `not_read_yet`. Without an account, only the providers' share is counted.
  */
 export const LookUpTransaction = defineCall('chain-watcher', 'POST /transactions/look-up', json<LookedUp>(), {
   callers: ['payments'],

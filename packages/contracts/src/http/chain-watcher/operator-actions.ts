@@ -1,7 +1,7 @@
 import { defineCall, json, object } from '../../call.ts';
 import { query } from '../../query.ts';
 
-/** A halted network that was let go on. */
+/** A halted network that was resumed. */
 export type Resumption = {
   resumption_id: string;
   network: string;
@@ -13,8 +13,8 @@ export type Resumption = {
 };
 
 /**
- * Lets a halted network go on. It halts again if its nodes still contradict what is final; with `accept_fork` it follows them below
- * what had been final instead, once. 404 for an unknown network, 409 for one that is not halted.
+ * Resumes a halted network. It halts again if its nodes still contradict what is final. With `accept_fork` it follows
+ * them once, even below what had been final. 404 for an unknown network; 409 for one that is not halted.
  */
 export const ResumeChain = defineCall('chain-watcher', 'POST /chains/:network/resume', json<Resumption>(), {
   authored: true,
@@ -22,14 +22,14 @@ export const ResumeChain = defineCall('chain-watcher', 'POST /chains/:network/re
   body: object<{ accept_fork?: boolean }>({ accept_fork: { type: 'boolean' } }, { optional: ['accept_fork'] }),
 });
 
-/** What an operator did to a network; of jumps also those that the service itself decided on. */
+/** An operator's action on a network. Jumps include those that the service itself decided on. */
 export type OperatorAction = {
   at: string;
   network: string;
   action: 'resume' | 'accept_fork' | 'rescan' | 'jump' | 'resolve_incident';
   actor: string;
   reason: string;
-  /** What it was about and what it led to. */
+  /** What it was about, and its result. */
   detail: Record<string, unknown>;
 };
 

@@ -1,17 +1,17 @@
 import { defineCall, json, object } from '../../call.ts';
 
-/** A range of blocks that an operator wants read again. The network's leader works it off in the background. */
+/** A range of blocks that an operator wants to have read again. The network's leader reads it in the background. */
 export type Rescan = {
   rescan_id: string;
   network: string;
   state: 'waiting' | 'running' | 'done' | 'failed';
   from_block: number | null;
-  /** Where it begins, as chain time, when no block was given. */
+  /** Its start as chain time, when no block was given. */
   since: string | null;
   to_block: number | null;
   /** Null until it runs. */
   next_block: number | null;
-  /** Transfers that were missing from the ledger. */
+  /** Transfers that were missing in the ledger. */
   found: number;
   error: string | null;
   actor: string;
@@ -20,7 +20,10 @@ export type Rescan = {
   finished_at: string | null;
 };
 
-/** Both ends are included. Exactly one of `from_block` and `since` is given; without `to_block` it ends at the last final block. */
+/**
+ * Both ends are included. Give exactly one of `from_block` and `since`. Without `to_block` it ends at the last final
+ * block.
+ */
 export type RescanRange = {
   from_block?: number | undefined;
   since?: string | undefined;
@@ -29,7 +32,7 @@ export type RescanRange = {
 
 const height = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
-/** 404 for an unknown network, 422 for a range that is not one. Rescanning the same blocks again changes nothing. */
+/** 404 for an unknown network; 422 for an invalid range. Rescanning the same blocks again changes nothing. */
 export const CreateRescan = defineCall('chain-watcher', 'POST /chains/:network/rescans', json<Rescan>(), {
   authored: true,
   access: 'admin',

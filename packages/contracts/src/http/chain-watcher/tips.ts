@@ -1,17 +1,21 @@
 import { defineCall, json } from '../../call.ts';
 import { timestampSchema } from '../../timestamp.ts';
 
-/** Where a network stands. The heights up to which transfers are final are null near genesis, and absent in answers of older releases. */
+/**
+ * A network's scanned and final heights. The final heights are null near genesis, and absent in answers of older
+ * releases.
+ */
 export type NetworkTip = {
   network: string;
-  /** Of the last scanned block. */
+  /** The height of the last scanned block. */
   height: number;
   final_height?: number | null;
   /** The same for transfers above the network's `finalized_above_amount`. */
   large_final_height?: number | null;
   /**
-   * Whether new transfers are not noticed at present: the network is halted, or has not been read up to its head for a minute longer than
-   * normal. A network that is missing from the answer is unreadable as well. Absent in answers of older releases.
+   * Whether new transfers are not noticed at the moment: the network is halted, or has not been read up to its head for
+   * a minute longer than normal. A network that is missing in the answer is unreadable too. Absent in answers of older
+   * releases.
    */
   unreadable?: boolean;
 };
@@ -20,8 +24,9 @@ export type NetworkTip = {
 export type TipsResponse = { tips: NetworkTip[]; clock?: string };
 
 /**
- * The last scanned block of every enabled network, from which confirmations are counted. A network of which nothing is scanned yet is
- * left out; a halted one keeps its height. Payments reads it every second while a payment waits for confirmations.
+ * The last scanned block of every enabled network, from which confirmations are counted. A network without a scanned
+ * block is left out; a halted one keeps its height. payments reads it every second while a payment waits for
+ * confirmations.
  */
 export const ReadTips = defineCall(
   'chain-watcher',

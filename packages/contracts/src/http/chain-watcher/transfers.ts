@@ -4,35 +4,37 @@ import { TransferObserved } from '../../messages/transfer-observed.ts';
 import { timestampSchema } from '../../timestamp.ts';
 
 /**
- * Transfers to one wallet that may have been made at or after `from` and before `to`; with `amount` (decimal text) only those of that amount.
- * For a payment, `from` is `created_at` and `to` is `expires_at`, unchanged.
+ * Transfers to one wallet that may have been made at or after `from` and before `to`; with `amount` (decimal text) only
+ * those of that amount. For a payment, `from` is `created_at` and `to` is `expires_at`, unchanged.
  */
 export type TransferWindow = { recipient: string; amount?: string; from: string; to: string };
 
 export type TransfersInWindows = {
   /**
-   * Every transfer to these recipients with an earlier block timestamp is known and final. Null while that holds for no time: the
-   * wallet is new or still back-filled, the window begins before its wallet was watched, or the network is halted or unknown.
+   * Every transfer to these recipients with an earlier block timestamp is known and final. Null when there is no such
+   * time: the wallet is new or still being back-filled, the window begins before its wallet was watched, or the network
+   * is halted or unknown.
    */
   scanned_through: string | null;
   transfers: TransferObserved[];
 };
 
-/** A transfer's place in the order of answers: by block, then by transaction and event. */
+/** A transfer's position in the order of answers: by block, then by transaction and event. */
 export type TransferPosition = Pick<TransferObserved, 'block_number' | 'transaction_id' | 'transaction_event_index'>;
 
-/** As many transfers as one page may have. */
+/** The most transfers in one page. */
 export const TRANSFERS_PAGE_MAX = 1_000;
 
 /**
- * The transfers in these windows, and how far the chain is scanned for them; without windows, how far the network itself is scanned.
- * A transfer has an interval: from its block's timestamp to its `first_seen_at` if that is `live`, otherwise to 15 s after the timestamp; the
- * ends are swapped when the chain's clock is ahead. It is in a window when the interval meets the window and the block's timestamp is less
- * than 150 s outside. `from` is cut to whole seconds. `first_seen_at` is by the clock of chain-watcher's database; a caller whose clock differs
- * must widen its windows.
- * With `page`, at most `limit` of them, those after `after`; an answer with `limit` transfers may have a next page. What is
- * `scanned_through` on every page holds for all of them together. Without `page`, 422 for more than 10,000.
- * The route checks addresses, amounts and times itself. What payments asks before it lets a payment expire.
+ * The transfers in these windows, and how far the chain is scanned for them; without windows, how far the network
+ * itself is scanned.
+ * A transfer has an interval: from its block's timestamp to its `first_seen_at` if it is `live`, otherwise to 15 s
+ * after the timestamp. The ends are swapped when the chain's clock is ahead. The transfer is in a window when the
+ * interval overlaps the window and the block's timestamp is less than 150 s outside. `from` is cut to whole seconds.
+ * `first_seen_at` is by the clock of chain-watcher's database; a caller with a different clock must widen its windows.
+ * With `page`, returns at most `limit` transfers, those after `after`. An answer with `limit` transfers may have a next
+ * page. `scanned_through` on each page holds for all pages together. Without `page`, 422 for more than 10,000.
+ * The route itself checks addresses, amounts and times. payments calls it before it lets a payment expire.
  */
 export const FindTransfersInWindows = defineCall(
   'chain-watcher',
@@ -90,7 +92,7 @@ export const FindTransfersInWindows = defineCall(
 
 export type TransferId = { network: string; transaction_id: string; transaction_event_index: number };
 
-/** The fields that a transfer which the chain shows is described with. */
+/** The fields that describe a transfer on chain. */
 const describing = [
   'block_number',
   'block_hash',
@@ -103,17 +105,23 @@ const describing = [
   'confirmations_required',
 ] as const satisfies (keyof TransferObserved)[];
 
-/** No endpoint shows the transfer: no receipt, a receipt of a block off the chain, a failed transaction, no such event, or another event. */
+/**
+ * No endpoint shows the transfer: no receipt, a receipt of a block off the chain, a failed transaction, no such event,
+ * or a different event.
+ */
 export const absences = ['no_receipt', 'orphaned', 'failed', 'no_event', 'no_transfer'] as const;
 export const indecisions = ['network_unknown', 'network_halted'] as const;
 
-/** What the chain says of a transfer now. `undecided`: nothing that endpoints say of this network counts. */
+/**
+ * What the chain shows of a transfer now. `undecided`: the answers of this network's endpoints don't count at the
+ * moment.
+ */
 export type Finding =
   | ({ finding: 'present'; is_final: boolean } & Pick<TransferObserved, (typeof describing)[number]>)
   | { finding: 'absent'; reason: (typeof absences)[number] }
   | { finding: 'undecided'; reason: (typeof indecisions)[number] };
 
-/** As far as the ledger's column reaches. */
+/** The largest value of the ledger's column. */
 export const EVENT_INDEX_MAX = 2 ** 31 - 1;
 
 export const transferIdSchemas = {
@@ -122,8 +130,8 @@ export const transferIdSchemas = {
 } as const;
 
 /**
- * Reads a transfer from the chain again, past everything stored, also for wallets that are no longer watched. 503 when no endpoint
- * gives a usable answer in time. What payments asks before an operator makes a transfer pay a payment.
+ * Reads a transfer from the chain again, ignoring stored data, even for wallets that are no longer watched. 503 when no
+ * endpoint gives a usable answer in time. payments calls it before an operator makes a transfer pay a payment.
  */
 export const VerifyTransfer = defineCall(
   'chain-watcher',

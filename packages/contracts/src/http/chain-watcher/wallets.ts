@@ -1,6 +1,6 @@
 import { defineCall, json, object } from '../../call.ts';
 
-/** Most wallets in one question. */
+/** The most wallets in one request. */
 export const WALLETS_MAX = 100;
 
 /**

@@ -6,24 +6,24 @@ type Pair = TransferId & {
   payment_id: string;
   merchant_id: string;
   status: PaymentStatus;
-  /** What the payment asks for, and what the transfer brings; decimal text in USDT. */
+  /** The payment's amount and the transfer's amount, decimal text in USDT. */
   expected_amount: string;
   amount: string;
   unmatched_reason: UnmatchedReason | null;
   block_timestamp: string;
 };
 
-/** A transfer of the ledger beside a payment for which it may be accepted. */
+/** A transfer of the ledger, with a payment for which it may be accepted. */
 export type AcceptanceCandidate = Pair & {
   recipient: string;
   phase: string;
-  /** The payment that it pays already, or null. */
+  /** The payment that it already pays, or null. */
   pays: string | null;
   /** All payments that it may be for, of any merchant. */
   candidates: string[];
 };
 
-/** Nothing in it changes afterwards, so a repeated one is answered byte for byte the same. */
+/** Nothing in it changes afterwards, so a repeated request gets byte for byte the same answer. */
 export type Acceptance = Pair & {
   status: 'PAID';
   status_before: PaymentStatus;
@@ -35,7 +35,7 @@ export type Acceptance = Pair & {
   accepted_at: string;
 };
 
-/** What accepting the transfer would mean, for the person who decides. */
+/** The effects of accepting the transfer, for the person who decides. */
 export const ReadAcceptanceCandidate = defineCall(
   'payments',
   'GET /payments/:payment_id/transfers/:transaction_id/:transaction_event_index',
@@ -44,7 +44,8 @@ export const ReadAcceptanceCandidate = defineCall(
 );
 
 /**
- * `confirm_candidates`: how many payments the transfer may be for, as the caller was shown. Required when there are several.
+ * `confirm_candidates`: how many payments the transfer may be for, as shown to the caller. Required when there are
+ * several.
  */
 export type AcceptedTransfer = Omit<TransferId, 'network'> & { confirm_candidates?: number };
 
@@ -53,7 +54,7 @@ const acceptedTransfer = object<AcceptedTransfer>(
   { optional: ['confirm_candidates'] },
 );
 
-/** Makes a transfer that pays nothing pay this payment. */
+/** Makes an unmatched transfer pay this payment. */
 export const AcceptTransfer = defineCall('payments', 'POST /payments/:payment_id/accept-transfer', json<Acceptance>(), {
   authored: true,
   access: 'support',
@@ -61,9 +62,9 @@ export const AcceptTransfer = defineCall('payments', 'POST /payments/:payment_id
 });
 
 /**
- * The same on the word of the payment's merchant, for a transfer that is confirmed and carries at least the deployment's least share of the
- * amount. 404 for another merchant's payment, 409 with a sentence for a transfer that cannot be accepted, 503 when no endpoint of the network
- * answers.
+ * The same, requested by the payment's merchant, for a confirmed transfer that carries at least the deployment's
+ * minimum share of the amount. 404 for another merchant's payment; 409 with a sentence for a transfer that can't be
+ * accepted; 503 when no endpoint of the network answers.
  */
 export const AcceptTransferAsMerchant = defineCall(
   'payments',

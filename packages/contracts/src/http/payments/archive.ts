@@ -1,20 +1,26 @@
 import { defineCall, json, object } from '../../call.ts';
 import { query } from '../../query.ts';
 
-/** Nothing that ended later than this may leave the database: retries, replays and late money are long over then. */
+/**
+ * Payments that ended later than this must stay in the database: after it, retries, replays and late transfers are long
+ * over.
+ */
 export const ARCHIVE_AFTER_DAYS = 90;
-/** Most payments that are removed in one transaction. */
+/** The most payments that are removed in one transaction. */
 export const REMOVED_AT_ONCE = 50;
 
-/** A payment as the archive keeps it: its row, and the transfers that pay it or were meant for it. Amounts in units are texts. */
+/**
+ * A payment as the archive stores it: its row, and the transfers that pay it or were meant for it. Amounts in units are
+ * texts.
+ */
 export type ArchivedRecord = { payment: Record<string, unknown>; transfers: Record<string, unknown>[] };
 
-/** `sha256` is of the record as payments has it, lowercase hex. */
+/** `sha256` is of the record in payments, lowercase hex. */
 export type ArchivablePayment = { payment_id: string; sha256: string; record: ArchivedRecord };
 
 /**
- * Payments that were created and ended before a time, and of which nothing waits, in the order of their ids. `next` goes into `after`; it
- * is null at the end, and a page may be empty before. 422 for a time within the last 90 days.
+ * Payments that were created and ended before a time and have nothing pending, in the order of their ids. Pass `next`
+ * as `after`; it is null at the end. A page may be empty before the end. 422 for a time within the last 90 days.
  */
 export const ReadArchivable = defineCall(
   'payments',
@@ -26,8 +32,8 @@ export const ReadArchivable = defineCall(
 type Removal = { payments: Pick<ArchivablePayment, 'payment_id' | 'sha256'>[] };
 
 /**
- * Removes payments that are still exactly as the archive has them. `kept` are those that are here all the same, because something about
- * them has changed or is changing. Those that are not here count as removed before.
+ * Removes payments that are still exactly as archived. `kept` lists those that stay because something about them has
+ * changed or is changing. Missing payments count as already removed.
  */
 export const RemoveArchived = defineCall(
   'payments',

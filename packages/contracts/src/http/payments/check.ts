@@ -4,7 +4,7 @@ import type { TransferObserved } from '../../messages/transfer-observed.ts';
 import { query } from '../../query.ts';
 import { checkedList, type Violation } from '../check.ts';
 
-/** Which transfer of a network's ledger. */
+/** Identifies a transfer in a network's ledger. */
 export type TransferKey = Pick<TransferObserved, 'network' | 'transaction_id' | 'transaction_event_index'>;
 
 export const transferKeyProperties = {
@@ -16,17 +16,17 @@ export const transferKeyProperties = {
 export type CheckedPayment = {
   payment_id: string;
   /**
-   * `told` when its PaymentPaid has left this service, and `paid` while it has not or has only just; `open` for every payment that is not
-   * PAID.
+   * `told` when its PaymentPaid has been published, `paid` until then and for a short time after, `open` for every
+   * payment that is not PAID.
    */
   state: 'open' | 'paid' | 'told';
-  /** What pays it, and whether somebody accepted that. Null while nothing does. */
+  /** The transfer that pays it, and whether a person accepted it. Null if unpaid. */
   transfer: (TransferKey & { accepted: boolean }) | null;
 };
 
 /**
- * Looks at the payments created from `since` on, in the order of their ids, a page at a time; the page after `after`. `next` is null at
- * the end. `read_at` is when it began, for others to tell what they learned later.
+ * Checks the payments created from `since` on, in pages, in the order of their ids; `after` is the end of the previous
+ * page. `next` is null at the end. `read_at` is when the check began, so that others can tell what changed later.
  */
 export const CheckPayments = defineCall(
   'payments',
@@ -35,12 +35,12 @@ export const CheckPayments = defineCall(
   { access: 'support', query: { since: query.timestamp, after: query.id('pay', 'a payment') } },
 );
 
-/** How many payments of a merchant were created before a time, those in the archive included. */
+/** How many payments a merchant created before a time, including archived ones. */
 export type CreatedPayments = { merchant_id: string; created: number };
 
 /**
- * Looks at the counters of the merchants whose ids follow `after`, some at a time. `until` is the beginning of the UTC day; nothing is
- * said of `merchants` while it is not long over.
+ * Checks the counters of the merchants whose ids follow `after`, some at a time. `until` is the start of the UTC day.
+ * `merchants` stays empty until some time after that.
  */
 export const CheckCounters = defineCall(
   'payments',
@@ -55,10 +55,10 @@ export const CheckCounters = defineCall(
   { access: 'support', query: { after: query.text } },
 );
 
-/** A transfer as chain-watcher last told of it. */
+/** A transfer as chain-watcher last published it. */
 export type ToldTransfer = TransferKey & Pick<TransferObserved, 'version' | 'amount_units'>;
 
-/** Whether payments knows these transfers as they were told. */
+/** Whether payments has these transfers as they were published. */
 export const CheckLedger = defineCall('payments', 'POST /check/transfers', json<{ violations: Violation[] }>(), {
   access: 'support',
   idempotent: true,

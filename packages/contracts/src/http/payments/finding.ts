@@ -13,9 +13,10 @@ export const exportFormats = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /**
- * A merchant's payments as a stream, oldest first: what was created before it began, each as it is when it is read. CSV by RFC 4180 unless
- * `format` says otherwise, with a byte order mark for spreadsheets when `bom` is 1; ndjson ends with `{"end":<count>}`. One that cannot be finished breaks the connection.
- * 429 with Retry-After while another one of this merchant is under way.
+ * A merchant's payments as a stream, oldest first: those created before the export began, each in its state when it is
+ * read. CSV by RFC 4180 unless `format` says otherwise, with a byte order mark for spreadsheets when `bom` is 1; ndjson
+ * ends with `{"end":<count>}`. If the export can't be finished, the connection breaks. 429 with Retry-After while
+ * another export of this merchant is running.
  */
 export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_id/payments/export', json<never>(), {
   callers: ['api-gateway'],
@@ -24,25 +25,31 @@ export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_i
   query: { status, created_from, created_to, format: query.oneOf(...exportFormats), bom: query.oneOf('0', '1') },
 });
 
-/** By what a payment can be found. */
+/** The fields by which a payment can be found. */
 export const findable = ['payment_id', 'token', 'order_id', 'reference', 'transaction_id', 'merchant_wallet'] as const;
 
 export type FoundPayment = Payment & { merchant_id: string; found_by: (typeof findable)[number] };
 
 export const FOUND_MAX = 100;
 
-/** For operators: payments of any merchant that fit one of what is given, each once; the newest hundred of each kind. */
+/**
+ * For operators: payments of any merchant that match one of the given values, each once; the newest hundred for each
+ * field.
+ */
 export const FindPayments = defineCall('payments', 'GET /payments', json<{ payments: FoundPayment[] }>(), {
   access: 'viewer',
   query: {
     payment_id: query.id('pay', 'a payment'),
-    /** SHA-256 in hex, so that no log has what opens the checkout page. */
+    /** SHA-256 in hex, so that no log contains a token that opens the checkout page. */
     token_sha256: { parse: (text: string) => (/^[0-9a-f]{64}$/.test(text) ? text : null), reason: 'must be a hash' },
     ...{ order_id, reference, transaction_id, merchant_wallet },
   },
 });
 
-/** What a text may name, as FindPayments is asked: an order id may look like anything. @returns null for what can name nothing. */
+/**
+ * The queries of FindPayments for a text. Almost any text can be an order id. @returns null for a text that can't match
+ * anything.
+ */
 export function paymentQueryOf(text: string): Record<string, string> | null {
   const publicToken = /^(?:.*\/pay\/)?([\w-]{43})(?:[?#].*)?$/.exec(text)?.[1];
   const ways = {

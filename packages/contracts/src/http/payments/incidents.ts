@@ -1,6 +1,6 @@
 import { incidentCalls, type Resolution } from '../incidents.ts';
 
-/** The transfer that paid a payment is gone from the chain. */
+/** The transfer that paid a payment is no longer on the chain. */
 export type PaymentIncident = Resolution & {
   incident_id: string;
   kind: string;

@@ -5,14 +5,14 @@ import { parseReference } from '../../payment-reference.ts';
 import { query } from '../../query.ts';
 
 /**
- * What lists of payments are narrowed down by; a payment is listed when it fits all that is given. Of two times the first is included
- * and the second is not.
+ * Filters for lists of payments. A payment is listed when it matches all of them. A start time is included, an end time
+ * is not.
  */
 export const listFilters = {
   status: query.oneOf(...paymentStatuses),
   created_from: query.timestamp,
   created_to: query.timestamp,
-  /** The merchant's own name for its order. Several payments may have it. */
+  /** The merchant's own id for its order. Several payments may have it. */
   order_id: query.orderId,
   reference: {
     parse: (text: string) => parseReference(text) && text,

@@ -5,29 +5,29 @@ import { query } from '../../query.ts';
 import type { LookedUp } from '../chain-watcher/look-ups.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
 
-/** What became of a transaction, as far as a merchant is concerned. */
+/** The state of a transaction, as the merchant sees it. */
 export const explanationCodes = [
-  /** A transfer of it pays a payment, or is about to. */
+  /** One of its transfers pays a payment, or is about to. */
   'pays_payment',
-  /** It reached a wallet of the merchant's and pays nothing. */
+  /** It went to one of the merchant's wallets and pays nothing. */
   'unmatched',
-  /** It moved money to nobody's wallet here. */
+  /** It sent nothing to the merchant's wallets. */
   'not_your_wallet',
-  /** It brought another token, or the network's own coin, to a wallet of the merchant's. */
+  /** It sent another token, or the network's own coin, to one of the merchant's wallets. */
   'other_token',
   /** It failed on chain and moved nothing. */
   'failed',
-  /** It is in no block that stands. */
+  /** It is not in a block of the canonical chain. */
   'pending',
-  /** No network that is on has it. */
+  /** It was not found on any enabled network. */
   'unknown',
-  /** It has not been read, or could not be looked up, yet. */
+  /** It has not been read yet, or could not be looked up. */
   'not_read_yet',
 ] as const;
 
 export type ExplanationCode = (typeof explanationCodes)[number];
 
-/** A transfer of the ledger as the merchant to whose wallet it went reads it. */
+/** A transfer in the ledger, as the merchant that received it reads it. */
 export type FoundTransfer = TransferId & {
   /** Decimal text in USDT. */
   amount: string;
@@ -37,15 +37,18 @@ export type FoundTransfer = TransferId & {
   block_number: number;
   block_timestamp: string;
   state: 'seen' | 'confirmed' | 'retracted';
-  /** What a seen one still needs; null for others. */
+  /** What a seen transfer still needs; null for others. */
   waiting_for: WaitingFor | null;
-  /** The payment that it pays, or is about to; with a reason the only one that it may be for. Null when there are several, or none. */
+  /**
+   * The payment that it pays or is about to pay; if `reason` is set, the only one that it may be for. Null when there
+   * are several or none.
+   */
   payment_id: string | null;
-  /** Why it does not pay that payment; null when it does. */
+  /** Why it doesn't pay that payment; null when it does. */
   reason: UnmatchedReason | null;
-  /** The payments that it may be for, at most 20: a merchant's own. */
+  /** The merchant's payments that it may be for, at most 20. */
   candidates: string[];
-  /** Whether another merchant has one of them; then only an operator accepts it. */
+  /** Whether it may also be for another merchant's payment. Then only an operator can accept it. */
   candidates_elsewhere: boolean;
 };
 
@@ -56,7 +59,10 @@ export type FoundTransfers = {
   explanation_code: ExplanationCode;
 };
 
-/** Where the money of a transaction is: the ledger first, and only what it does not have is looked up on chain. */
+/**
+ * Finds the transfers of a transaction. Reads the ledger first, and looks up on chain only what the ledger doesn't
+ * have.
+ */
 export const FindMerchantTransfers = defineCall(
   'payments',
   'GET /merchants/:merchant_id/transfers',
@@ -64,7 +70,7 @@ export const FindMerchantTransfers = defineCall(
   { callers: ['api-gateway'], forMerchants: true, query: { transaction_id: query.transactionId } },
 );
 
-/** The same for operators: transfers to all merchants' wallets, and what the chain shows of what the ledger does not have. */
+/** The same for operators: transfers to all merchants' wallets, and what the chain shows if the ledger has none. */
 export type LocatedTransfers = {
   transaction_id: string;
   transfers: (FoundTransfer & { merchant_id: string })[];
@@ -79,7 +85,10 @@ export const LocateTransfers = defineCall('payments', 'GET /transfers/:transacti
 
 export type CheckoutQuestion = { token_sha256: string; transaction_id?: string; client_sha256?: string };
 
-/** What the checkout page says beside the public status: about money that came, and about a transaction that its reader has named. */
+/**
+ * What the checkout page shows in addition to the public status: about money that arrived, and about a transaction that
+ * the customer entered.
+ */
 export type CheckoutHelp = {
   arrived: { amount: string } | null;
   lookup: CheckoutLookup | null;
@@ -87,8 +96,8 @@ export type CheckoutHelp = {
 };
 
 /**
- * 404 for an unknown token. Asked only for the page itself, never for the status that it polls. `client_sha256` is of the reader's address, by
- * which look-ups are counted; hex.
+ * 404 for an unknown token. Called only for the page itself, never for the status that it polls. `client_sha256` is the
+ * hash of the customer's address, by which look-ups are counted; hex.
  */
 export const ReadCheckoutHelp = defineCall('payments', 'POST /checkout-help', json<CheckoutHelp>(), {
   callers: ['api-gateway'],

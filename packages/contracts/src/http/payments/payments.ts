@@ -29,31 +29,31 @@ const creationFields = {
 type ValidCreation = CreationRequest & { idempotency_key: string };
 
 /**
- * Called by the gateway. 201 with the exact bytes that a repetition gets again, then with the header `Idempotency-Replayed: true`;
- * 403 with a code and a message; 409; 503 when it cannot be decided.
+ * Called by the gateway. 201 with bytes that are repeated exactly for a repeated request, then with the header
+ * `Idempotency-Replayed: true`; 403 with a code and a message; 409; 503 when it can't be decided.
  */
 export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
   callers: ['api-gateway'],
   body: object<ValidCreation>(creationFields, { optional: optionNames }),
-  // Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did.
+  // Above the public limit of 64 KiB, because JSON may encode a character with more bytes than the merchant did.
   maxBodyBytes: 256 * 1024,
   status: 201,
-  // The key makes sending it twice as good as once.
+  // The idempotency key makes a repeated call safe.
   idempotent: true,
 });
 
-/** Most creations in one call; each has 20 KiB at most, spelled as long as JSON can. */
+/** The most creations in one call. Each has at most 20 KiB in the longest JSON encoding. */
 export const CREATIONS_MAX = 32;
 
 export type CreationOfMerchant = ValidCreation & {
   merchant_id: string;
-  /** Of the request that asks for it. */
+  /** The id of the merchant's request. */
   request_id: string;
-  /** W3C traceparent of that request; absent where nothing is traced. */
+  /** W3C traceparent of that request; absent when tracing is off. */
   traceparent?: string;
 };
 
-/** What CreatePayment answers with 201. */
+/** CreatePayment's answer with 201. */
 export type DecidedCreation = {
   merchant_id: string;
   idempotency_key: string;
@@ -63,8 +63,9 @@ export type DecidedCreation = {
 };
 
 /**
- * Creations in one call and one transaction. What is not among the created has to be asked by CreatePayment, and nothing of it is stored:
- * a creation that is refused, that would wait for a lock, or whose merchant or wallet an earlier one of the call has.
+ * Several creations in one call and one transaction. Creations that are missing in `created` were not stored and must
+ * be sent with CreatePayment: one that is refused, that would wait for a lock, or with the merchant or wallet of an
+ * earlier one of this call.
  */
 export const CreatePayments = defineCall(
   'payments',
@@ -99,7 +100,7 @@ export const ListPayments = defineCall(
   { callers: ['api-gateway'], access: 'viewer', forMerchants: true, query: { ...listFilters, ...pageParameters } },
 );
 
-/** A payment as its merchant sees it: what is an operator's business is not in it. 404 for another merchant's. */
+/** A payment as its merchant sees it, without what is only for operators. 404 for another merchant's payment. */
 export const ReadOwnPayment = defineCall(
   'payments',
   'GET /merchants/:merchant_id/payments/:payment_id',
@@ -107,7 +108,7 @@ export const ReadOwnPayment = defineCall(
   { access: 'viewer', forMerchants: true },
 );
 
-/** 409 for every payment that cannot be cancelled, whatever the cause, so that no answer tells which ids exist elsewhere. */
+/** 409 for every payment that can't be cancelled, for any reason, so that the answer doesn't reveal which ids exist. */
 export const CancelPayment = defineCall(
   'payments',
   'POST /merchants/:merchant_id/payments/:payment_id/cancel',
@@ -116,21 +117,24 @@ export const CancelPayment = defineCall(
 );
 
 /**
- * The same by an operator, for a payment of any merchant: 404 for an unknown one, 409 with a sentence for one that is not PENDING. Not
- * repeated by itself: the second answer would be the 409.
+ * The same by an operator, for a payment of any merchant: 404 for an unknown one; 409 with a sentence for one that is
+ * not PENDING. Not retried automatically, because the second answer would be the 409.
  */
 export const CancelPaymentByOperator = defineCall('payments', 'POST /payments/:payment_id/cancel', json<Payment>(), {
   authored: true,
   access: 'support',
 });
 
-/** Most details in one call: with 100 unmatched transfers each, the answer has about a megabyte, half of what the client reads. */
+/**
+ * The most details in one call. With 100 unmatched transfers each, the answer has about a megabyte, half of the
+ * client's limit.
+ */
 export const DETAILS_MAX = 50;
 
-/** A payment as its merchant names it. */
+/** A payment's id with its merchant's id. */
 export type OwnPayment = { merchant_id: string; payment_id: string };
 
-/** Many merchants' payments in one call. Each entry names what it is about; what is not found is left out. */
+/** Reads payments of several merchants in one call. Each entry says which payment it is; missing ones are left out. */
 export const ReadPaymentDetails = defineCall(
   'payments',
   'POST /payment-details',
@@ -155,7 +159,10 @@ export const ReadPaymentDetails = defineCall(
 
 export const PUBLIC_PAYMENTS_MAX = 200;
 
-/** Many payments by SHA-256 of their public tokens, in hex. Each entry names what it is about; what is not found is left out. */
+/**
+ * Reads several payments by the SHA-256 of their public tokens, in hex. Each entry says which payment it is; missing
+ * ones are left out.
+ */
 export const ReadPublicPayments = defineCall(
   'payments',
   'POST /public-payments',
@@ -174,12 +181,12 @@ export const ReadPublicPayments = defineCall(
   },
 );
 
-/** A list, as the gateway has always checked: its entries are looked up by what they name. */
+/** A list. The gateway finds its entries by the ids in them. */
 function foundSchema(): object {
   return { type: 'object', required: ['found'], properties: { found: { type: 'array' } } };
 }
 
-/** A transfer of the ledger as an operator sees it beside a payment. The row has more fields, which are for machines. */
+/** A transfer in the ledger, as an operator sees it with a payment. The row has more fields, for machines. */
 export type LedgerEntry = {
   transaction_id: string;
   transaction_event_index: number;
@@ -189,7 +196,7 @@ export type LedgerEntry = {
   sender: string;
   block_number: number;
   block_timestamp: string;
-  /** When its phase and confirmations became what they are. */
+  /** When its phase and confirmations last changed. */
   observed_at: string;
   confirmations: number;
   confirmations_required: number;
@@ -209,10 +216,10 @@ export type OperatorsPayment = Payment & {
   cancellation?: Cancellation | null;
 };
 
-/** An operator's decision that a payment is not to be paid any more. */
+/** An operator's cancellation of a payment. */
 export type Cancellation = Author & { cancelled_at: string };
 
-/** Everything known of a payment of any merchant. */
+/** All data of a payment of any merchant. */
 export const ReadPayment = defineCall('payments', 'GET /payments/:payment_id', json<OperatorsPayment>(), {
   access: 'viewer',
 });

@@ -3,13 +3,13 @@ import type { Payment } from '../../api/payment.ts';
 import { EVENT_INDEX_MAX } from '../chain-watcher/transfers.ts';
 import type { UnmatchedOnWallet } from './wallets.ts';
 
-/** An unmatched transfer with the wallet it went to and, when only one payment can be meant, that payment. */
+/** An unmatched transfer with its wallet and, if it can be for only one payment, that payment. */
 export type UnmatchedListed = UnmatchedOnWallet & {
   merchant_wallet: string;
   related_payment: Pick<Payment, 'payment_id' | 'status' | 'amount' | 'order_id'> | null;
 };
 
-/** A place in the list: by block time, newest first. No two transfers share one. */
+/** A position in the list: by block time, newest first. No two transfers have the same one. */
 export type UnmatchedPlace = {
   blockTimestamp: Date;
   transactionId: string;
@@ -17,7 +17,7 @@ export type UnmatchedPlace = {
   network: string;
 };
 
-/** Opaque: only what this function wrote is read back. */
+/** Opaque: only texts that this function wrote can be read. */
 export const writePlace = ({ blockTimestamp, transactionId, index, network }: UnmatchedPlace): string =>
   Buffer.from(`${blockTimestamp.getTime()}.${transactionId}.${index}.${network}`).toString('base64url');
 
@@ -33,8 +33,8 @@ export function readPlace(text: string): UnmatchedPlace | null {
 }
 
 /**
- * `next_cursor` is null at the end. A merchant's page may have few transfers or none and still have a next one: each looks through so many
- * of all merchants' and no further, and `looked_through` is how far it got.
+ * `next_cursor` is null at the end. A merchant's page may have few or no transfers and still have a next page: each
+ * request reads a limited number of all merchants' transfers, and `looked_through` is how far it got.
  */
 export type UnmatchedPage = {
   transfers: UnmatchedListed[];
@@ -47,12 +47,12 @@ const more = {
   query: { cursor: { parse: readPlace, reason: 'must be a next_cursor of an earlier page' } },
 } as const;
 
-/** Transfers that pay nothing, fifty at a time, newest first: to wallets of whichever merchants. */
+/** Unmatched transfers to all merchants' wallets, newest first, fifty per page. */
 export const ListUnmatched = defineCall('payments', 'GET /unmatched-transfers', json<UnmatchedPage>(), more);
 
 /**
- * The same of one merchant: meant for a payment of its, or for none and to a wallet that is its. What a cursor names is a transfer of its own
- * or a moment, and never a transfer of somebody else's.
+ * The same for one merchant: transfers that may be for one of its payments, or for none and to one of its wallets. A
+ * cursor names one of its own transfers or a time, and never another merchant's transfer.
  */
 export const ListUnmatchedOfMerchant = defineCall(
   'payments',

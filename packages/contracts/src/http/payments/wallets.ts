@@ -4,27 +4,28 @@ import { fields } from '../../messages/fields.ts';
 import type { UnmatchedReason } from '../../api/payment.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
 
-/** A transfer to a wallet that pays nothing, and the payments that it may be for. */
+/** An unmatched transfer to a wallet, and the payments that it may be for. */
 export type UnmatchedOnWallet = TransferId & {
   /** Decimal text in USDT. */
   amount: string;
   block_timestamp: string;
   phase: string;
-  /** Whose payment that is; where there is none, for whom the wallet is watched. */
+  /** The merchant of that payment; without a payment, the merchant for whom the wallet is watched. */
   merchant_id: string;
-  /** The payment that it may be for when there is exactly one, else null. */
+  /** The payment that it may be for if there is exactly one, else null. */
   related_payment_id: string | null;
-  /** All payments that it may be for, at most 20; a merchant is shown its own. */
+  /** All payments that it may be for, at most 20. A merchant sees only its own. */
   candidates: string[];
-  /** Whether another merchant has one of them; then only an operator accepts it. */
+  /** Whether it may also be for another merchant's payment. Then only an operator can accept it. */
   candidates_elsewhere: boolean;
-  /** `unconfirmed`: it pays that payment as soon as it is confirmed. `no_payment`: no payment has ever been on the wallet. */
+  /** `unconfirmed`: it pays that payment when it is confirmed. `no_payment`: the wallet never had a payment. */
   reason: UnmatchedReason | 'unconfirmed' | 'no_payment';
 };
 
 /**
- * A wallet and its past. `merchant_id` and `bound_at` are null while it belongs to no merchant, `proven_at` also while its merchant only
- * used it first. Releases and proofs are the newest hundred, and so are the transfers on each network.
+ * A wallet and its history. `merchant_id` and `bound_at` are null while it belongs to no merchant. `proven_at` is also
+ * null while its merchant was only the first to use it. Releases and proofs are the newest hundred, and so are the
+ * transfers on each network.
  */
 export type Wallet = {
   /** Canonical. */
@@ -37,26 +38,26 @@ export type Wallet = {
   unmatched_transfers: UnmatchedOnWallet[];
 };
 
-/** Who proved a wallet, and what came of it. */
+/** A wallet's proof of ownership, and its effects. */
 export type ProvenWallet = Author & {
   address: string;
   merchant_id: string;
-  /** Null when it belonged to nobody else. */
+  /** Null when it belonged to no other merchant. */
   taken_from: string | null;
-  /** Payments of others that waited on it and were cancelled. */
+  /** Payments of other merchants that were waiting on it and were cancelled. */
   cancelled_payments: number;
   signed_text: string;
   signature: string;
   proven_at: string;
 };
 
-/** 422 for a text that is no address. */
+/** 422 for a text that is not an address. */
 export const ReadWallet = defineCall('payments', 'GET /wallets/:address', json<Wallet>(), { access: 'viewer' });
 
-/** A merchant's wallet; `proven_at` is null where it only used it first. */
+/** A merchant's wallet; `proven_at` is null if the merchant was only the first to use it. */
 export type OwnWallet = { address: string; bound_at: string; proven_at: string | null };
 
-/** The hundred that came to a merchant last, newest first. */
+/** The newest hundred wallets of a merchant. */
 export const ListWallets = defineCall(
   'payments',
   'GET /merchants/:merchant_id/wallets',
@@ -64,26 +65,35 @@ export const ListWallets = defineCall(
   { access: 'viewer' },
 );
 
-/** A wallet and the merchant that lost it. */
+/** A wallet and its previous merchant. */
 export type ReleasedWallet = { address: string; merchant_id: string };
 
-/** Takes a wallet from its merchant; the next one that creates a payment on it gets it. 404 when it belongs to none. */
+/**
+ * Takes a wallet from its merchant. The next merchant that creates a payment with it gets it. 404 when it belongs to
+ * none.
+ */
 export const ReleaseWallet = defineCall('payments', 'POST /wallets/:address/release', json<ReleasedWallet>(), {
   authored: true,
   access: 'admin',
 });
 
-/** What the owner of a wallet's key is to sign, exactly as it stands. */
+/** The exact text that the owner of the wallet's key must sign. */
 export type WalletChallenge = { address: string; merchant_id: string; text: string; ends_at: string };
 
-/** Opens a challenge in place of the merchant's earlier one for this wallet. 404 for a merchant that payments does not know. */
+/**
+ * Opens a challenge, which replaces the merchant's earlier one for this wallet. 404 for a merchant that payments
+ * doesn't know.
+ */
 export const ChallengeWallet = defineCall('payments', 'POST /wallets/:address/challenge', json<WalletChallenge>(), {
   access: 'support',
   body: object<{ merchant_id: string }>({ merchant_id: fields.merchantId }),
   idempotent: true,
 });
 
-/** Makes a wallet the merchant's whose challenge its key has signed. 409 without an open challenge, 422 for another signature. */
+/**
+ * Gives a wallet to the merchant whose challenge is signed with its key. 409 without an open challenge, 422 for a
+ * different signature.
+ */
 export const ProveWallet = defineCall('payments', 'POST /wallets/:address/proof', json<ProvenWallet>(), {
   body: object<{ merchant_id: string; signature: string }>({
     merchant_id: fields.merchantId,

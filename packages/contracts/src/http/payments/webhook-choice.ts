@@ -1,12 +1,12 @@
 import { defineCall, json, object } from '../../call.ts';
 import { type WebhookChoice, webhookChoiceSchema } from '../../webhook.ts';
 
-/** What a merchant chose to be told, and the version of its endpoint that this belongs to. */
+/** The events that a merchant subscribed to, and the version of its endpoint with this choice. */
 export type VersionedChoice = { events: WebhookChoice[]; version: number };
 
 /**
- * Has payments know a merchant's new choice now. The message about it follows in any case; an older version than the one known changes
- * nothing.
+ * Notifies payments of a merchant's new choice immediately. The message about it follows in any case. A version older
+ * than the known one changes nothing.
  */
 export const ApplyWebhookChoice = defineCall(
   'payments',

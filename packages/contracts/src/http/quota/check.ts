@@ -4,7 +4,7 @@ import { query } from '../../query.ts';
 import { checkedList, type Violation } from '../check.ts';
 import type { CreatedPayments } from '../payments/check.ts';
 
-/** Whether the history of usage has as many payments of these merchants, created before `until`, as payments has. */
+/** Whether the usage history has as many payments of these merchants, created before `until`, as payments has. */
 export const CheckUsage = defineCall('quota', 'POST /check/usage', json<{ violations: Violation[] }>(), {
   access: 'support',
   idempotent: true,

@@ -10,7 +10,7 @@ export const ReadPolicyAudit = auditCall('quota', json<{ changes: PolicyChange[]
 /** Payments created on a UTC day, `2026-01-31`. */
 export type UsageDay = { day: string; payments_created: number };
 
-/** The newest hundred days on which something was created, those before a day if one is given. 404 for an unknown merchant. */
+/** The newest hundred days with a created payment, before a day if one is given. 404 for an unknown merchant. */
 export const ReadUsage = defineCall('quota', 'GET /merchants/:merchant_id/usage', json<{ days: UsageDay[] }>(), {
   access: 'viewer',
   forMerchants: true,

@@ -5,8 +5,8 @@ import type { OperatorRole } from '../../operator.ts';
 import { LIMIT_MAX, MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-defaults.ts';
 
 /**
- * Read by payments before it refuses a creation by its own copy. 404 for a merchant that quota does not know yet.
- * The message has the policy and when it changed; this has the policy alone.
+ * Read by payments before it refuses a creation because of its own copy. 404 for a merchant that quota doesn't know
+ * yet. The message also has the time of the change; this has only the policy.
  */
 export const ReadPolicy = defineCall(
   'quota',
@@ -18,10 +18,10 @@ export const ReadPolicy = defineCall(
   { callers: ['payments'], access: 'viewer' },
 );
 
-/** The newest account status that quota knows, and a version of the policy that includes it. */
+/** The newest account status that quota knows, and a policy version that includes it. */
 export type AccountStatus = { status: string; status_version: number; policy_version: number };
 
-/** How an operator's command finds out that a block has arrived. 404 for a merchant that quota does not know yet. */
+/** Lets an operator's command find out that a block has arrived. 404 for a merchant that quota doesn't know yet. */
 export const ReadAccountStatus = defineCall(
   'quota',
   'GET /merchants/:merchant_id/account-status',
@@ -35,8 +35,8 @@ const limitSchemas = { total_limit: limit, daily_limit: { ...limit, type: ['inte
 export const betaSchemas = { ...limitSchemas, beta_duration_days: days };
 
 /**
- * Changes of the policy by an operator. Each answers the policy in force, 404 for an unknown merchant, 409 with the reason when the
- * policy does not allow it. Asking for what is already so makes no new version.
+ * An operator's change of the policy. Answers with the policy in force; 404 for an unknown merchant; 409 with the
+ * reason when the policy doesn't allow it. A change to the current value makes no new version.
  */
 const change = <const Action extends string, Body = undefined>(
   access: OperatorRole,
@@ -49,7 +49,7 @@ export const ActivateBeta = change('support', 'activate');
 export const PauseCreation = change('support', 'pause');
 export const ResumeCreation = change('support', 'resume');
 export const ExtendBeta = change('support', 'extend', object<{ days: number }>({ days }));
-/** At least one of them: an empty change is 422. */
+/** At least one limit is required: an empty change is 422. */
 export const SetLimits = change(
   'admin',
   'limits',

@@ -4,12 +4,13 @@ import { query } from '../../query.ts';
 import { checkedList, type Violation } from '../check.ts';
 import type { CheckedPayment } from '../payments/check.ts';
 
-/** What payments says of them; see CheckPayments. */
+/** Their states in payments; see CheckPayments. */
 type Asked = { payments: Pick<CheckedPayment, 'payment_id' | 'state'>[] };
 
 /**
- * Looks at the events of these payments: each that was told as paid has one PAID event, no other has one, and what is to be sent is due
- * or was sent. `read_at` is when payments said so, by its database's clock. `events` is how many they have.
+ * Checks the events of these payments: each payment published as paid has one PAID event, no other has one, and every
+ * unsent event is due or was sent. `read_at` is when payments read the states, by its database's clock. `events` is how
+ * many events they have.
  */
 export const CheckEvents = defineCall(
   'webhook-dispatcher',

@@ -1,7 +1,7 @@
 import { defineCall, json, object } from '../../call.ts';
 import { type ErrorCategory, type WebhookChoice, webhookChoiceSchema, type WebhookSettings } from '../../webhook.ts';
 
-/** `signing_key` is there the first time only. `version` grows with every change of the endpoint. */
+/** `signing_key` is present only the first time. `version` grows with every change of the endpoint. */
 export type ConfiguredWebhook = {
   url: string;
   key_id: string;
@@ -12,7 +12,10 @@ export type ConfiguredWebhook = {
 
 type Configuration = { url: string; events?: WebhookChoice[] };
 
-/** Without `events`: PAID the first time, later unchanged. 422 for a URL that the policy refuses, 503 while names cannot be resolved. */
+/**
+ * Without `events`: PAID the first time, later unchanged. 422 for a URL that the policy refuses; 503 while host names
+ * can't be resolved.
+ */
 export const ConfigureWebhook = defineCall(
   'webhook-dispatcher',
   'PUT /merchants/:merchant_id/webhook',
@@ -24,7 +27,7 @@ export const ConfigureWebhook = defineCall(
         .schema,
       additionalProperties: false,
     }),
-    // The first answer shows the signing key, and a second one would not.
+    // Only the first answer contains the signing key.
     idempotent: false,
   },
 );
@@ -45,7 +48,7 @@ export const RotateWebhookKey = defineCall(
   { callers: ['api-gateway'] },
 );
 
-/** What came of the one attempt at a test event. */
+/** The result of the one attempt to send a test event. */
 export type TestedWebhook = {
   event_id: string;
   delivered: boolean;
@@ -54,7 +57,10 @@ export type TestedWebhook = {
   duration_ms: number;
 };
 
-/** Takes as long as the attempt, up to fifteen seconds. 409 before the first configuration, 503 while too many others are tested. */
+/**
+ * Takes as long as the attempt, up to fifteen seconds. 409 before the first configuration; 503 while too many others
+ * are tested.
+ */
 export const TestWebhook = defineCall(
   'webhook-dispatcher',
   'POST /merchants/:merchant_id/webhook/test',

@@ -4,7 +4,7 @@ import type { DeliveryRecord } from '../../webhook.ts';
 import type { AuditEntry } from '../audit.ts';
 import type { Lane } from './lanes.ts';
 
-/** The events of one payment, newest first. Empty for a payment without one, also for another merchant's. */
+/** The events of one payment, newest first. Empty for a payment without events and for another merchant's payment. */
 export const ListDeliveries = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/payments/:payment_id/deliveries',
@@ -12,7 +12,7 @@ export const ListDeliveries = defineCall(
   { callers: ['api-gateway'], access: 'viewer', forMerchants: true },
 );
 
-/** A merchant's retry: 404 for an unknown event or another merchant's, 409 unless it has failed. */
+/** A merchant's retry. 404 for an unknown event or another merchant's; 409 unless it has failed. */
 export const RetryEvent = defineCall(
   'webhook-dispatcher',
   'POST /merchants/:merchant_id/events/:event_id/retry',
@@ -20,7 +20,7 @@ export const RetryEvent = defineCall(
   { callers: ['api-gateway'], status: 202 },
 );
 
-/** As a merchant's retry, without its hourly limit. */
+/** Like a merchant's retry, without its hourly limit. */
 export const RecoverEvent = defineCall('webhook-dispatcher', 'POST /events/:event_id/recover', json<DeliveryRecord>(), {
   authored: true,
   access: 'support',
@@ -29,10 +29,13 @@ export const RecoverEvent = defineCall('webhook-dispatcher', 'POST /events/:even
 
 export type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number; interruptions: number };
 
-/** Failed events are counted up to this. */
+/** Failed events are counted only up to this number. */
 export const FAILED_EVENTS_MAX = 100_000;
 
-/** The oldest hundred, those after an event if one is given; of one merchant or of all. `total` is how many there are in all. */
+/**
+ * The oldest hundred, after an event if one is given, of one merchant or of all. `total` is the number of all failed
+ * events.
+ */
 export const ListFailedEvents = defineCall(
   'webhook-dispatcher',
   'GET /events',
@@ -48,11 +51,11 @@ export type EventState = DeliveryRecord & {
   cycle: number;
   cycle_started_at: string;
   interruptions: number;
-  /** A process is sending it; `next_attempt_at` is when its lease lapses. */
+  /** A process is sending it; `next_attempt_at` is when its lease expires. */
   in_flight: boolean;
 };
 
-/** One POST that ended. */
+/** One finished POST. */
 export type AttemptRecord = {
   cycle: number;
   n: number;
@@ -65,12 +68,12 @@ export type AttemptRecord = {
   remote_ip: string | null;
 };
 
-/** Who asked for another delivery cycle: `merchant`, which gives no reasons, or an operator. */
+/** Who requested another delivery cycle: `merchant`, which gives no reason, or an operator. */
 export type RetryRecord = Pick<AuditEntry, 'at' | 'action' | 'actor' | 'reason'>;
 
 /**
- * `lane` is its merchant's queue, null if there is none; attempts and retries are the newest hundred, of the attempts those before a time
- * if one is given. `retries` is absent in answers of older releases.
+ * `lane` is its merchant's queue, null if there is none. Attempts and retries are the newest hundred; attempts are
+ * before a time if one is given. `retries` is absent in answers of older releases.
  */
 export type DescribedEvent = {
   event: EventState;
@@ -83,7 +86,10 @@ const page = { access: 'viewer', query: { before: query.timestamp } } as const;
 
 export const ReadEvent = defineCall('webhook-dispatcher', 'GET /events/:event_id', json<DescribedEvent>(), page);
 
-/** An event as its merchant sees it: with every attempt, and without addresses, which may be those of a private network. */
+/**
+ * An event as its merchant sees it: with every attempt, but without IP addresses, which may belong to a private
+ * network.
+ */
 export type OwnEvent = { event: DeliveryRecord; attempts: Omit<AttemptRecord, 'remote_ip'>[] };
 
 /** Attempts as above. 404 for an unknown event and for another merchant's. */
@@ -101,10 +107,10 @@ export const ReadEventOfPayment = defineCall(
   page,
 );
 
-/** An event as the archive keeps it; `body` is the exact text that was signed and sent. */
+/** An event as the archive stores it; `body` is the exact text that was signed and sent. */
 export type ArchivedDelivery = DeliveryRecord & { body: string };
 
-/** The events of payments, of whichever merchants, oldest first. */
+/** The events of payments of any merchant, oldest first. */
 export const ReadDeliveries = defineCall(
   'webhook-dispatcher',
   'POST /archive/deliveries',

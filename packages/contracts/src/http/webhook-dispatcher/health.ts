@@ -2,7 +2,10 @@ import { defineCall, json } from '../../call.ts';
 import type { FailedEvent } from './events.ts';
 import type { Lane } from './lanes.ts';
 
-/** How a merchant's webhooks are doing, as the merchant sees it: both of its queues, and the oldest hundred of its failed events. */
+/**
+ * The state of a merchant's webhooks as the merchant sees it: both of its queues, and the oldest hundred of its failed
+ * events.
+ */
 export type WebhookHealth = { lanes: Omit<Lane, 'private_target'>[]; failed: { events: FailedEvent[]; total: number } };
 
 export const ReadWebhookHealth = defineCall(
