@@ -107,7 +107,7 @@ export async function repeat(
   }
 }
 
-/** Runs something that may fail because of a lock conflict, except for no other reason. */
+/** Runs something that may fail only because of a lock conflict. */
 export async function tolerate(scene: Scene, name: string, run: () => Promise<unknown>): Promise<void> {
   try {
     await run();
