@@ -155,7 +155,7 @@ test('a block whose events are of another height is not believed', async () => {
     const blocks = requireLinked([await readBlockAt(rpc, from)]);
     return readLogsByHash(rpc, reading.network, blocks);
   });
-  await expect(reads).rejects.toThrow(/invalid_answer: an event of another height/);
+  await expect(reads).rejects.toThrow(/invalid_answer: an event with a different height than its block/);
 });
 
 test.each([
