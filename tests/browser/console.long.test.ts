@@ -136,7 +136,7 @@ test('support accepts a transfer that may be for two payments only after saying 
   await page.getByRole('link', { name: 'Choose the payment' }).click();
   const rows = page.locator('tbody tr');
   expect(await rows.count()).toBe(2);
-  await rows.filter({ hasText: twins[0] }).getByRole('link', { name: 'Accept for this' }).click();
+  await rows.filter({ hasText: twins[0] }).getByRole('link', { name: 'Accept', exact: true }).click();
   const asked = page.url();
   const why = page.getByLabel('Why, for the audit');
   await why.fill('the customer sent its id');
