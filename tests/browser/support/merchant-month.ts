@@ -75,7 +75,7 @@ export async function sumsOnPage(page: Page): Promise<Sums> {
 }
 
 export async function linesOf(download: Download): Promise<Record<string, string>[]> {
-  return parse(await readFile(await download.path()), { columns: true });
+  return parse(await readFile(await download.path()), { columns: true, bom: true });
 }
 
 export function sumsOfLines(lines: readonly Record<string, string>[]): Sums {
