@@ -70,22 +70,13 @@ await startService({
       const target = findPrivateTarget(privateTargets, merchantId, host);
       return target ? addressOf(target) : null;
     };
-    await serve({
-      name,
-      config,
-      legacy,
-      logger,
-      metrics,
-      lifecycle,
-      routes: [
-        ...endpointRoutes({ pool, outbox, vault, resolve, privateTargets, sendTest }),
-        ...eventRoutes({ pool, queries, privateTargetOf, wake }),
-        checkRoute(operators),
-        ...laneRoutes({ pool: operators, queries, privateTargetOf }),
-      ],
-      // The broker is not part of readiness: without it everything works except that no new events arrive.
-      ready,
-      isUnavailable,
-    });
+    const routes = [
+      ...endpointRoutes({ pool, outbox, vault, resolve, privateTargets, sendTest }),
+      ...eventRoutes({ pool, queries, privateTargetOf, wake }),
+      checkRoute(operators),
+      ...laneRoutes({ pool: operators, queries, privateTargetOf }),
+    ];
+    // The broker is not part of readiness: without it everything works except that no new events arrive.
+    await serve({ name, config, legacy, logger, metrics, lifecycle, routes, ready, isUnavailable });
   },
 });

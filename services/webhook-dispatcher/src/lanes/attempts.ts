@@ -15,16 +15,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
 import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
 
-type AttemptOptions = {
+export type AttemptSources = {
   pool: Pool;
   sender: Sender;
   vault: KeyVault;
+  retryDelaysSeconds: readonly number[];
+  logger: Logger;
+};
+
+type AttemptOptions = AttemptSources & {
   hostCircuits: HostCircuits;
   report: AttemptReport;
   /** The database's time. */
   databaseNow: () => Date;
-  retryDelaysSeconds: readonly number[];
-  logger: Logger;
 };
 
 /** After an error on our side that prevented sending. */

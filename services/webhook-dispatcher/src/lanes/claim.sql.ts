@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { retryAborted, transaction } from '@quittance/postgres/transaction.ts';
+import type { SealedSecret } from '../endpoints/endpoint.sql.ts';
 import { type Pace, statusesBefore } from '../state.ts';
 import { isForNotices, lockLanes, makeLanesDue } from './lane.sql.ts';
 import { lockPaidOf, takeBackNotices, withPaidLanes } from '../events/event.sql.ts';
@@ -25,11 +26,9 @@ export type Claimed = {
   url: string;
   host: string;
   key_id: string;
-  secret_encrypted: Buffer;
-  encryption_key_id: string;
   /** The pace of its lane. */
   pace: Pace;
-};
+} & SealedSecret;
 
 export type ClaimBounds = {
   /** Deliveries in total. */
@@ -138,14 +137,9 @@ export async function readDatabaseTime(db: Queryable): Promise<Date> {
 }
 
 /** The outcome of one attempt, as settle_attempts() reads it. */
-export type Outcome = {
-  event_id: string;
-  merchant_id: string;
-  lease_id: string;
-  cycle: number;
+export type Outcome = Pick<Claimed, 'event_id' | 'merchant_id' | 'lease_id' | 'cycle' | 'key_id'> & {
   /** Number of the attempt in its cycle, from 1. */
   n: number;
-  key_id: string;
   /** On the database's clock. With event and lease it identifies the attempt, so that storing it twice has no effect. */
   started_at: Date;
   duration_ms: number;

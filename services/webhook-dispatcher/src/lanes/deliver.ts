@@ -1,31 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { createAttemptReport } from './attempt-report.ts';
-import { createAttempts } from './attempts.ts';
+import { createAttempts, type AttemptSources } from './attempts.ts';
 import type { BackPressure } from './back-pressure.ts';
 import { createHostCircuits, type HostCircuits } from './host-circuits.ts';
 import { createInFlightLimits, type InFlightLimits } from './in-flight-limits.ts';
 import type { Limits } from './places.ts';
-import type { KeyVault } from '../endpoints/key-vault.ts';
-import { ATTEMPT_TIMEOUT_MS, type Sender } from '../sending/sender.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../sending/sender.ts';
 import { claimDeliveries, readDatabaseTime, releaseDeliveries } from './claim.sql.ts';
 import { markLanesSlow } from './lane.sql.ts';
 import { paces, type Pace } from '../state.ts';
 
-type DeliverOptions = {
-  pool: Pool;
-  sender: Sender;
-  vault: KeyVault;
+type DeliverOptions = AttemptSources & {
   limits: Limits;
   pressure: BackPressure;
-  retryDelaysSeconds: readonly number[];
   /** Aborted when the process stops: then nothing more is claimed. */
   stopping: AbortSignal;
-  logger: Logger;
   metrics: Metrics;
 };
 

@@ -85,23 +85,14 @@ export function createSender(options: {
     async send(attempt: Attempt): Promise<AttemptResult> {
       const startedMs = performance.now();
       const { answer, error, remoteAddress, isComplete } = await post(attempt);
-      const durationMs = Math.round(performance.now() - startedMs);
+      const ended = { durationMs: Math.round(performance.now() - startedMs), isComplete, remoteAddress };
       if (answer === null) {
         const [errorCategory, errorCode] = [categoryOfSendError(error), codeOfSendError(error)];
-        const none = { httpStatus: null, retryAfterSeconds: null };
-        return { errorCategory, ...none, durationMs, isComplete, remoteAddress, errorCode };
+        return { ...ended, errorCategory, errorCode, httpStatus: null, retryAfterSeconds: null };
       }
       const { status: httpStatus, headers } = answer;
       const retryAfterSeconds = parseRetryAfter(headers['retry-after'], clock());
-      return {
-        errorCategory: categoryOfStatus(httpStatus),
-        httpStatus,
-        retryAfterSeconds,
-        durationMs,
-        isComplete,
-        remoteAddress,
-        errorCode: null,
-      };
+      return { ...ended, errorCategory: categoryOfStatus(httpStatus), errorCode: null, httpStatus, retryAfterSeconds };
     },
     /** Closes the idle connections. */
     async close(): Promise<void> {
