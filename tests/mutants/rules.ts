@@ -49,7 +49,7 @@ export const allRules: readonly Rules[] = [
   {
     name: 'validation',
     about: 'which creations are valid',
-    mutate: ['services/api-gateway/src/payments/{creation,creation-options}.ts'],
+    mutate: ['services/api-gateway/src/payments/creation.ts'],
     tests: ['services/api-gateway/test/creation.unit.test.ts'],
   },
 ];

@@ -13,7 +13,7 @@ import { startDeliverLoop } from './lanes/deliver.ts';
 import { startGiveUpLoop, startMeasureLoop, startPartitionsLoop } from './lanes/housekeeping.ts';
 import { schema } from './migrations.ts';
 import { createBackPressure } from './lanes/back-pressure.ts';
-import { limits } from './lanes/places.ts';
+import { limits } from './lanes/in-flight-limits.ts';
 import { createQueries } from './events/reads.sql.ts';
 import { refuseOwnServers, addressOf, findPrivateTarget } from './sending/private-targets.ts';
 import { waysOut } from './sending/ways-out.ts';

@@ -11,11 +11,9 @@ import { createAttempts } from '../src/lanes/attempts.ts';
 import { DialError } from '../src/sending/errors.ts';
 import { createConnector } from '../src/sending/dial.ts';
 import { createHostCircuits } from '../src/lanes/host-circuits.ts';
-import { createInFlightLimits } from '../src/lanes/in-flight-limits.ts';
-import { limits } from '../src/lanes/places.ts';
+import { createInFlightLimits, limits } from '../src/lanes/in-flight-limits.ts';
 import { localReceiver } from '../src/sending/ways-out.ts';
 import { startDeliverLoop } from '../src/lanes/deliver.ts';
-
 import { createBackPressure, type BackPressure } from '../src/lanes/back-pressure.ts';
 import { createSender, type Sender } from '../src/sending/sender.ts';
 import { createAuthority } from './certificates.ts';

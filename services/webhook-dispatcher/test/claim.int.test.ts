@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { laneCircuitPolicy } from '../src/lanes/in-flight-limits.ts';
 import { paces, type Pace } from '../src/state.ts';
 import { releaseDeliveries, type Claimed, settleAttempts, type Outcome } from '../src/lanes/claim.sql.ts';
 import { markLanesSlow } from '../src/lanes/lane.sql.ts';

@@ -3,7 +3,7 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { laneCircuitPolicy } from '../src/lanes/in-flight-limits.ts';
 import { startGiveUpLoop } from '../src/lanes/housekeeping.ts';
 import { settleAttempts } from '../src/lanes/claim.sql.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';

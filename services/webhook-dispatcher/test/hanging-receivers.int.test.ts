@@ -5,7 +5,7 @@ import { systemClock } from '@quittance/runtime/time.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createBackPressure } from '../src/lanes/back-pressure.ts';
-import { limits } from '../src/lanes/places.ts';
+import { limits } from '../src/lanes/in-flight-limits.ts';
 import { startDeliverLoop } from '../src/lanes/deliver.ts';
 import type { AttemptResult } from '../src/sending/sender.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHostCircuits } from '../src/lanes/host-circuits.ts';
-import { createInFlightLimits, type Place } from '../src/lanes/in-flight-limits.ts';
-import { limits, type Limits } from '../src/lanes/places.ts';
+import { createInFlightLimits, type Place, limits, type Limits } from '../src/lanes/in-flight-limits.ts';
 import type { Pace } from '../src/state.ts';
 
 const target = (merchant_id: string, pace: Pace = 'quick', host = `${merchant_id}.io`) => ({ merchant_id, host, pace });

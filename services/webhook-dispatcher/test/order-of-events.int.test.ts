@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { laneCircuitPolicy } from '../src/lanes/in-flight-limits.ts';
 import { createQueries } from '../src/events/reads.sql.ts';
 import { schema } from '../src/migrations.ts';
 import { byMerchant } from '../src/endpoints/audit.sql.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { laneCircuitPolicy } from '../src/lanes/places.ts';
+import { laneCircuitPolicy } from '../src/lanes/in-flight-limits.ts';
 import { byMerchant } from '../src/endpoints/audit.sql.ts';
 import { releaseDeliveries, type Claimed, settleAttempts, type Outcome } from '../src/lanes/claim.sql.ts';
 import { insertEvents, insertNotices, type NewNotice } from '../src/events/event.sql.ts';

@@ -11,7 +11,7 @@ import { createConnector } from '../src/sending/dial.ts';
 import { localReceiver } from '../src/sending/ways-out.ts';
 import { startDeliverLoop } from '../src/lanes/deliver.ts';
 import { createBackPressure, type BackPressure } from '../src/lanes/back-pressure.ts';
-import { limits } from '../src/lanes/places.ts';
+import { limits } from '../src/lanes/in-flight-limits.ts';
 import { createSender, type Sender } from '../src/sending/sender.ts';
 import { byMerchant } from '../src/endpoints/audit.sql.ts';
 import { insertEvents } from '../src/events/event.sql.ts';

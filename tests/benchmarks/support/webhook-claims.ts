@@ -1,8 +1,12 @@
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createHostCircuits } from '../../../services/webhook-dispatcher/src/lanes/host-circuits.ts';
-import { createInFlightLimits, type Place } from '../../../services/webhook-dispatcher/src/lanes/in-flight-limits.ts';
-import { limits, laneCircuitPolicy } from '../../../services/webhook-dispatcher/src/lanes/places.ts';
+import {
+  createInFlightLimits,
+  type Place,
+  limits,
+  laneCircuitPolicy,
+} from '../../../services/webhook-dispatcher/src/lanes/in-flight-limits.ts';
 import { outcomeOf } from '../../../services/webhook-dispatcher/src/events/outcome.ts';
 import {
   claimDeliveries,

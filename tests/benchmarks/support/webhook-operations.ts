@@ -3,8 +3,11 @@ import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { createHostCircuits } from '../../../services/webhook-dispatcher/src/lanes/host-circuits.ts';
-import { createInFlightLimits } from '../../../services/webhook-dispatcher/src/lanes/in-flight-limits.ts';
-import { laneCircuitPolicy, limits } from '../../../services/webhook-dispatcher/src/lanes/places.ts';
+import {
+  createInFlightLimits,
+  laneCircuitPolicy,
+  limits,
+} from '../../../services/webhook-dispatcher/src/lanes/in-flight-limits.ts';
 import { createQueries } from '../../../services/webhook-dispatcher/src/events/reads.sql.ts';
 import {
   readBacklog,

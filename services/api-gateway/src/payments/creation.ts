@@ -1,11 +1,16 @@
 import { parseAddress, type ParsedAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
-import type { CreationRequest } from '@quittance/contracts/api/creation.ts';
+import {
+  type CreationRequest,
+  network as networkField,
+  type OptionRules,
+  required,
+  type OptionName,
+  optionEntries,
+} from '@quittance/contracts/api/creation.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { network as networkField, type OptionRules, required } from '@quittance/contracts/api/creation.ts';
-import { optionShapes, readOptions } from './creation-options.ts';
 import { readJsonBody, type JsonObject } from '../request-body.ts';
 import { shapeOf } from './shape.ts';
 
@@ -18,12 +23,16 @@ export type Creation = CreationRequest & { idempotency_key: string };
 const DESCRIPTION_MAX_CHARACTERS = 500;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-const shapesOf = (fields: Record<string, { type: string }>) =>
-  Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, { type }]));
+/** JSON Schema of the fields; the code below checks what a value means. */
+const shapesOf = (fields: [name: string, type: string][]) =>
+  Object.fromEntries(fields.map(([name, type]) => [name, { type }]));
 
 const shape = shapeOf({
   required: Object.keys(required),
-  properties: { ...shapesOf({ ...required, network: networkField }), ...optionShapes },
+  properties: shapesOf([
+    ...Object.entries({ ...required, network: networkField }).map(([name, { type }]): [string, string] => [name, type]),
+    ...optionEntries.map(([name, { wire }]): [string, string] => [name, wire.type]),
+  ]),
 });
 
 /**
@@ -102,4 +111,27 @@ export function textProblem(text: string, maxCharacters: number): string | null 
   const characters = Array.from(text).length;
   if (characters < 1 || characters > maxCharacters) return `must have 1 to ${maxCharacters} characters`;
   return controlCharacters.test(text) ? 'must not contain control characters' : null;
+}
+
+/**
+ * @param value may have fields of a wrong type, whose problems are already reported.
+ * @param report gets a field and its problem, or null.
+ * @returns the options, without those that mean the same as their absence.
+ */
+function readOptions(
+  value: JsonObject,
+  rules: OptionRules,
+  report: (field: string, reason: string | null) => void,
+): Pick<CreationRequest, OptionName> {
+  const given = optionEntries.filter(([name, { wire }]) => hasType(value[name], wire.type));
+  for (const [name, { problem }] of given) report(name, problem(value[name] as never, rules, value));
+  const said = given.filter(([name, { isDefault }]) => isDefault?.(value[name] as never) !== true);
+  return Object.fromEntries(said.map(([name]) => [name, value[name]]));
+}
+
+/** A type of JSON Schema. */
+function hasType(value: unknown, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
 }

@@ -6,7 +6,7 @@ import { createConnector } from '../../src/sending/dial.ts';
 import { localReceiver } from '../../src/sending/ways-out.ts';
 import { startDeliverLoop } from '../../src/lanes/deliver.ts';
 import { createBackPressure } from '../../src/lanes/back-pressure.ts';
-import { limits } from '../../src/lanes/places.ts';
+import { limits } from '../../src/lanes/in-flight-limits.ts';
 import { systemResolve } from '../../src/sending/resolve.ts';
 import { createSender } from '../../src/sending/sender.ts';
 import { createAuthority } from '../certificates.ts';
