@@ -1,8 +1,8 @@
 -- Stores the outcomes of attempts, all or none, and updates their lanes' circuits. A failed notice that must not follow the PAID event of its
 -- payment is not retried, and that event no longer waits for it.
 --
--- outcomes  array of objects, one per attempt: see Outcome in src/lanes/claim.sql.ts. error_category is null for a success,
---           retry_delay_seconds is null if no retry is left. At most one of several attempts of one event decides its status.
+-- outcomes  array of objects, one per attempt: see Outcome in src/lanes/claim.sql.ts; merchant_id is the lane's id. error_category is null
+--           for a success, retry_delay_seconds is null if no retry is left. At most one of several attempts of one event decides its status.
 -- before_delivered, before_failed  statuses that may become delivered or failed.
 -- The other parameters are the circuit's policy: see CircuitPolicy in src/lanes/claim.sql.ts.
 create or replace function settle_attempts(

@@ -56,7 +56,7 @@ describe('a claim', () => {
     expect(perLane).toEqual([2, 2, 2]);
   });
 
-  const count = (claimed: Claimed[], merchantId: string) => claimed.filter((c) => c.merchant_id === merchantId).length;
+  const count = (claimed: Claimed[], merchantId: string) => claimed.filter((c) => c.lane_id === merchantId).length;
 
   test('reaches other lanes while one has a long backlog', async () => {
     const [busy, quiet] = [await addMerchant(), await addMerchant()];

@@ -3,7 +3,7 @@ import { createHostCircuits } from '../src/lanes/host-circuits.ts';
 import { createInFlightLimits, type Place, limits, type Limits } from '../src/lanes/in-flight-limits.ts';
 import type { Pace } from '../src/state.ts';
 
-const target = (merchant_id: string, pace: Pace = 'quick', host = `${merchant_id}.io`) => ({ merchant_id, host, pace });
+const target = (lane_id: string, pace: Pace = 'quick', host = `${lane_id}.io`) => ({ lane_id, host, pace });
 
 /** Limits that are not tested are high. */
 function limitsOf(some: Partial<Limits>) {

@@ -56,7 +56,7 @@ const inTransaction = (run: (tx: Transaction) => Promise<unknown>) => () => tran
 const onlyPaidIsSent = async () => {
   await world.pool.query(`update lane set next_due_at = now()`);
   const claimed = await world.claim();
-  expect(claimed.map(({ merchant_id: lane }) => lane)).toEqual([merchantId]);
+  expect(claimed.map((c) => c.lane_id)).toEqual([merchantId]);
 };
 test('a notice and PAID are stored', async () => {
   await runInTurn((tx) => insertNotices(tx, [notice()]), inTransaction(storePaid));

@@ -6,7 +6,7 @@ import { paces } from '../src/state.ts';
 
 const claimed: Claimed = {
   event_id: 'evt_1',
-  merchant_id: 'mer_1',
+  lane_id: 'mer_1',
   lease_id: 'lease-1',
   cycle: 2,
   attempts: 3,
@@ -43,7 +43,7 @@ describe('the stored outcome of an attempt', () => {
   test('has the claimed event, the next attempt number, the result and the next delay', () => {
     expect(outcomeOf(claimed, failure, how)).toEqual({
       event_id: 'evt_1',
-      merchant_id: 'mer_1',
+      lane_id: 'mer_1',
       lease_id: 'lease-1',
       cycle: 2,
       n: 4,

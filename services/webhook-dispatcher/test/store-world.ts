@@ -18,7 +18,7 @@ export const failure = { error_category: 'http_5xx', http_status: 500 } as const
 /** The outcome of an attempt for a claimed delivery; a success, unless `over` changes it. */
 export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome => ({
   event_id: claimed.event_id,
-  merchant_id: claimed.merchant_id,
+  lane_id: claimed.lane_id,
   lease_id: claimed.lease_id,
   cycle: claimed.cycle,
   n: claimed.attempts + 1,

@@ -53,8 +53,8 @@ export async function webhookOperations({ adminUrl, pool }: { adminUrl: string; 
         const started_at = new Date();
         await settleAttempts(
           pool,
-          (await claim()).map(({ event_id, merchant_id, lease_id, cycle, key_id }) => ({
-            ...{ event_id, merchant_id, lease_id, cycle, key_id, started_at, n: 1, retry_delay_seconds: null },
+          (await claim()).map(({ event_id, lane_id, lease_id, cycle, key_id }) => ({
+            ...{ event_id, lane_id, lease_id, cycle, key_id, started_at, n: 1, retry_delay_seconds: null },
             ...{ ...outcome, pace: 'quick' },
           })),
           laneCircuitPolicy,

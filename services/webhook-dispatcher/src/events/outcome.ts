@@ -9,14 +9,14 @@ import type { Pace } from '../state.ts';
  * @param how.pace the lane's pace after the attempt.
  */
 export function outcomeOf(
-  { event_id, merchant_id, lease_id, cycle, attempts, key_id }: Claimed,
+  { event_id, lane_id, lease_id, cycle, attempts, key_id }: Claimed,
   result: AttemptResult,
   how: { startedAt: Date; retryDelaysSeconds: readonly number[]; random: number; pace: Pace },
 ): Outcome {
   const n = attempts + 1;
   return {
     event_id,
-    merchant_id,
+    lane_id,
     lease_id,
     cycle,
     n,

@@ -4,6 +4,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { spanOrigin, inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import type { AttemptResult } from '../sending/sender.ts';
 import type { Claimed } from './claim.sql.ts';
+import { merchantOf } from './lane.sql.ts';
 
 /** How an attempt can fail. A superseded event fails without an attempt. */
 export const attemptErrors = errorCategories.filter((category) => category !== 'superseded');
@@ -65,7 +66,7 @@ function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): v
 /** With the host, which helps to find a fault, but without the URL, which may contain a secret of the merchant's. */
 const fieldsOf = (delivery: Claimed) => ({
   event_id: delivery.event_id,
-  merchant_id: delivery.merchant_id,
+  merchant_id: merchantOf(delivery.lane_id),
   host: delivery.host,
   key_id: delivery.key_id,
   cycle: delivery.cycle,

@@ -63,7 +63,7 @@ export function createAttempts(
     try {
       return vault.open(delivery.key_id, delivery);
     } catch (error) {
-      logger.error({ error, merchant_id: delivery.merchant_id }, 'a signing key cannot be opened');
+      logger.error({ error, merchant_id: merchantOf(delivery.lane_id) }, 'a signing key cannot be opened');
       return null;
     }
   }
@@ -84,8 +84,8 @@ export function createAttempts(
       await releaseDeliveries(pool, refused, RELEASE_PAUSE_SECONDS);
       if (unopened.length === 0) return;
       await releaseDeliveries(pool, unopened, 0);
-      const merchantIds = new Set(unopened.map((delivery) => delivery.merchant_id));
-      await openLaneCircuits(pool, merchantIds, BROKEN_KEY_PAUSE_SECONDS);
+      const laneIds = new Set(unopened.map((delivery) => delivery.lane_id));
+      await openLaneCircuits(pool, laneIds, BROKEN_KEY_PAUSE_SECONDS);
     },
     /** Waits for the attempts in flight and for their outcomes to be stored. */
     async idle(): Promise<void> {
@@ -103,7 +103,7 @@ function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: str
     const startedAt = databaseNow();
     const { event_id: eventId, key_id: keyId, url, body } = delivery;
     const ended = report.started(delivery);
-    const merchantId = merchantOf(delivery.merchant_id);
+    const merchantId = merchantOf(delivery.lane_id);
     const result = await sender.send({ eventId, merchantId, url, keyId, secret, body });
     const pace = place.ended(result.isComplete);
     faultPoint('webhook-answered');

@@ -10,8 +10,7 @@ import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 /** A delivery that this process may send until its lease expires, with the current endpoint and key. */
 export type Claimed = {
   event_id: string;
-  /** The id of its lane. */
-  merchant_id: string;
+  lane_id: string;
   lease_id: string;
   cycle: number;
   /** Earlier attempts of this cycle. */
@@ -65,6 +64,7 @@ const MIN_LANES = 16;
 /** With a large backlog most lanes have several due deliveries, and locking a lane for nothing costs as much as a delivery. */
 const DELIVERIES_A_LANE = 4;
 type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
+/** The functions and tables still call a lane's id `merchant_id`, as processes of 0.2.0 do. */
 
 /**
  * Leases due deliveries to this process, a few of each due lane.
@@ -83,7 +83,7 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   // Late settlements of expired leases may lock rows in a different order.
   const { rows } = await retryAborted(() =>
     pool.query(
-      `select * from claim_deliveries(max_deliveries => $1::int, paces => $2::jsonb, host_limit => $3::int,
+      `select *, merchant_id as lane_id from claim_deliveries(max_deliveries => $1::int, paces => $2::jsonb, host_limit => $3::int,
                                       in_flight => $4::jsonb, host_limits => $5::jsonb, lease => $6::uuid,
                                       lease_seconds => $7::float8)`,
       [
@@ -102,25 +102,25 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
  */
 export async function releaseDeliveries(
   pool: Pool,
-  claimed: readonly { event_id: string; lease_id: string; merchant_id: string }[],
+  claimed: readonly { event_id: string; lease_id: string; lane_id: string }[],
   pauseSeconds: number,
 ): Promise<void> {
   if (claimed.length === 0) return;
   await transaction(pool, async (tx) => {
-    const notices = claimed.filter((c) => isForNotices(c.merchant_id));
+    const notices = claimed.filter((c) => isForNotices(c.lane_id));
     const paid = await lockPaidOf(
       tx,
       notices.map((c) => c.event_id),
     );
     // As everywhere, lanes before deliveries.
-    const lanes = claimed.map((c) => c.merchant_id);
+    const lanes = claimed.map((c) => c.lane_id);
     await lockLanes(tx, paid.length === 0 ? lanes : withPaidLanes(lanes));
-    const { rows } = await tx.query<{ merchant_id: string; next_attempt_at: Date }>(
+    const { rows } = await tx.query<{ lane_id: string; next_attempt_at: Date }>(
       `update delivery d set lease_id = null, next_attempt_at = now() + make_interval(secs => $3)
          from (select event_id from delivery where event_id = any($1) order by event_id for update) locked
          join unnest($1::text[], $2::uuid[]) as c(event_id, lease_id) using (event_id)
         where d.event_id = locked.event_id and d.lease_id = c.lease_id
-       returning d.merchant_id, d.next_attempt_at`,
+       returning d.merchant_id as lane_id, d.next_attempt_at`,
       [claimed.map((c) => c.event_id), claimed.map((c) => c.lease_id), pauseSeconds],
     );
     await makeLanesDue(tx, rows);
@@ -137,7 +137,7 @@ export async function readDatabaseTime(db: Queryable): Promise<Date> {
 }
 
 /** The outcome of one attempt, as settle_attempts() reads it. */
-export type Outcome = Pick<Claimed, 'event_id' | 'merchant_id' | 'lease_id' | 'cycle' | 'key_id'> & {
+export type Outcome = Pick<Claimed, 'event_id' | 'lane_id' | 'lease_id' | 'cycle' | 'key_id'> & {
   /** Number of the attempt in its cycle, from 1. */
   n: number;
   /** On the database's clock. With event and lease it identifies the attempt, so that storing it twice has no effect. */
@@ -175,7 +175,11 @@ export async function settleAttempts(pool: Pool, outcomes: readonly Outcome[], p
     // In one order, so that two batches with the same events do not deadlock.
     .toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
     // A 2xx in the batch overrides the event's failures.
-    .map((o) => ({ ...o, decides: o.error_category === null || !delivered.has(o.event_id) }));
+    .map(({ lane_id: merchant_id, ...o }) => ({
+      ...o,
+      merchant_id,
+      decides: o.error_category === null || !delivered.has(o.event_id),
+    }));
   await pool.query(
     `select settle_attempts(outcomes => $1::jsonb, before_delivered => $2::text[], before_failed => $3::text[],
                             open_after => $4::int, open_after_seconds => $5::float8, longest_open_seconds => $6::float8,

@@ -3,7 +3,7 @@ import { paces, type Pace } from '../state.ts';
 import type { HostCircuits } from './host-circuits.ts';
 
 /** An attempt's lane and host, and how fast the lane's attempts ended recently. */
-type AttemptTarget = { merchant_id: string; host: string; pace: Pace };
+type AttemptTarget = { lane_id: string; host: string; pace: Pace };
 
 /** A lane with attempts in flight. */
 type Lane = {
@@ -49,11 +49,11 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
 
   /** An attempt can be slow, and make its lane slow, before it has ended. */
   function findSlow(): void {
-    for (const [merchantId, lane] of lanes) {
+    for (const [laneId, lane] of lanes) {
       for (const attempt of lane.running) if (isOlder(attempt, most.slowAttemptMs)) count(places, attempt, 'slow');
       if (lane.pace === 'slow' || !isOlder(lane.running[0], most.slowLaneMs)) continue;
       lane.pace = 'slow';
-      turnedSlow.add(merchantId);
+      turnedSlow.add(laneId);
     }
   }
 
@@ -67,11 +67,11 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
     return lane.pace;
   }
 
-  function release(lane: Lane, attempt: Running, { merchant_id: merchantId, host }: AttemptTarget): ReadonlySet<Pace> {
+  function release(lane: Lane, attempt: Running, { lane_id: laneId, host }: AttemptTarget): ReadonlySet<Pace> {
     const freed = [...lane.waiting, ...(hosts.room(host) <= 0 ? paces : [])];
     lane.waiting.clear();
     lane.places -= 1;
-    if (lane.places === 0) lanes.delete(merchantId);
+    if (lane.places === 0) lanes.delete(laneId);
     hosts.remove(host);
     return new Set([...freed, ...places.move(attempt.countsAs, null)]);
   }
@@ -87,17 +87,17 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
       findSlow();
       return [...turnedSlow];
     },
-    markedSlow(merchantIds: readonly string[]): void {
-      for (const merchantId of merchantIds) turnedSlow.delete(merchantId);
+    markedSlow(laneIds: readonly string[]): void {
+      for (const laneId of laneIds) turnedSlow.delete(laneId);
     },
     /** @returns null if a limit is reached. */
     acquire(target: AttemptTarget): Place | null {
-      const { merchant_id: merchantId, host, pace } = target;
-      const lane = lanes.get(merchantId) ?? { pace, places: 0, running: [], waiting: new Set() };
+      const { lane_id: laneId, host, pace } = target;
+      const lane = lanes.get(laneId) ?? { pace, places: 0, running: [], waiting: new Set() };
       if (lane.pace === 'new') lane.pace = pace;
       if (places.room(lane.pace) <= 0 || lane.places >= most.lane || hosts.room(host) <= 0) return null;
       const attempt: Running = { startedMs: nowMs(), countsAs: lane.pace };
-      lanes.set(merchantId, lane);
+      lanes.set(laneId, lane);
       lane.places += 1;
       lane.running.push(attempt);
       places.move(null, attempt.countsAs);
@@ -130,8 +130,8 @@ function boundsOf(
     room: places.left(),
     paces: open,
     inFlight: Object.fromEntries([
-      ...claimed.map(([merchantId, lane]) => [merchantId, lane.places] as const),
-      ...[...turnedSlow].map((merchantId) => [merchantId, most.lane] as const),
+      ...claimed.map(([laneId, lane]) => [laneId, lane.places] as const),
+      ...[...turnedSlow].map((laneId) => [laneId, most.lane] as const),
     ]),
     // A host with the attempts of at most one lane needs no entry.
     perHost: Math.max(1, most.host - most.lane),

@@ -7,12 +7,13 @@ export const NOTICES = ':notices';
 /** The id of a merchant's notice lane. The id of its PAID lane is the merchant id. */
 export const noticeLaneOf = (merchantId: string): string => `${merchantId}${NOTICES}`;
 
-export const isForNotices = (lane: string): boolean => lane.endsWith(NOTICES);
+export const isForNotices = (laneId: string): boolean => laneId.endsWith(NOTICES);
 
-/** The merchant of a lane. */
-export const merchantOf = (lane: string): string => (isForNotices(lane) ? lane.slice(0, -NOTICES.length) : lane);
+/** The id of the lane's merchant. */
+export const merchantOf = (laneId: string): string =>
+  isForNotices(laneId) ? laneId.slice(0, -NOTICES.length) : laneId;
 
-/** Both lanes of a merchant. */
+/** The ids of both lanes of a merchant. */
 export const lanesOf = (merchantId: string): string[] => [merchantId, noticeLaneOf(merchantId)];
 
 /** Makes an existing lane due as soon as the new row, or when its open circuit may be probed; never later than it was. */
@@ -42,20 +43,20 @@ export async function makeNoticeLanesDueNow(tx: Transaction, merchantIds: readon
  * of these lanes and then blocks further claims. A lane that is already due is only locked, so that a concurrent claim has ended or waits.
  * Rows are locked in order, so that two batches do not deadlock.
  */
-export async function makeLanesDueNow(tx: Transaction, merchantIds: readonly string[]): Promise<void> {
-  if (merchantIds.length === 0) return;
+export async function makeLanesDueNow(tx: Transaction, laneIds: readonly string[]): Promise<void> {
+  if (laneIds.length === 0) return;
   await tx.query(
     `insert into lane (merchant_id, next_due_at)
      select merchant_id, now() from unnest($1::text[]) as m(merchant_id) order by merchant_id
      ${orSooner}`,
-    [[...new Set(merchantIds)]],
+    [[...new Set(laneIds)]],
   );
 }
 
 /** Makes lanes due when their moved deliveries are. The caller has locked the lanes. */
 export async function makeLanesDue(
   tx: Transaction,
-  due: readonly { merchant_id: string; next_attempt_at: Date }[],
+  due: readonly { lane_id: string; next_attempt_at: Date }[],
 ): Promise<void> {
   if (due.length === 0) return;
   await tx.query(
@@ -66,7 +67,7 @@ export async function makeLanesDue(
        from (select merchant_id, min(due_at) as due_at from unnest($1::text[], $2::timestamptz[]) as d(merchant_id, due_at)
               group by merchant_id) due
       where l.merchant_id = due.merchant_id`,
-    [due.map((row) => row.merchant_id), due.map((row) => row.next_attempt_at)],
+    [due.map((row) => row.lane_id), due.map((row) => row.next_attempt_at)],
   );
 }
 
@@ -95,8 +96,8 @@ export async function holdLane(
  * Locks lanes in order, so that two transactions do not deadlock. Then running claims of these lanes have ended, and later claims see
  * everything that this transaction does.
  */
-export async function lockLanes(tx: Transaction, merchantIds: readonly string[]): Promise<void> {
-  await tx.query('select from lane where merchant_id = any($1) order by merchant_id for update', [merchantIds]);
+export async function lockLanes(tx: Transaction, laneIds: readonly string[]): Promise<void> {
+  await tx.query('select from lane where merchant_id = any($1) order by merchant_id for update', [laneIds]);
 }
 
 /** Makes open circuits due for a probe now, because a person retries an event or has changed a key or URL. */
@@ -115,27 +116,23 @@ export async function restartGiveUp(tx: Transaction, lanes: readonly string[]): 
 }
 
 /** Opens the circuits of lanes to which we cannot send because of a fault on our side. */
-export async function openLaneCircuits(
-  db: Queryable,
-  merchantIds: ReadonlySet<string>,
-  seconds: number,
-): Promise<void> {
+export async function openLaneCircuits(db: Queryable, laneIds: ReadonlySet<string>, seconds: number): Promise<void> {
   await db.query(
     `update lane l
         set circuit_state = 'open', open_until = now() + make_interval(secs => $2), recovery_limit = null,
             next_due_at = now() + make_interval(secs => $2), error_category = 'interrupted'
        from (select merchant_id from lane where merchant_id = any($1) order by merchant_id for update) locked
       where l.merchant_id = locked.merchant_id`,
-    [[...merchantIds], seconds],
+    [[...laneIds], seconds],
   );
 }
 
 /** Marks lanes as slow in every process, even before their long attempts end. */
-export async function markLanesSlow(db: Queryable, merchantIds: readonly string[]): Promise<void> {
+export async function markLanesSlow(db: Queryable, laneIds: readonly string[]): Promise<void> {
   await db.query(
     `update lane l set pace = 'slow'
        from (select merchant_id from lane where merchant_id = any($1) and pace <> 'slow' order by merchant_id for update) locked
       where l.merchant_id = locked.merchant_id`,
-    [merchantIds],
+    [laneIds],
   );
 }

@@ -81,9 +81,9 @@ function createWork(scene: Scene, name: string, inFlight: Map<string, number>) {
     if (ending > 1) {
       await Promise.all(
         claimed.map(async (delivery) => {
-          add(inFlight, delivery.merchant_id, 1);
+          add(inFlight, delivery.lane_id, 1);
           await attempt(delivery);
-          add(inFlight, delivery.merchant_id, -1);
+          add(inFlight, delivery.lane_id, -1);
         }),
       );
       return;
@@ -93,9 +93,9 @@ function createWork(scene: Scene, name: string, inFlight: Map<string, number>) {
       await releaseDeliveries(pool, claimed, ending === 0 ? chance.pick([0, 0.2]) : 0);
       counts.released += claimed.length;
       if (ending === 0 || chance.happens(0.5)) return;
-      const merchantIds = new Set(claimed.map((delivery) => delivery.merchant_id));
-      await openLaneCircuits(pool, merchantIds, LANE_PAUSE_SECONDS);
-      counts.opened += merchantIds.size;
+      const laneIds = new Set(claimed.map((delivery) => delivery.lane_id));
+      await openLaneCircuits(pool, laneIds, LANE_PAUSE_SECONDS);
+      counts.opened += laneIds.size;
     });
   };
 }
@@ -106,10 +106,10 @@ function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promi
   const chance = chanceOf(scene, name);
   const writer = randomWriter(scene, name);
   return async (delivery) => {
-    const isNotice = isForNotices(delivery.merchant_id);
+    const isNotice = isForNotices(delivery.lane_id);
     const isLate = chance.happens(isNotice ? 0.15 : 0.05);
     const isRepeated = chance.happens(0.05);
-    const ended = chance.happens(scene.successShareOf(merchantOf(delivery.merchant_id)))
+    const ended = chance.happens(scene.successShareOf(merchantOf(delivery.lane_id)))
       ? outcome(delivery)
       : outcome(delivery, { ...failure, retry_delay_seconds: chance.pick(RETRY_DELAYS_SECONDS) });
     // Long enough for the PAID event of its payment to be stored, and to wait.
