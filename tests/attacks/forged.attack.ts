@@ -7,7 +7,7 @@ import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
+import { newMessageId } from '@quittance/messaging/broker/amqp-message.ts';
 import { SIGNATURE_HEADER } from '@quittance/messaging/broker/signature.ts';
 import { bindings } from '@quittance/messaging/broker/topology.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

@@ -11,7 +11,7 @@ import { createCallerHeaders } from '../src/call-token.ts';
 
 import { createServiceClient } from '../src/client/client.ts';
 import { HttpError } from '../src/errors.ts';
-import { startStream } from '../src/server/start-stream.ts';
+import { startStream } from '../src/server/reply.ts';
 import { rawClient, startServer } from './server-fixture.ts';
 
 const closing: (() => unknown)[] = [];

@@ -3,7 +3,7 @@ import { ReadTrust, type LegacyKind } from '@quittance/contracts/http/trust.ts';
 import { sharedTrust, trustOf, type KeyHolder } from '@quittance/testkit/trust.ts';
 import { createCallerHeaders, SHARED_TOKEN_HEADER } from '../src/call-token.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_HEADER } from '../src/operator-token.ts';
-import { trustRoute } from '../src/server/trust-route.ts';
+import { trustRoute } from '../src/server/internal-routes.ts';
 import { startServer, type TestServer } from './server-fixture.ts';
 
 const sharedToken = 't'.repeat(32);

@@ -5,7 +5,7 @@ import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { connectBroker } from '../src/broker/broker.ts';
-import { newMessageId } from '../src/broker/message-id.ts';
+import { newMessageId } from '../src/broker/amqp-message.ts';
 import { bindings, deadQueueOf, EXCHANGE } from '../src/broker/topology.ts';
 import { connected, queueSize, startWorld, type World } from './world.ts';
 

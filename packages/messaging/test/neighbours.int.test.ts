@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { moveToSent } from '../src/outbox/sent-messages.ts';
-import { advanceBounds, claimMessages, outboxBacklog, pauseMessages } from '../src/outbox/store.ts';
+import { moveToSent, advanceBounds, claimMessages, outboxBacklog, pauseMessages } from '../src/outbox/store.ts';
 import { QUEUE, outboxSize, queueSize, sendMessage, startWorld, type World } from './world.ts';
 
 // Pauses double, and messages that a busy machine sends late wait for a longer one.

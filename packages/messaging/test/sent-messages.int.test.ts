@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { sentMessageRetention } from '../src/outbox/sent-messages.ts';
+import { sentMessageRetention } from '../src/outbox/store.ts';
 import { deleteOldRows } from '../src/schema/cleaning.ts';
 import { QUEUE, effects, outboxSize, queueSize, recording, sendMessage, startWorld, type World } from './world.ts';
 

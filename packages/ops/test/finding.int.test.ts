@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sha256 } from '@quittance/contracts/ids.ts';
-import { startStream } from '@quittance/http/server/start-stream.ts';
+import { startStream } from '@quittance/http/server/reply.ts';
 import { reportCsv } from '../src/merchants.ts';
 import { runOps, startServices } from './world.ts';
 

@@ -1,6 +1,6 @@
 import type { Network } from '@quittance/contracts/networks.ts';
 import { createApp } from '@quittance/http/server/app.ts';
-import { trustRoute, type LegacyRecord } from '@quittance/http/server/trust-route.ts';
+import { trustRoute, type LegacyRecord } from '@quittance/http/server/internal-routes.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';

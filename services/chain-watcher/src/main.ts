@@ -1,6 +1,6 @@
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
-import { serve } from '@quittance/http/server/serve.ts';
+import { serve } from '@quittance/http/server/listen.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';

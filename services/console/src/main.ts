@@ -1,6 +1,5 @@
 import { createServiceClient } from '@quittance/http/client/client.ts';
-import { listen } from '@quittance/http/server/listen.ts';
-import { listenForProbes } from '@quittance/http/server/probes-listener.ts';
+import { listen, listenForProbes } from '@quittance/http/server/listen.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';

@@ -1,6 +1,6 @@
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import { serve } from '@quittance/http/server/serve.ts';
+import { serve } from '@quittance/http/server/listen.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';

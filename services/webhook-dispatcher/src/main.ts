@@ -1,4 +1,4 @@
-import { serve } from '@quittance/http/server/serve.ts';
+import { serve } from '@quittance/http/server/listen.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';

@@ -5,7 +5,7 @@ import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
+import { newMessageId } from '@quittance/messaging/broker/amqp-message.ts';
 import { SIGNATURE_HEADER, signMessages } from '@quittance/messaging/broker/signature.ts';
 import { bindings, DEAD_EXCHANGE, EXCHANGE, type Binding } from '@quittance/messaging/broker/topology.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';

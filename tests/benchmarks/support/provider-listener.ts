@@ -3,7 +3,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
-import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
+import { newMessageId } from '@quittance/messaging/broker/amqp-message.ts';
 import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { PAYEE } from './provider-chain.ts';

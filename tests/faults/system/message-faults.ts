@@ -1,5 +1,5 @@
 import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
-import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
+import { newMessageId } from '@quittance/messaging/broker/amqp-message.ts';
 import type { Outgoing } from '@quittance/messaging/broker/publisher.ts';
 import { createReconnectingChannel } from '@quittance/messaging/broker/channel.ts';
 import { bindings, EXCHANGE } from '@quittance/messaging/broker/topology.ts';

@@ -53,7 +53,7 @@ export const messages: SqlMutants[] = [
     ],
   },
   {
-    file: 'packages/messaging/src/outbox/sent-messages.ts',
+    file: 'packages/messaging/src/outbox/store.ts',
     tests: test('sent-messages'),
     mutants: [
       {

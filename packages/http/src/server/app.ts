@@ -1,22 +1,19 @@
 import express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
-
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 import type { Trust } from '@quittance/runtime/trust.ts';
-
 import { authenticate, requireAccess, type Asking } from './authenticate.ts';
 import { bindCaller, restartPublicCaller } from './bind-caller.ts';
 import { readBody } from './body.ts';
 import { causesOf, errorBody, HttpError, RequestAborted, unavailable } from '../errors.ts';
-import { headerValues } from '../header-values.ts';
+import { headerValues } from '../node-http.ts';
 import { probes } from './probes.ts';
-import { observeRequests } from './observe-requests.ts';
+import { observeRequests, traceRequests } from './observe-requests.ts';
 import { closeUnreadBody, sendReply } from './reply.ts';
 import type { Route, RouteRequest } from './route.ts';
-import { traceRequests } from './trace-requests.ts';
-import type { LegacyRecord } from './trust-route.ts';
+import type { LegacyRecord } from './internal-routes.ts';
 
 /**
  * A reader on a slow connection reads a few kilobytes a second, and the system's buffers may hide that for a minute.

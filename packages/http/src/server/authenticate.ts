@@ -10,7 +10,7 @@ import { CALL_TOKEN_HEADER, createCallTokenReader, SHARED_TOKEN_HEADER } from '.
 import { HttpError } from '../errors.ts';
 import { OPERATOR_TOKEN_HEADER, readOperatorToken } from '../operator-token.ts';
 import type { Route } from './route.ts';
-import type { LegacyRecord } from './trust-route.ts';
+import type { LegacyRecord } from './internal-routes.ts';
 
 /**
  * Who makes a request under /internal/: a person, a process, or any client with the token that all services shared up

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 
-import { TIMEOUT_HEADER } from '../timeout-header.ts';
+import { TIMEOUT_HEADER } from '../node-http.ts';
 
 type RequestCaller = ReturnType<typeof createCaller>;
 

@@ -2,12 +2,14 @@ import type { Server } from 'node:http';
 import { Server as NetServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Express } from 'express';
-
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-
 import { createServer } from '../node-http.ts';
 import { rejectUnreadable } from './reject-ambiguous-framing.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
+import { createApp } from './app.ts';
+import { trustRoute, type LegacyRecord } from './internal-routes.ts';
 
 /** The longest time for a request's headers, and for the whole request, to arrive. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -103,3 +105,35 @@ async function everythingArrived(): Promise<void> {
   await nextImmediate();
   await nextImmediate();
 }
+
+type AppParts = Omit<Parameters<typeof createApp>[0], 'trust' | 'name' | 'legacy'> & {
+  name: ServiceName;
+  legacy: LegacyRecord;
+};
+type ServerConfig = { host: string; port: number; trust: Trust };
+
+/** Serves a service's routes, with its settings, until the process stops. */
+export async function serve({
+  config: { host, port, trust },
+  lifecycle,
+  ...parts
+}: AppParts & { config: ServerConfig; lifecycle: Lifecycle }): Promise<void> {
+  const routes = [...parts.routes, trustRoute(parts.name, trust, parts.legacy)];
+  await listen(createApp({ ...parts, routes, trust }), { host, port, lifecycle, logger: parts.logger });
+}
+
+type Parts = Pick<Parameters<typeof createApp>[0], 'name' | 'logger' | 'metrics' | 'ready'>;
+
+/**
+ * Serves /livez, /readyz and /metrics on a separate port, for a process whose other port is public. Call it before the
+ * other port is opened: the last to open is the first to close, so /readyz answers 503 while the other port finishes
+ * its requests.
+ */
+export const listenForProbes = (
+  parts: Parts,
+  { host, port, lifecycle }: Pick<Parameters<typeof listen>[1], 'host' | 'port' | 'lifecycle'>,
+): Promise<{ port: number }> =>
+  listen(createApp({ ...parts, routes: [] }), {
+    ...{ host, port, lifecycle, logger: parts.logger },
+    message: 'listening for probes',
+  });

@@ -20,7 +20,7 @@ import type { Handler } from './handler.ts';
 import { startCleaning } from '../schema/cleaning.ts';
 import { inboxRetention } from './inbox.ts';
 import { createProcessor } from './processor.ts';
-import { type RetryPolicy, defaultRetryPolicy } from './retry.ts';
+import { type RetryPolicy, defaultRetryPolicy } from './delivery.ts';
 
 export type Consumers = {
   /** Stops receiving messages, waits (at most 10 s) for the running handlers, and closes its channels. */

@@ -14,11 +14,19 @@ import { NotSigned } from '../broker/signature.ts';
 import { DELIVERY_LIMIT } from '../broker/topology.ts';
 import type { Acknowledge } from './acknowledger.ts';
 import type { ConsumerMetrics } from './consumer-metrics.ts';
-import { type Delivered, type Result, decode, failuresBefore, publishedAt, requestIdOf } from './delivery.ts';
+import {
+  type Delivered,
+  type Result,
+  decode,
+  failuresBefore,
+  publishedAt,
+  requestIdOf,
+  type RetryPolicy,
+  retryWhileUnavailable,
+} from './delivery.ts';
 import { Busy, type DecodedMessage, type Handler, PermanentError } from './handler.ts';
 import { type Effect, handleOnce } from './inbox.ts';
-import { type Traced, endProcessSpan, startProcessSpan } from './process-span.ts';
-import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
+import { type Traced, endProcessSpan, startProcessSpan } from '../spans.ts';
 
 type ProcessorOptions = {
   pool: Pool;

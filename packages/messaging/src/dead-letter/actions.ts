@@ -2,7 +2,7 @@ import type { Channel } from 'amqplib';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { DeadLetter } from './message.ts';
-import { newMessageId } from '../broker/message-id.ts';
+import { newMessageId } from '../broker/amqp-message.ts';
 import type { Outgoing } from '../broker/publisher.ts';
 import { ACTIONS_QUEUE, READ_DELIVERY_LIMIT } from '../broker/topology.ts';
 

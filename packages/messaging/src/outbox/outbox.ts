@@ -6,7 +6,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
 import type { Signer } from '@quittance/runtime/trust.ts';
 import type { Broker } from '../broker/broker.ts';
-import { newMessageId } from '../broker/message-id.ts';
+import { newMessageId } from '../broker/amqp-message.ts';
 import { insertMessages, type NewOutboxRow } from './store.ts';
 import { startRelay } from './relay.ts';
 

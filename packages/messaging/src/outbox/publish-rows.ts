@@ -6,9 +6,8 @@ import type { Signer } from '@quittance/runtime/trust.ts';
 import type { Outgoing, Publisher } from '../broker/publisher.ts';
 import { SIGNATURE_HEADER, signMessages } from '../broker/signature.ts';
 import { EXCHANGE } from '../broker/topology.ts';
-import { type SendSpan, startSendSpan } from './send-span.ts';
-import { moveToSent } from './sent-messages.ts';
-import { type OutboxRow, pauseMessages } from './store.ts';
+import { type SendSpan, startSendSpan } from '../spans.ts';
+import { moveToSent, type OutboxRow, pauseMessages } from './store.ts';
 
 /** The maximum number of batches that one statement moves to the sent messages. */
 const MOVED_TOGETHER = 4;

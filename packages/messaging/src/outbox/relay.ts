@@ -2,8 +2,7 @@ import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import { bindings } from '../broker/topology.ts';
 import { startCleaning } from '../schema/cleaning.ts';
 import { createSender, type HandOver, type Sender, type SenderOptions } from './sender.ts';
-import { sentMessageRetention } from './sent-messages.ts';
-import { advanceBounds, boundsOfAll, outboxBacklog } from './store.ts';
+import { sentMessageRetention, advanceBounds, boundsOfAll, outboxBacklog } from './store.ts';
 
 /** Counting the backlog scans it, so it is not done at every poll. */
 const BACKLOG_INTERVAL_MS = 5_000;

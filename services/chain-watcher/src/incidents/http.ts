@@ -1,5 +1,5 @@
 import { NetworkIncidents } from '@quittance/contracts/http/chain-watcher/incidents.ts';
-import { incidentRoutes } from '@quittance/http/server/incident-routes.ts';
+import { incidentRoutes } from '@quittance/http/server/internal-routes.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';

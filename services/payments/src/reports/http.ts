@@ -8,7 +8,7 @@ import { readReport } from './report.ts';
 import { ReadTotals } from '@quittance/contracts/http/payments/totals.ts';
 import { createTotals } from './totals.ts';
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
-import { startStream } from '@quittance/http/server/start-stream.ts';
+import { startStream } from '@quittance/http/server/reply.ts';
 import { exportPayments, type ExportContext, writerOf } from './export.ts';
 
 /** This many reports count at once, each on its own connection. */

@@ -8,7 +8,7 @@ import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { Busy, type Handler } from '@quittance/messaging/consumer/handler.ts';
-import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
+import { newMessageId } from '@quittance/messaging/broker/amqp-message.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
