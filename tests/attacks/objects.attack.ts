@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { NewApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
+import type { NewApiKey } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { newId, newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';

@@ -1,5 +1,5 @@
 import type { Call } from '@quittance/contracts/call.ts';
-import { mayCall, type OperatorRole } from '@quittance/contracts/operator.ts';
+import { mayCall, type OperatorRole } from '@quittance/contracts/principal.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { signerOfKey } from '@quittance/runtime/trust.ts';

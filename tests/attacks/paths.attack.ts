@@ -1,5 +1,5 @@
 import { Wallet } from 'ethers';
-import type { NewApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
+import type { NewApiKey } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';

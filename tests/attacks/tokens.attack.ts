@@ -1,7 +1,6 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Call } from '@quittance/contracts/call.ts';
-import { OPS, type Caller } from '@quittance/contracts/caller.ts';
-import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

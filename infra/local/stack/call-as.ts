@@ -1,5 +1,4 @@
-import { OPS, type Caller } from '@quittance/contracts/caller.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { OPS, type Caller, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { createCallerHeaders } from '@quittance/http/call-token.ts';
 import { signerOfKey } from '@quittance/runtime/trust.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Wallet } from 'ethers';
-import { unlimited } from '@quittance/contracts/policy-defaults.ts';
+import { unlimited } from '@quittance/contracts/access.ts';
 import { callAs, type SigningKeys } from './call-as.ts';
 import { callJson } from './call-json.ts';
 import { readJson, writePrivateJson, type StackDirectory } from './directory.ts';

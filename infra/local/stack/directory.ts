@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OPS, type Caller } from '@quittance/contracts/caller.ts';
-import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import { newSigningKey } from '@quittance/runtime/trust.ts';
 
 /** The checkout this file belongs to. */

@@ -1,5 +1,4 @@
-import type { Caller } from '@quittance/contracts/caller.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { Caller, ServiceName } from '@quittance/contracts/service-name.ts';
 import { readJson, StackError, writePrivateJson, type StackDirectory } from './directory.ts';
 
 /** `.local/stack.json`: all that another program needs to use the running stack. It holds secrets, so its mode is 0600. */

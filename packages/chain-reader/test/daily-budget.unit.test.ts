@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { priceLists } from '@quittance/contracts/price-lists.ts';
+import { priceLists } from '@quittance/contracts/networks.ts';
 import { createDailyBudget } from '../src/rpc/daily-budget.ts';
 import type { DailyPlan } from '../src/rpc/network.ts';
 import { createPacer } from '../src/rpc/throttle.ts';

@@ -1,5 +1,5 @@
 import type { Author } from './author.ts';
-import type { Access } from './operator.ts';
+import type { Access } from './principal.ts';
 import type { ServiceName } from './service-name.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

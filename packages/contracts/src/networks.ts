@@ -1,6 +1,5 @@
 import { parseAddress, type AddressFamily } from './address.ts';
 import { AMOUNT_DECIMALS, AMOUNT_PATTERN, parseAmount } from './amount.ts';
-import { priceLists, type UnitPrices } from './price-lists.ts';
 import { checkOfSchema, describeErrors, type TypeOf } from './schema.ts';
 
 /**
@@ -283,3 +282,18 @@ function duplicates(networks: readonly Network[]): string[] {
   const ids = networks.map((network) => network.id);
   return ids.filter((id, position) => ids.indexOf(id) !== position).map((id) => `${id} stands there twice`);
 }
+
+/** Units per call, by method; `default` is for every other method. */
+export type UnitPrices = Record<string, number> & { default: number };
+
+/**
+ * The prices that providers publish, as of November 2026. Networks files name a list or contain their own.
+ * Sources: alchemy.com/docs/reference/compute-unit-costs (compute units);
+ * docs.metamask.io/services/get-started/pricing/credit-cost (Infura's credits; a batch counts as one additional call);
+ * quicknode.com/api-credits (credits; Tron 30, Celo 40 per call).
+ */
+export const priceLists: Readonly<Record<string, UnitPrices>> = {
+  alchemy: { default: 20, eth_chainId: 0, eth_blockNumber: 10, eth_getLogs: 60 },
+  infura: { default: 80, eth_chainId: 5, eth_getLogs: 255, eth_getBlockReceipts: 1000, batch: 80 },
+  quicknode: { default: 20 },
+};

@@ -1,5 +1,41 @@
-import type { Call } from './call.ts';
-import { actorOf as actorOfOperator, mayCall, type Operator } from './operator.ts';
+import { VISIBLE } from './visible.ts';
+
+/** An operator's roles. Each role may do everything that the ones before it may do. */
+export const operatorRoles = ['viewer', 'support', 'admin'] as const;
+
+export type OperatorRole = (typeof operatorRoles)[number];
+
+/** A person who runs the system. */
+export type Operator = { name: string; role: OperatorRole };
+
+/**
+ * Who may make an internal call in addition to the services that it names: operators of at least this role, or nobody.
+ * `anyone` is for calls that contain their own secret.
+ */
+export type Access = OperatorRole | 'services' | 'anyone';
+
+export function mayCall(operator: Operator, access: Access): boolean {
+  if (access === 'anyone') return true;
+  return access !== 'services' && operatorRoles.indexOf(operator.role) >= operatorRoles.indexOf(access);
+}
+
+/** Short, in lower case and without spaces, so that no two names look alike in an audit log. */
+export const OPERATOR_NAME = '^[a-z][a-z0-9._-]{1,39}$';
+
+/**
+ * An operator's name in an audit log. The mark says that the person signed in. A user of `ops` with its key may choose
+ * any name, except one with this mark or one that looks like it.
+ */
+export const actorOfOperator = ({ name }: Operator): string => `@${name}`;
+
+export const isActorOfOperator = (actor: string): boolean =>
+  looksMarked.test(actor.normalize('NFKC')) || /\p{Bidi_Control}/u.test(actor);
+
+/**
+ * NFKC normalises other forms of @. Invisible characters may come before it, and bidirectional controls may make it
+ * appear first.
+ */
+const looksMarked = new RegExp(`^(?:(?!${VISIBLE})[^])*@`, 'u');
 
 /** A person of one merchant, who sees that merchant's data and nothing else. */
 export type MerchantPerson = { name: string; role: 'merchant'; merchant_id: string };
@@ -16,7 +52,7 @@ export const isMerchantPerson = (principal: Principal): principal is MerchantPer
  */
 export function refusalOf(
   principal: Principal,
-  { access, forMerchants }: Pick<Call, 'access' | 'forMerchants'>,
+  { access, forMerchants }: { access: Access; forMerchants: boolean },
   params: Readonly<Record<string, string | undefined>>,
 ): 'closed' | 'foreign' | null {
   if (access === 'anyone') return null;

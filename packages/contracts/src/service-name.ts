@@ -14,3 +14,9 @@ export const schemas = {
 
 /** The prefix of one service's settings when all share an environment, such as `API_GATEWAY_` for `PORT`. */
 export const settingPrefix = (service: ServiceName): string => `${service.toUpperCase().replaceAll('-', '_')}_`;
+
+/** The operator's command line, on the local stack's machine or wherever it has a key. It may do what operators may. */
+export const OPS = 'ops';
+
+/** A process that makes internal calls, and signs them with its own key. */
+export type Caller = ServiceName | typeof OPS;

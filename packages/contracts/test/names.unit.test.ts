@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { nameSchema, textSchema } from '../src/author.ts';
-import { isActorOfOperator } from '../src/operator.ts';
+import { isActorOfOperator } from '../src/principal.ts';
 import { checkOfSchema } from '../src/schema.ts';
 import { isVisible } from '../src/visible.ts';
 

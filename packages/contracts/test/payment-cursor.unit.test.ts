@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '../src/ids.ts';
 import fc from 'fast-check';
-import { readCursor, writeCursor } from '../src/payment-cursor.ts';
+import { readCursor, writeCursor } from '../src/http/payments/payments.ts';
 
 describe('a cursor', () => {
   test('is read as it was written, and is safe in a URL', () => {

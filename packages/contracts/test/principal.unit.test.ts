@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isActorOfOperator } from '../src/operator.ts';
-import { actorOf, refusalOf, type Principal } from '../src/principal.ts';
+import { isActorOfOperator, actorOf, refusalOf, type Principal } from '../src/principal.ts';
 
 const own = `mer_${'a'.repeat(32)}`;
 const anna: Principal = { name: 'anna', role: 'merchant', merchant_id: own };

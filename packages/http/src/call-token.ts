@@ -1,5 +1,4 @@
-import type { Caller } from '@quittance/contracts/caller.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { Caller, ServiceName } from '@quittance/contracts/service-name.ts';
 import { isSignedBy, type PublicKeys, type Trust } from '@quittance/runtime/trust.ts';
 
 /**

@@ -1,10 +1,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { isId } from '@quittance/contracts/ids.ts';
-import { operatorRoles } from '@quittance/contracts/operator.ts';
-import { isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
+import { operatorRoles, isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { isSignedBy, type Trust } from '@quittance/runtime/trust.ts';
-
 import { isInTime } from './call-token.ts';
 
 /**

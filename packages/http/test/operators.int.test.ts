@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { defineCall, json, type Call } from '@quittance/contracts/call.ts';
-import { operatorRoles, type Access, type OperatorRole } from '@quittance/contracts/operator.ts';
+import { operatorRoles, type Access, type OperatorRole } from '@quittance/contracts/principal.ts';
 import { createServiceClient } from '../src/client/client.ts';
 import { issueOperatorToken } from '../src/operator-token.ts';
 import { callRoute } from '../src/server/call-route.ts';

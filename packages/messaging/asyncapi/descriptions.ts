@@ -1,18 +1,18 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 /** The docstrings of a message: of the message itself, and of its fields by name. */
 export type Description = { text: string; fields: Record<string, string> };
 
-const directory = fileURLToPath(new URL('../../contracts/src/messages/', import.meta.url));
+const messages = fileURLToPath(new URL('../../contracts/src/messages.ts', import.meta.url));
 
 /**
  * The docstrings of every message in the contracts, by message name. The document uses the sentences that programmers read in the code, so
  * the two cannot differ. A field without a docstring has that of the shared field it is made of.
  */
 export function readDescriptions(): Record<string, Description> {
-  const declarations = readdirSync(directory).flatMap(constants);
+  const declarations = constants(messages);
   const shared = declarations.find(({ name }) => name === 'fields')?.fields ?? {};
   return Object.fromEntries(
     declarations.map(({ name, text, fields }) => {
@@ -26,8 +26,8 @@ export function readDescriptions(): Record<string, Description> {
 }
 
 /** The exported constants of a file, with every field assigned in it. */
-function constants(name: string) {
-  const file = ts.createSourceFile(name, readFileSync(directory + name, 'utf8'), ts.ScriptTarget.Latest, true);
+function constants(path: string) {
+  const file = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
   return file.statements.filter(ts.isVariableStatement).map((statement) => ({
     name: statement.declarationList.declarations[0]?.name.getText() ?? '',
     text: docstring(statement),

@@ -1,4 +1,4 @@
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { MessageDefinition } from '@quittance/contracts/messages.ts';
 import { stringify } from 'yaml';
 import { type Binding, DEAD_EXCHANGE, EXCHANGE, bindings, deadQueueOf } from '../src/broker/topology.ts';
 import { type Description, readDescriptions } from './descriptions.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { MessageDefinition } from '@quittance/contracts/messages.ts';
 import { parse } from 'yaml';
 import { asyncapiYaml } from '../asyncapi/document.ts';
 import { bindings } from '../src/broker/topology.ts';

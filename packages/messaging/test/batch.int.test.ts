@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import type { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { listDeadLetters } from '../src/dead-letter/dead-letter.ts';

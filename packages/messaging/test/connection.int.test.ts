@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

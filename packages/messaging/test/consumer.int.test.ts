@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { PaymentCreated } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { listDeadLetters } from '../src/dead-letter/dead-letter.ts';
 import { PermanentError, on } from '../src/consumer/handler.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { currentSpan, inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

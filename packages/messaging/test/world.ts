@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { newId } from '@quittance/contracts/ids.ts';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { type Pool, createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { type Metrics, createMetrics } from '@quittance/runtime/metrics.ts';

@@ -1,4 +1,4 @@
-import { operatorRoles } from '@quittance/contracts/operator.ts';
+import { operatorRoles } from '@quittance/contracts/principal.ts';
 import type { Field } from '../src/field.ts';
 import { incidentKinds } from '../src/incidents.ts';
 import { reasonMeanings } from '../src/transfers.ts';

@@ -1,8 +1,8 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { ReadMerchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
-import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
-import * as policy from '@quittance/contracts/http/quota/policy.ts';
-import * as defaults from '@quittance/contracts/policy-defaults.ts';
+import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/gate.ts';
+import * as policy from '@quittance/contracts/http/quota.ts';
+import * as defaults from '@quittance/contracts/access.ts';
 import { count, countOrNone, merchantId, needed, option, word, type Form } from './field.ts';
 import { callRow, type Services } from './row.ts';
 import { badge, facts, isTime, shortTime, type Value, type View } from './view.ts';

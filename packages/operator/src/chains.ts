@@ -1,11 +1,14 @@
-import { ReadChains, type ChainStatus, type EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import { CreateJump, type Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
 import {
+  ReadChains,
+  type ChainStatus,
+  type EndpointStatus,
+  CreateJump,
+  type Jump,
   ListOperatorActions,
   ResumeChain,
   type OperatorAction,
   type Resumption,
-} from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
+} from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { CreateRescan, ListRescans, type Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { anyText, count, flag, moment, option, optionalWord, word } from './field.ts';
 import { callRow, olderThan, ownRow } from './row.ts';

@@ -1,6 +1,6 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { isId, parseTransactionId, type IdPrefix } from '@quittance/contracts/ids.ts';
-import { OPERATOR_NAME } from '@quittance/contracts/operator.ts';
+import { OPERATOR_NAME } from '@quittance/contracts/principal.ts';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 

@@ -1,6 +1,9 @@
-import type { NetworkIncident } from '@quittance/contracts/http/chain-watcher/incidents.ts';
-import { isIncidentId } from '@quittance/contracts/http/incidents.ts';
-import { PaymentIncidents, type PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import {
+  type NetworkIncident,
+  isIncidentId,
+  PaymentIncidents,
+  type PaymentIncident,
+} from '@quittance/contracts/http/incidents.ts';
 import { flag, option, word, Wrong } from './field.ts';
 import { ownRow } from './row.ts';
 import { shortTime, table, words, type Value, type View } from './view.ts';

@@ -5,14 +5,14 @@ import {
   ListApiKeys,
   RevokeApiKey,
   type ApiKey,
-} from '@quittance/contracts/http/api-gateway/api-keys.ts';
+} from '@quittance/contracts/http/api-gateway/merchants.ts';
 import {
   AddMerchantLogin,
   DisableMerchantLogin,
   LinkMerchantLogin,
   ListMerchantLogins,
   type MerchantLogin,
-} from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
+} from '@quittance/contracts/http/api-gateway/people.ts';
 import { anyText, choiceOf, needed, personName, word } from './field.ts';
 import { merchant, onMerchant } from './access.ts';
 import { callRow, ownRow } from './row.ts';

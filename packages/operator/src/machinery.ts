@@ -1,9 +1,8 @@
-import { OPS, type Caller } from '@quittance/contracts/caller.ts';
+import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import { RemoveArchived } from '@quittance/contracts/http/payments/archive.ts';
-import { CheckPayments } from '@quittance/contracts/http/payments/check.ts';
+import { CheckPayments } from '@quittance/contracts/http/check.ts';
 import { ReadTrust } from '@quittance/contracts/http/trust.ts';
-import { priceLists, type UnitPrices } from '@quittance/contracts/price-lists.ts';
-import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { priceLists, type UnitPrices } from '@quittance/contracts/networks.ts';
 import {
   anyText,
   choice,

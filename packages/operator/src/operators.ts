@@ -4,10 +4,10 @@ import {
   ListOperators,
   ReadOperatorAudit,
   type OperatorChange,
-} from '@quittance/contracts/http/api-gateway/operators.ts';
-import { SignOutOperator } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
-import { LinkOperator } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
-import { operatorRoles } from '@quittance/contracts/operator.ts';
+  SignOutOperator,
+  LinkOperator,
+} from '@quittance/contracts/http/api-gateway/people.ts';
+import { operatorRoles } from '@quittance/contracts/principal.ts';
 import { choiceOf, flag, moment, option, personName, word } from './field.ts';
 import { callRow, olderThan, ownRow } from './row.ts';
 import { facts, table, text, words } from './view.ts';

@@ -1,6 +1,6 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import type { BodyOf, Call, InputOf, ParamsOf, ResponseOf } from '@quittance/contracts/call.ts';
-import type { Access } from '@quittance/contracts/operator.ts';
+import type { Access } from '@quittance/contracts/principal.ts';
 import type { Given } from '@quittance/http/client/request.ts';
 import type { Fields, ValuesOf } from './field.ts';
 import type { View } from './view.ts';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import { readAnswer, type Given, type ServiceResponse } from '@quittance/http/client/request.ts';
-import { IssueOperatorToken, type OperatorToken } from '@quittance/contracts/http/api-gateway/operators.ts';
+import { IssueOperatorToken, type OperatorToken } from '@quittance/contracts/http/api-gateway/people.ts';
 import {
   createServiceClient,
   ServiceUnavailable,
@@ -14,9 +14,8 @@ import { causesOf, detailText } from '@quittance/http/errors.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { signerOfKey } from '@quittance/runtime/trust.ts';
-import { OPS } from '@quittance/contracts/caller.ts';
+import { OPS, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { serviceSettings, type Config } from './config.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { Failure } from './failure.ts';
 
 /** A person waits; a service that checks something on chain or over DNS may take a while. */

@@ -1,10 +1,15 @@
-import { ReportCheck } from '@quittance/contracts/http/api-gateway/check-report.ts';
+import {
+  ReportCheck,
+  CheckPayingTransfers,
+  ListToldTransfers,
+  type Violation,
+  CheckCounters,
+  CheckLedger,
+  CheckPayments,
+  CheckEvents,
+} from '@quittance/contracts/http/check.ts';
 import { ReadChains } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import { CheckPayingTransfers, ListToldTransfers } from '@quittance/contracts/http/chain-watcher/check.ts';
-import type { Violation } from '@quittance/contracts/http/check.ts';
-import { CheckCounters, CheckLedger, CheckPayments } from '@quittance/contracts/http/payments/check.ts';
-import { CheckUsage } from '@quittance/contracts/http/quota/check.ts';
-import { CheckEvents } from '@quittance/contracts/http/webhook-dispatcher/check.ts';
+import { CheckUsage } from '@quittance/contracts/http/quota.ts';
 import { checkSystem as row } from '@quittance/operator/machinery.ts';
 import { facts, text, type View } from '@quittance/operator/view.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';

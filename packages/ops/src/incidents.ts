@@ -1,6 +1,5 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import { NetworkIncidents } from '@quittance/contracts/http/chain-watcher/incidents.ts';
-import { PaymentIncidents } from '@quittance/contracts/http/payments/incidents.ts';
+import { NetworkIncidents, PaymentIncidents } from '@quittance/contracts/http/incidents.ts';
 import {
   incidentsTable,
   incidentView,

@@ -1,15 +1,15 @@
 import { stringify } from 'csv-stringify/sync';
 import { csvOptions } from '@quittance/contracts/csv.ts';
-import { LinkMerchantLogin } from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
+import { LinkMerchantLogin, LinkOperator, signInLinkPath } from '@quittance/contracts/http/api-gateway/people.ts';
 import { ReadMerchant, ReadMerchantAudit } from '@quittance/contracts/http/api-gateway/merchants.ts';
-import { LinkOperator, signInLinkPath } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
-import type { AuditEntry as ServiceEntry } from '@quittance/contracts/http/audit.ts';
-import { ReadPaymentsAudit } from '@quittance/contracts/http/payments/audit.ts';
-import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
-import type { Report } from '@quittance/contracts/http/payments/report.ts';
-import { ReadPolicyAudit } from '@quittance/contracts/http/quota/history.ts';
-import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
-import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
+import {
+  type AuditEntry as ServiceEntry,
+  ReadPaymentsAudit,
+  ReadWebhookAudit,
+} from '@quittance/contracts/http/audit.ts';
+import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/gate.ts';
+import type { Report } from '@quittance/contracts/http/payments/reports.ts';
+import { ReadPolicyAudit, ReadPolicy } from '@quittance/contracts/http/quota.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { linkLogin } from '@quittance/operator/keys-and-logins.ts';
 import * as access from '@quittance/operator/access.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Author } from '@quittance/contracts/author.ts';
-import { isActorOfOperator } from '@quittance/contracts/operator.ts';
+import { isActorOfOperator } from '@quittance/contracts/principal.ts';
 import type { Config } from './config.ts';
 import { Failure } from './failure.ts';
 import { oneLine } from './text.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ListJumps, type Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
+import { ListJumps, type Jump } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { ListRescans, type Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
-import { ReadGate } from '@quittance/contracts/http/payments/limits.ts';
-import { ReadAccountStatus, ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
+import { ReadGate } from '@quittance/contracts/http/payments/gate.ts';
+import { ReadAccountStatus, ReadPolicy } from '@quittance/contracts/http/quota.ts';
 import type { Api } from './api.ts';
 import { Failure } from './failure.ts';
 

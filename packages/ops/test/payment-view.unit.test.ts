@@ -1,6 +1,6 @@
 import { noOptions } from '@quittance/contracts/api/creation.ts';
 import { expect, test } from '@jest/globals';
-import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import type { PaymentIncident } from '@quittance/contracts/http/incidents.ts';
 import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { paymentView as viewOf } from '@quittance/operator/payments.ts';
 import { viewText } from '../src/text.ts';

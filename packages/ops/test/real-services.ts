@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
-import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
+import { AccessChanged } from '@quittance/contracts/messages.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

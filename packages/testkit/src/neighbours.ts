@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { MessageDefinition } from '@quittance/contracts/messages.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';

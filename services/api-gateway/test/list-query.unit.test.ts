@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
+import { writeCursor } from '@quittance/contracts/http/payments/payments.ts';
 import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
 import { listQueries, readExportQuery, readReportQuery } from '../src/payments/list-query.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { LOGINS_MAX } from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
+import { LOGINS_MAX } from '@quittance/contracts/http/api-gateway/people.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { issueOperatorToken } from '@quittance/http/operator-token.ts';
 import { endWindows, gatewayTrust, internal, testGateway, type Merchant, type TestGateway } from './gateway.ts';

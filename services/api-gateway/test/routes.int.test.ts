@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
+import { writeCursor, type ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
 import type { PublicPayment, CheckoutPayment, SeenConfirmations } from '@quittance/contracts/api/payment.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
-import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { assets } from '@quittance/checkout-page/document.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { WALLET, WALLET_LOWER } from '@quittance/testkit/sample-networks.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { askWindows, watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import type { Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
+import type { ChainStatus, Jump } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { FINAL_BEHIND, farChain, type FarChain } from './far-chain.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { messageIdOf, toTransferObserved } from '../src/transfers/publish.ts';
 import type { TransferRow } from '../src/transfers/transfer.sql.ts';
 

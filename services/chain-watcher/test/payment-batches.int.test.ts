@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import type { PaymentClosed, PaymentCreated } from '@quittance/contracts/messages.ts';
 import { PermanentError, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TipsResponse } from '@quittance/contracts/http/chain-watcher/tips.ts';
+import type { TipsResponse } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import type { PaymentCreated } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';

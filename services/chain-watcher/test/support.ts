@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import { parseAddress } from '@quittance/contracts/address.ts';
-import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { PaymentCreated, TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';

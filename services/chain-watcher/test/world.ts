@@ -1,8 +1,6 @@
 import { afterAll } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { PaymentClosed, PaymentCreated, TransferObserved } from '@quittance/contracts/messages.ts';
 import { on } from '@quittance/messaging/consumer/handler.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { TestBroker } from '@quittance/testkit/broker.ts';

@@ -3,7 +3,7 @@ import { HttpError } from '@quittance/http/errors.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/operators.ts';
+import { ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/people.ts';
 import { operatorAuditTable } from '@quittance/operator/operators.ts';
 import { olderThan } from '@quittance/operator/row.ts';
 import { stylesheet } from './frame.ts';

@@ -1,4 +1,4 @@
-import { consoleAudiences } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import { consoleAudiences } from '@quittance/contracts/http/api-gateway/people.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
 import { serviceUrl } from '@quittance/runtime/service-settings.ts';

@@ -1,8 +1,7 @@
 import { loadAsset } from '@quittance/checkout-page/asset.ts';
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import { ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/operators.ts';
-import { mayCall, type Operator } from '@quittance/contracts/operator.ts';
-import type { MerchantPerson } from '@quittance/contracts/principal.ts';
+import { ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/people.ts';
+import { mayCall, type Operator, type MerchantPerson } from '@quittance/contracts/principal.ts';
 
 /** The console's one file, read once at start. */
 export const stylesheet = loadAsset(new URL('assets/console.css', import.meta.url));

@@ -1,7 +1,5 @@
 import { html } from '@quittance/checkout-page/html.ts';
-import { NetworkIncidents } from '@quittance/contracts/http/chain-watcher/incidents.ts';
-import { isIncidentId } from '@quittance/contracts/http/incidents.ts';
-import { PaymentIncidents } from '@quittance/contracts/http/payments/incidents.ts';
+import { NetworkIncidents, isIncidentId, PaymentIncidents } from '@quittance/contracts/http/incidents.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import {

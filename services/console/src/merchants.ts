@@ -1,19 +1,17 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import { ListApiKeys } from '@quittance/contracts/http/api-gateway/api-keys.ts';
 import {
+  ListApiKeys,
   CREATIONS_PER_MINUTE,
   ListMerchants,
   ReadMerchant,
   ReadMerchantAudit,
   type Merchant,
 } from '@quittance/contracts/http/api-gateway/merchants.ts';
-import { ReadPaymentsAudit } from '@quittance/contracts/http/payments/audit.ts';
-import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
+import { ReadPaymentsAudit, ReadWebhookAudit } from '@quittance/contracts/http/audit.ts';
+import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/gate.ts';
 import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { ListWallets, ReadWallet } from '@quittance/contracts/http/payments/wallets.ts';
-import { ReadPolicyAudit, ReadUsage } from '@quittance/contracts/http/quota/history.ts';
-import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
-import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
+import { ReadPolicyAudit, ReadUsage, ReadPolicy } from '@quittance/contracts/http/quota.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { ListFailedEvents } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';

@@ -1,7 +1,6 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { ReadChains, type ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import { NetworkIncidents } from '@quittance/contracts/http/chain-watcher/incidents.ts';
-import { PaymentIncidents } from '@quittance/contracts/http/payments/incidents.ts';
+import { NetworkIncidents, PaymentIncidents } from '@quittance/contracts/http/incidents.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { incidentsTable, ofNetworks, ofPayments } from '@quittance/operator/incidents.ts';
 import { badge, table, type Value } from '@quittance/operator/view.ts';

@@ -1,8 +1,7 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { ReadChains } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import { NetworkIncidents } from '@quittance/contracts/http/chain-watcher/incidents.ts';
-import { PaymentIncidents } from '@quittance/contracts/http/payments/incidents.ts';
-import { ReadTotals, type DayTotals, type Totals } from '@quittance/contracts/http/payments/totals.ts';
+import { NetworkIncidents, PaymentIncidents } from '@quittance/contracts/http/incidents.ts';
+import { ReadTotals, type DayTotals, type Totals } from '@quittance/contracts/http/payments/reports.ts';
 import { ListFailedEvents } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import type { Route } from '@quittance/http/server/route.ts';

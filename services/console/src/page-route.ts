@@ -1,8 +1,5 @@
 import type { Html } from '@quittance/checkout-page/html.ts';
-import {
-  ResumeOperatorSession,
-  type ConsoleAudience,
-} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import { ResumeOperatorSession, type ConsoleAudience } from '@quittance/contracts/http/api-gateway/people.ts';
 import { detailText, HttpError } from '@quittance/http/errors.ts';
 import type { TrustedProxies } from '@quittance/http/server/client-address.ts';
 import { pathParameter, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';

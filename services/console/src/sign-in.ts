@@ -3,8 +3,8 @@ import {
   OpenOperatorSession,
   type OpenedSession,
   type SignInPlace,
-} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
-import { OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
+  OpenSessionByLink,
+} from '@quittance/contracts/http/api-gateway/people.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { clientAddress } from '@quittance/http/server/client-address.ts';
 import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';

@@ -1,7 +1,7 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { isId, parseTransactionId } from '@quittance/contracts/ids.ts';
-import { mayCall } from '@quittance/contracts/operator.ts';
+import { mayCall } from '@quittance/contracts/principal.ts';
 import { rowOf } from '@quittance/operator/table.ts';
 import {
   isTime,

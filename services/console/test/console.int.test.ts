@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { mayCall } from '@quittance/contracts/operator.ts';
+import { mayCall } from '@quittance/contracts/principal.ts';
 import { consoleRoutes } from '../src/app.ts';
 import { accountRows } from '../src/merchants.ts';
 import type { Clients } from '../src/services.ts';

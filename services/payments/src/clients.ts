@@ -3,14 +3,14 @@ import {
   type LookedUp,
   LookUpTransaction,
   type LookUpAccount,
+  ReadWalletStates,
 } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
-import { type NetworkTip, ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
+import { type NetworkTip, ReadTips } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { FindTransfersInWindows, type TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
-import { ReadWalletStates } from '@quittance/contracts/http/chain-watcher/wallets.ts';
-import type { VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
-import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
+import type { VersionedChoice } from '@quittance/contracts/http/payments/gate.ts';
+import { ReadPolicy } from '@quittance/contracts/http/quota.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
 import { byOurClock, type ClockDifference, widened } from './expiry/clocks.ts';
 import { LOOK_UP_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Answer, CallInit, PaymentsUnderTest } from './service.ts';

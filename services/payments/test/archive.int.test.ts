@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import type { ReadArchivable, RemoveArchived } from '@quittance/contracts/http/payments/archive.ts';
-import type { Report } from '@quittance/contracts/http/payments/report.ts';
+import type { Report } from '@quittance/contracts/http/payments/reports.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { newMerchant, newPayment, wholeSecond } from './fixtures.ts';
 import { findViolations } from './invariants.ts';

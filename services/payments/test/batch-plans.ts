@@ -1,4 +1,4 @@
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 
 export const MINUTE_MS = 60_000;
 

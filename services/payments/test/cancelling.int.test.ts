@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';

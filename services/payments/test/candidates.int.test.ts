@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CheckoutHelp, FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { accept, acceptAs, author, confirmed, expire, untilDetails, untilRecorded } from './acceptance-fixtures.ts';
 import { dustOn } from './dust.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { CheckPayments } from '@quittance/contracts/http/payments/check.ts';
+import type { CheckPayments } from '@quittance/contracts/http/check.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { accept, confirmed, untilRecorded } from './acceptance-fixtures.ts';
 import { newPayment, newWallet, wholeSecond } from './fixtures.ts';

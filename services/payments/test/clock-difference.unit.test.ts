@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { byOurClock, widened } from '../src/expiry/clocks.ts';
 
 const message = { first_seen_at: '2026-03-01T12:00:10.000Z', live: true } as TransferObserved;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import type { OperatorsPayment, ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
 import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
-import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
+import { AccessChanged } from '@quittance/contracts/messages.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';

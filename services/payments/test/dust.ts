@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { create, newMerchant, newPayment, newWallet, transferFor, type TestPayment, wholeSecond } from './fixtures.ts';
 import { network, type PaymentsUnderTest } from './service.ts';

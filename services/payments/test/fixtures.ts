@@ -3,7 +3,7 @@ import { type AccessPolicy } from '@quittance/contracts/access.ts';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import type { CreationRequest } from '@quittance/contracts/api/creation.ts';
 import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
-import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { NoticeRaised, PaymentPaid, TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { acceptAs, confirmed, observeAgain, untilDetails, untilRecorded } from './acceptance-fixtures.ts';
 import { newPayment, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
+import type { Cursor } from '@quittance/contracts/http/payments/payments.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { noTips, createConfirmationPolicy } from '../src/payment/progress.ts';

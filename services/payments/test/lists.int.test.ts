@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Payment, PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { amountOf } from '@quittance/testkit/random-runs.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { CheckoutHelp, FoundTransfers, LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { accept, author, confirmed, expire, untilRecorded } from './acceptance-fixtures.ts';
 import { newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { AccessChanged, TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createUntil, dustOn, newMerchants, probeUntil, untilRecorded } from './dust.ts';
 import { create, newMerchant, newPayment, policyOf, type TestPayment, transferFor } from './fixtures.ts';

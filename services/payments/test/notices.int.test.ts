@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { type NoticeRaised, TransferObserved, WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { newMerchant, newPayment } from './fixtures.ts';

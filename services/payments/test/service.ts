@@ -1,10 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
-import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import { PaymentClosed, PaymentCreated, NoticeRaised, PaymentPaid } from '@quittance/contracts/messages.ts';
 import { type HandlerContext, on } from '@quittance/messaging/consumer/handler.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { formatUnits } from '@quittance/contracts/amount.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import { createOutbox, type Outbox } from '@quittance/messaging/outbox/outbox.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { accept, expire } from './acceptance-fixtures.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { CLOCK_REACH_MS, intervalOf, meets } from '../src/settlement/payment-window.ts';
 
 type ServiceName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';

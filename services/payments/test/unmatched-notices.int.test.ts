@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { type NoticeRaised, TransferObserved } from '@quittance/contracts/messages.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { expire, untilRecorded } from './acceptance-fixtures.ts';

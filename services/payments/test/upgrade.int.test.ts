@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';

@@ -13,7 +13,7 @@ import { accept, confirmed, messagesAbout, untilDetails, untilRecorded } from '.
 import { create, newMerchant, newPayment, newWallet, transferFor, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { signTron } from './wallet-signing.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 
 // Real processes are slow on a busy machine; no test here depends on the time.
 let payments: PaymentsUnderTest;

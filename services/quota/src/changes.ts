@@ -1,7 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Author } from '@quittance/contracts/author.ts';
-import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
-import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import { AccessChanged, type MerchantRegistered } from '@quittance/contracts/messages.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';

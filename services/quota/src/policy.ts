@@ -1,6 +1,11 @@
-import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
-import { MAX_BETA_DAYS, standardBeta, type BetaConditions, type Limits } from '@quittance/contracts/policy-defaults.ts';
+import {
+  type AccessPolicy,
+  MAX_BETA_DAYS,
+  standardBeta,
+  type BetaConditions,
+  type Limits,
+} from '@quittance/contracts/access.ts';
+import type { MerchantRegistered } from '@quittance/contracts/messages.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** The result of a rule: a new version, no change, or a refusal with the reason for the operator. */

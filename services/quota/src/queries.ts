@@ -1,8 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { Violation } from '@quittance/contracts/http/check.ts';
-import type { CreatedPayments } from '@quittance/contracts/http/payments/check.ts';
-import type { PolicyChange, UsageDay } from '@quittance/contracts/http/quota/history.ts';
-import type { AccountStatus } from '@quittance/contracts/http/quota/policy.ts';
+import type { Violation, CreatedPayments } from '@quittance/contracts/http/check.ts';
+import type { PolicyChange, UsageDay, AccountStatus } from '@quittance/contracts/http/quota.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { withTextTimes } from '@quittance/runtime/time.ts';
 import type { PrismaClient } from '../generated/client.ts';

@@ -1,6 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Author } from '@quittance/contracts/author.ts';
-import type { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import type { MerchantStatusChanged } from '@quittance/contracts/messages.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { withTextTimes, type WithDates } from '@quittance/runtime/time.ts';
 

@@ -1,9 +1,17 @@
-import { MAX_BETA_DAYS } from '@quittance/contracts/policy-defaults.ts';
+import { MAX_BETA_DAYS, type AccessPolicy } from '@quittance/contracts/access.ts';
 import { describe, expect, test } from '@jest/globals';
-import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
-import { activate, extend, moveToBeta, register, setAccountActive, setLimits, setPaused } from '../src/policy.ts';
-import type { Decision, Rule } from '../src/policy.ts';
+import type { MerchantRegistered } from '@quittance/contracts/messages.ts';
+import {
+  activate,
+  extend,
+  moveToBeta,
+  register,
+  setAccountActive,
+  setLimits,
+  setPaused,
+  type Decision,
+  type Rule,
+} from '../src/policy.ts';
 
 const now = new Date('2026-01-31T12:00:00.000Z');
 

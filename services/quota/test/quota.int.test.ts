@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { MerchantStatusChanged, PaymentCreated } from '@quittance/contracts/messages.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
-import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
-import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import { AccessChanged, MerchantRegistered, type MessageDefinition } from '@quittance/contracts/messages.ts';
 import { on } from '@quittance/messaging/consumer/handler.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase, testPool } from '@quittance/testkit/database.ts';

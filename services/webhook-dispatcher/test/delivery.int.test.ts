@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import type { PaymentPaid } from '@quittance/contracts/messages.ts';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { status, type Received } from './receiver.ts';

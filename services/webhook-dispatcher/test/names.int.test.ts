@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { DescribedEvent, OwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
+import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { startNameServer, type NameServer, type Zone } from './name-server.ts';

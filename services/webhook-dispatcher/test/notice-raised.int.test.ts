@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
+import { NoticeRaised } from '@quittance/contracts/messages.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type Merchant, startWorld, type World } from './world.ts';

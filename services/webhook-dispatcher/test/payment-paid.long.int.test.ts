@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import type { PaymentPaid } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { startWorld, type Merchant, type World } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { WebhookAuditEntry } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
+import type { WebhookAuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { DescribedEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { Lane } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
+import { NoticeRaised } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { startNameServer } from './name-server.ts';
 import { startWorld, type World } from './world.ts';

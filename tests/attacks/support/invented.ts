@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Options } from 'amqplib';
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { MessageDefinition } from '@quittance/contracts/messages.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { NewOperator, OperatorToken } from '@quittance/contracts/http/api-gateway/operators.ts';
-import type { OperatorRole } from '@quittance/contracts/operator.ts';
+import type { NewOperator, OperatorToken } from '@quittance/contracts/http/api-gateway/people.ts';
+import type { OperatorRole } from '@quittance/contracts/principal.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { send } from '../../support/http.ts';
 import { asOperator } from '../../support/operator.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';

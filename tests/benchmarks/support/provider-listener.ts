@@ -1,7 +1,6 @@
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { PaymentCreated, TransferObserved } from '@quittance/contracts/messages.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { newMessageId } from '@quittance/messaging/broker/amqp-message.ts';
 import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
 import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { composeMessage, createOutbox } from '@quittance/messaging/outbox/outbox.ts';

@@ -1,4 +1,4 @@
-import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
+import { writeCursor } from '@quittance/contracts/http/payments/payments.ts';
 import { withDatabase } from '../../support/database.ts';
 import { LARGEST } from './filled-database.ts';
 import type { LoadRequest } from './load.ts';

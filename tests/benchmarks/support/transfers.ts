@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
 import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@quittance/contracts/ids.ts';
-import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import { PaymentPaid } from '@quittance/contracts/messages.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { createOutbox, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { signInLinkPath } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
+import { signInLinkPath } from '@quittance/contracts/http/api-gateway/people.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';

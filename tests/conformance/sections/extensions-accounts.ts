@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import type { NewApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
-import { unlimited } from '@quittance/contracts/policy-defaults.ts';
+import type { NewApiKey } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import { unlimited } from '@quittance/contracts/access.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { asOperator } from '../../support/operator.ts';
 import { fewAtATime, send } from '../../support/http.ts';

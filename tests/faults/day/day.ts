@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import { chanceOf, type Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';

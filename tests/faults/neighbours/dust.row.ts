@@ -1,4 +1,4 @@
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import {
   createUntil,
   dustOn,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@quittance/contracts/ids.ts';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { on } from '@quittance/messaging/consumer/handler.ts';

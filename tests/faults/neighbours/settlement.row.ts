@@ -1,4 +1,4 @@
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { dustOn, newMerchants, payablePayments } from '../../../services/payments/test/dust.ts';
 import { newPayment } from '../../../services/payments/test/fixtures.ts';

@@ -1,5 +1,4 @@
-import { OPS, type Caller } from '@quittance/contracts/caller.ts';
-import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { OPS, type Caller, serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_HEADER } from '@quittance/http/operator-token.ts';
 import { bindings } from '@quittance/messaging/broker/topology.ts';

@@ -1,4 +1,4 @@
-import type { UnitPrices } from '@quittance/contracts/price-lists.ts';
+import type { UnitPrices } from '@quittance/contracts/networks.ts';
 
 /** One node of a network. Its URLs and headers may hold keys, so they are never logged or shown. */
 export type RpcNode = {

@@ -1,4 +1,4 @@
-import { defineCall, type Json } from '../call.ts';
+import { defineCall, type Json, json } from '../call.ts';
 import { query } from '../query.ts';
 import type { ServiceName } from '../service-name.ts';
 
@@ -35,3 +35,20 @@ export function changedFields({
     .map((field) => ({ field, from: before?.[field] ?? null, to: after?.[field] ?? null }))
     .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }
+
+/** What operators did to a merchant's wallets, payments and incidents. */
+export const ReadPaymentsAudit = auditCall('payments', json<{ entries: AuditEntry[] }>());
+
+/**
+ * `events`: the events that the merchant subscribed to from then on; empty if the entry isn't about that.
+ * `private_target`: the `address:port` in a private network to which the endpoint's host was mapped; null for a public
+ * one.
+ */
+export type WebhookAuditEntry = Omit<AuditEntry, 'before' | 'after'> & {
+  event_id: string | null;
+  events: string[];
+  private_target: string | null;
+};
+
+/** Changes of a merchant's endpoint, keys and events, by the merchant or an operator. */
+export const ReadWebhookAudit = auditCall('webhook-dispatcher', json<{ entries: WebhookAuditEntry[] }>());

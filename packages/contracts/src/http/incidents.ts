@@ -29,3 +29,32 @@ export const incidentCalls = <Incident>(owner: ServiceName) => ({
 });
 
 export type IncidentCalls<Incident> = ReturnType<typeof incidentCalls<Incident>>;
+
+/** The transfer that paid a payment is no longer on the chain. */
+export type PaymentIncident = Resolution & {
+  incident_id: string;
+  kind: string;
+  payment_id: string;
+  merchant_id: string;
+  network: string;
+  transaction_id: string;
+  transaction_event_index: number;
+  block_hash: string;
+  opened_at: string;
+};
+
+export const PaymentIncidents = incidentCalls<PaymentIncident>('payments');
+
+/** Something about a network that only a person can decide. */
+export type NetworkIncident = Resolution & {
+  incident_id: string;
+  kind: string;
+  network: string;
+  detail: Record<string, unknown>;
+  opened_at: string;
+  /** How often its cause has occurred, including the first time, and when it last did. */
+  times: number;
+  last_seen_at: string;
+};
+
+export const NetworkIncidents = incidentCalls<NetworkIncident>('chain-watcher');

@@ -1,11 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { OPS, type Caller } from '@quittance/contracts/caller.ts';
-import type { Access } from '@quittance/contracts/operator.ts';
-import { refusalOf, type Principal } from '@quittance/contracts/principal.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { OPS, type Caller, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { type Access, refusalOf, type Principal } from '@quittance/contracts/principal.ts';
 import type { Trust } from '@quittance/runtime/trust.ts';
-
 import { CALL_TOKEN_HEADER, createCallTokenReader, SHARED_TOKEN_HEADER } from '../call-token.ts';
 import { HttpError } from '../errors.ts';
 import { OPERATOR_TOKEN_HEADER, readOperatorToken } from '../operator-token.ts';

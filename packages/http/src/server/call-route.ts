@@ -1,9 +1,7 @@
 import { authorProperties, type Author } from '@quittance/contracts/author.ts';
 import type { BodyOf, Call, ParamsOf, QueryOf, ResponseOf } from '@quittance/contracts/call.ts';
-import { isActorOfOperator } from '@quittance/contracts/operator.ts';
-import { actorOf } from '@quittance/contracts/principal.ts';
+import { isActorOfOperator, actorOf } from '@quittance/contracts/principal.ts';
 import { checkOfSchema } from '@quittance/contracts/schema.ts';
-
 import { invalid, type ValidationItem } from '../errors.ts';
 import { readJson } from './body.ts';
 import type { Route, RouteRequest } from './route.ts';

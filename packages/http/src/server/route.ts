@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
 import type { Method } from '@quittance/contracts/call.ts';
-import type { Access } from '@quittance/contracts/operator.ts';
-import type { Principal } from '@quittance/contracts/principal.ts';
+import type { Access, Principal } from '@quittance/contracts/principal.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
 /** A request as a route sees it, independent of the framework. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Message } from 'amqplib';
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { MessageDefinition } from '@quittance/contracts/messages.ts';
 import { isSignedBy, type Signer, type Trust } from '@quittance/runtime/trust.ts';
 import { headersOf, propertiesOf } from './amqp-message.ts';
 

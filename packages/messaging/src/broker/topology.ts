@@ -1,13 +1,15 @@
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
-import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
-import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
-import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
-import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import {
+  type MessageDefinition,
+  AccessChanged,
+  MerchantRegistered,
+  MerchantStatusChanged,
+  NoticeRaised,
+  PaymentClosed,
+  PaymentCreated,
+  PaymentPaid,
+  TransferObserved,
+  WebhookConfigured,
+} from '@quittance/contracts/messages.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Channel, ConsumeMessage } from 'amqplib';
-import { InvalidMessage } from '@quittance/contracts/message.ts';
+import { InvalidMessage } from '@quittance/contracts/messages.ts';
 import { readTraceparent } from '@quittance/runtime/tracing/tracing.ts';
 import { headersOf, propertiesOf, isMessageId } from '../broker/amqp-message.ts';
 import type { DeadLetterReason } from '../dead-letter/message.ts';

@@ -1,4 +1,4 @@
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { MessageDefinition } from '@quittance/contracts/messages.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 

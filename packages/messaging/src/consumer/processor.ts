@@ -1,5 +1,5 @@
 import type { Message } from 'amqplib';
-import { InvalidMessage } from '@quittance/contracts/message.ts';
+import { InvalidMessage } from '@quittance/contracts/messages.ts';
 import { isOutage, isUnavailable, isValueRefused, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type Transaction, transaction } from '@quittance/postgres/transaction.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { MessageDefinition } from '@quittance/contracts/messages.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';

@@ -8,7 +8,7 @@ import {
   type ApiKey,
   type ApiKeyScope,
   type NewApiKey,
-} from '@quittance/contracts/http/api-gateway/api-keys.ts';
+} from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';

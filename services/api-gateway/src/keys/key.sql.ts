@@ -3,7 +3,7 @@ import {
   FIRST_KEY,
   type ApiKey,
   type ApiKeyScope,
-} from '@quittance/contracts/http/api-gateway/api-keys.ts';
+} from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 import { addToWindow, type Count, type CountRow, type RateLimit } from '../limits/admission.sql.ts';

@@ -1,4 +1,4 @@
-import { DISPLAY_NAME_MAX } from '@quittance/contracts/http/api-gateway/profile.ts';
+import { DISPLAY_NAME_MAX } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { isVisible } from '@quittance/contracts/visible.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';

@@ -1,7 +1,7 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import { API_KEYS_MAX, FIRST_KEY } from '@quittance/contracts/http/api-gateway/api-keys.ts';
-import { LOGINS_MAX } from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
 import {
+  API_KEYS_MAX,
+  FIRST_KEY,
   BlockMerchant,
   ListMerchants,
   ReadMerchant,
@@ -15,11 +15,13 @@ import {
   type MerchantStatus,
   type Registration,
   type ReplacedCredentials,
+  SetProfile,
+  type Profile,
 } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import { LOGINS_MAX } from '@quittance/contracts/http/api-gateway/people.ts';
 import { newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
-import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
-import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { standardBeta } from '@quittance/contracts/policy-defaults.ts';
+import { MerchantRegistered, MerchantStatusChanged } from '@quittance/contracts/messages.ts';
+import { standardBeta } from '@quittance/contracts/access.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
@@ -27,7 +29,7 @@ import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
-import { ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
+import { ReadLimits } from '@quittance/contracts/http/payments/gate.ts';
 import { listApiKeys } from '../keys/key.sql.ts';
 import { insertAudit, readAudit } from './audit.sql.ts';
 import { listLogins } from '../operators/login.sql.ts';
@@ -41,12 +43,10 @@ import {
   setDisplayName,
 } from './merchant.sql.ts';
 import { existingMerchant, merchantIdOf, merchantNotFound } from './existing-merchant.ts';
-import { SetProfile, type Profile } from '@quittance/contracts/http/api-gateway/profile.ts';
 import { inTime, type Admission, rateLimits } from '../limits/admission.ts';
 import { merchantRoute } from '../limits/merchant-route.ts';
 import { refuseLargeBody } from '../request-body.ts';
 import { displayNameProblems, readProfile } from './display-name.ts';
-
 import { forward, successBody, type Upstreams } from '../upstreams.ts';
 
 type Dependencies = { db: Queryable; outbox: Outbox; transact: Transact };

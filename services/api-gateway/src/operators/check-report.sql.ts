@@ -1,4 +1,4 @@
-import type { BrokenRuleCount, CheckOutcome } from '@quittance/contracts/http/api-gateway/check-report.ts';
+import type { BrokenRuleCount, CheckOutcome } from '@quittance/contracts/http/check.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 type CheckState = {

@@ -1,5 +1,5 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import { ReportCheck } from '@quittance/contracts/http/api-gateway/check-report.ts';
+import { ReportCheck } from '@quittance/contracts/http/check.ts';
 import {
   AddMerchantLogin,
   DisableMerchantLogin,
@@ -8,14 +8,10 @@ import {
   LOGINS_MAX,
   type MerchantLogin,
   type NewMerchantLogin,
-} from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
-import {
   CloseOperatorSession,
   OpenOperatorSession,
   ResumeOperatorSession,
   SignOutOperator,
-} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
-import {
   AddOperator,
   DisableOperator,
   IssueOperatorToken,
@@ -23,11 +19,11 @@ import {
   ReadOperatorAudit,
   type NewOperator,
   type OperatorAccount,
-} from '@quittance/contracts/http/api-gateway/operators.ts';
-import { LinkOperator, OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
+  LinkOperator,
+  OpenSessionByLink,
+} from '@quittance/contracts/http/api-gateway/people.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
-import type { Operator } from '@quittance/contracts/operator.ts';
-import type { MerchantPerson } from '@quittance/contracts/principal.ts';
+import type { Operator, MerchantPerson } from '@quittance/contracts/principal.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_SECONDS } from '@quittance/http/operator-token.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';

@@ -1,6 +1,9 @@
-import { SESSION_SECONDS } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
-import { LOGINS_MAX, type MerchantLogin } from '@quittance/contracts/http/api-gateway/merchant-logins.ts';
-import { SIGN_IN_LINK_SECONDS } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
+import {
+  SESSION_SECONDS,
+  LOGINS_MAX,
+  type MerchantLogin,
+  SIGN_IN_LINK_SECONDS,
+} from '@quittance/contracts/http/api-gateway/people.ts';
 import type { MerchantPerson } from '@quittance/contracts/principal.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';

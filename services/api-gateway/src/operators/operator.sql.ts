@@ -1,11 +1,14 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import type { OperatorAccount, OperatorChange } from '@quittance/contracts/http/api-gateway/operators.ts';
-import type { Operator, OperatorRole } from '@quittance/contracts/operator.ts';
-import type { Principal } from '@quittance/contracts/principal.ts';
+import {
+  type OperatorAccount,
+  type OperatorChange,
+  SESSION_IDLE_SECONDS,
+  SESSION_SECONDS,
+  SIGN_IN_LINK_SECONDS,
+} from '@quittance/contracts/http/api-gateway/people.ts';
+import type { Operator, OperatorRole, Principal } from '@quittance/contracts/principal.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
-import { SESSION_IDLE_SECONDS, SESSION_SECONDS } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
-import { SIGN_IN_LINK_SECONDS } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
 
 type OperatorRow = WithDates<OperatorAccount, 'created_at' | 'last_used_at' | 'disabled_at'>;
 

@@ -1,11 +1,6 @@
-import type {
-  ConsoleAudience,
-  OpenedSession,
-  SignInPlace,
-} from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import type { ConsoleAudience, OpenedSession, SignInPlace } from '@quittance/contracts/http/api-gateway/people.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
-import type { Operator } from '@quittance/contracts/operator.ts';
-import { actorOf, isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
+import { type Operator, actorOf, isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { clientBlock } from '@quittance/http/server/client-address.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';

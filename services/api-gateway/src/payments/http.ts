@@ -2,7 +2,7 @@ import { AcceptTransferAsMerchant } from '@quittance/contracts/http/payments/acc
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { CancelPayment, ListPayments } from '@quittance/contracts/http/payments/payments.ts';
-import { ReadReport } from '@quittance/contracts/http/payments/report.ts';
+import { ReadReport } from '@quittance/contracts/http/payments/reports.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';

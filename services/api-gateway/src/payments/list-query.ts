@@ -1,8 +1,7 @@
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
-import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
-import { ReadReport, reportSpanProblem } from '@quittance/contracts/http/payments/report.ts';
+import { ListPayments, readCursor } from '@quittance/contracts/http/payments/payments.ts';
+import { ReadReport, reportSpanProblem } from '@quittance/contracts/http/payments/reports.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import { readCursor } from '@quittance/contracts/payment-cursor.ts';
 import { query } from '@quittance/contracts/query.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { readQuery } from '@quittance/http/server/call-route.ts';

@@ -5,7 +5,7 @@ import {
   TestWebhook,
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { RetryEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import { ApplyWebhookChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
+import { ApplyWebhookChoice } from '@quittance/contracts/http/payments/gate.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import { HttpError } from '@quittance/http/errors.ts';

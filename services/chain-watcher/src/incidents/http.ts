@@ -1,4 +1,4 @@
-import { NetworkIncidents } from '@quittance/contracts/http/chain-watcher/incidents.ts';
+import { NetworkIncidents } from '@quittance/contracts/http/incidents.ts';
 import { incidentRoutes } from '@quittance/http/server/internal-routes.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';

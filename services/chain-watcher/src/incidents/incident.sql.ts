@@ -1,5 +1,5 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import type { NetworkIncident } from '@quittance/contracts/http/chain-watcher/incidents.ts';
+import type { NetworkIncident } from '@quittance/contracts/http/incidents.ts';
 import { incidentTable } from '@quittance/postgres/incidents.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';

@@ -1,5 +1,5 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import type { Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
+import type { Jump } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';

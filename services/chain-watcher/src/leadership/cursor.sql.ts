@@ -1,6 +1,6 @@
 import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/tips.ts';
+import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { firstRow } from '@quittance/postgres/rows.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import { ReadChains, type ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import { ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
+import { ReadChains, type ChainStatus, ReadTips } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';

@@ -3,8 +3,8 @@ import {
   LookUpTransaction,
   type LookedUp,
   type LookUpAccount,
+  ReadWalletStates,
 } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
-import { ReadWalletStates } from '@quittance/contracts/http/chain-watcher/wallets.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';

@@ -1,6 +1,10 @@
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import { CreateJump, ListJumps } from '@quittance/contracts/http/chain-watcher/jumps.ts';
-import { ListOperatorActions, ResumeChain } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
+import {
+  CreateJump,
+  ListJumps,
+  ListOperatorActions,
+  ResumeChain,
+} from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { CreateRescan, ListRescans, type RescanRange } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import { invalid, HttpError } from '@quittance/http/errors.ts';

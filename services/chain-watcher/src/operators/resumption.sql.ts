@@ -1,5 +1,5 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import type { OperatorAction, Resumption } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
+import type { OperatorAction, Resumption } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';

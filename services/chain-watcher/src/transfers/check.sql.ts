@@ -1,6 +1,11 @@
 import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
-import { CHECK_GRACE_SECONDS, CHECKED_AT_ONCE, type Violation } from '@quittance/contracts/http/check.ts';
-import type { ToldTransfer, TransferKey } from '@quittance/contracts/http/payments/check.ts';
+import {
+  CHECK_GRACE_SECONDS,
+  CHECKED_AT_ONCE,
+  type Violation,
+  type ToldTransfer,
+  type TransferKey,
+} from '@quittance/contracts/http/check.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { columns } from '@quittance/postgres/rows.ts';
 

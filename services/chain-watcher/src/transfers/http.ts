@@ -1,7 +1,7 @@
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { CheckPayingTransfers, ListToldTransfers } from '@quittance/contracts/http/chain-watcher/check.ts';
+import { CheckPayingTransfers, ListToldTransfers } from '@quittance/contracts/http/check.ts';
 import {
   FindTransfersInWindows,
   type TransferPosition,

@@ -4,7 +4,7 @@ import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';

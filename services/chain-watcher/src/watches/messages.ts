@@ -1,7 +1,6 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { PaymentClosed, PaymentCreated } from '@quittance/contracts/messages.ts';
 import { onBatch, PermanentError, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { isSampled, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { rememberClosed, rememberTraces, rememberUnfinished, type NewTrace } from './payment.sql.ts';

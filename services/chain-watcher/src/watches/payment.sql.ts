@@ -1,5 +1,4 @@
-import type { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import type { PaymentClosed, PaymentCreated } from '@quittance/contracts/messages.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { columns } from '@quittance/postgres/rows.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { PaymentClosed, PaymentCreated } from '@quittance/contracts/messages.ts';
 import type { Neighbours } from '@quittance/testkit/neighbours.ts';
 import { walletOf } from './chain-maker.ts';
 import type { ChainHistory } from './chain-history.ts';

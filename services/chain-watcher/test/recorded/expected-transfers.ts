@@ -1,4 +1,4 @@
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 import type { RawReceipt, RecordedChain } from './recorded-blocks.ts';
 

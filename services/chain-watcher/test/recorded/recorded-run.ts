@@ -1,5 +1,5 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { emitAt, transferTopicsOf, wordOf } from '../emitted-events.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { SOLIDIFIED_BEHIND } from '@quittance/local-backends/tron/answers.ts';
 import { startTronNode, type TronNode } from '@quittance/local-backends/tron/node.ts';

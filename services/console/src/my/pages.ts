@@ -1,10 +1,10 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { TestWebhookAsPerson } from '@quittance/contracts/http/api-gateway/webhook-test.ts';
-import { ReadLimits, type OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
+import { ReadLimits, type OwnLimits } from '@quittance/contracts/http/payments/gate.ts';
 import { ListUnmatchedOfMerchant } from '@quittance/contracts/http/payments/unmatched.ts';
-import { ReadUsage } from '@quittance/contracts/http/quota/history.ts';
+import { ReadUsage } from '@quittance/contracts/http/quota.ts';
 import { ReadWebhook, type TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
-import { ReadWebhookHealth, type WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
+import { ReadWebhookHealth, type WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { usageFields } from '@quittance/operator/access.ts';

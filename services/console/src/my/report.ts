@@ -1,6 +1,6 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { ExportPayments, exportFormats, type ExportFormat } from '@quittance/contracts/http/payments/finding.ts';
-import { ReadReport, reportGroups, reportTimes, type Report } from '@quittance/contracts/http/payments/report.ts';
+import { ReadReport, reportGroups, reportTimes, type Report } from '@quittance/contracts/http/payments/reports.ts';
 import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import { query } from '@quittance/contracts/query.ts';
 import { invalid } from '@quittance/http/errors.ts';

@@ -1,7 +1,7 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import { type Finding, VerifyTransfer } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { AcceptedTransfer } from '@quittance/contracts/http/payments/acceptance.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { conflict, HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';

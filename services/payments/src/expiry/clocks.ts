@@ -1,6 +1,6 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
 const INTERVAL_MS = 60_000;

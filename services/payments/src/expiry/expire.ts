@@ -1,5 +1,5 @@
 import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';

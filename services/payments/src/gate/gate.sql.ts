@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
+import type { VersionedChoice } from '@quittance/contracts/http/payments/gate.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';

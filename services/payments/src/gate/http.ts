@@ -1,4 +1,4 @@
-import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
+import { ReadGate, ReadLimits, ApplyWebhookChoice } from '@quittance/contracts/http/payments/gate.ts';
 import { ServiceUnavailable } from '@quittance/http/client/client.ts';
 import { HttpError, unavailable } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
@@ -9,7 +9,6 @@ import { creationBlockReason, limitsRecord } from './limits.ts';
 import type { AccessRefresh } from './refresh.ts';
 import { readGate, markWebhookConfigured } from './gate.sql.ts';
 import { findProvenWallets } from '../wallets/proof.sql.ts';
-import { ApplyWebhookChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import type { TransactAdmitted } from './admission.ts';
 
 /** A quota service that hangs must not make the record unavailable: the gateway waits 1.5 s for the whole call. */

@@ -1,5 +1,5 @@
 import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
-import type { OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
+import type { OwnLimits } from '@quittance/contracts/http/payments/gate.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Usage } from './gate.sql.ts';
 

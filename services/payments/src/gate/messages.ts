@@ -1,7 +1,6 @@
-import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
+import { AccessChanged, WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { type Handler, on } from '@quittance/messaging/consumer/handler.ts';
 import { applyPolicy, markWebhookConfigured } from './gate.sql.ts';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 
 /** Stores the newest policy in the gate. It waits for a running creation and applies to every later one. */
 export const accessChanged = (): Handler =>

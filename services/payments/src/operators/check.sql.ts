@@ -1,5 +1,11 @@
-import { CHECK_GRACE_SECONDS, CHECKED_AT_ONCE, type Violation } from '@quittance/contracts/http/check.ts';
-import type { CheckedPayment, CreatedPayments, ToldTransfer } from '@quittance/contracts/http/payments/check.ts';
+import {
+  CHECK_GRACE_SECONDS,
+  CHECKED_AT_ONCE,
+  type Violation,
+  type CheckedPayment,
+  type CreatedPayments,
+  type ToldTransfer,
+} from '@quittance/contracts/http/check.ts';
 import { findBroken } from '@quittance/postgres/broken-rules.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';

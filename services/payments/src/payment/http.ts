@@ -12,6 +12,7 @@ import {
   ReadOwnPayment,
   ReadPaymentDetails,
   ReadPublicPayments,
+  writeCursor,
 } from '@quittance/contracts/http/payments/payments.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { conflict, creationBlocked, invalid, HttpError } from '@quittance/http/errors.ts';
@@ -34,7 +35,6 @@ import {
 } from './payment.sql.ts';
 import { lockWallets } from '../settlement/transfer.sql.ts';
 import { toPayment, toPayments, readDetails, readPublicPayments } from './view.ts';
-import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import { parseReference } from '@quittance/contracts/payment-reference.ts';
 import { listPayments } from './list.sql.ts';
 import type { ProgressSources } from './progress.ts';

@@ -1,4 +1,4 @@
-import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
+import type { Cursor } from '@quittance/contracts/http/payments/payments.ts';
 import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { detailColumns, type DetailsRow } from './view.sql.ts';

@@ -1,9 +1,10 @@
-import { eventExtraNames, type EventExtras } from '@quittance/contracts/api/payment.ts';
-import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
-import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
-import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
+import {
+  eventExtraNames,
+  type EventExtras,
+  paymentStatuses,
+  type PaymentStatus,
+} from '@quittance/contracts/api/payment.ts';
+import { NoticeRaised, PaymentClosed, PaymentCreated, PaymentPaid } from '@quittance/contracts/messages.ts';
 import type { UnmatchedMoney, NoticeType } from '@quittance/contracts/webhook.ts';
 import type { MessageOrigin, Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';

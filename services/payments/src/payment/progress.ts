@@ -1,4 +1,4 @@
-import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/tips.ts';
+import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { TipReader } from '../clients.ts';

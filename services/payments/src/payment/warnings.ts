@@ -1,6 +1,6 @@
 import type { PaymentWarning } from '@quittance/contracts/api/payment.ts';
 import type { ReadTips } from './progress.ts';
-import { WALLETS_MAX } from '@quittance/contracts/http/chain-watcher/wallets.ts';
+import { WALLETS_MAX } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
 /** Whether the issuer of a network's token has frozen a wallet, as far as is known. Returns immediately. */

@@ -1,7 +1,6 @@
-import { paymentFields } from '@quittance/contracts/api/payment.ts';
+import { paymentFields, type Payment, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { randomUUID } from 'node:crypto';
-import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
-import type { Payment, PaymentStatus } from '@quittance/contracts/api/payment.ts';
+import type { Cursor } from '@quittance/contracts/http/payments/payments.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';

@@ -1,11 +1,10 @@
-import { ReadReport } from '@quittance/contracts/http/payments/report.ts';
+import { ReadReport, ReadTotals } from '@quittance/contracts/http/payments/reports.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { callRoute, callReader, wayTo } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { createKeyedQueue } from '@quittance/runtime/concurrency/keyed-queue.ts';
 import { readReport } from './report.ts';
-import { ReadTotals } from '@quittance/contracts/http/payments/totals.ts';
 import { createTotals } from './totals.ts';
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { startStream } from '@quittance/http/server/reply.ts';

@@ -1,4 +1,4 @@
-import type { ReportGroup, ReportTime } from '@quittance/contracts/http/payments/report.ts';
+import type { ReportGroup, ReportTime } from '@quittance/contracts/http/payments/reports.ts';
 import { earliestId } from '@quittance/contracts/ids.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { closedLateSql, CLOSED_IN_TIME } from '../payment/list.sql.ts';

@@ -5,7 +5,7 @@ import {
   type Report,
   type ReportRow,
   type ReportSpan,
-} from '@quittance/contracts/http/payments/report.ts';
+} from '@quittance/contracts/http/payments/reports.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { countPayments } from './report.sql.ts';

@@ -1,9 +1,8 @@
-import { TOTALS_DAYS_MAX, type DayTotals, type Totals } from '@quittance/contracts/http/payments/totals.ts';
+import { TOTALS_DAYS_MAX, type DayTotals, type Totals } from '@quittance/contracts/http/payments/reports.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { systemClock, type Clock } from '@quittance/runtime/time.ts';
-import { countPayments } from './report.sql.ts';
-import { countOpen, countUnmatched } from './report.sql.ts';
+import { countPayments, countOpen, countUnmatched } from './report.sql.ts';
 import { sumOfAmounts } from './report.ts';
 
 const DAY_MS = 86_400_000;

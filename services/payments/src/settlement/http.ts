@@ -1,7 +1,7 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import { countOpenIncidents, incidents } from './incident.sql.ts';
-import { PaymentIncidents } from '@quittance/contracts/http/payments/incidents.ts';
+import { PaymentIncidents } from '@quittance/contracts/http/incidents.ts';
 import { incidentRoutes } from '@quittance/http/server/internal-routes.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { withTextTimes } from '@quittance/runtime/time.ts';

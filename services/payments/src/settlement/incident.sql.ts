@@ -1,4 +1,4 @@
-import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import type { PaymentIncident } from '@quittance/contracts/http/incidents.ts';
 import { incidentTable } from '@quittance/postgres/incidents.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';

@@ -1,4 +1,4 @@
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { type Handler, onBatch } from '@quittance/messaging/consumer/handler.ts';
 import type { PaymentMessages } from '../payment/outgoing-messages.ts';
 import { byOurClock, type ClockDifference } from '../expiry/clocks.ts';

@@ -1,4 +1,4 @@
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';

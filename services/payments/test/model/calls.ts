@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { paymentJson } from './creating.ts';
 import { done, timestamp, type Settings, type Step, type OtherServices, applyPolicy, unavailable } from './steps.ts';

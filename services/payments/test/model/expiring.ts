@@ -1,4 +1,4 @@
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { notifyOfPayment } from './notifying.ts';
 import { reviewTransfers, sayClosed, settleAfterEnd } from './settling.ts';
 import { done, type Step } from './steps.ts';

@@ -1,5 +1,5 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
-import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
+import type { NoticeRaised } from '@quittance/contracts/messages.ts';
 import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { noticeTypes, type NoticeType } from '@quittance/contracts/webhook.ts';
 import { isDustFor, waitedOrRested } from './candidates.ts';

@@ -1,4 +1,4 @@
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { type AcceptanceCall, accepting } from './accepting.ts';
 import { observingTransfers } from './calls.ts';
 import { operation, type Operation, received } from './operation.ts';

@@ -1,6 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Finding, TransferId } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { type ServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
 import type { Chain, Owners } from '../../src/clients.ts';

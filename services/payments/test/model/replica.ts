@@ -1,8 +1,6 @@
-import type { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import type { AccessChanged, TransferObserved, WebhookConfigured } from '@quittance/contracts/messages.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
+import type { Cursor } from '@quittance/contracts/http/payments/payments.ts';
 import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { HttpError } from '@quittance/http/errors.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { keepReplyPartitions } from '../../src/payment/saved-replies.ts';

@@ -1,4 +1,4 @@
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { stillPossible } from './candidates.ts';
 import { decide, type Decision, inTurn, isExact, reasonFor, slotOfTransfer } from './deciding.ts';

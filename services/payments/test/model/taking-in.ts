@@ -1,4 +1,4 @@
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { type Model, type ModelTransfer, transferKey } from './state.ts';
 
 /* Adds news about transfers to the ledger. */

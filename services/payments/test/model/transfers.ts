@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
-import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { AmountPaid, Arrived, Chain, Reading } from './plan.ts';
 import { timestamp } from './steps.ts';
 import { fromEnd, paymentAt, type Run } from './run.ts';

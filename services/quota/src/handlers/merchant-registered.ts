@@ -1,4 +1,4 @@
-import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import { MerchantRegistered } from '@quittance/contracts/messages.ts';
 import { on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { openPolicy } from '../changes.ts';

@@ -1,4 +1,4 @@
-import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { PaymentCreated } from '@quittance/contracts/messages.ts';
 import { onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { countCreatedPayments } from '../store.ts';
 

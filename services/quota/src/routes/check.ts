@@ -1,4 +1,4 @@
-import { CheckUsage } from '@quittance/contracts/http/quota/check.ts';
+import { CheckUsage } from '@quittance/contracts/http/quota.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';

@@ -7,7 +7,7 @@ import {
   PauseCreation,
   ResumeCreation,
   SetLimits,
-} from '@quittance/contracts/http/quota/policy.ts';
+} from '@quittance/contracts/http/quota.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';

@@ -1,5 +1,4 @@
-import { ReadPolicyAudit, ReadUsage } from '@quittance/contracts/http/quota/history.ts';
-import { ReadAccountStatus, ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
+import { ReadPolicyAudit, ReadUsage, ReadAccountStatus, ReadPolicy } from '@quittance/contracts/http/quota.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';

@@ -9,7 +9,7 @@ import {
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
-import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { conflict, HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';

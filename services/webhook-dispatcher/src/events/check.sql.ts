@@ -1,5 +1,4 @@
-import { CHECK_GRACE_SECONDS, type Violation } from '@quittance/contracts/http/check.ts';
-import type { CheckedPayment } from '@quittance/contracts/http/payments/check.ts';
+import { CHECK_GRACE_SECONDS, type Violation, type CheckedPayment } from '@quittance/contracts/http/check.ts';
 import { findBroken } from '@quittance/postgres/broken-rules.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 

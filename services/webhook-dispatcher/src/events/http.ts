@@ -22,7 +22,7 @@ import { byMerchant } from '../endpoints/audit.sql.ts';
 import { noticeLaneOf } from '../lanes/lane.sql.ts';
 import { startCycle } from './retry.sql.ts';
 import { readWaitingLanes, type PrivateTargetOf } from '../lanes/backlog.sql.ts';
-import { CheckEvents } from '@quittance/contracts/http/webhook-dispatcher/check.ts';
+import { CheckEvents } from '@quittance/contracts/http/check.ts';
 import { checkEvents } from './check.sql.ts';
 
 type Dependencies = { pool: Pool; queries: Queries; privateTargetOf: PrivateTargetOf; wake: () => void };

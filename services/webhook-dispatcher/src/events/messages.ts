@@ -1,10 +1,9 @@
 import { eventExtraNames, type EventExtras } from '@quittance/contracts/api/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
-import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import { PaymentPaid, NoticeRaised } from '@quittance/contracts/messages.ts';
 import type { WebhookEvent, NoticeType, WebhookNotice, UnmatchedMoney } from '@quittance/contracts/webhook.ts';
 import { onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { insertEvents, type NewEvent, insertNotices, type NewNotice } from './event.sql.ts';
-import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 
 /**
  * Writes the PAID event of each paid payment, with the bytes that every attempt sends. In batches, because with a transaction for each, a

@@ -1,11 +1,10 @@
-import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
-import { ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
+import { ReadWebhookAudit } from '@quittance/contracts/http/audit.ts';
+import { ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { asMerchantsSee } from '../events/reads.sql.ts';
-import type { Queries } from '../events/reads.sql.ts';
+import { asMerchantsSee, type Queries } from '../events/reads.sql.ts';
 import { lanesOf } from './lane.sql.ts';
 import { readWaitingLanes, type PrivateTargetOf } from './backlog.sql.ts';
 

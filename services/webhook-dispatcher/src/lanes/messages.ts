@@ -1,4 +1,4 @@
-import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import { MerchantStatusChanged } from '@quittance/contracts/messages.ts';
 import { on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { holdLane } from './lane.sql.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import { PaymentPaid } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy, type FaultProxy } from '@quittance/testkit/fault-proxy.ts';
 import type { ServiceProcess } from '@quittance/testkit/service-process.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import type { PaymentPaid } from '@quittance/contracts/messages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { ServiceProcess } from '@quittance/testkit/service-process.ts';
 import { status } from '../receiver.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
+import { NoticeRaised } from '@quittance/contracts/messages.ts';
 import { type NoticeType, webhookChoices } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';

@@ -1,14 +1,12 @@
-import type { AccessType } from '../../access.ts';
-import { nameSchema } from '../../author.ts';
+import type { AccessType, BetaConditions } from '../../access.ts';
+import { nameSchema, textSchema } from '../../author.ts';
 import { defineCall, json, object, type Json } from '../../call.ts';
-import { fields } from '../../messages/fields.ts';
-import type { BetaConditions } from '../../policy-defaults.ts';
-import type { OperatorRole } from '../../operator.ts';
+import { fields } from '../../messages.ts';
+import type { OperatorRole } from '../../principal.ts';
 import { query } from '../../query.ts';
 import { auditCall, type AuditEntry } from '../audit.ts';
-import type { ApiKey } from './api-keys.ts';
-import type { MerchantLogin } from './merchant-logins.ts';
-import { betaSchemas } from '../quota/policy.ts';
+import type { MerchantLogin } from './people.ts';
+import { betaSchemas } from '../quota.ts';
 
 export type MerchantStatus = 'active' | 'blocked';
 
@@ -97,3 +95,73 @@ export const SetCreationRate = defineCall(
 );
 /** Keeps the account and its history, and what `still_working` lists. */
 export const ReplaceCredentials = change('admin', 'replace-credentials', json<ReplacedCredentials>());
+
+/** In code points, after Unicode NFC. */
+export const DISPLAY_NAME_MAX = 60;
+
+/** What customers see of a merchant: the checkout page shows the name as the payee. Null shows no name. */
+export type Profile = { display_name: string | null };
+
+/** For operators. A merchant sets its own name through the public API. 404 for an unknown merchant; 422 as there. */
+export const SetProfile = defineCall('api-gateway', 'POST /merchants/:merchant_id/profile', json<Profile>(), {
+  authored: true,
+  access: 'support',
+  body: object<Profile>({ display_name: { type: ['string', 'null'] } }),
+});
+
+/** A key may do everything, or only read. */
+export const apiKeyScopes = ['all', 'read'] as const;
+
+export type ApiKeyScope = (typeof apiKeyScopes)[number];
+
+/** The name of the key that a merchant got at registration. */
+export const FIRST_KEY = 'first';
+
+/** The most working keys of one merchant, including the first. */
+export const API_KEYS_MAX = 20;
+
+/** A key as an operator sees it. Only its hash is stored. */
+export type ApiKey = {
+  name: string;
+  scope: ApiKeyScope;
+  created_at: string;
+  /** Null while it works. */
+  revoked_at: string | null;
+};
+
+/** The only answer that contains the key. */
+export type NewApiKey = { merchant_id: string; name: string; scope: ApiKeyScope; api_key: string };
+
+const NAME_MAX = 60;
+
+/** 404 for an unknown merchant; 409 when a working key has the name, or the merchant has the most keys allowed. */
+export const AddApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys', json<NewApiKey>(), {
+  authored: true,
+  access: 'admin',
+  body: object<{ name: string; scope: ApiKeyScope }>({
+    name: nameSchema(NAME_MAX),
+    scope: { enum: apiKeyScopes },
+  }),
+  status: 201,
+});
+
+/**
+ * The working keys, starting with the first key, then the hundred that were revoked last. 404 for an unknown merchant.
+ */
+export const ListApiKeys = defineCall(
+  'api-gateway',
+  'GET /merchants/:merchant_id/api-keys',
+  json<{ merchant_id: string; keys: ApiKey[] }>(),
+  { access: 'viewer' },
+);
+
+/**
+ * The key is refused from now on. 404 when no working key has the name; 409 for the first key, which can only be
+ * replaced.
+ */
+export const RevokeApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys/revoke', json<ApiKey>(), {
+  authored: true,
+  access: 'admin',
+  // An earlier release allowed names without a visible character.
+  body: object<{ name: string }>({ name: textSchema(NAME_MAX) }),
+});

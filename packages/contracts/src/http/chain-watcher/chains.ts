@@ -1,4 +1,6 @@
-import { defineCall, json } from '../../call.ts';
+import { defineCall, json, object } from '../../call.ts';
+import { timestampSchema } from '../../timestamp.ts';
+import { query } from '../../query.ts';
 
 /** The progress of a network's scan. Heights are null before the first start. */
 export type ChainStatus = {
@@ -85,3 +87,138 @@ export type EndpointStatus = {
 
 /** Every enabled network. */
 export const ReadChains = defineCall('chain-watcher', 'GET /chains', json<ChainStatus[]>(), { access: 'viewer' });
+
+/**
+ * A network's scanned and final heights. The final heights are null near genesis, and absent in answers of older
+ * releases.
+ */
+export type NetworkTip = {
+  network: string;
+  /** The height of the last scanned block. */
+  height: number;
+  final_height?: number | null;
+  /** The same for transfers above the network's `finalized_above_amount`. */
+  large_final_height?: number | null;
+  /**
+   * Whether new transfers are not noticed at the moment: the network is halted, or has not been read up to its head for
+   * a minute longer than normal. A network that is missing in the answer is unreadable too. Absent in answers of older
+   * releases.
+   */
+  unreadable?: boolean;
+};
+
+/** `clock`: the time of chain-watcher's database, RFC 3339 UTC. Absent in answers of older releases. */
+export type TipsResponse = { tips: NetworkTip[]; clock?: string };
+
+/**
+ * The last scanned block of every enabled network, from which confirmations are counted. A network without a scanned
+ * block is left out; a halted one keeps its height. payments reads it every second while a payment waits for
+ * confirmations.
+ */
+export const ReadTips = defineCall(
+  'chain-watcher',
+  'GET /tips',
+  json<TipsResponse>({
+    type: 'object',
+    required: ['tips'],
+    properties: {
+      clock: timestampSchema,
+      tips: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['network', 'height'],
+          properties: {
+            network: { type: 'string' },
+            height: { type: 'integer', minimum: 0 },
+            final_height: { type: ['integer', 'null'] },
+            large_final_height: { type: ['integer', 'null'] },
+            unreadable: { type: 'boolean' },
+          },
+        },
+      },
+    },
+  }),
+  { callers: ['payments'] },
+);
+
+/**
+ * Continues the scan of a network at a later block. The blocks in between are read only for the wallets that were
+ * watched.
+ */
+export type Jump = {
+  jump_id: string;
+  network: string;
+  state: 'waiting' | 'done' | 'failed';
+  /** The requested block; null for the last final one. */
+  to_block: number | null;
+  /** The skipped blocks, both ends included, and for how many wallets they are read; null until it is done. */
+  left_from: number | null;
+  left_through: number | null;
+  wallets: number | null;
+  error: string | null;
+  actor: string;
+  reason: string;
+  requested_at: string;
+  finished_at: string | null;
+};
+
+/**
+ * Without `to_block`, jumps to the last final block; never beyond it. The network's leader does it. 404 for an unknown
+ * network; 409 for one that is halted, was never scanned or has a waiting jump; 422 for a block that was already
+ * scanned.
+ */
+export const CreateJump = defineCall('chain-watcher', 'POST /chains/:network/jumps', json<Jump>(), {
+  authored: true,
+  access: 'admin',
+  body: object<{ to_block?: number | undefined }>(
+    { to_block: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } },
+    { optional: ['to_block'] },
+  ),
+  status: 201,
+});
+
+/** The newest hundred of a network. 404 for an unknown network. */
+export const ListJumps = defineCall('chain-watcher', 'GET /chains/:network/jumps', json<{ jumps: Jump[] }>(), {
+  access: 'viewer',
+});
+
+/** A halted network that was resumed. */
+export type Resumption = {
+  resumption_id: string;
+  network: string;
+  accept_fork: boolean;
+  halted_at: string;
+  resumed_at: string;
+  actor: string;
+  reason: string;
+};
+
+/**
+ * Resumes a halted network. It halts again if its nodes still contradict what is final. With `accept_fork` it follows
+ * them once, even below what had been final. 404 for an unknown network; 409 for one that is not halted.
+ */
+export const ResumeChain = defineCall('chain-watcher', 'POST /chains/:network/resume', json<Resumption>(), {
+  authored: true,
+  access: 'admin',
+  body: object<{ accept_fork?: boolean }>({ accept_fork: { type: 'boolean' } }, { optional: ['accept_fork'] }),
+});
+
+/** An operator's action on a network. Jumps include those that the service itself decided on. */
+export type OperatorAction = {
+  at: string;
+  network: string;
+  action: 'resume' | 'accept_fork' | 'rescan' | 'jump' | 'resolve_incident';
+  actor: string;
+  reason: string;
+  /** What it was about, and its result. */
+  detail: Record<string, unknown>;
+};
+
+/** The newest hundred, of one network or of all. */
+export const ListOperatorActions = defineCall(
+  'chain-watcher',
+  'GET /operator-actions',
+  json<{ actions: OperatorAction[] }>(),
+  { access: 'viewer', query: { network: query.text, before: query.timestamp } },
+);

@@ -1,6 +1,5 @@
 import { defineCall, json, object } from '../../call.ts';
-import { fields } from '../../messages/fields.ts';
-import { TransferObserved } from '../../messages/transfer-observed.ts';
+import { fields, TransferObserved } from '../../messages.ts';
 import { timestampSchema } from '../../timestamp.ts';
 
 /**

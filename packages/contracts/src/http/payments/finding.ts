@@ -4,7 +4,7 @@ import { isId, parseTransactionId, sha256 } from '../../ids.ts';
 import { parseReference } from '../../payment-reference.ts';
 import type { Payment } from '../../api/payment.ts';
 import { query } from '../../query.ts';
-import { listFilters } from './list-filters.ts';
+import { listFilters } from './payments.ts';
 
 const { status, created_from, created_to, order_id, reference, transaction_id, merchant_wallet } = listFilters;
 

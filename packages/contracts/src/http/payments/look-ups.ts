@@ -1,5 +1,5 @@
 import { defineCall, json, object } from '../../call.ts';
-import { fields } from '../../messages/fields.ts';
+import { fields } from '../../messages.ts';
 import type { CheckoutLookup, PaymentWarning, UnmatchedReason, WaitingFor } from '../../api/payment.ts';
 import { query } from '../../query.ts';
 import type { LookedUp } from '../chain-watcher/look-ups.ts';

@@ -6,11 +6,15 @@ import {
   type PaymentDetails,
   type PaymentWarning,
   type UnmatchedReason,
+  paymentStatuses,
 } from '../../api/payment.ts';
 import { type CreationRequest, type OptionName, optionParts, options } from '../../api/creation.ts';
 import type { Acceptance } from './acceptance.ts';
-import type { PaymentIncident } from './incidents.ts';
-import { listFilters, pageParameters } from './list-filters.ts';
+import type { PaymentIncident } from '../incidents.ts';
+import { parseAddress } from '../../address.ts';
+import { parseReference } from '../../payment-reference.ts';
+import { query } from '../../query.ts';
+import { isId } from '../../ids.ts';
 
 const text = { type: 'string', minLength: 1 };
 
@@ -91,6 +95,56 @@ export const CreatePayments = defineCall(
     idempotent: true,
   },
 );
+
+/**
+ * Filters for lists of payments. A payment is listed when it matches all of them. A start time is included, an end time
+ * is not.
+ */
+export const listFilters = {
+  status: query.oneOf(...paymentStatuses),
+  created_from: query.timestamp,
+  created_to: query.timestamp,
+  /** The merchant's own id for its order. Several payments may have it. */
+  order_id: query.orderId,
+  reference: {
+    parse: (text: string) => parseReference(text) && text,
+    reason: 'must be the 8 characters of a reference',
+  },
+  /** Of the transfer that pays the payment, or is about to. */
+  transaction_id: query.transactionId,
+  merchant_wallet: {
+    parse: (text: string) => parseAddress(text)?.address ?? null,
+    reason: 'must be a wallet address, in mixed case only with the right checksum',
+  },
+  network: query.text,
+  paid_from: query.timestamp,
+  paid_to: query.timestamp,
+};
+
+export const pageParameters = {
+  cursor: { parse: readCursor, reason: 'must be a next_cursor of an earlier page' },
+  limit: query.integer(1, 100),
+};
+
+/**
+ * A payment's position in a list, newest first. No two payments have the same one. payments writes it; the gateway
+ * refuses any other text.
+ */
+export type Cursor = { createdAt: Date; paymentId: string };
+
+/** Opaque to merchants: only texts that this function wrote can be read. */
+export function writeCursor({ createdAt, paymentId }: Cursor): string {
+  return Buffer.from(`${createdAt.getTime()}.${paymentId}`).toString('base64url');
+}
+
+/** @returns null for a text that writeCursor() did not write. */
+export function readCursor(text: string): Cursor | null {
+  const [, time, paymentId] = /^(\d{1,15})\.(\w{36})$/.exec(Buffer.from(text, 'base64url').toString('utf8')) ?? [];
+  if (time === undefined || paymentId === undefined || !isId('pay', paymentId)) return null;
+  const cursor = { createdAt: new Date(Number(time)), paymentId };
+  // Base64 can encode the same bytes in several ways, and a Date is limited to 8.64e15 milliseconds.
+  return !Number.isNaN(cursor.createdAt.getTime()) && writeCursor(cursor) === text ? cursor : null;
+}
 
 /** Newest first, 20 unless `limit` says otherwise. */
 export const ListPayments = defineCall(

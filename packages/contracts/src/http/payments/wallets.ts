@@ -1,6 +1,6 @@
 import type { Author } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
-import { fields } from '../../messages/fields.ts';
+import { fields } from '../../messages.ts';
 import type { UnmatchedReason } from '../../api/payment.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
 

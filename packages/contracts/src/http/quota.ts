@@ -1,8 +1,10 @@
-import type { AccessPolicy } from '../../access.ts';
-import { defineCall, json, object, type Json } from '../../call.ts';
-import { AccessChanged } from '../../messages/access-changed.ts';
-import type { OperatorRole } from '../../operator.ts';
-import { LIMIT_MAX, MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-defaults.ts';
+import { type AccessPolicy, LIMIT_MAX, MAX_BETA_DAYS, type BetaConditions, type Limits } from '../access.ts';
+import { defineCall, json, object, type Json } from '../call.ts';
+import { AccessChanged, fields } from '../messages.ts';
+import type { OperatorRole } from '../principal.ts';
+import { query } from '../query.ts';
+import { auditCall, type AuditEntry } from './audit.ts';
+import { checkedList, type Violation, type CreatedPayments } from './check.ts';
 
 /**
  * Read by payments before it refuses a creation because of its own copy. 404 for a merchant that quota doesn't know
@@ -60,3 +62,28 @@ export const MoveToBeta = change(
   'move-to-beta',
   object<BetaConditions>(betaSchemas, { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] }),
 );
+
+export type PolicyChange = Omit<AuditEntry, 'at'> & { policy_version: number; changed_at: string };
+
+/** Changes of the policy. `before` is null for the registration. 404 for an unknown merchant. */
+export const ReadPolicyAudit = auditCall('quota', json<{ changes: PolicyChange[] }>());
+
+/** Payments created on a UTC day, `2026-01-31`. */
+export type UsageDay = { day: string; payments_created: number };
+
+/** The newest hundred days with a created payment, before a day if one is given. 404 for an unknown merchant. */
+export const ReadUsage = defineCall('quota', 'GET /merchants/:merchant_id/usage', json<{ days: UsageDay[] }>(), {
+  access: 'viewer',
+  forMerchants: true,
+  query: { before: query.day },
+});
+
+/** Whether the usage history has as many payments of these merchants, created before `until`, as payments has. */
+export const CheckUsage = defineCall('quota', 'POST /check/usage', json<{ violations: Violation[] }>(), {
+  access: 'support',
+  idempotent: true,
+  query: { until: query.timestamp },
+  body: object<{ merchants: CreatedPayments[] }>({
+    merchants: checkedList({ merchant_id: fields.merchantId, created: fields.count }),
+  }),
+});

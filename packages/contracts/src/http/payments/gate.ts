@@ -1,5 +1,6 @@
 import type { AccessPolicy, CreationLimits } from '../../access.ts';
-import { defineCall, json } from '../../call.ts';
+import { defineCall, json, object } from '../../call.ts';
+import { type WebhookChoice, webhookChoiceSchema } from '../../webhook.ts';
 
 /** The limits record without the one field that only the gateway knows. */
 export type OwnLimits = Omit<CreationLimits, 'last_api_request_at'>;
@@ -26,3 +27,20 @@ export type Gate = AccessPolicy & {
 
 /** 404 while payments has no policy for the merchant. */
 export const ReadGate = defineCall('payments', 'GET /merchants/:merchant_id/gate', json<Gate>(), { access: 'viewer' });
+
+/** The events that a merchant subscribed to, and the version of its endpoint with this choice. */
+export type VersionedChoice = { events: WebhookChoice[]; version: number };
+
+/**
+ * Notifies payments of a merchant's new choice immediately. The message about it follows in any case. A version older
+ * than the known one changes nothing.
+ */
+export const ApplyWebhookChoice = defineCall(
+  'payments',
+  'PUT /merchants/:merchant_id/webhook-choice',
+  json<Record<string, never>>(),
+  {
+    callers: ['api-gateway'],
+    body: object<VersionedChoice>({ events: webhookChoiceSchema, version: { type: 'integer', minimum: 1 } }),
+  },
+);
