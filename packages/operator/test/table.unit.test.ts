@@ -45,6 +45,6 @@ test('the parameters of a page are fields of its row, and lead back to a page', 
 });
 
 test('a row whose call an audit has says so, and no row opens more than its call', () => {
-  const accesses = new Set(declaredCalls.map(({ call }) => call.access));
+  const accesses = new Set(declaredCalls.map((call) => call.access));
   for (const { command, role } of rows) expect([command, role === null || accesses.has(role)]).toEqual([command, true]);
 });

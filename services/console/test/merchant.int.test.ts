@@ -235,7 +235,7 @@ describe("the services themselves, asked with the token of a merchant's person",
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const open = declaredCalls
-    .map(({ call }) => call)
+
     .filter(({ forMerchants, method }) => forMerchants && method === 'GET');
 
   test("answer for another merchant's payments and events, byte by byte, as for ones that are not there", async () => {
