@@ -1,5 +1,5 @@
 import { operatorRoles } from '@quittance/contracts/principal.ts';
-import type { Field } from '../src/field.ts';
+import { typedHelp, type Field } from '../src/field.ts';
 import { incidentKinds } from '../src/incidents.ts';
 import { reasonMeanings } from '../src/transfers.ts';
 import { sentence, type Row } from '../src/row.ts';
@@ -39,7 +39,9 @@ function usageOf({ flags, required }: Field<unknown>): string {
   return required ? flags : `[${flags}]`;
 }
 
-function optionText({ flags, help, byDefault, choices }: Field<unknown>, explained: Set<string>): string {
+function optionText(field: Field<unknown>, explained: Set<string>): string {
+  const { flags, byDefault, choices } = field;
+  const help = typedHelp(field);
   // How to go on is said once, above; `--csv` needs no words.
   if (!flags.startsWith('-') || /^--(before|after|cursor|csv) ?/.test(flags) || explained.has(flags + help)) return '';
   explained.add(flags + help);

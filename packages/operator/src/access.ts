@@ -27,7 +27,7 @@ export const limits = {
   total_limit: option('--total <n>', count, 'payments allowed in total', {
     form: numberForm(defaults.LIMIT_MAX),
   }),
-  daily_limit: option('--daily <n>', countOrNone, 'payments allowed in a UTC day, or "none"', {
+  daily_limit: option('--daily <n>', countOrNone, 'payments allowed in a UTC day', {
     form: { ...numberForm(defaults.LIMIT_MAX), none: 'No daily limit' },
   }),
 };

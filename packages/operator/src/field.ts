@@ -38,6 +38,10 @@ export type Field<T> = {
   read(raw: Raw): T;
 };
 
+/** The help for the command line, where a box of the console is typed as a word. */
+export const typedHelp = ({ help, form }: Field<unknown>): string =>
+  form?.none === undefined ? help : `${help}, or "none"`;
+
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 export type ValuesOf<F extends Fields> = { [name in keyof F]: F[name] extends Field<infer T> ? T : never };
 

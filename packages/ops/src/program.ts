@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import type { Author } from '@quittance/contracts/author.ts';
-import { Wrong, type Field, type Raw } from '@quittance/operator/field.ts';
+import { typedHelp, Wrong, type Field, type Raw } from '@quittance/operator/field.ts';
 import { questionOf, type Row } from '@quittance/operator/row.ts';
 import { groups } from '@quittance/operator/table.ts';
 import type { Api } from './api.ts';
@@ -96,7 +96,9 @@ function argumentOf({ flags, help, choices }: Field<unknown>): Argument {
   return choices === undefined ? argument : argument.choices(choices);
 }
 
-function optionOf({ flags, help, choices, required, byDefault, repeats, conflicts = [] }: Field<unknown>): Option {
+function optionOf(field: Field<unknown>): Option {
+  const { flags, choices, required, byDefault, repeats, conflicts = [] } = field;
+  const help = typedHelp(field);
   const option = new Option(flags, byDefault === undefined ? help : `${help} (default: ${byDefault})`);
   if (choices !== undefined) option.choices(choices);
   if (required) option.makeOptionMandatory();
