@@ -72,7 +72,7 @@ describe('a message is a dead letter immediately, with its own cause, and the ne
     const outbox = world.outbox({ signer: trustOf(publisher).signer! });
     const genuine = await sendMessage(world, outbox);
     await publishRaw(world, validBody(), { messageId });
-    await eventually(async () => expect(await lettersOf()).toHaveLength(2), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await lettersOf()).toHaveLength(2));
     isBroken = false;
     expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author })).toBe(2);
     await eventually(async () => expect(await effects(world)).toEqual([genuine]));

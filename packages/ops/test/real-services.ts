@@ -34,9 +34,6 @@ const networks = [
   },
 ];
 
-/** Connections that were cut come back after a pause. */
-const afterAnOutage = { timeoutMs: 60_000 };
-
 type Answer<T = unknown> = { status: number; body: T };
 type ServiceKey = 'api-gateway' | 'quota' | 'payments' | 'webhook-dispatcher';
 /** What a process shows a service. */
@@ -192,14 +189,14 @@ export async function startRealServices() {
     untilEnforced: (merchantId: string, version: number) =>
       eventually(async () => {
         if ((await gateVersion(merchantId)) < version) throw new Error(`payments has not applied version ${version}`);
-      }, afterAnOutage),
+      }),
     /** A merchant with a webhook, known everywhere. */
     async merchant(access: object): Promise<RealMerchant> {
       const registered = await internal<RealMerchant>('api-gateway', 'POST', '/merchants', { name: 'Shop', ...access });
       const { merchant_id: id, api_key } = registered.body;
       await eventually(async () => {
         if ((await gateVersion(id)) < 1) throw new Error('payments does not know the merchant');
-      }, afterAnOutage);
+      });
       const url = 'https://shop.example/hook';
       const put = await call(urls['api-gateway'], 'PUT', '/api/v1/merchant/webhook', { url }, { 'x-api-key': api_key });
       if (put.status !== 200) throw new Error(`the webhook answered ${put.status}`);

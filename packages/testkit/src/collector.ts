@@ -24,7 +24,7 @@ export type Collector = {
   /** From now on, accepts requests, refuses them, or never answers. */
   become(behaviour: Behaviour): void;
   /** Waits until `find` finds something in what was collected. */
-  find<T>(find: (spans: CollectedSpan[]) => T | undefined, timeoutMs?: number): Promise<T>;
+  find<T>(find: (spans: CollectedSpan[]) => T | undefined): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -57,16 +57,13 @@ export async function startCollector(): Promise<Collector> {
     spans: () => [...collected],
     requests,
     become: (next) => void (behaviour = next),
-    find: (find, timeoutMs = 30_000) =>
-      eventually(
-        () => {
-          const found = find(collected);
-          if (found !== undefined) return found;
-          const seen = collected.map(({ service, name }) => `${service}: ${name}`);
-          throw new Error(`not among what was collected: ${[...new Set(seen)].join(', ')}`);
-        },
-        { timeoutMs },
-      ),
+    find: (find) =>
+      eventually(() => {
+        const found = find(collected);
+        if (found !== undefined) return found;
+        const seen = collected.map(({ service, name }) => `${service}: ${name}`);
+        throw new Error(`not among what was collected: ${[...new Set(seen)].join(', ')}`);
+      }),
     async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

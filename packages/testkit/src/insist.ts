@@ -3,11 +3,11 @@ import { eventually } from './eventually.ts';
 /**
  * Repeats a request while the answer is 503. A late, busy machine gives this answer; nothing has happened then, and the
  * client may repeat the request. Creations are repeated with their key.
- * @throws after `timeoutMs` (30,000 by default).
+ * @throws the last 503, as eventually() does.
  */
 export const insist = <A extends { status: number }>(
   ask: () => Promise<A>,
-  { timeoutMs, intervalMs = 500 }: { timeoutMs?: number; intervalMs?: number } = {},
+  { intervalMs = 500 }: { intervalMs?: number } = {},
 ): Promise<A> =>
   eventually(
     async () => {
@@ -15,5 +15,5 @@ export const insist = <A extends { status: number }>(
       if (answer.status === 503) throw new Error(`answered ${JSON.stringify(answer)}`);
       return answer;
     },
-    { intervalMs, ...(timeoutMs !== undefined && { timeoutMs }) },
+    { intervalMs },
   );

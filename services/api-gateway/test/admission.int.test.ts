@@ -365,7 +365,7 @@ describe('a counter', () => {
       '{"detail":"Service temporarily unavailable","code":"unavailable"}',
     ]);
     proxy.restore();
-    await eventually(async () => expect((await list()).status).toBe(200), { timeoutMs: 20_000 });
+    await eventually(async () => expect((await list()).status).toBe(200));
     await proxy.close();
   });
 });

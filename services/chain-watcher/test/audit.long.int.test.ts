@@ -7,15 +7,12 @@ import { watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-// The audit is slow: it pauses between two ranges, and longer after a failure.
-const inItsTime = { timeoutMs: 30_000 };
-
 const untilAudited = (world: World, atLeast = 0) =>
   eventually(async () => {
     const { audited, final } = await heightsOf(world);
     expect(audited).toBe(final);
     expect(audited).toBeGreaterThanOrEqual(atLeast);
-  }, inItsTime);
+  });
 
 /** Makes the leader do other work in the background, and waits for it. */
 async function rescanGenesis(watcher: RunningWatcher): Promise<void> {
@@ -25,7 +22,7 @@ async function rescanGenesis(watcher: RunningWatcher): Promise<void> {
     const { body } = await watcher.call('GET', '/internal/v1/chains/local/rescans');
     const [newest] = (body as { rescans: { state: string }[] }).rescans;
     expect(newest).toMatchObject({ state: 'done' });
-  }, inItsTime);
+  });
 }
 
 describe('final blocks are read again through another endpoint', () => {
@@ -70,7 +67,7 @@ describe('final blocks are read again through another endpoint', () => {
         [hidden, shown].flatMap((hash) => ['confirmed', 'seen'].map((phase) => [hash.slice(2), phase])).sort(),
       );
       return received;
-    }, inItsTime);
+    });
     const { block_number: number } = messages.find(({ transaction_id: id }) => id === hidden.slice(2))!;
     expect(await incidentsOf(watcher)).toMatchObject([
       {
@@ -93,7 +90,7 @@ describe('final blocks are read again through another endpoint', () => {
     first.spoil(hiding((hash) => hash === hidden));
     await world.publishPaymentCreated({ recipient: wallet, created_at: createdAt });
     await untilWatched(world, wallet);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(await incidentsOf(watcher)).toMatchObject([
       { kind: 'transfer_missed', detail: { transaction_id: hidden.slice(2) } },
     ]);
@@ -114,7 +111,7 @@ describe('final blocks are read again through another endpoint', () => {
     const { final } = await heightsOf(world);
     const rescan = { actor: 'olga', reason: 'once more', from_block: final - 3, to_block: final };
     await watcher.call('POST', '/internal/v1/chains/local/rescans', rescan);
-    await eventually(async () => expect(await incidentsOf(watcher)).toMatchObject([{ times: 2 }]), inItsTime);
+    await eventually(async () => expect(await incidentsOf(watcher)).toMatchObject([{ times: 2 }]));
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
@@ -146,7 +143,7 @@ describe('final blocks are read again through another endpoint', () => {
     await world.chain.mine(5);
     await untilReceived(world, wallet, ['seen', 'confirmed']);
     const requests = second.requests();
-    await eventually(() => expect(second.requests()).toBeGreaterThan(requests), inItsTime);
+    await eventually(() => expect(second.requests()).toBeGreaterThan(requests));
     expect((await heightsOf(world)).audited).toBe(before);
     second.replaceAll(null);
     await untilAudited(world, before + 5);
@@ -181,7 +178,7 @@ describe('final blocks are read again through another endpoint', () => {
     await untilScanned(world);
     await untilReceived(world, wallet, []);
     first.replaceAll(null);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(await incidentsOf(watcher)).toMatchObject([{ kind: 'transfer_missed' }]);
   });
 });
@@ -201,7 +198,7 @@ test.each(['amount', 'sender'] as const)(
       expect(await incidentsOf(watcher)).toMatchObject([
         { kind: 'transfer_unseen_by_audit', detail: { transaction_id: hash.slice(2) } },
       ]);
-    }, inItsTime);
+    });
     await untilReceived(world, wallet, ['seen', 'confirmed']);
     await world.close();
     await first.close();
@@ -225,7 +222,7 @@ test('an endpoint that does not answer the audit delays no new block', async () 
     await eventually(() => expect(confirmed()).toBeGreaterThan(before));
     // A whole payment is done, and the same request is still open.
     expect(node.waiting()).toBe(waiting);
-  }, inItsTime);
+  });
   await world.close();
   await node.close();
 });
@@ -247,7 +244,7 @@ describe('with a single endpoint', () => {
     await untilReceived(world, wallet, []);
     await world.chain.rpc('evm_increaseTime', [120]);
     await world.chain.mine(5);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(await incidentsOf(watcher)).toMatchObject([
       { kind: 'transfer_missed', detail: { transaction_id: hash.slice(2) } },
     ]);
@@ -268,7 +265,7 @@ test('the audit begins where the scan began, even after a kill before its first 
   await before.close();
   await world.pool.query('update cursor set audited_number = null');
   world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
-  await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
   await world.close();
   await first.close();
 });

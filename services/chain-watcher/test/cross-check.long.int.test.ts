@@ -124,7 +124,7 @@ describe("a transfer that is too large for one endpoint's answer", () => {
     for (let count = 0; count < 25; count += 1) hidden.add(await world.chain.transfer(wallet, LIMIT + 1n));
     await world.chain.transfer(other, LIMIT + 1n);
     await world.chain.mine(4);
-    await untilReceived(world, other, ['seen', 'confirmed'], { timeoutMs: 90_000 });
+    await untilReceived(world, other, ['seen', 'confirmed']);
     expect(world.received.some(({ to, phase }) => to === wallet && phase === 'confirmed')).toBe(false);
   });
 });

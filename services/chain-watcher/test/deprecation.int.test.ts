@@ -9,8 +9,6 @@ import { incidentsOf } from './second-reading.ts';
 import { untilCaughtUp, watchedWallet } from './support.ts';
 import { startWorld, untilReceived, untilScanned, type World } from './world.ts';
 
-const patience = { timeoutMs: 60_000 };
-
 let world: World;
 let nodes: MisbehavingNode[];
 
@@ -41,7 +39,7 @@ test('a deprecation in a new block raises one incident, and needs no extra reque
   const { transactionId, successor } = await deprecate(world.chain.token);
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(1);
-  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
   const incident = {
     kind: 'token_deprecated',
     network: 'local',
@@ -74,5 +72,5 @@ test('a deprecation in blocks that were read only for a few wallets is found by 
     expect(await incidentsOf(after)).toMatchObject([
       { kind: 'token_deprecated', detail: { transaction_id: transactionId } },
     ]);
-  }, patience);
+  });
 });

@@ -17,7 +17,7 @@ test('a watcher whose first endpoint is stuck reads a transfer from the second',
     await untilReceived(world, wallet, ['seen']);
     stuck.lag(50);
     await world.chain.rpc('anvil_mine', ['0x2', '0x1']);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 90_000 });
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   } finally {
     await world.close();
     await stuck.close();

@@ -7,8 +7,6 @@ import { replicasOf } from './replica.ts';
 import { askWindows, cursorOf, expectNothingTwice, stateOfWatch } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilWatched, type World } from './world.ts';
-
-const patience = { timeoutMs: 60_000 };
 const WEEK_SECONDS = 7 * 86_400;
 const author = { actor: 'olga', reason: 'weeks without a node' };
 const path = '/internal/v1/chains/local/jumps';
@@ -43,7 +41,7 @@ async function payment(height: number): ReturnType<World['publishPaymentCreated'
   });
 }
 
-const untilScannedTo = (height: number) => eventually(async () => expect(await cursorOf(world)).toBe(height), patience);
+const untilScannedTo = (height: number) => eventually(async () => expect(await cursorOf(world)).toBe(height));
 
 async function jumps(watcher: RunningWatcher): Promise<Jump[]> {
   const { body } = await watcher.call('GET', path);
@@ -95,10 +93,10 @@ describe('after four weeks of BNB', () => {
     const asked = far.calls().length;
     const watcher = watch();
     const fresh = await payment(far.head());
-    await eventually(async () => expect(await cursorOf(world)).toBe(far.head()), patience);
+    await eventually(async () => expect(await cursorOf(world)).toBe(far.head()));
     far.pay(far.head() + 1, fresh.recipient, 5n);
     far.grow(5);
-    await untilReceived(world, fresh.recipient, ['seen', 'confirmed'], patience);
+    await untilReceived(world, fresh.recipient, ['seen', 'confirmed']);
     expect(far.calls().length - asked).toBeLessThan(2_000);
 
     const [jump] = await jumps(watcher);
@@ -131,7 +129,7 @@ describe('a gap that an unfinished payment needs', () => {
       const found = await status(watcher);
       expect(found).toMatchObject({ cursor: tip, endpoint_head: far.head(), scan_error: expect.any(String) });
       return found;
-    }, patience);
+    });
     expect(shown.scan_error).toContain(`chain jump local --reason`);
     expect(await jumps(watcher)).toEqual([]);
 
@@ -143,7 +141,7 @@ describe('a gap that an unfinished payment needs', () => {
     await untilScannedTo(far.head());
     far.pay(far.head() + 1, fresh.recipient, 5n);
     far.grow(5);
-    await untilReceived(world, fresh.recipient, ['seen', 'confirmed'], patience);
+    await untilReceived(world, fresh.recipient, ['seen', 'confirmed']);
     expect(await jumps(watcher)).toMatchObject([
       // No node shows our tip any more, so blocks that were not final are read again.
       { state: 'done', left_from: tip - 1, left_through: tip + GAP - FINAL_BEHIND, wallets: 1, ...author },
@@ -154,12 +152,12 @@ describe('a gap that an unfinished payment needs', () => {
     expect((await askWindows(watcher, windowOf(left))).scanned_through).toBeNull();
     expect(world.received.filter(({ to }) => to === left.recipient)).toEqual([]);
     far.prune(0);
-    await untilReceived(world, left.recipient, ['seen', 'confirmed'], patience);
+    await untilReceived(world, left.recipient, ['seen', 'confirmed']);
     await eventually(async () => {
       const answer = await askWindows(watcher, windowOf(left));
       expect(Date.parse(answer.scanned_through!)).toBeGreaterThan(Date.parse(left.expires_at));
       expect(answer.transfers).toMatchObject([{ amount_units: '7', phase: 'confirmed' }]);
-    }, patience);
+    });
     expectNothingTwice(world);
   });
 
@@ -171,7 +169,7 @@ describe('a gap that an unfinished payment needs', () => {
     await untilWatched(world, left.recipient);
     far.grow(1);
     far.pay(far.head(), left.recipient, 7n);
-    await untilReceived(world, left.recipient, ['seen'], patience);
+    await untilReceived(world, left.recipient, ['seen']);
     const tip = far.head();
     await before.close();
 
@@ -180,14 +178,14 @@ describe('a gap that an unfinished payment needs', () => {
     far.pay(tip + 3, left.recipient, 7n);
     far.prune(tip + GAP - 500);
     const watcher = watch();
-    await eventually(async () => expect((await status(watcher)).scan_error).not.toBeNull(), patience);
+    await eventually(async () => expect((await status(watcher)).scan_error).not.toBeNull());
     await watcher.call('POST', path, author);
-    await untilReceived(world, left.recipient, ['seen', 'retracted'], patience);
+    await untilReceived(world, left.recipient, ['seen', 'retracted']);
     far.prune(0);
     await eventually(() => {
       const heard = world.received.filter(({ to }) => to === left.recipient);
       expect(heard.filter(({ phase }) => phase === 'confirmed')).toMatchObject([{ block_number: tip + 3 }]);
-    }, patience);
+    });
     expectNothingTwice(world);
   });
 
@@ -209,7 +207,7 @@ describe('a gap that an unfinished payment needs', () => {
       await untilScannedTo(far.head());
       expect(await stateOfWatch(world, left.recipient)).toBe('backfilling');
       far.prune(0);
-      await untilReceived(world, left.recipient, ['seen', 'confirmed'], patience);
+      await untilReceived(world, left.recipient, ['seen', 'confirmed']);
       expectNothingTwice(world);
     } finally {
       await replicas.close();
@@ -228,13 +226,13 @@ test('the scan does not continue at a block that another endpoint does not show'
     other.forkAt(tip + 1_000);
     for (const node of [far, other]) node.prune(tip + 2_500);
     const watcher = world.watch({ ...policy(), rpcUrls: [far.url, other.url] });
-    await eventually(async () => expect((await status(watcher)).scan_error).not.toBeNull(), patience);
+    await eventually(async () => expect((await status(watcher)).scan_error).not.toBeNull());
     await watcher.call('POST', path, author);
     await eventually(async () => {
       expect(await jumps(watcher)).toMatchObject([
         { state: 'waiting', error: expect.stringMatching(/does not show block/) },
       ]);
-    }, patience);
+    });
     expect(await cursorOf(world)).toBe(tip);
   } finally {
     await other.close();
@@ -265,11 +263,11 @@ describe('a requested jump', () => {
       expect(await jumps(watcher)).toMatchObject([
         { state: 'failed', error: expect.stringMatching(/is not final yet/) },
       ]);
-    }, patience);
+    });
     expect(await ask({})).toMatchObject({ status: 201 });
     await eventually(async () => {
       const [newest] = await jumps(watcher);
       expect(newest).toMatchObject({ state: 'failed', error: expect.stringMatching(/nothing to skip/) });
-    }, patience);
+    });
   });
 });

@@ -7,22 +7,16 @@ import { expectNothingTwice, watchedWallet } from './support.ts';
 import { type RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-/** Generous, because these tests wait for processes and leases on a machine that may be busy. */
-const patience = { timeoutMs: 90_000 };
-
 /** Checks that transfers to a fresh wallet are still published, once each. */
 async function expectService(world: World): Promise<void> {
   const wallet = await watchedWallet(world);
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(2);
-  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
 }
 
 const isLeader = async ({ metrics }: RunningWatcher) =>
   (await metrics.registry.getSingleMetric('chain_leader')?.get())?.values[0]?.value === 1;
-
-/** When a process is killed right after claiming messages, the others get them after its lease of 30 s. */
-const pastTheLease = { timeoutMs: 120_000 };
 
 describe('replicas in separate processes', () => {
   let world: World;
@@ -48,7 +42,7 @@ describe('replicas in separate processes', () => {
 
   test('a network whose nodes are unreachable stops neither the service nor the other networks', async () => {
     first = await replicas.start();
-    await eventually(async () => expect(await first.leads('local')).toBe(true), patience);
+    await eventually(async () => expect(await first.leads('local')).toBe(true));
     await expectService(world);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
@@ -62,8 +56,8 @@ describe('replicas in separate processes', () => {
     await world.chain.transfer(wallet, 5n);
     first.process.kill('SIGKILL');
     await world.chain.mine(2);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-    await eventually(async () => expect(await second.leads('local')).toBe(true), patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+    await eventually(async () => expect(await second.leads('local')).toBe(true));
     await expectService(world);
     expectNothingTwice(world);
   });
@@ -72,7 +66,7 @@ describe('replicas in separate processes', () => {
     const third = await replicas.start();
     second.process.kill('SIGTERM');
     expect(await second.exited).toBe(0);
-    await eventually(async () => expect(await third.leads('local')).toBe(true), patience);
+    await eventually(async () => expect(await third.leads('local')).toBe(true));
     await expectService(world);
     third.process.kill('SIGTERM');
     await third.exited;
@@ -91,7 +85,7 @@ describe('replicas in separate processes', () => {
       const cut = await replicas.start({ FAULT_POINT: faultPoint });
       expect(await cut.exited).toBeNull();
       await replicas.start();
-      await untilReceived(world, wallet, ['seen', 'confirmed'], pastTheLease);
+      await untilReceived(world, wallet, ['seen', 'confirmed']);
       expectNothingTwice(world);
       await replicas.stopAll();
     },
@@ -110,7 +104,7 @@ describe('replicas in separate processes', () => {
     const cut = await replicas.start({ FAULT_POINT: 'backfill-written' });
     expect(await cut.exited).toBeNull();
     await replicas.start();
-    await untilReceived(world, wallet, ['seen', 'confirmed'], pastTheLease);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilWatched(world, wallet);
   });
 });
@@ -132,7 +126,7 @@ describe('a leader that loses its lead', () => {
     const expectSecondTerm = async () =>
       expect((await world.pool.query('select epoch from cursor')).rows).toEqual([{ epoch: 2n }]);
     // The end of a connection is not noticed immediately.
-    await eventually(expectSecondTerm, patience);
+    await eventually(expectSecondTerm);
     await expectService(world);
     await expectSecondTerm();
     await watcher.close();
@@ -141,12 +135,12 @@ describe('a leader that loses its lead', () => {
   test('because it was frozen is replaced after its lease, and cannot store anything afterwards', async () => {
     const proxy = await faultProxy({ target: world.database.url });
     const frozen = world.watch({ leaderDatabaseUrl: proxy.url, leaseMs: 600 });
-    await eventually(async () => expect(await isLeader(frozen)).toBe(true), patience);
+    await eventually(async () => expect(await isLeader(frozen)).toBe(true));
     const other = world.watch();
     proxy.stall();
-    await eventually(async () => expect(await isLeader(other)).toBe(true), patience);
+    await eventually(async () => expect(await isLeader(other)).toBe(true));
     await expectService(world);
-    await eventually(async () => expect(await isLeader(frozen)).toBe(false), patience);
+    await eventually(async () => expect(await isLeader(frozen)).toBe(false));
     proxy.restore();
     await expectService(world);
     await frozen.close();

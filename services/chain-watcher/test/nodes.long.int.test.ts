@@ -179,8 +179,6 @@ describe('a node that wants smaller requests', () => {
     ],
     ['is too slow for more', (node) => node.refuse((calls) => (calls.some(isLong) ? 'stall' : undefined))],
   ])('and %s is asked for less, both far behind and in a back-fill', async (_, limit) => {
-    // After each timeout, the only endpoint is not asked for a while.
-    const patience = { timeoutMs: 90_000 };
     const world = await startWorld();
     const node = await misbehavingNode(world.chain);
     const first = world.watch({ rpcUrls: [node.url] });
@@ -194,9 +192,9 @@ describe('a node that wants smaller requests', () => {
     await world.chain.mine(500);
     limit(node);
     world.watch({ rpcUrls: [node.url], rpcTimeoutMs: 1_000 });
-    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt.toISOString() });
-    await untilReceived(world, late, ['seen', 'confirmed'], patience);
+    await untilReceived(world, late, ['seen', 'confirmed']);
     await world.close();
     await node.close();
   });

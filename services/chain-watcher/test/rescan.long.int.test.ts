@@ -6,8 +6,6 @@ import { heightsOf, hiding, incidentsOf } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
-// Blocks that the nodes do not have are tried several times, with pauses.
-const inItsTime = { timeoutMs: 40_000 };
 /** Makes a rescan take several ranges. */
 const entry = { max_block_range: 50 };
 
@@ -58,7 +56,7 @@ async function rescan(range: object): Promise<Rescan> {
     expect(row.rescan_id).toBe((body as Rescan).rescan_id);
     expect(['done', 'failed']).toContain(row.state);
     return row;
-  }, inItsTime);
+  });
 }
 
 /** A transfer that the node hides while its block becomes final. */
@@ -149,12 +147,12 @@ describe('a rescan', () => {
       const row = await newest();
       expect(row).toMatchObject({ state: 'running', error: expect.stringContaining('too busy') });
       return row;
-    }, inItsTime);
+    });
     expect(half.next_block).toBeGreaterThan(1);
     const other = world.watch({ rpcUrls: [world.chain.rpcUrl], entry });
     await watcher.close();
     watcher = other;
-    await eventually(async () => expect(await newest()).toMatchObject({ state: 'done', error: null }), inItsTime);
+    await eventually(async () => expect(await newest()).toMatchObject({ state: 'done', error: null }));
     expect(await newest()).toMatchObject({ rescan_id: half.rescan_id, from_block: 1, to_block: half.to_block });
     await watcher.close();
     watcher = world.watch({ rpcUrls: [node.url], entry });

@@ -206,7 +206,7 @@ describe('the end of a watch', () => {
     const stateOf = async () =>
       (await world.pool.query<{ state: string }>('select state from watch where address = $1', [address])).rows[0]
         ?.state;
-    await eventually(async () => expect(await stateOf()).toBe('ended'), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await stateOf()).toBe('ended'));
 
     await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);

@@ -34,7 +34,7 @@ export async function untilCaughtUp(world: World, patience: Patience = { timeout
 /** Waits until the node got this many more requests. */
 export async function untilAsked(node: MisbehavingNode, times: number): Promise<void> {
   const before = node.requests();
-  await eventually(() => expect(node.requests()).toBeGreaterThanOrEqual(before + times), { timeoutMs: 30_000 });
+  await eventually(() => expect(node.requests()).toBeGreaterThanOrEqual(before + times));
 }
 
 export async function stateOfWatch({ pool }: World, wallet: string): Promise<string | undefined> {

@@ -92,14 +92,13 @@ export async function untilReceived(
   { received }: World,
   wallet: string,
   phases: string[],
-  patience?: { timeoutMs: number },
 ): Promise<TransferObserved[]> {
   return eventually(() => {
     const messages = received.filter(({ to }) => to === wallet).sort((a, b) => a.version - b.version);
     const found = messages.map(({ phase }) => phase);
     if (found.join() !== phases.join()) throw new Error(`received ${found.join()} instead of ${phases.join()}`);
     return messages;
-  }, patience);
+  });
 }
 
 /** Waits until the replicas have scanned the chain's present head. */

@@ -120,15 +120,12 @@ async function checkMessages(
   const created = orders.filter(({ answers }) => answers[0]?.status === 201).length;
   const published = () =>
     received.created.filter(({ merchant_id: id }) => merchants.has(id)).map(({ payment_id: id }) => id);
-  const problems = await eventually(
-    async () => {
-      const { rows } = await db.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
-      const taken = messagesTaken === undefined ? published().length : await messagesTaken();
-      if (rows[0]!.waiting !== 0 || taken < created) throw new Error(`${taken} of ${created} messages were taken`);
-      return taken === created ? [] : [`${taken} messages were taken for ${created} payments`];
-    },
-    { timeoutMs: 90_000 },
-  ).catch((error: unknown) => [(error as Error).message]);
+  const problems = await eventually(async () => {
+    const { rows } = await db.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
+    const taken = messagesTaken === undefined ? published().length : await messagesTaken();
+    if (rows[0]!.waiting !== 0 || taken < created) throw new Error(`${taken} of ${created} messages were taken`);
+    return taken === created ? [] : [`${taken} messages were taken for ${created} payments`];
+  }).catch((error: unknown) => [(error as Error).message]);
   const twice = published().length - new Set(published()).size;
   return twice === 0 ? problems : [...problems, `${twice} payments were announced twice`];
 }

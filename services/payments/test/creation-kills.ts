@@ -125,12 +125,9 @@ async function createUntilDecided(
 }
 
 async function untilDecided(counts: { decided: number }, enough: number): Promise<void> {
-  await eventually(
-    () => {
-      if (counts.decided < enough) throw new Error(`only ${counts.decided} orders were decided`);
-    },
-    { timeoutMs: 300_000 },
-  );
+  await eventually(() => {
+    if (counts.decided < enough) throw new Error(`only ${counts.decided} orders were decided`);
+  });
 }
 
 /**

@@ -32,7 +32,7 @@ const unique = (order: Partial<Order> = {}): Partial<Order> => ({
 
 /** Until it is decided: with so many on one gate some get 503, and retry with the same key. */
 const ask = (of: PaymentsUnderTest, merchantId: string, order: Partial<Order>): Promise<Answer<Payment>> =>
-  insist(() => create(of, merchantId, order), { timeoutMs: 60_000, intervalMs: 25 });
+  insist(() => create(of, merchantId, order), { intervalMs: 25 });
 
 const amountsOf = (answers: readonly Answer<Payment>[]): string[] => answers.map(({ json }) => json.amount).sort();
 

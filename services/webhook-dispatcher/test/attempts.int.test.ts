@@ -79,9 +79,7 @@ function startDelivering(retryDelaysSeconds: readonly number[]): (metric: string
 }
 
 const isDelivered = (eventId: string) =>
-  eventually(async () => expect(await store.stateOf(eventId)).toMatchObject({ status: 'delivered' }), {
-    timeoutMs: 30_000,
-  });
+  eventually(async () => expect(await store.stateOf(eventId)).toMatchObject({ status: 'delivered' }));
 
 describe('a host that refuses connections', () => {
   test('gets no attempts from any merchant, while other hosts do, and gets all events afterwards', async () => {
@@ -94,7 +92,7 @@ describe('a host that refuses connections', () => {
       loop!.wake();
       expect(await valueOf('webhook_open_host_circuits')).toBe(1);
     };
-    await eventually(opens, { timeoutMs: 30_000 });
+    await eventually(opens);
     const atOpening = refused.length;
     expect(atOpening).toBeGreaterThanOrEqual(20);
 
@@ -103,7 +101,7 @@ describe('a host that refuses connections', () => {
     loop!.wake();
     await isDelivered(elsewhere);
     // The next connection probes the host, with any merchant's event.
-    await eventually(() => expect(refused.length).toBeGreaterThan(atOpening), { timeoutMs: 30_000 });
+    await eventually(() => expect(refused.length).toBeGreaterThan(atOpening));
     const [before, tried] = refused.slice(atOpening - 1);
     expect(tried!.askedMs - before!.refusedMs).toBeGreaterThanOrEqual(1_000);
 

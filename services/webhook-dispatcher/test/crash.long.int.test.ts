@@ -80,16 +80,13 @@ test('two dispatchers deliver each event once', async () => {
   const other = await world.start();
   const merchants = await Promise.all([1, 2, 3, 4].map(() => world.merchant()));
   const payments = await Promise.all(Array.from({ length: 80 }, (_, n) => world.pay(merchants[n % 4]!)));
-  await eventually(
-    async () => {
-      const { rows } = await world.pool.query(
-        `select count(*)::int as delivered from delivery where status = 'delivered' and merchant_id = any($1)`,
-        [merchants.map(({ merchantId }) => merchantId)],
-      );
-      expect(rows).toEqual([{ delivered: payments.length }]);
-    },
-    { timeoutMs: 30_000 },
-  );
+  await eventually(async () => {
+    const { rows } = await world.pool.query(
+      `select count(*)::int as delivered from delivery where status = 'delivered' and merchant_id = any($1)`,
+      [merchants.map(({ merchantId }) => merchantId)],
+    );
+    expect(rows).toEqual([{ delivered: payments.length }]);
+  });
   const ids = merchants.flatMap(({ host }) =>
     world.receiver.received(host).map(({ headers }) => headers['x-service-event-id']),
   );

@@ -11,8 +11,6 @@ import { onAnotherChain } from '../second-reading.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from '../support.ts';
 
-// Real parts are slow on a busy machine. No test here passes or fails by time.
-const patience = { timeoutMs: 30_000 };
 let world: World;
 let first: MisbehavingNode;
 let second: MisbehavingNode;
@@ -52,11 +50,11 @@ describe('a head and a final block a million blocks ahead, which do not exist,',
       if (call.params[0] === 'finalized') times += 1;
       return farAhead(call, answer);
     });
-    await eventually(() => expect(times).toBeGreaterThan(0), patience);
+    await eventually(() => expect(times).toBeGreaterThan(0));
     first.spoil(null);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(4);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('make the scan ask the next endpoint while the first one names them', async () => {
@@ -66,7 +64,7 @@ describe('a head and a final block a million blocks ahead, which do not exist,',
     first.spoil(farAhead);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(4);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 });
 
@@ -86,7 +84,7 @@ test.each([
   );
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(4);
-  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
   const to = new Date(Date.now() + 3_600_000).toISOString();
   const answer = await askWindows(watcher, { recipient: wallet, from: new Date().toISOString(), to });
   expect(Date.parse(answer.scanned_through ?? '')).toBeLessThan(Date.parse(to));
@@ -100,7 +98,7 @@ test('a fork below the final block that only one of two endpoints shows halts no
   first.spoil(onAnotherChain);
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(4);
-  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
 });
 
 describe('nodes that do not keep very old blocks', () => {
@@ -134,14 +132,14 @@ describe('nodes that do not keep very old blocks', () => {
   test('are enough for a late watch that does not need very old blocks', async () => {
     const { late, createdAt } = await startPruned();
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
-    await untilReceived(world, late, ['seen', 'confirmed'], patience);
+    await untilReceived(world, late, ['seen', 'confirmed']);
   });
 
   test('delay a watch that needs those blocks, and no others', async () => {
     const { veryOld } = await startPruned();
     const hopeless = newWallet();
     await world.publishPaymentCreated({ recipient: hopeless, created_at: veryOld });
-    await eventually(async () => expect(await stateOfWatch(world, hopeless)).toBe('new'), patience);
+    await eventually(async () => expect(await stateOfWatch(world, hopeless)).toBe('new'));
     await world.chain.rpc('evm_increaseTime', [60]);
     await world.chain.mine(1);
     await untilScanned(world);

@@ -6,9 +6,6 @@ import { replicasOf, type Replicas } from '../replica.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { cursorOf, expectNothingTwice, headOf, watchedWallet } from '../support.ts';
 
-// Real parts are slow on a busy machine. No test here passes or fails by time.
-const patience = { timeoutMs: 90_000 };
-
 let world: World;
 let node: MisbehavingNode;
 let replicas: Replicas;
@@ -30,7 +27,7 @@ test('a leader that is frozen for longer than its lease while it has unstored bl
   // Its request deadline must not pass before it wakes, or it would have no blocks to store.
   const settings = { RPC_TIMEOUT_MS: '60000' };
   const frozen = await replicas.start(settings);
-  await eventually(async () => expect(await frozen.leads('local')).toBe(true), patience);
+  await eventually(async () => expect(await frozen.leads('local')).toBe(true));
   const other = await replicas.start(settings);
   const [wallet, later] = [await watchedWallet(world), await watchedWallet(world)];
   await untilScanned(world);
@@ -42,17 +39,17 @@ test('a leader that is frozen for longer than its lease while it has unstored bl
     return undefined;
   });
   await world.chain.transfer(wallet, 5n);
-  await eventually(() => expect(isFrozen).toBe(true), patience);
-  await eventually(async () => expect(await other.leads('local')).toBe(true), patience);
+  await eventually(() => expect(isFrozen).toBe(true));
+  await eventually(async () => expect(await other.leads('local')).toBe(true));
   const taken = await epoch();
   await world.chain.transfer(later, 6n);
   await world.chain.mine(2);
-  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-  await untilReceived(world, later, ['seen', 'confirmed'], patience);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
+  await untilReceived(world, later, ['seen', 'confirmed']);
   await untilScanned(world);
 
   frozen.process.kill('SIGCONT');
-  await eventually(async () => expect(await frozen.leads('local')).toBe(false), patience);
+  await eventually(async () => expect(await frozen.leads('local')).toBe(false));
   expect(await cursorOf(world)).toBe(await headOf(world));
   expect(await epoch()).toBe(taken);
   expect(await other.leads('local')).toBe(true);
@@ -62,10 +59,10 @@ test('a leader that is frozen for longer than its lease while it has unstored bl
   // It is a normal replica again, and leads when needed.
   other.process.kill('SIGTERM');
   await other.exited;
-  await eventually(async () => expect(await frozen.leads('local')).toBe(true), patience);
+  await eventually(async () => expect(await frozen.leads('local')).toBe(true));
   await world.chain.transfer(wallet, 7n);
   await world.chain.mine(2);
-  await eventually(() => expect(world.received).toHaveLength(6), patience);
+  await eventually(() => expect(world.received).toHaveLength(6));
   expectNothingTwice(world);
 }, 300_000);
 
@@ -79,7 +76,7 @@ test('after a power cut in the middle of a reorg, dropped transfers are retracte
   const cut = await replicas.start({ FAULT_POINT: 'reorg-written' });
   expect(await cut.exited).toBeNull();
   await replicas.start();
-  await untilReceived(world, wallet, ['seen', 'retracted'], patience);
+  await untilReceived(world, wallet, ['seen', 'retracted']);
   await untilScanned(world);
   expectNothingTwice(world);
 }, 300_000);

@@ -6,9 +6,6 @@ import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { untilCaughtUp, watchedWallet } from '../support.ts';
 
-// Real parts are slow on a busy machine. No test here passes or fails by time.
-const patience = { timeoutMs: 60_000 };
-
 describe('a provider that allows ten blocks at a time', () => {
   const LIMIT = 10;
   let world: World;
@@ -44,11 +41,11 @@ describe('a provider that allows ten blocks at a time', () => {
     await world.chain.mine(15);
     refuse();
     running = world.watch({ rpcUrls: [node.url] });
-    await untilReceived(world, first, ['seen', 'confirmed'], patience);
-    await untilReceived(world, last, ['seen', 'confirmed'], patience);
+    await untilReceived(world, first, ['seen', 'confirmed']);
+    await untilReceived(world, last, ['seen', 'confirmed']);
     await untilCaughtUp(world);
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
-    await untilReceived(world, late, ['seen', 'confirmed'], patience);
+    await untilReceived(world, late, ['seen', 'confirmed']);
   }
 
   const hex = (number: number) => `0x${number.toString(16)}`;
@@ -185,7 +182,7 @@ describe('an endpoint that refuses', () => {
     refusing.replaceAll(refusal);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     // Without the other one, nothing is published, but nothing is lost.
     honest.replaceAll(refusal);
     await world.chain.transfer(wallet, 6n);
@@ -195,14 +192,14 @@ describe('an endpoint that refuses', () => {
       expect(body).toMatchObject([
         { endpoints: [{ last_error: expect.any(String) }, { last_error: expect.any(String) }] },
       ]);
-    }, patience);
+    });
     expect(world.received.filter(({ to }) => to === wallet)).toHaveLength(2);
     refusing.replaceAll(null);
     honest.replaceAll(null);
     await eventually(() => {
       const received = world.received.filter(({ to }) => to === wallet).map((m) => `${m.amount_units} ${m.phase}`);
       expect(received.sort()).toEqual(['5 confirmed', '5 seen', '6 confirmed', '6 seen']);
-    }, patience);
+    });
   });
 });
 
@@ -221,10 +218,10 @@ describe('an endpoint that names the time when it may be asked again', () => {
       });
       await world.chain.transfer(wallet, 5n);
       await world.chain.mine(1);
-      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+      await untilReceived(world, wallet, ['seen', 'confirmed']);
       // Requests that were sent before the refusal were refused, too, and have ended by now.
       const refused = askedAt.length;
-      await eventually(() => expect(askedAt.length).toBeGreaterThan(refused), patience);
+      await eventually(() => expect(askedAt.length).toBeGreaterThan(refused));
       const [first, again] = [askedAt[0]!, askedAt[refused]!];
       expect(again - first).toBeGreaterThanOrEqual(4_000);
     } finally {

@@ -139,7 +139,7 @@ describe('a network like Tron', () => {
     node.refuseEvery(8);
     await pay(world, wallet, 5n);
     await world.chain.mine(SOLIDIFIED_BEHIND);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 });
 
@@ -165,8 +165,8 @@ describe('blocks with more events than a node returns', () => {
       await crowd(far);
       await world.chain.mine(60);
       watch();
-      await untilReceived(world, near, ['seen', 'confirmed'], { timeoutMs: 60_000 });
-      await untilReceived(world, far, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+      await untilReceived(world, near, ['seen', 'confirmed']);
+      await untilReceived(world, far, ['seen', 'confirmed']);
       await untilScanned(world);
     } finally {
       await world.close();
@@ -206,12 +206,12 @@ describe('a Tron node whose event index is incomplete', () => {
     await pay(world, late, 7n);
     await world.chain.mine(300);
     world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
-    await untilReceived(world, far, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+    await untilReceived(world, far, ['seen', 'confirmed']);
     await untilScanned(world);
     expect(receivedFor(late)).toEqual([]);
 
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
-    await untilReceived(world, late, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+    await untilReceived(world, late, ['seen', 'confirmed']);
     await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'));
   });
 });

@@ -13,8 +13,6 @@ import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from '../support.ts';
 
-// Real parts are slow on a busy machine. No test here passes or fails by time.
-const patience = { timeoutMs: 60_000 };
 const noBloom = `0x${'0'.repeat(512)}`;
 
 /** The faulty node, and one that can be made to answer correctly when nothing else does. */
@@ -59,7 +57,7 @@ function watchAs(family: Family): RunningWatcher {
 async function watchedWallet(family: Family): Promise<string> {
   const wallet = spellingOf(family, newWallet());
   await world.publishPaymentCreated({ recipient: wallet });
-  await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'), patience);
+  await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'));
   return wallet;
 }
 
@@ -98,7 +96,7 @@ describe.each<Family>(['evm', 'tron'])(
       watchAs(family);
       await expectHeldBelow(block);
       honest.replaceAll(null);
-      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+      await untilReceived(world, wallet, ['seen', 'confirmed']);
       await untilCaughtUp(world);
     });
 
@@ -119,8 +117,8 @@ describe.each<Family>(['evm', 'tron'])(
       const to = new Date(Date.now() + 60_000).toISOString();
       expect((await askWindows(watcher, { recipient: late, from: createdAt, to })).scanned_through).toBeNull();
       honest.replaceAll(null);
-      await untilReceived(world, late, ['seen', 'confirmed'], patience);
-      await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'), patience);
+      await untilReceived(world, late, ['seen', 'confirmed']);
+      await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'));
     });
   },
 );
@@ -183,7 +181,7 @@ describe('a node without old blocks', () => {
     const watcher = watchAs('evm');
     await expectHeldBelow(block);
     honest.replaceAll(null);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilCaughtUp(world);
 
     honest.replaceAll('drop');
@@ -197,7 +195,7 @@ describe('a node without old blocks', () => {
     await world.chain.mine(1);
     await untilCaughtUp(world);
     honest.replaceAll(null);
-    await untilReceived(world, late, ['seen', 'confirmed'], patience);
+    await untilReceived(world, late, ['seen', 'confirmed']);
   });
 });
 

@@ -47,7 +47,7 @@ async function loseAnswers(): Promise<Merchant[]> {
   const gate = createGate();
   const merchants = await site.knownMerchants(4, () => gate.hold);
   await site.pay(merchants, 12);
-  await eventually(() => expect(gate.held()).toBe(12), { timeoutMs: 30_000 });
+  await eventually(() => expect(gate.held()).toBe(12));
   database.delay(500);
   gate.letGo(status(200));
   await eventually(async () => expect(await site.count(merchants, `status = 'delivered'`)).toBeGreaterThan(0), {
@@ -86,9 +86,8 @@ test('answers of receivers are stored once, and no event is sent again, while da
   const unanswered = await loseAnswers();
 
   // A claim that took effect but whose answer was lost left leases that no process has.
-  await eventually(
-    async () => expect(await site.count(merchants, `status <> 'pending' or lease_id is not null`)).toBe(events),
-    { timeoutMs: 60_000 },
+  await eventually(async () =>
+    expect(await site.count(merchants, `status <> 'pending' or lease_id is not null`)).toBe(events),
   );
   expect(await stopBoth()).toEqual([0, 0]);
   await site.lapseLeases(merchants);

@@ -66,7 +66,7 @@ export async function killRun(options: KillRun): Promise<KillRunResult> {
     await othersDone(site, merchants, events, () => hanging.letGo(reset));
     await buryTheDead(site, dispatchers, merchants);
   }
-  await site.delivered(merchants, events, { timeoutMs: 180_000 });
+  await site.delivered(merchants, events);
   // Wait until requests that reached a receiver are stored by their dispatcher.
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
   return { broken: await judge(site, payments, options), counts: await countsOf(site, options) };
