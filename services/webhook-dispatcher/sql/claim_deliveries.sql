@@ -16,9 +16,6 @@
 --              gets none, and its lanes are put off for that time.
 -- The first row shows whether another claim may find more, and the time. Each further row is a claimed delivery.
 
--- As processes of 0.1.0 called it.
-drop function if exists claim_deliveries(integer, integer, integer, integer, jsonb, jsonb, uuid, double precision);
-
 create or replace function claim_deliveries(
   max_deliveries integer,
   paces          jsonb,
