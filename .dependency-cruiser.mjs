@@ -10,7 +10,6 @@ const packagesBelow = {
   runtime: [],
   'local-backends': ['contracts'],
   'checkout-page': ['contracts'],
-  markdown: ['checkout-page'],
   postgres: ['contracts', 'runtime'],
   http: ['contracts', 'runtime'],
   'chain-reader': ['contracts', 'runtime'],
@@ -32,7 +31,6 @@ const packagesOfServices = [
   'http',
   'chain-reader',
   'checkout-page',
-  'markdown',
   'operator',
 ];
 

@@ -5,7 +5,7 @@ import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
-import { renderMarkdown, type MarkdownPage } from '@quittance/markdown/markdown.ts';
+import { renderMarkdown, type MarkdownPage } from '@quittance/checkout-page/markdown.ts';
 import { pageRoute, type Context } from './page-route.ts';
 
 const docsFolder = fileURLToPath(new URL('../../../docs', import.meta.url));

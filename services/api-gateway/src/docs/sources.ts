@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { dirname, join, posix } from 'node:path';
-import { renderMarkdown, type MarkdownPage } from '@quittance/markdown/markdown.ts';
+import { renderMarkdown, type MarkdownPage } from '@quittance/checkout-page/markdown.ts';
 
 type Operation = { operationId: string; summary: string; description: string; tags: string[] };
 

@@ -1,4 +1,4 @@
-import { html, type Html } from '@quittance/checkout-page/html.ts';
+import { html, type Html } from './html.ts';
 import { Marked, Renderer, type Tokens } from 'marked';
 
 /** A heading, what stands below it as far as the next one, and the fragment that leads there. */
