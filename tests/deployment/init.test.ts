@@ -213,7 +213,7 @@ describe('an existing .env', () => {
 
   test('of a trial keeps five processes', async () => {
     for (const words of [['--trial', '--single'], ['--trial'], ['--update', '--single']]) await init(words);
-    expect((await init(['--update', '--single'])).output).toContain('a trial runs the five services');
+    expect((await init(['--update', '--single'])).output).toContain('a trial runs each of the five services');
     expect((await environment())['COMPOSE_FILE']).toBe('docker-compose.yml:docker-compose.trial.yml');
   });
 

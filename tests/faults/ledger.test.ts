@@ -85,7 +85,7 @@ describe('the ledger of the random runs', () => {
     ['a transfer in time that paid nothing', [payment(unpaid)], [paying], /EXPIRED and was paid in time/],
     ['an unsettled payment', [payment({ ...unpaid, status: 'CHECKING' })], [], /still CHECKING/],
     ['PAID without a transfer', [payment({ transaction: null })], [], /PAID by nothing/],
-    ['a transfer that the chain has lost', [payment()], [], /did not come to its wallet/],
+    ['a transfer that the chain has lost', [payment()], [], /did not go to its wallet/],
     ['a transfer of another amount', [payment()], [{ ...paying, units: 10_499_999n }], /should be by nothing/],
     [
       'an amount that differs from the transfer',
