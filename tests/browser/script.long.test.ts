@@ -23,7 +23,7 @@ describe('polling', () => {
       expect(found.length).toBeGreaterThanOrEqual(state === 'waiting' ? 95 : 28);
       expect(Math.min(...found)).toBeGreaterThanOrEqual(3_800);
       expect(Math.max(...found)).toBeLessThanOrEqual(4_001);
-      // The intervals vary, so that the pages of one shop don't poll at the same moments for ever.
+      // The intervals vary, so that the pages of one shop don't poll at the same moments forever.
       expect(new Set(found.map((gap) => Math.floor(gap / 50))).size).toBeGreaterThan(2);
       expect(await shown.mostOpen()).toBe(1);
     },

@@ -22,7 +22,7 @@ afterEach(async () => {
 describe('in its short form, through a whole local stack,', () => {
   test.each([
     { row: stackDust, runs: 200, figures: /creation p99 .* 200 transfers were on chain and recorded/ },
-    { row: stackHangingReceivers, runs: 3, figures: /of 20 beside 3 receivers that hang/ },
+    { row: stackHangingReceivers, runs: 3, figures: /of 20 next to 3 hanging receivers/ },
   ])('the row $row.name completes', async ({ row, runs, figures }) => {
     const { measured } = await row.run({ ...quietly, runs, stack });
     expect(measured.join('\n')).toMatch(figures);

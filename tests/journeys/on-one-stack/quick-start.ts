@@ -50,7 +50,7 @@ export const quickStart = (shared: Shared): void =>
           timeoutMs: 60_000,
         });
         const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
-        process.stdout.write(`The quick start took ${seconds} s of commands, beside a stack that ran already.\n`);
+        process.stdout.write(`The quick start took ${seconds} s of commands, with a stack that was already running.\n`);
       } finally {
         await terminal.close();
         await rm(home, { recursive: true, force: true });

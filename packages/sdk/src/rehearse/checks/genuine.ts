@@ -68,7 +68,7 @@ export const copies: Check = {
   id: 'copies',
   title: `${AT_ONCE} copies of an event at once must have one effect`,
   why: 'A repeat can overtake the first attempt, and reach another process of yours. Reading first and writing afterwards lets both through.',
-  todo: 'Let the database decide: insert event_id into a unique column, in the transaction of the effect, and go on only if it was inserted.',
+  todo: 'Let the database decide: insert event_id into a unique column, in the transaction of the effect, and continue only if it was inserted.',
   after: ['repeated'],
   play: async (stage) => {
     const payment = stage.nextPayment();
