@@ -1,9 +1,10 @@
 #!/bin/sh
-# A copy of PostgreSQL's files while it runs, with the WAL that makes them whole (a base backup, docs/backup.md), by Compose.
+# Makes a base backup with Compose: a copy of PostgreSQL's files while it runs, with the WAL that makes the copy consistent
+# (docs/backup.md).
 #
 #   backup.sh FOLDER [KEEP]
 #
-# Keeps the newest KEEP of them, 14 unless given. A copy that failed has no name by which it could be mistaken for one.
+# Keeps the newest KEEP backups, 14 by default. The name of a failed copy shows that it is incomplete.
 set -eu
 
 folder=${1:?usage: backup.sh FOLDER [KEEP]}
@@ -16,13 +17,13 @@ cd "$(dirname "$0")/../.."
 
 file=$folder/quittance-$(date -u +%Y-%m-%dT%H%M%SZ).tar.gz
 trap 'rm -f "$file.unfinished"' EXIT
-# Through the container's own socket, where PostgreSQL lets its superuser in.
+# Uses the container's own socket, where PostgreSQL accepts its superuser.
 docker compose exec -T postgres pg_basebackup --username=postgres --pgdata=- --format=tar --wal-method=fetch \
   --checkpoint=fast --gzip >"$file.unfinished"
-# An engine that is cut off may still end with 0.
+# An engine whose connection breaks may still exit with 0.
 gzip -t "$file.unfinished"
 mv "$file.unfinished" "$file"
-# By name, which is by time; all but the newest.
+# Names sort by time. Removes all but the newest.
 for old in $(ls -1 "$folder" | grep '^quittance-.*\.tar\.gz$' | sort -r | tail -n "+$((keep + 1))"); do
   rm -- "$folder/$old"
 done

@@ -1,17 +1,17 @@
 /**
- * Asks the services of this container how they are, for engines without probes of their own; the images have no curl.
+ * Checks the health of this container's services, for engines that have no probes of their own. The images have no curl.
  *
  *   node infra/docker/healthcheck.ts [/livez | /readyz [PORT …]]
  *
- * Exit code 0 when the answer of every port is 200, 1 otherwise. Without a port it is the one that PROBES_PORT or PORT names.
+ * Exits with 0 if every port answers 200, else with 1. The default port is PROBES_PORT or PORT.
  */
 const [path = '/livez', ...given] = process.argv.slice(2);
 const ports = given.length > 0 ? given : [process.env['PROBES_PORT'] ?? process.env['PORT'] ?? '8080'];
 
-/** @returns what is wrong there, null when nothing is. */
+/** @returns the problem there, or null. */
 async function problemAt(port: string): Promise<string | null> {
   const url = `http://127.0.0.1:${port}${path}`;
-  // Below the five seconds after which Docker gives up by itself, so that the log of the health check has a reason.
+  // Shorter than Docker's own limit of five seconds, so that the log of the health check shows a reason.
   const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) }).catch((error: unknown) => String(error));
   if (typeof answer !== 'string' && answer.status === 200) return null;
   return `${url}: ${typeof answer === 'string' ? answer : `status ${answer.status}`}\n`;

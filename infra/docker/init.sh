@@ -1,6 +1,6 @@
 #!/bin/sh
-# `npm run init` for a server that has Docker and nothing else, with the same options. It runs in the image of the one-time jobs, which
-# docker-compose.yml needs anyway. A file for --endpoints must lie in the checkout.
+# `npm run init` for a server that has only Docker, with the same options. It runs in the image of the one-time jobs, which
+# docker-compose.yml needs anyway. A file for --endpoints must be in the checkout.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -12,6 +12,6 @@ docker image inspect "$image" >/dev/null 2>&1 ||
   docker build -f infra/docker/Dockerfile --build-arg SERVICE=setup -t "$image" .
 terminal=
 [ ! -t 0 ] || terminal=--tty
-# On the machine's own network, to see which ports are taken; as whoever calls it, to whom the files then belong.
+# Uses the machine's own network, to see which ports are taken, and the calling user, who then owns the files.
 exec docker run --rm --interactive $terminal --network host --user "$(id -u):$(id -g)" \
   --volume "$PWD:/quittance" --workdir /quittance "$image" node /app/main.ts init "$@"

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Lays out what the image of one service holds: its sources, those of the packages it uses, and their production
-# dependencies. The Dockerfile runs this, and so does the test of the images, which starts every service from the result.
+# Lays out the content of a service's image: its sources, those of the packages it uses, and their production dependencies. The Dockerfile
+# runs this, and so does the test of the images, which starts every service from the result.
 #
-# Workspace packages stay folders of their own that node_modules links to. `pnpm deploy` would copy them into node_modules,
-# and Node strips types nowhere below a folder of that name.
+# Workspace packages stay in their own folders, to which node_modules links. `pnpm deploy` would copy them into node_modules, and Node does
+# not strip types below a folder of that name.
 #
 #   layout.sh SERVICE SOURCE TARGET
 #
-# SERVICE is a folder of services/, `single`, which has the five of them, or `setup`: the one-time jobs of docker-compose.yml. SOURCE is a copy of the repository
-# without installed dependencies, in which this installs; TARGET is recreated.
+# SERVICE is a folder of services/, or `single` (all five of them), or `setup` (the one-time jobs of docker-compose.yml). SOURCE is a copy
+# of the repository without installed dependencies; this script installs them there. TARGET is replaced.
 set -eu
 
 if [ $# -ne 3 ] || [ -z "$1" ]; then
@@ -18,7 +18,7 @@ fi
 service=$1 source=$2 target=$3
 cd "$source"
 
-# The pnpm that package.json pins comes onto the PATH, and this starts once more.
+# Puts the pnpm that package.json pins on the PATH, and runs this script again.
 if [ "${LAYOUT_HAS_PNPM:-}" = '' ]; then
   pnpm=$(node -p 'require("./package.json").packageManager.split("+")[0]')
   LAYOUT_HAS_PNPM=yes exec npx --yes --package "$pnpm" -- sh infra/docker/layout.sh "$@"
@@ -26,26 +26,26 @@ fi
 
 if [ "$service" = setup ]; then
   home=infra/docker/setup main=infra/docker/setup/main.ts
-  # Nothing here starts a PostgreSQL or a chain of its own, whose programs are optional dependencies.
+  # Nothing here starts its own PostgreSQL or chain, whose programs are optional dependencies.
   set -- --no-optional --filter-prod '@quittance/docker-setup...'
 elif [ "$service" = single ] || [ -f "services/$service/src/main.ts" ]; then
   [ "$service" = single ] && home=infra/single || home=services/$service
   main=$home/src/main.ts
-  # Every image can also be asked for `ops`, the operator's command line.
+  # Every image also has `ops`, the operator's command line.
   set -- --filter-prod "@quittance/$service..." --filter-prod '@quittance/ops...'
 else
   echo "layout.sh: there is no service \"$service\"" >&2
   exit 64
 fi
 
-# Exactly the versions of the lockfile. Of what a service needs, nothing has a script of its own to be run; the Node that the
-# checkout installs for itself has one, and would be downloaded for nothing. Whether the
-# lockfile names what may be trusted was checked where it was made: asking the registry of its thousand packages took minutes an image.
+# Installs exactly the versions of the lockfile. No dependency of a service needs an install script; the checkout's own Node has one, which
+# would download it needlessly. The lockfile was verified where it was made; verifying its thousand packages with the registry again took
+# minutes for each image.
 install() {
   CI=true pnpm install --frozen-lockfile --trust-lockfile --ignore-scripts "$@"
 }
 
-# Prisma's generator is needed now and never again. It needs no engine; naming this Node keeps it from downloading one.
+# Prisma's generator is needed only during the build. It needs no engine; naming this Node as the engine prevents a download.
 for folder in services/*/prisma; do
   owner=$(basename "$(dirname "$folder")")
   case $service in "$owner" | single) ;; *) continue ;; esac
@@ -57,12 +57,12 @@ for folder in services/*/prisma; do
   )
   rm -rf node_modules "services/$owner/node_modules"
 done
-# Files of their own: were they links into the store, what is done to them below would be done to the store.
+# Copies files instead of linking them into the store, so that the changes below don't affect the store.
 install --prod --package-import-method copy "$@"
 
 rm -rf "$target"
 mkdir -p "$target"
-# The service, `ops`, and every package that one of them links to.
+# The service, `ops`, and every package that they link to.
 projects=$(
   for path in "$home" packages/ops "$home"/node_modules/@quittance/* services/*/node_modules/@quittance/* packages/*/node_modules/@quittance/* \
     infra/*/node_modules/@quittance/*; do
@@ -98,19 +98,18 @@ case $service in
     mkdir "$target/volume"
     ;;
 esac
-# One name for what every image runs, because a CMD cannot hold an argument of the build.
+# One file name for every image, because CMD cannot use a build argument.
 ln -s "$main" "$target/main.ts"
 
 cd "$target"
-# What only compilers and debuggers read, and Prisma's query compilers for databases of other makers and in
-# another size: half of the image.
+# Files that only compilers and debuggers read, and Prisma's query compilers for other databases and of another size: half of the image.
 find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 find . -path '*/@prisma/client/runtime/query_compiler_*' ! -name 'query_compiler_small_bg.postgresql.*' -delete
-# Shims with paths of the place of the build, and pnpm's notes to itself with the time of the build.
+# Shims that contain paths of the build machine, and pnpm's own notes with the build time.
 find . -type d -path '*/node_modules/.bin' -prune -exec rm -rf {} +
 rm -f node_modules/.pnpm/lock.yaml
-# The same sources give the same files, times included, on every machine and at any time.
+# The same sources give the same files, including their times, on every machine and at any time.
 chmod -R u=rwX,go=rX .
-# Where compose mounts a volume, which takes this from it.
+# Compose mounts a volume here, which takes over the owner and mode of this folder.
 [ ! -d volume ] || chmod 1777 volume
 find . -exec touch -h -d @0 {} +

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { renderNginx } from '../nginx/render.ts';
 
-/** Absolute, with a slash at its end. */
+/** Absolute path with a slash at the end. */
 export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 const production = 'k8s/overlays/production';
 const alerts = 'infra/observability/alerts';
 
 /**
- * Files below k8s/ that say again what another file of the repository says, because kustomize reads nothing outside its folder and cannot
- * turn one format into another. `npm run manifests` writes them, and a test holds those in the repository equal to these.
+ * Files below k8s/ that repeat the content of other files of the repository, because kustomize reads nothing outside its folder and cannot
+ * convert formats. `npm run manifests` writes them, and a test checks that they are up to date.
  * @returns text by path from the root of the repository.
  */
 export function generatedFiles(): Record<string, string> {
@@ -27,15 +27,17 @@ export function generatedFiles(): Record<string, string> {
 }
 
 /**
- * The Service's address stands there once for each try: nginx makes no second one at the same server, and every connection to a Service
- * may end at another pod, so that a request survives the gateway's pod that went down with its node.
+ * The Service's address is listed once for each try: nginx tries a server only once, and every connection to a Service may reach another
+ * pod. So a request survives the loss of a gateway pod and its node.
  */
 function edgeConfiguration(trustedProxies: string[]): string {
   const gateway = Array.from({ length: 3 }, () => 'api-gateway:8080');
   return renderNginx({ directory: '/run/quittance', edge: { listen: '8080', gateway, trustedProxies } });
 }
 
-/** packages/postgres/src/roles/service.sql once for each service. The passwords are chance, until whoever manages the roles sets others. */
+/**
+ * packages/postgres/src/roles/service.sql once for each service. The passwords are random until the operator's tool for roles sets others.
+ */
 function schemas(): string {
   const statement = text('packages/postgres/src/roles/service.sql');
   const parts = Object.values(serviceSchemas).map(({ schema, role }) =>
@@ -49,7 +51,7 @@ function schemas(): string {
   return `-- Written by npm run manifests, from packages/postgres/src/roles/service.sql.\n${parts.join('\n')}`;
 }
 
-/** infra/networks.json with the endpoints of a deployment filled in; a network that has none there stays switched off. */
+/** infra/networks.json with a deployment's endpoints. A network without endpoints stays disabled. */
 function networks(endpoints: unknown): string {
   const urls = new Map(Object.entries(endpoints as Record<string, unknown[]>));
   const shipped = JSON.parse(text('infra/networks.json')) as { id: string; rpc_urls: unknown[] }[];
@@ -60,7 +62,7 @@ function networks(endpoints: unknown): string {
   return `${JSON.stringify(filled, null, 2)}\n`;
 }
 
-/** One object for each rule file, whose text is its `spec` as it stands. */
+/** One object for each rule file, with the file's text as its `spec`. */
 function prometheusRules(): string {
   const names = readdirSync(repositoryRoot + alerts).filter((name) => name.endsWith('.rules.yaml'));
   const objects = names.sort().map((name) => {
@@ -71,7 +73,7 @@ function prometheusRules(): string {
   return `# Written by npm run manifests, from ${alerts}.\n${objects.join('---\n')}`;
 }
 
-/** Without comments and empty lines. */
+/** The lines without comments and empty lines. */
 function lines(list: string): string[] {
   return list.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }

@@ -1,7 +1,7 @@
 /**
- * The door of every npm command. It runs on any Node from 20 on with nothing installed, so it uses only what Node brings:
- * it installs the pinned pnpm's choice of dependencies (Node 24 among them) when they are missing or out of date,
- * generates the Prisma clients, and hands over to Node 24.
+ * Every npm command starts here. It runs on Node 20 or newer with nothing installed, so it uses only Node's own modules. It installs
+ * dependencies (including Node 24) with the pinned pnpm when they are missing or out of date, generates the Prisma clients, and runs the
+ * command with Node 24.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,12 +21,12 @@ const lint = step('lint and types', [bin('oxlint/bin/oxlint'), '--deny-warnings'
 const cruiser = bin('dependency-cruiser/bin/dependency-cruiser.mjs');
 const walls = step('walls', [cruiser, 'packages', 'services', 'infra/local']);
 
-/** Rules of the interface document alone: the others decide for themselves what a creation has. */
+/** Only the rules of the interface document; the others set the optional fields of a creation themselves. */
 const WITHOUT_EXTENSIONS = '^((?!extensions[.]).)*$';
 
 /**
- * What each command runs under Node 24, step after step; steps in a list of their own run at the same time. Words from the command line
- * go to the last step.
+ * What each command runs with Node 24, one step after the other. Steps in a nested list run at the same time. Arguments from the command
+ * line go to the last step.
  */
 const commands = {
   start: script('infra/local/commands/start.ts'),
@@ -64,8 +64,8 @@ const commands = {
     ],
     tests,
   ],
-  // What takes too long for every change: the long tests, random ones with many runs from a new seed, every attack, every mutant, fuzzing
-  // and every fault.
+  // What takes too long for every change: long tests, random tests with many runs from a new seed, all attacks, mutants, fuzzing and
+  // faults.
   nightly: [
     step('long tests', longTests, { TEST_LENGTH: 'long' }),
     step('random tests', [...jest, ...randomTests()], { TEST_LENGTH: 'long' }),
@@ -78,7 +78,7 @@ const commands = {
     step('faults', ['tests/faults/main.ts']),
   ],
 };
-/** Commands that run all their steps, whichever of them fail. */
+/** Commands that run all their steps even if one fails. */
 const goesOn = ['nightly'];
 
 await main(process.argv[2], process.argv.slice(3));
@@ -110,7 +110,7 @@ function step(name, args, env = {}) {
   return { name, args, env };
 }
 
-/** The last option ends the list of projects: a path that follows it is a path. */
+/** The last option ends jest's list of projects, so that a path that follows it is read as a path. */
 function jestOf(...projects) {
   return [...jest, '--selectProjects', ...projects, '--passWithNoTests=false'];
 }
@@ -119,7 +119,7 @@ function script(path) {
   return [step(path, [path])];
 }
 
-/** Tests of each change that can be made longer, as they are in `nightly`. */
+/** Random tests of each change; `nightly` runs them longer. */
 function randomTests() {
   return ['services/payments/test/lists.int', 'tests/conformance/conformance'];
 }
@@ -134,16 +134,16 @@ function reportDurations(command, done, totalMs) {
 function refuseOldNode() {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < 20)
-    fail(`Node ${process.versions.node} is too old: this needs Node 20 or newer (it brings its own Node 24).`);
+    fail(`Node ${process.versions.node} is too old: Node 20 or newer is needed (Node 24 is then installed locally).`);
 }
 
 function leaveIfNothingInstalled(command) {
   if (existsSync(node24)) return;
-  console.log(`Nothing to ${command}: nothing was ever started here.`);
+  console.log(`Nothing to ${command}: nothing has been started here.`);
   process.exit(0);
 }
 
-/** Installs and generates unless the last time was with these very files. */
+/** Installs and generates, unless the last run did so with the same files. */
 async function install() {
   const wanted = fingerprint();
   if (existsSync(stamp) && existsSync(node24) && readFileSync(stamp, 'utf8') === wanted) return;
@@ -152,13 +152,13 @@ async function install() {
   const pnpm = packageManager.split('+')[0];
   const started = Date.now();
   console.error(`Installing dependencies with ${pnpm} (a minute or so the first time) …`);
-  // npm sets settings for its children that pnpm would warn about; pnpm reads the files it needs itself.
+  // npm passes settings to its children that pnpm would warn about. pnpm reads its own configuration files.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_config_(?!registry|cache)/i.test(name)),
   );
   const options = { cwd: root, env: { ...env, CI: 'true' }, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' };
   const result = spawnSync('npx', ['-y', pnpm, 'install', '--frozen-lockfile'], options);
-  if (result.error) fail(`npx could not be started (${result.error.message}); npm must be installed beside Node.`);
+  if (result.error) fail(`npx could not be started (${result.error.message}); npm must be installed with Node.`);
   if (result.status !== 0) fail(`installing dependencies failed:\n${result.stdout}${result.stderr}`);
   await Promise.all(prismaServices().map(generate));
   mkdirSync(dirname(stamp), { recursive: true });
@@ -166,7 +166,7 @@ async function install() {
   console.error(`Dependencies are installed (${((Date.now() - started) / 1000).toFixed(0)} s).`);
 }
 
-/** Prisma's generator needs no engine; pointing it at this Node keeps it from downloading one. */
+/** Prisma's generator needs no engine. Naming this Node as the engine prevents a download. */
 async function generate(service) {
   const prisma = join(service, 'node_modules', 'prisma', 'build', 'index.js');
   const env = {
@@ -195,10 +195,10 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** Runs one step and passes signals on; the step decides how it ends. */
+/** Runs one step and forwards signals. The step decides how it ends. */
 function run(words, env) {
   const child = spawn(node24, words, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
-  // Ctrl-C reaches the whole foreground group, the child included; only a signal sent to this process alone must be passed on.
+  // Ctrl-C reaches the whole foreground group, including the child. Only a signal sent to this process alone has to be forwarded.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGTERM'));

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 
-/** What nginx shall do. Addresses are host:port. */
+/** What nginx does. Addresses are host:port. */
 export type NginxPlan = {
-  /** Absolute; nginx keeps its pid and temporary files there. */
+  /** Absolute path; nginx keeps its pid and temporary files there. */
   directory: string;
-  /** Whom workers run as; only for a master that runs as root. */
+  /** The user of the workers; only for a master that runs as root. */
   user?: { name: string; group: string };
   edge: {
     listen: string;
     gateway: string[];
     /**
-     * Addresses and networks (see isNetwork) of the proxies in front of the edge. What they say in X-Forwarded-For and
-     * X-Forwarded-Proto is believed; of all others both are ignored. None unless given.
+     * Addresses and networks (see isNetwork) of the proxies in front of the edge. Their X-Forwarded-For and X-Forwarded-Proto are trusted;
+     * from all other addresses both are ignored. Default: none.
      */
     trustedProxies?: string[];
   };
@@ -21,8 +21,8 @@ export type NginxPlan = {
 };
 
 /**
- * The whole nginx.conf of a plan, from the templates next to this file.
- * @throws Error when a template names something that is not given, or a value could break out of its place.
+ * The complete nginx.conf of a plan, from the templates in this folder.
+ * @throws Error when a template needs a value that is not given, or a value could break the syntax.
  */
 export function renderNginx({ directory, user, edge, balancers = [] }: NginxPlan): string {
   const servers = [
@@ -39,8 +39,8 @@ export function renderNginx({ directory, user, edge, balancers = [] }: NginxPlan
 }
 
 /**
- * Whether the text is an IPv4 or IPv6 address or, with a prefix length, a network, such as 10.0.0.0/8. The network of all
- * addresses is none: to trust it would let every client choose its address.
+ * Whether the text is an IPv4 or IPv6 address or, with a prefix length, a network, such as 10.0.0.0/8. The network of all addresses is
+ * refused: trusting it would let every client choose its address.
  */
 export function isNetwork(text: string): boolean {
   const [, address = '', prefix] = /^([^/%]*)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
@@ -50,7 +50,7 @@ export function isNetwork(text: string): boolean {
 
 function trust(proxies: string[] = []): { trusted_peers: string; real_ip_from: string } {
   const stranger = proxies.find((proxy) => !isNetwork(proxy));
-  if (stranger !== undefined) throw new Error(`"${stranger}" is no address or network of a trusted proxy`);
+  if (stranger !== undefined) throw new Error(`"${stranger}" is not an address or network of a trusted proxy`);
   return {
     trusted_peers: proxies.map((proxy) => `  ${proxy} 1;`).join('\n'),
     real_ip_from: proxies.map((proxy) => `  set_real_ip_from ${proxy};`).join('\n'),
@@ -58,30 +58,30 @@ function trust(proxies: string[] = []): { trusted_peers: string; real_ip_from: s
 }
 
 /**
- * A replica that fails twice is left alone for two seconds. nginx does not notice when one is back before that, and with none left
- * it would refuse for as long; so all of them are named once more as backups that are never left alone. In a rolling restart that is
- * the moment at which the last replica to be restarted ends.
+ * nginx does not use a replica for two seconds after two failures, even if it is back sooner, and with none left it would refuse requests
+ * for as long. So all replicas are listed a second time as backups that are always tried. This happens in a rolling restart, when the last
+ * replica restarts.
  */
 function upstreamServers(addresses: string[]): string {
   if (addresses.length === 0) throw new Error('An upstream needs at least one address');
   const servers = addresses.map((address) => `  server ${plain(address)} max_fails=2 fail_timeout=2s;`);
   const backups = addresses.map((address) => `  server ${plain(address)} max_fails=0 backup;`);
-  // A lone server is never left alone anyway.
+  // nginx always uses a server that is the only one.
   return [...servers, ...(addresses.length > 1 ? backups : [])].join('\n');
 }
 
-/** @param directives are ready for nginx; of the values, each is one word of a directive. */
+/** @param values each becomes one word of a directive. @param directives are complete nginx directives. */
 function fill(template: string, values: Record<string, string>, directives: Record<string, string>): string {
   const text = readFileSync(new URL(`${template}.conf.template`, import.meta.url), 'utf8');
   return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const value = values[name];
     const filled = value === undefined ? directives[name] : plain(value);
-    if (filled === undefined) throw new Error(`${template}.conf.template asks for ${name}, which is not given`);
+    if (filled === undefined) throw new Error(`${template}.conf.template needs ${name}, which is not given`);
     return filled;
   });
 }
 
-/** Anything that could end a directive or begin a variable has no business in a path, a name or an address. */
+/** A path, a name or an address may not contain a character that could end a directive or begin a variable. */
 function plain(value: string): string {
   if (/["'\\;{}$\n]/.test(value)) throw new Error(`nginx cannot be given ${JSON.stringify(value)}`);
   return value;

@@ -1,10 +1,10 @@
-/** An image that was pushed: its name in a registry without a tag, and the digest that pins it. */
+/** A pushed image: its name in a registry without a tag, and the digest that pins it. */
 export type PushedImage = { name: string; digest: string };
 
-/** Of the services, and `setup`, by their names. */
+/** The images of the services and of `setup`, by name. */
 export type PushedImages = Readonly<Record<string, PushedImage>>;
 
-/** @throws when the text is not what the workflow writes: one `SERVICE NAME@sha256:…` a line. */
+/** @throws when the text is not in the workflow's format: one `SERVICE NAME@sha256:…` a line. */
 export function parseImages(text: string): PushedImages {
   const lines = text.split('\n').filter((line) => line !== '');
   return Object.fromEntries(
@@ -17,7 +17,10 @@ export function parseImages(text: string): PushedImages {
   );
 }
 
-/** For COMPOSE_FILE, right after the file whose containers they are: each of ours runs the pushed image, whatever QUITTANCE_VERSION says. */
+/**
+ * A compose file to list in COMPOSE_FILE right after the given containers' file. Each of our containers then runs the pushed image,
+ * whatever QUITTANCE_VERSION says.
+ */
 export function composeOverride(images: PushedImages, containers: Readonly<Record<string, string>>): string {
   const lines = Object.entries(containers).flatMap(([container, image]) => {
     const pushed = pushedImage(images, image);
@@ -26,7 +29,7 @@ export function composeOverride(images: PushedImages, containers: Readonly<Recor
   return `services:\n${lines.join('\n')}\n`;
 }
 
-/** k8s/overlays/production/release/kustomization.yaml with the registry and the digests of what was pushed. */
+/** k8s/overlays/production/release/kustomization.yaml with the registry and digests of the pushed images. */
 export function pinnedRelease(kustomization: string, images: PushedImages): string {
   return kustomization.replace(
     /^ {2}- \{ name: quittance\/([a-z-]+), newName: \S+, newTag: (\S+) \}$/gm,

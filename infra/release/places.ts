@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Files that name the release, and what stands before the version there. The API's own version, in openapi.yaml, is another thing. */
+/** Files that name the release, with the text before the version. The API's own version in openapi.yaml is independent of it. */
 const places: readonly (readonly [files: string, before: RegExp])[] = [
   ['{,packages/*/,services/*/,infra/*/,infra/*/*/,tests/}package.json', /^ {2}"version": "/],
   ['docker-compose*.yml', /\{QUITTANCE_VERSION:-/],
@@ -16,7 +16,7 @@ const places: readonly (readonly [files: string, before: RegExp])[] = [
   ['docs/guide/quick-start.md', /quittance-sdk-/],
 ];
 
-/** A file with each place in it that names the release. */
+/** A file with all places in it that name the release. */
 export type VersionedFile = {
   path: string;
   text: string;
@@ -24,7 +24,7 @@ export type VersionedFile = {
   withVersion: (version: string) => string;
 };
 
-/** @throws when a file that is named here has no such place any more. */
+/** @throws when a file named here no longer has such a place. */
 export function versionedFiles(): VersionedFile[] {
   return places.flatMap(([files, before]) => {
     const paths = globSync(files, { cwd: repositoryRoot, exclude: (name) => name === 'node_modules' });
@@ -42,11 +42,11 @@ export function versionedFiles(): VersionedFile[] {
   });
 }
 
-/** The release that the repository holds. */
+/** The repository's current release. */
 export const currentVersion = (): string =>
   (JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** Whether one `major.minor.patch` comes after another. */
+/** Whether one `major.minor.patch` is later than another. */
 export function isLater(version: string, other: string): boolean {
   const [a, b] = [version, other].map((text) => text.split('.').map(Number));
   const at = [0, 1, 2].find((part) => a?.[part] !== b?.[part]);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { currentVersion, isLater, repositoryRoot, versionedFiles } from './places.ts';
 import { dated } from './notes.ts';
 
-// `npm run release -- 0.3.0`: puts the version into every place that names it and dates the changelog. Committing and tagging is left
-// to whoever releases, and the tag starts .github/workflows/release.yml.
+// `npm run release -- 0.3.0` writes the version everywhere it is named and dates the changelog. The releasing person commits and tags; the
+// tag starts .github/workflows/release.yml.
 const [version = ''] = process.argv.slice(2);
 const refuse = (why: string): never => {
   process.stderr.write(`${why}\n`);

@@ -5,13 +5,13 @@ import { composeOverride, parseImages, pinnedRelease } from './image-files.ts';
 import { notesOf } from './notes.ts';
 import { currentVersion, repositoryRoot } from './places.ts';
 
-// `node infra/release/write-files.ts IMAGES FOLDER`, by the release workflow: what a release has beside its images. IMAGES is a file with
-// a line for each image that was pushed.
+// The release workflow runs `node infra/release/write-files.ts IMAGES FOLDER` to write what a release has in addition to its images. IMAGES
+// is a file with a line for each pushed image.
 const [imagesFile = '', folder = ''] = process.argv.slice(2);
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 
 const images = parseImages(readFileSync(imagesFile, 'utf8'));
-/** The containers of a compose file that run from images of ours, and which. */
+/** The containers of a compose file that run our images, and which image. */
 const containersOf = (file: string): Record<string, string> => {
   const compose = parse(read(file), { merge: true, maxAliasCount: -1 }) as {
     services: Record<string, { image?: string }>;

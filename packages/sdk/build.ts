@@ -7,11 +7,11 @@ import openapiTS, { astToString } from 'openapi-typescript';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 
-/** The types of docs/openapi.yaml, as `src/openapi.ts` has them. */
+/** The types of docs/openapi.yaml, the content of `src/openapi.ts`. */
 export async function openapiTypes(): Promise<string> {
   const nodes = await openapiTS(new URL('../../docs/openapi.yaml', import.meta.url), {
     alphabetize: true,
-    // A default is the server's: whoever asks may leave the field out.
+    // The server applies defaults, so callers may leave these fields out.
     defaultNonNullable: false,
   });
   return `/** Made from docs/openapi.yaml by \`npm run sdk\`. */\n\n${astToString(nodes)}`;
@@ -32,7 +32,7 @@ export async function build(folder: string): Promise<void> {
       project: library,
       words: ['--module', 'commonjs', '--moduleResolution', 'bundler'],
     },
-    // A program for Node, beside the library that runs everywhere.
+    // A program for Node, in addition to the library, which runs everywhere.
     { name: 'rehearse', type: 'module', project: join(library, 'src', 'rehearse'), words: [] },
   ];
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -45,7 +45,7 @@ export async function build(folder: string): Promise<void> {
     }),
   );
   const described = JSON.parse(await readFile(join(import.meta.dirname, 'package.json'), 'utf8')) as object;
-  // In this repository it is loaded from its sources.
+  // This repository loads it from its sources.
   const {
     devDependencies: _ours,
     publishConfig,
@@ -58,7 +58,7 @@ export async function build(folder: string): Promise<void> {
 
 if (import.meta.main) {
   const [typesFile, types] = [join(import.meta.dirname, 'src', 'openapi.ts'), await openapiTypes()];
-  // What is right already may be read meanwhile.
+  // An up-to-date file is not rewritten, because others may be reading it.
   if ((await readFile(typesFile, 'utf8')) !== types) await writeFile(typesFile, types);
   const folder = join(root, '.local', 'sdk');
   await build(folder);

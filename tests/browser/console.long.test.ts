@@ -36,7 +36,7 @@ beforeAll(async () => {
   shop = await Shop.open(stack);
   data = await fillConsole(stack, shop);
   credentials = await welcomeVisitors(stack, data);
-  // Chromium is fetched when it is used for the first time.
+  // Chromium is downloaded when it is used for the first time.
 }, 300_000);
 afterEach(() => browser.leaveAll());
 afterAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** The page of somebody with this device, who has signed in. */
+/** The page of a visitor with this device, who has signed in. */
 async function signedIn(visitor: Visitor, device: 'smallPhone' | 'phone' | 'desktop'): Promise<Page> {
   const page = await browser.look({ device, expected, javaScriptEnabled: true }, visitor);
   if (!page.url().startsWith(stack.file.console_url)) await signIn(page, stack, credentials[visitor]);
@@ -56,7 +56,7 @@ const everyPage = visitors.flatMap((visitor) =>
 );
 
 describe.each(everyPage)('the page $name', ({ visitor, pathOf }) => {
-  test.each(['phone', 'desktop'] as const)('can be used by everybody on a %s, by day and by night', async (device) => {
+  test.each(['phone', 'desktop'] as const)('is accessible on a %s, in light and dark mode', async (device) => {
     const page = await signedIn(visitor, device);
     await page.goto(`${stack.file.console_url}${pathOf(data)}`);
     for (const summary of await page.locator('details:not([open]) summary').all()) await summary.click();
@@ -74,7 +74,7 @@ describe.each(everyPage)('the page $name', ({ visitor, pathOf }) => {
   });
 });
 
-test.each(['/sign-in', '/sign-in/link/anything'])('%s can be used by everybody', async (path) => {
+test.each(['/sign-in', '/sign-in/link/anything'])('%s is accessible', async (path) => {
   for (const device of ['smallPhone', 'desktop'] as const) {
     const { page } = await browser.visit({ device });
     await page.goto(`${stack.file.console_url}${path}`);
@@ -88,7 +88,7 @@ test("support finds a customer's lost 48.90 by the transaction and accepts it wi
   const lost = await loseMoney(other, order.payment_id, '48.90');
   const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
   await signIn(page, stack, await operatorCalled(stack, 'sam', 'support'));
-  // Refused until the chain calls it final.
+  // Refused until the transfer's block is final.
   await eventually(
     async () => {
       await page.goto(stack.file.console_url);
@@ -114,7 +114,7 @@ test("support finds a customer's lost 48.90 by the transaction and accepts it wi
     },
     { timeoutMs: 60_000 },
   );
-  // The webhook's attempt is part of the story, too.
+  // The webhook's attempt is also part of the history.
   await eventually(
     async () => {
       await page.reload();
@@ -124,7 +124,7 @@ test("support finds a customer's lost 48.90 by the transaction and accepts it wi
   );
 });
 
-test('support accepts a transfer that may be for two payments only after saying for which one it is', async () => {
+test('support accepts a transfer that may be for two payments only after stating which one it is for', async () => {
   const other = await Shop.open(stack);
   const { either, twins } = await payEither(other);
   const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
@@ -141,9 +141,9 @@ test('support accepts a transfer that may be for two payments only after saying 
   const why = page.getByLabel('Why, for the audit');
   await why.fill('the customer sent its id');
   await page.getByRole('button', { name: 'Accept' }).click();
-  // The browser itself sends nothing while the box is not ticked.
+  // The browser itself does not submit the form until the box is ticked.
   expect([page.url(), await page.getByRole('heading', { level: 1 }).innerText()]).toEqual([asked, 'Accept a transfer']);
-  // Refused until the chain calls it final.
+  // Refused until the transfer's block is final.
   await eventually(
     async () => {
       await page.goto(asked);
@@ -158,7 +158,7 @@ test('support accepts a transfer that may be for two payments only after saying 
   expect(await other.details(twins[1])).toMatchObject({ status: 'PENDING', unmatched_transfers: [] });
 });
 
-test('a viewer sees the same and can change nothing, whatever address is opened', async () => {
+test('a viewer sees the same and cannot change anything, whatever URL is opened', async () => {
   const { page } = await browser.visit({ device: 'desktop', expected });
   await signIn(page, stack, await operatorCalled(stack, 'vera', 'viewer'));
   const { merchant, underpaid, waiting, lost } = data;
@@ -182,7 +182,7 @@ test('a viewer sees the same and can change nothing, whatever address is opened'
   expect((await shop.limits()).creation_enabled).toBe(true);
 });
 
-test("a merchant's person exports a month, and its sums are those of the report and of the database", async () => {
+test("a merchant's person exports a month, and its sums equal those of the report and of the database", async () => {
   const other = await Shop.open(stack);
   const month = await fillMonth(stack.file, other.merchantId);
   const { payment_id: paid } = await other.createOrThrow('0.1');
@@ -214,7 +214,7 @@ test("a merchant's person exports a month, and its sums are those of the report 
   expect(exported).toEqual(await sumsInDatabase(stack.file, other.merchantId, month));
 });
 
-test("a merchant's person sees nothing at operators' addresses, and another merchant's payment as one that is not there", async () => {
+test("a merchant's person sees nothing at operators' URLs, and gets 404 for another merchant's payment", async () => {
   const other = await Shop.open(stack);
   const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
   await signIn(page, stack, (await merchantPersonCalled(stack, other.merchantId, 'nina')).credential);
@@ -237,7 +237,7 @@ test("a merchant's person sees nothing at operators' addresses, and another merc
     expect(await seen(`/my/payments/${id}`)).toEqual([404, `/my/payments/${id}`, unknown]);
 });
 
-test("a merchant's person sends a test event, and everybody can read how it went", async () => {
+test("a merchant's person sends a test event, and everyone can read the result", async () => {
   const page = await signedIn('merchant', 'smallPhone');
   await eventually(
     async () => {

@@ -17,13 +17,13 @@ import { accessibilityProblems, layoutProblems } from './support/look.ts';
 
 const patience = { timeoutMs: 120_000, intervalMs: 500 };
 const TEST_TIMEOUT_MS = 300_000;
-/** More blocks than the local chain's final one is behind. */
+/** Number of blocks after which a transfer is final on the local chain. */
 const UNTIL_FINAL = 70;
 
-/** What its journeys use; filled before the first of them. */
+/** What its journeys use. It is set before the first of them runs. */
 export type Opened = { stack: JourneyStack; directory: StackDirectory; browser: TestBrowser };
 
-/** The shop as `npm run shop` runs it, and its customers. */
+/** The shop as `npm run shop` runs it, with its customers. */
 export const exampleShop = (opened: Opened): void =>
   describe('the example shop', () => {
     let shop: RunningShop;
@@ -34,7 +34,7 @@ export const exampleShop = (opened: Opened): void =>
     }, 120_000);
     afterAll(() => shop.close());
 
-    /** Buys and comes to the checkout. */
+    /** Buys an article and opens the checkout page. */
     async function buy(article: string): Promise<{ page: Page; payment: PublicPayment }> {
       const { page } = await opened.browser.visit();
       await page.goto(shop.url);
@@ -55,7 +55,7 @@ export const exampleShop = (opened: Opened): void =>
     const shows = (page: Page, state: string) =>
       eventually(async () => expect(await page.locator('main').getAttribute('data-state')).toBe(state), patience);
 
-    /** The order's page, from the checkout; looked at until it says so. */
+    /** Opens the order's page from the checkout, and reloads it until it has this title. */
     async function orderSays(page: Page, title: string): Promise<void> {
       if (!page.url().startsWith(shop.url)) await follow(page.getByRole('link', { name: 'Back to the shop' }));
       await page.waitForURL(`${shop.url}/orders/*`);
@@ -73,7 +73,7 @@ export const exampleShop = (opened: Opened): void =>
     };
 
     test(
-      'sells, and says that it is paid once it is; its endpoint took the webhook',
+      'sells an article, and shows the order as paid once it is; its endpoint accepted the webhook',
       async () => {
         const { page, payment } = await buy('Tea bowl');
         expect(payment.amount).toMatch(/^12\.50[0-9]{2}$/);
@@ -99,7 +99,7 @@ export const exampleShop = (opened: Opened): void =>
     );
 
     test(
-      'sells the same article to two at once; what one paid short is accepted by a person',
+      'sells the same article to two customers at once; a person accepts the short payment of one',
       async () => {
         const [exact, short] = await Promise.all([buy('Teapot'), buy('Teapot')]);
         expect(exact.payment.amount).not.toBe(short.payment.amount);
@@ -123,7 +123,7 @@ export const exampleShop = (opened: Opened): void =>
         await wellMade(page);
         await eventually(async () => {
           const button = page.getByRole('button', { name: 'Accept 49.9 USDT' });
-          // As long as the other payment is not settled, it may be for that one as well.
+          // Until the other payment is settled, the transfer may also be for that one.
           const confirmation = page.getByRole('checkbox');
           if (await confirmation.isVisible()) await confirmation.check();
           if (await button.isVisible()) await follow(button);
@@ -135,7 +135,7 @@ export const exampleShop = (opened: Opened): void =>
     );
 
     test(
-      'takes another payment after one that was cancelled, and finds out by itself what was paid while it was closed',
+      'accepts a new payment after one that was cancelled, and finds out by itself what was paid while it was not running',
       async () => {
         const { page, payment: cancelled } = await buy('Sencha');
         await orderSays(page, 'Not paid yet');
@@ -197,14 +197,14 @@ async function openShop({ root }: StackDirectory): Promise<RunningShop> {
   };
 }
 
-/** A click that leads to another page, and that page loaded with its style. */
+/** Clicks a link to another page, and waits until that page has loaded with its style. */
 async function follow(target: Locator): Promise<void> {
   const page = target.page();
   await Promise.all([page.waitForEvent('framenavigated'), target.click()]);
   await page.waitForLoadState();
 }
 
-/** On every screen and in both colours. */
+/** On every screen size and in both colour schemes. */
 async function wellMade(page: Page): Promise<void> {
   for (const [width, height] of [
     [320, 568],

@@ -2,17 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
 import type { useStage } from './support/use-stage.ts';
 
-/** Code and tables may be wider than the page: they scroll by themselves, with the keyboard too. */
+/** Code and tables may be wider than the page: they scroll separately, also with the keyboard. */
 const isOwnScrolling = (problem: string): boolean => /^(?:pre|div\.table)\b.* scrolls sideways$/s.test(problem);
 
-/** The guide at /docs, on the stage that the tests of a file have. */
+/** The guide at /docs, on the stage of the test file. */
 export const guide = (opened: ReturnType<typeof useStage>): void =>
   describe('the guide', () => {
     test.each([
       ['smallPhone', 'dark'],
       ['desktop', 'light'],
     ] as const)(
-      'can be read and used by everybody: %s, %s',
+      'is readable and accessible: %s, %s',
       async (device, colorScheme) => {
         const page = await opened.browser.look({ device, colorScheme });
         for (const path of [
@@ -33,7 +33,7 @@ export const guide = (opened: ReturnType<typeof useStage>): void =>
       180_000,
     );
 
-    test('leads without script from the search to the place, and from there to the next page', async () => {
+    test('leads without a script from the search to the result, and from there to the next page', async () => {
       const { page } = await opened.browser.visit({ javaScriptEnabled: false });
       await page.goto(`${opened.stage.origin}/docs`);
       await page.getByRole('searchbox').fill('signing key');
@@ -46,7 +46,7 @@ export const guide = (opened: ReturnType<typeof useStage>): void =>
       expect(new URL(page.url()).pathname).toBe('/docs/key-rotation');
     });
 
-    test('has a reference that is filled by its script alone', async () => {
+    test('has a reference that its script fills', async () => {
       const { page } = await opened.browser.visit({ device: 'desktop' });
       await page.goto(`${opened.stage.origin}/docs/api`);
       await page.getByText('Create a payment').first().waitFor();

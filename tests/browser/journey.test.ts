@@ -11,7 +11,7 @@ import { exampleShop, type Opened } from './example-shop.ts';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { scan } from './support/look.ts';
 
-/** No faster than a merchant may ask. */
+/** Below the limit for a merchant's requests. */
 const patience = { timeoutMs: 60_000, intervalMs: 1_100 };
 const WEIGHT_MAX_BYTES = 30 * 1024;
 
@@ -28,7 +28,7 @@ describe('a customer with a browser', () => {
     Object.assign(opened, { stack, browser });
     chain = new LocalChain(stack.file.chain.rpc_url);
     shop = await Shop.open(stack);
-    // Chromium is fetched when it is used for the first time.
+    // Chromium is downloaded when it is used for the first time.
   }, 300_000);
   afterEach(() => browser.leaveAll());
   afterAll(async () => {
@@ -40,7 +40,7 @@ describe('a customer with a browser', () => {
   const shows = (page: Page, state: string) =>
     eventually(async () => expect(await stateOf(page)).toBe(state), { timeoutMs: 60_000, intervalMs: 100 });
 
-  test('sees the payment wait, the transfer seen, and the payment paid, on one page that is never left', async () => {
+  test('sees the payment waiting, the transfer seen, and the payment paid, all on one page without a reload', async () => {
     const { body: payment } = await shop.create('10.50');
     const { page } = await browser.visit();
     const answers: Response[] = [];
@@ -58,12 +58,12 @@ describe('a customer with a browser', () => {
       return transfer;
     });
     await shows(page, 'paid');
-    // The link must not lead to the payer.
+    // The link must not reveal who paid.
     expect(await page.content()).not.toContain(transactionHash.slice(2));
     expect(await page.evaluate('window.isSamePage')).toBe(true);
   });
 
-  test('is told when the merchant cancels', async () => {
+  test('sees when the merchant cancels', async () => {
     const { body: payment } = await shop.create('11');
     const { page } = await browser.visit({ device: 'desktop' });
     await page.goto(payment.payment_url);
@@ -71,19 +71,19 @@ describe('a customer with a browser', () => {
     await shows(page, 'cancelled');
   });
 
-  test('is told that the time is over, and then the verdict', async () => {
+  test('sees that the time has run out, and then the outcome', async () => {
     const { body: payment } = await shop.create('12');
     const { page } = await browser.visit();
     await chain.withMiningStopped(async () => {
       await endIn(stack, payment.payment_id, 3);
       await page.goto(payment.payment_url);
-      // No block tells yet that nothing was paid in time.
+      // No block proves yet that nothing was paid in time.
       await shows(page, 'over');
     });
     await shows(page, 'expired');
   });
 
-  test('buys the same article as another one at once; the one who drops the digits is told, and both orders end paid', async () => {
+  test('buys the same article as another customer at once; the one who drops the digits is told so, and both orders end paid', async () => {
     const article = { amount: '49.90', unique_amount: true };
     const orders = ['order-1', 'order-2'];
     const payments = await Promise.all(
@@ -100,12 +100,12 @@ describe('a customer with a browser', () => {
     await page.goto(careless.payment_url);
     expect(await page.locator('main').innerText()).toContain(careless.amount);
     const { transactionHash } = await shop.pay('49.90');
-    // An open page shows it within half a minute; this customer asks sooner.
+    // An open page shows it within half a minute; this customer reloads sooner.
     await eventually(async () => {
       await page.reload();
       expect(await stateOf(page)).toBe('arrived');
     }, patience);
-    // How much came, how much was asked, and what to quote to the shop.
+    // How much arrived, how much was requested, and what to quote to the shop.
     const told = await page.locator('main').innerText();
     expect(told).toMatch(/49[.]90?\b/);
     expect(told).toContain(careless.amount);
@@ -115,7 +115,7 @@ describe('a customer with a browser', () => {
     expect(unmatched).toMatchObject([{ amount: '49.9', reason: 'underpaid' }]);
     const { transaction_event_index } = unmatched[0]!;
     const transfer = { transaction_id: transactionHash, transaction_event_index };
-    // Refused until the chain calls it final.
+    // Refused until the transfer's block is final.
     const accepted = await eventually(async () => {
       const answer = await shop.call<Payment>('POST', `/payments/${careless.payment_id}/accept-transfer`, transfer);
       expect(answer.status).toBe(200);
@@ -140,13 +140,13 @@ describe('a customer with a browser', () => {
   exampleShop(opened);
 });
 
-/** Ends a payment's window in `seconds` from now; the service then finds by itself that it has expired. */
+/** Sets the end of a payment's window to `seconds` from now. The service then finds by itself that it has expired. */
 async function endIn(stack: JourneyStack, paymentId: string, seconds: number): Promise<void> {
   const sql = `update payments.payment set expires_at = now() + make_interval(secs => $2), expiry_check_at = now() + make_interval(secs => $2) where payment_id = $1`;
   await withDatabase(stack.file.postgres_url, (db) => db.query(sql, [paymentId, seconds]));
 }
 
-/** Bytes of page, script and stylesheet as the edge sends them, the QR code included. */
+/** Bytes of page, script and stylesheet as the edge sends them, including the QR code. */
 async function weightOf(answers: readonly Response[]): Promise<number> {
   const files = answers.filter((answer) => /\/(pay|assets)\//.test(new URL(answer.url()).pathname));
   expect(files.map((answer) => answer.headers()['content-encoding'])).toEqual(['gzip', 'gzip', 'gzip']);

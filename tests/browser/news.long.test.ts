@@ -4,13 +4,13 @@ import { countdownOf, stateOf, writeDownAnnouncements } from './support/shown.ts
 import { useStage } from './support/use-stage.ts';
 import { watchPage } from './support/watched-page.ts';
 
-/** What the page says besides the status, which does not change for it. */
+/** The parts of the page that change independently of the status. */
 
 const opened = useStage();
 
 const HOUR_MS = 3_600_000;
 
-test('that money has arrived is shown within half a minute, and what is paid after all', async () => {
+test('shows within half a minute that money has arrived, and that a payment is paid later', async () => {
   const url = opened.stage.show(checkout('waiting'));
   const shown = await watchPage(opened.browser, url);
   await shown.page.evaluate(writeDownAnnouncements);
@@ -29,7 +29,7 @@ test('that money has arrived is shown within half a minute, and what is paid aft
   expect(await stateOf(shown)).toBe('paid');
 });
 
-test('brings warnings and takes them away, and keeps them while payments cannot be asked', async () => {
+test('shows warnings and removes them, and keeps them while payments does not answer', async () => {
   const url = opened.stage.show(checkout('waiting'));
   const shown = await watchPage(opened.browser, url);
   const warnings = ['network_unreadable'] as const;
@@ -49,7 +49,7 @@ test('brings warnings and takes them away, and keeps them while payments cannot 
   expect(await shown.page.locator('svg.qr').count()).toBe(0);
 });
 
-test('never begins where money has arrived for a payment that has ended', async () => {
+test('never starts for a payment that has ended and for which money has arrived', async () => {
   const shown = await watchPage(opened.browser, opened.stage.show(checkout('arrived', { status: 'EXPIRED' })));
   await shown.pass(HOUR_MS);
   expect(await shown.page.evaluate('recorder.asked')).toEqual([]);

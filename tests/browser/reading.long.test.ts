@@ -30,7 +30,7 @@ describe('copying', () => {
     ['the address', TRON_WALLET],
   ] as const;
 
-  /** Another page of the same visitor, for one whose own clipboard is broken. */
+  /** Another page of the same visitor, in case the page's own clipboard is broken. */
   async function pasted(page: Page): Promise<string> {
     const other = await page.context().newPage();
     await other.goto(page.url());
@@ -38,7 +38,7 @@ describe('copying', () => {
     return copied(other);
   }
 
-  test.each(buttons)('%s takes one tap, says so, and copies what is exact', async (what, text) => {
+  test.each(buttons)('%s needs one tap, confirms it, and copies the exact text', async (what, text) => {
     const { page, pass } = await watchPage(opened.browser, opened.stage.show(checkout('waiting')), clipboard);
     const button = page.getByRole('button', { name: `Copy ${what}` });
     await button.tap();
@@ -56,7 +56,7 @@ describe('copying', () => {
       'is denied',
       'navigator.clipboard.writeText = () => Promise.reject(new DOMException("denied", "NotAllowedError"))',
     ],
-  ])('goes on where the clipboard %s, and leaves the focus where it was', async (_how, breakIt) => {
+  ])('works if the clipboard %s, and keeps the focus', async (_how, breakIt) => {
     const { page } = await watchPage(opened.browser, opened.stage.show(checkout('waiting')), clipboard);
     await page.evaluate(breakIt);
     const button = page.locator(`[data-copy="${TRON_WALLET}"]`);
@@ -67,7 +67,7 @@ describe('copying', () => {
     expect(await pasted(page)).toBe(TRON_WALLET);
   });
 
-  test('says so where a browser allows none at all, until something is copied', async () => {
+  test('says so if a browser allows no copying at all, until something is copied', async () => {
     const { page, live } = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
     await page.evaluate('document.execCommand = () => false');
@@ -83,7 +83,7 @@ describe('copying', () => {
     await eventually(async () => expect(await note.innerText()).toBe(''));
   });
 
-  test('by hand takes the exact address with one click, without a blank in it', async () => {
+  test('selects the exact address for manual copying with one click, without a space in it', async () => {
     for (const wallet of [TRON_WALLET, EVM_WALLET]) {
       const network = wallet === EVM_WALLET ? 'ethereum' : 'tron';
       const url = opened.stage.show(checkout('waiting', { merchant_wallet: wallet, network }));
@@ -105,12 +105,12 @@ describe('copying', () => {
 
 describe('languages', () => {
   const rightToLeft = ['ar', 'fa'];
-  /** Without the script that some languages have to name: "zh-Hans". */
+  /** Without the script, which some languages have to name: "zh-Hans". */
   const twoLetters = (language: string | null) => language?.split('-')[0] ?? '';
   const languageOf = async (page: Page) => twoLetters(await page.locator('html').getAttribute('lang'));
 
   test.each(languageCodes)(
-    '%s shows every state within a small phone, and copies the same as all others',
+    '%s fits a small phone in every state, and copies the same as all other languages',
     async (code) => {
       const page = await opened.browser.look({ device: 'smallPhone' });
       const urlOf = (state: State) =>
@@ -133,7 +133,7 @@ describe('languages', () => {
     },
   );
 
-  /** Evaluated in the page: shows another payment in the way its own script does, which is quicker than a load. */
+  /** Evaluated in the page: shows another payment as the page's own script does, which is faster than a page load. */
   const takeMainOf = (url: string) => `
     fetch('${url}').then((answer) => answer.text()).then((text) => {
       const other = new DOMParser().parseFromString(text, 'text/html');
@@ -146,12 +146,12 @@ describe('languages', () => {
     ['zh-Hans-CN', 'zh'],
     ['fa-IR', 'fa'],
     ['sw', 'en'],
-  ])('a browser that speaks %s is spoken to in %s', async (locale, code) => {
+  ])('a browser set to %s gets the page in %s', async (locale, code) => {
     const page = await open(opened.stage.show(checkout('seen')), { locale });
     expect(await languageOf(page)).toBe(code);
   });
 
-  test('the switch names each language in itself, and keeps the choice of the code', async () => {
+  test('the switch names each language in that language, and keeps the chosen QR code', async () => {
     const page = await open(`${opened.stage.show(checkout('waiting'))}?qr=link`);
     await page.locator('footer summary').click();
     const named = await page
@@ -167,31 +167,34 @@ describe('languages', () => {
     expect(await accessibilityProblems(page)).toEqual([]);
   });
 
-  test.each(rightToLeft)('%s is laid out from the right, save what wallets take from the left', async (code) => {
-    const url = opened.stage.show(checkout('waiting', { description: 'Order 4711' }));
-    const page = await opened.browser.look();
-    const boxOf = async (page: Page, selector: string) => (await page.locator(selector).first().boundingBox())!;
-    await page.goto(`${url}?lang=en`);
-    const plainIcon = await boxOf(page, '.icon');
-    await page.goto(`${url}?lang=${code}`);
-    const iconSides = [plainIcon, await boxOf(page, '.icon')].map(({ x }) => x < 180);
-    expect(iconSides).toEqual([true, false]);
-    for (const selector of ['.recipient', '.amount']) {
-      const direction = `getComputedStyle(document.querySelector('${selector}')).direction`;
-      expect([selector, await page.evaluate(direction)]).toEqual([selector, 'ltr']);
-    }
-    const groups = await page.locator('.recipient .group').all();
-    const [first, second] = [await groups[0]!.boundingBox(), await groups[1]!.boundingBox()];
-    expect([first!.y, first!.x < second!.x]).toEqual([second!.y, true]);
-    const { x: figure } = await boxOf(page, '.amount .figure');
-    const amount = await boxOf(page, '.amount');
-    expect(Math.round(figure)).toBe(Math.round(amount.x));
-  });
+  test.each(rightToLeft)(
+    '%s is laid out from right to left, except what wallets read from left to right',
+    async (code) => {
+      const url = opened.stage.show(checkout('waiting', { description: 'Order 4711' }));
+      const page = await opened.browser.look();
+      const boxOf = async (page: Page, selector: string) => (await page.locator(selector).first().boundingBox())!;
+      await page.goto(`${url}?lang=en`);
+      const plainIcon = await boxOf(page, '.icon');
+      await page.goto(`${url}?lang=${code}`);
+      const iconSides = [plainIcon, await boxOf(page, '.icon')].map(({ x }) => x < 180);
+      expect(iconSides).toEqual([true, false]);
+      for (const selector of ['.recipient', '.amount']) {
+        const direction = `getComputedStyle(document.querySelector('${selector}')).direction`;
+        expect([selector, await page.evaluate(direction)]).toEqual([selector, 'ltr']);
+      }
+      const groups = await page.locator('.recipient .group').all();
+      const [first, second] = [await groups[0]!.boundingBox(), await groups[1]!.boundingBox()];
+      expect([first!.y, first!.x < second!.x]).toEqual([second!.y, true]);
+      const { x: figure } = await boxOf(page, '.amount .figure');
+      const amount = await boxOf(page, '.amount');
+      expect(Math.round(figure)).toBe(Math.round(amount.x));
+    },
+  );
 });
 
 describe('descriptions', () => {
   test.each(Object.entries(hostileDescriptions))(
-    'with %s stay text, in their own place',
+    'with %s stay text, inside their own element',
     async (_what, description) => {
       const page = await opened.browser.look({ device: 'smallPhone' });
       await page.goto(opened.stage.show(checkout('waiting', { description: 'harmless' })));
@@ -206,7 +209,7 @@ describe('descriptions', () => {
     },
   );
 
-  test('of any length are shown whole, so that no visitor has to scroll within them', async () => {
+  test('of any length are shown in full, so that no visitor has to scroll within them', async () => {
     for (const description of [hostileDescriptions.lines, hostileDescriptions['long-word']]) {
       const page = await opened.browser.look();
       await page.goto(opened.stage.show(checkout('waiting', { description })));
@@ -220,25 +223,22 @@ describe('descriptions', () => {
 });
 
 describe('without script', () => {
-  test.each(states)(
-    'a payment that is %s is complete, and looks again by itself as long as it may change',
-    async (state) => {
-      const url = `${opened.stage.show(checkout(state))}?lang=en`;
-      const page = await opened.browser.look({ javaScriptEnabled: false });
-      await page.goto(url);
-      expect(await page.locator('main').getAttribute('data-state')).toBe(state);
-      const isOpen = ['waiting', 'over', 'arrived', 'frozen', 'seen'].includes(state);
-      const refresh = page.locator('meta[http-equiv=refresh]');
-      expect(await refresh.count()).toBe(isOpen ? 1 : 0);
-      if (isOpen) expect(await refresh.getAttribute('content')).toBe('10');
-      if (isOpen)
-        expect(await page.locator('.reload').innerText()).toContain('This page reloads itself every 10 seconds');
-      expect(await page.locator('.copy:visible').count()).toBe(0);
-      expect(await page.locator('.amount:visible').last().innerText()).toBe('1249.50 USDT');
-      expect(await page.locator('.recipient:visible').innerText()).toBe(TRON_WALLET);
-      expect(await page.locator('svg.qr:visible').count()).toBe(state === 'waiting' ? 1 : 0);
-      if (state === 'waiting') expect(await page.locator('time').innerText()).toMatch(/UTC$/);
-      expect(await layoutProblems(page)).toEqual([]);
-    },
-  );
+  test.each(states)('a payment that is %s is complete, and reloads by itself while it may change', async (state) => {
+    const url = `${opened.stage.show(checkout(state))}?lang=en`;
+    const page = await opened.browser.look({ javaScriptEnabled: false });
+    await page.goto(url);
+    expect(await page.locator('main').getAttribute('data-state')).toBe(state);
+    const isOpen = ['waiting', 'over', 'arrived', 'frozen', 'seen'].includes(state);
+    const refresh = page.locator('meta[http-equiv=refresh]');
+    expect(await refresh.count()).toBe(isOpen ? 1 : 0);
+    if (isOpen) expect(await refresh.getAttribute('content')).toBe('10');
+    if (isOpen)
+      expect(await page.locator('.reload').innerText()).toContain('This page reloads itself every 10 seconds');
+    expect(await page.locator('.copy:visible').count()).toBe(0);
+    expect(await page.locator('.amount:visible').last().innerText()).toBe('1249.50 USDT');
+    expect(await page.locator('.recipient:visible').innerText()).toBe(TRON_WALLET);
+    expect(await page.locator('svg.qr:visible').count()).toBe(state === 'waiting' ? 1 : 0);
+    if (state === 'waiting') expect(await page.locator('time').innerText()).toMatch(/UTC$/);
+    expect(await layoutProblems(page)).toEqual([]);
+  });
 });

@@ -17,8 +17,8 @@ import { openStage, type Stage } from './support/stage.ts';
 type Shot = { name: string; url: string; options: VisitOptions };
 
 /**
- * Pictures of the checkout page in all its states, and of every page of the console, as they are now, for people to look at. Nothing is
- * compared. `npm run screenshots -- console` takes those of the console alone, and `-- checkout` the others.
+ * Takes pictures of the checkout page in all its states and of every page of the console, for people to look at. Nothing is compared. `npm
+ * run screenshots -- console` takes only those of the console, and `-- checkout` the others.
  */
 const directory = join(stackDirectory().root, 'screenshots');
 const [only] = process.argv.slice(2);
@@ -51,7 +51,7 @@ async function takeCheckout(): Promise<void> {
   }
 }
 
-/** With a whole stack behind it, and one of each thing. */
+/** On a complete stack, with one of each object. */
 async function takeConsole(): Promise<void> {
   const folder = await emptied(directory, 'console');
   const stack = await journeyStack();
@@ -79,7 +79,7 @@ async function takeConsole(): Promise<void> {
   }
 }
 
-/** By day and by night. */
+/** In light and dark mode. */
 async function shoot(page: Page, folder: string, name: string, names: string[]): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

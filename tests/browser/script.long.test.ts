@@ -11,22 +11,25 @@ const PENDING: StatusAnswer = { status: 200, body: { status: 'PENDING' } };
 const HOUR_MS = 3_600_000;
 
 describe('polling', () => {
-  test.each(['waiting', 'over', 'seen'] as const)('goes on every 3.8 to 4 seconds while it is %s', async (state) => {
-    const shown = await watchPage(
-      opened.browser,
-      opened.stage.show(checkout(state, { minutesLeft: state === 'over' ? -1 : 60 })),
-    );
-    shown.answers = { status: 200, body: { status: state === 'seen' ? 'CHECKING' : 'PENDING' } };
-    const found = await gaps(shown, state === 'waiting' ? 100 : 30);
-    expect(found.length).toBeGreaterThanOrEqual(state === 'waiting' ? 95 : 28);
-    expect(Math.min(...found)).toBeGreaterThanOrEqual(3_800);
-    expect(Math.max(...found)).toBeLessThanOrEqual(4_001);
-    // They are spread, so that the pages of one shop do not ask at the same time for ever.
-    expect(new Set(found.map((gap) => Math.floor(gap / 50))).size).toBeGreaterThan(2);
-    expect(await shown.mostOpen()).toBe(1);
-  });
+  test.each(['waiting', 'over', 'seen'] as const)(
+    'polls every 3.8 to 4 seconds while the payment is %s',
+    async (state) => {
+      const shown = await watchPage(
+        opened.browser,
+        opened.stage.show(checkout(state, { minutesLeft: state === 'over' ? -1 : 60 })),
+      );
+      shown.answers = { status: 200, body: { status: state === 'seen' ? 'CHECKING' : 'PENDING' } };
+      const found = await gaps(shown, state === 'waiting' ? 100 : 30);
+      expect(found.length).toBeGreaterThanOrEqual(state === 'waiting' ? 95 : 28);
+      expect(Math.min(...found)).toBeGreaterThanOrEqual(3_800);
+      expect(Math.max(...found)).toBeLessThanOrEqual(4_001);
+      // The intervals vary, so that the pages of one shop don't poll at the same moments forever.
+      expect(new Set(found.map((gap) => Math.floor(gap / 50))).size).toBeGreaterThan(2);
+      expect(await shown.mostOpen()).toBe(1);
+    },
+  );
 
-  test('takes no less than 3.8 seconds on a real clock either', async () => {
+  test('waits at least 3.8 seconds on a real clock too', async () => {
     const { page } = await opened.browser.visit();
     let questions = 0;
     page.on('requestfinished', (request) => void (questions += Number(request.url().includes('/api/'))));
@@ -41,7 +44,7 @@ describe('polling', () => {
   });
 
   test.each(states.filter((state) => ['paid', 'expired', 'cancelled'].includes(state)))(
-    'never begins where it is %s',
+    'never starts if the payment is %s',
     async (state) => {
       const shown = await watchPage(opened.browser, opened.stage.show(checkout(state)));
       await shown.pass(HOUR_MS);
@@ -61,9 +64,9 @@ describe('polling', () => {
     ['with Retry-After: 7', { status: 429, headers: { 'retry-after': '7' } }, 7_000],
     ['with Retry-After: 45', { status: 429, headers: { 'retry-after': '45' } }, 45_000],
     ['with a Retry-After of a millisecond', { status: 429, headers: { 'retry-after': '0.001' } }, 4_000],
-    ['with a Retry-After that is no number', { status: 429, headers: { 'retry-after': 'soon' } }, 30_000],
+    ['with a Retry-After that is not a number', { status: 429, headers: { 'retry-after': 'soon' } }, 30_000],
   ] satisfies [string, StatusAnswer, number][])(
-    'a 429 %s keeps it quiet that long, whatever happens',
+    'a 429 %s stops it for that time, whatever happens',
     async (_how, answer, waitMs) => {
       const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
       shown.answers = answer;
@@ -83,7 +86,7 @@ describe('polling', () => {
     },
   );
 
-  test('stays within one question a second when a connection comes and goes', async () => {
+  test('polls at most once a second when a connection comes and goes', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = PENDING;
     for (let times = 0; times < 20; times += 1) {
@@ -96,7 +99,7 @@ describe('polling', () => {
     expect((await shown.asked()).length).toBeGreaterThan(asked);
   });
 
-  test('gives up a request that is never answered, and asks again', async () => {
+  test('gives up on a request that is never answered, and polls again', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = new Promise(() => undefined);
     await shown.page.clock.runFor(4_001);
@@ -109,7 +112,7 @@ describe('polling', () => {
     expect(await shown.mostOpen()).toBe(1);
   });
 
-  test('tells of a lost connection, and no longer once it is back', async () => {
+  test('reports a lost connection, and stops once it is back', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = PENDING;
     await shown.connect(false);
@@ -126,7 +129,7 @@ describe('polling', () => {
     expect(await countdownOf(shown)).toBeCloseTo(23.75 * 60 - 61, -1);
   });
 
-  test('says that the connection is lost for as long as the browser says so, and never beside a verdict', async () => {
+  test('says that the connection is lost as long as the browser says so, and never together with a final status', async () => {
     const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.5 }));
     const shown = await watchPage(opened.browser, url);
     await shown.connect(false);
@@ -141,7 +144,7 @@ describe('polling', () => {
     expect([await stateOf(shown), await noteOf(shown)]).toEqual(['expired', '']);
   });
 
-  test.each([403, 404])('asks the page itself where the status is answered with %d', async (status) => {
+  test.each([403, 404])('requests the page itself if the status is answered with %d', async (status) => {
     const url = opened.stage.show(checkout('waiting'));
     const shown = await watchPage(opened.browser, url);
     shown.answers = { status, body: '<h1>Not here</h1>' };
@@ -155,7 +158,7 @@ describe('polling', () => {
     expect(await stateOf(shown)).toBe(isGone ? 'not-found' : 'paid');
   });
 
-  test('brings back a page that could not be shown, when it can be', async () => {
+  test('shows the page again once it can be loaded', async () => {
     const url = opened.stage.show(checkout('waiting'));
     opened.stage.payments.fail(true);
     const shown = await watchPage(opened.browser, url);
@@ -170,7 +173,7 @@ describe('polling', () => {
 });
 
 describe('what is new', () => {
-  test('takes the place of what was, without a new load, told once to those who cannot see', async () => {
+  test('replaces the old content without a page load, and is announced once to screen readers', async () => {
     const url = opened.stage.show(checkout('waiting'));
     const shown = await watchPage(opened.browser, url);
     const { page } = shown;
@@ -205,7 +208,7 @@ describe('what is new', () => {
     expect(await shown.asked()).toEqual(asked);
   });
 
-  test('is shown in the language, and with the code, that were chosen', async () => {
+  test('is shown in the chosen language and with the chosen QR code', async () => {
     const url = opened.stage.show(checkout('seen'));
     const shown = await watchPage(opened.browser, `${url}?lang=de&qr=link`);
     opened.stage.change(url, checkout('waiting'));
@@ -216,7 +219,7 @@ describe('what is new', () => {
     expect(await shown.page.locator('a.wallet-link').count()).toBe(1);
   });
 
-  test('shows how far a transfer has come as soon as that is known', async () => {
+  test('shows a transfer’s progress as soon as it is known', async () => {
     const url = opened.stage.show({ ...checkout('seen'), confirmations: null });
     const shown = await watchPage(opened.browser, url);
     opened.stage.change(url, checkout('seen', { confirmations: { seen: 3, required: 19 } }));
@@ -224,7 +227,7 @@ describe('what is new', () => {
     expect(await shown.page.locator('.progress').innerText()).toContain('3 of 19');
   });
 
-  test('leaves alone what a customer has opened and typed while the state is the same', async () => {
+  test('keeps what a customer has opened and typed while the state is the same', async () => {
     const url = opened.stage.show(checkout('waiting'));
     const shown = await watchPage(opened.browser, url);
     await shown.page.locator('.help summary').click();
@@ -234,7 +237,7 @@ describe('what is new', () => {
     expect(await shown.page.getByLabel('Transaction ID').inputValue()).toBe('ab12');
   });
 
-  test('never asks for a look-up by itself', async () => {
+  test('never starts a look-up by itself', async () => {
     const lookup = { transaction_id: 'ab'.repeat(32), outcome: 'pending', amount: null, network: null } as const;
     const url = opened.stage.show(checkout('waiting', { lookup }));
     const shown = await watchPage(opened.browser, `${url}?transaction_id=${lookup.transaction_id}`);
@@ -245,7 +248,7 @@ describe('what is new', () => {
     expect(asked.join()).not.toContain('transaction_id');
   });
 
-  test('invites to pay again when a transfer that was seen is gone', async () => {
+  test('offers payment again when a seen transfer is gone', async () => {
     const url = opened.stage.show(checkout('seen'));
     const shown = await watchPage(opened.browser, url);
     opened.stage.change(url, checkout('waiting', { minutesLeft: 5 }));
@@ -263,7 +266,7 @@ describe('the countdown', () => {
     ['is right', 0],
     ['is three hours ahead', 3 * HOUR_MS],
     ['is three hours behind', -3 * HOUR_MS],
-  ])('is that of the server where the clock of the device %s', async (_how, skewMs) => {
+  ])('follows the server if the clock of the device %s', async (_how, skewMs) => {
     const url = opened.stage.show(checkout('waiting', { minutesLeft: 2 }));
     const shown = await watchPage(opened.browser, url, { deviceTime: Date.now() + skewMs });
     shown.answers = PENDING;
@@ -280,7 +283,7 @@ describe('the countdown', () => {
   });
 
   test.each([3 * HOUR_MS, -3 * HOUR_MS])(
-    'goes on as before when the clock of the device jumps by %d ms',
+    'continues unchanged when the clock of the device jumps by %d ms',
     async (jumpMs) => {
       const url = opened.stage.show(checkout('waiting', { minutesLeft: 10 }));
       const shown = await watchPage(opened.browser, url);
@@ -292,10 +295,10 @@ describe('the countdown', () => {
       opened.stage.change(url, checkout('waiting', { minutesLeft: 9 }));
       await shown.live(30);
       expect(await stateOf(shown)).toBe('waiting');
-      // Asked for anew within four seconds: nine minutes then, some thirty seconds less now.
+      // Polled again within four seconds: nine minutes at first, about thirty seconds less now.
       expect(Math.abs((await countdownOf(shown)) - 9 * 60 + 28)).toBeLessThanOrEqual(2);
       await shown.live(60);
-      // Once for the jump; the others are looks for news, of which one is due every twenty seconds.
+      // One for the jump; the others look for news, one every twenty seconds.
       expect((await shown.pagesAsked()).length).toBeLessThanOrEqual(pages + 1 + 5);
     },
   );
@@ -313,7 +316,7 @@ describe('the countdown', () => {
     }
   });
 
-  test('ends without a storm of requests while the server still counts the payment as open', async () => {
+  test('ends without many requests while the server still considers the payment open', async () => {
     const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.1 }));
     const shown = await watchPage(opened.browser, url);
     shown.answers = PENDING;
@@ -327,7 +330,7 @@ describe('the countdown', () => {
     expect(await stateOf(shown)).toBe('over');
   });
 
-  test('shows its end with the next question when the one at the end itself failed', async () => {
+  test('shows its end with the next poll when the one at the end failed', async () => {
     const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.1 }));
     const shown = await watchPage(opened.browser, url);
     shown.answers = PENDING;
@@ -337,15 +340,15 @@ describe('the countdown', () => {
     await shown.page.unroute('**/pay/*');
     opened.stage.change(url, checkout('expired'));
     shown.answers = 'server';
-    // Two failures in a row are followed by a longer wait.
+    // After two failures in a row the next wait is longer.
     await shown.live(20);
     expect(await stateOf(shown)).toBe('expired');
   });
 
   test.each([
     ['the network is away', 'network failure'],
-    ['nothing may be asked', { status: 429, headers: { 'retry-after': '300' } }],
-  ] satisfies [string, StatusAnswer][])('does not invite to pay after its end while %s', async (_why, answers) => {
+    ['no request is allowed', { status: 429, headers: { 'retry-after': '300' } }],
+  ] satisfies [string, StatusAnswer][])('does not offer payment after its end while %s', async (_why, answers) => {
     const shown = await watchPage(
       opened.browser,
       `${opened.stage.show(checkout('waiting', { minutesLeft: 0.2 }))}?lang=de`,
@@ -359,7 +362,7 @@ describe('the countdown', () => {
     expect(await shown.page.locator('svg.qr, [data-copy], .countdown, .reload:visible').count()).toBe(0);
   });
 
-  test('does not invite to pay on a device that wakes after the end where no network is, and again where the date was wrong', async () => {
+  test('does not offer payment on a device that wakes after the end without a network, and does again if the date was wrong', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting', { minutesLeft: 10 })));
     await shown.hide(true);
     await shown.page.clock.setSystemTime((await shown.page.evaluate<number>('Date.now()')) + HOUR_MS);
@@ -371,7 +374,7 @@ describe('the countdown', () => {
     expect(await stateOf(shown)).toBe('waiting');
   });
 
-  test('tells those who cannot see it when five minutes and one are left, and no second more', async () => {
+  test('announces to screen readers when five minutes and one minute are left, and nothing else', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting', { minutesLeft: 6 })));
     shown.answers = PENDING;
     await shown.page.evaluate(writeDownAnnouncements);

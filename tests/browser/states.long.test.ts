@@ -8,7 +8,7 @@ import { languageCodes } from './support/language-codes.ts';
 import { accessibilityProblems, layoutProblems, scan } from './support/look.ts';
 import { useStage } from './support/use-stage.ts';
 
-/** What each state says, and whether it still invites to pay. */
+/** What each state says, and whether it still offers payment. */
 const headings: Record<State, string> = {
   waiting: 'Waiting for your payment',
   over: 'The time is over',
@@ -24,7 +24,7 @@ const opened = useStage();
 
 const expected = /status of (404|503)/;
 
-/** 1280 pixels of a desktop browser at 400 % are 320 for the page. */
+/** A desktop browser of 1280 pixels at 400 % leaves 320 for the page. */
 const zoomed = { viewport: { width: 320, height: 200 } };
 
 async function expectWellMade(page: Page): Promise<void> {
@@ -71,7 +71,7 @@ describe.each(states)('a payment that is %s', (state) => {
 });
 
 describe.each(Object.entries(warned))('a page that is %s', (_, [state, changes]) => {
-  test('says first what its reader must not miss, in its whole look', async () => {
+  test('shows the most important message first, and is accessible in this state', async () => {
     const merchant_id = await opened.stage.shopCalled('Café Zoë');
     const url = opened.stage.show(checkout(state, { ...changes, merchant_id }));
     const page = await opened.browser.look({ device: 'phone', expected });
@@ -94,7 +94,7 @@ describe.each(Object.entries(warned))('a page that is %s', (_, [state, changes])
   });
 });
 
-test('how far a transfer has come is told in words and as a bar, and that the chain has the last word', async () => {
+test('a transfer’s progress is shown in words and as a bar, and the page says that the chain decides', async () => {
   const page = await opened.browser.look({ device: 'phone', expected });
   await page.goto(opened.stage.show(checkout('seen')));
   expect(await page.locator('.progress').innerText()).toContain('7 of 19');
@@ -105,7 +105,7 @@ test('how far a transfer has come is told in words and as a bar, and that the ch
   await expectWellMade(page);
 });
 
-test('a paid payment leads to no other site but back to the shop, first of all', async () => {
+test('a paid payment links to no other site than the shop, and that link comes first', async () => {
   const page = await opened.browser.look({ device: 'phone', expected });
   for (const return_url of [null, 'https://shop.example/orders/4711?paid=yes&lang=en']) {
     await page.goto(opened.stage.show(checkout('paid', { return_url })));
@@ -117,7 +117,7 @@ test('a paid payment leads to no other site but back to the shop, first of all',
   await expectWellMade(page);
 });
 
-test.each(Object.entries(hostileDescriptions))('a shop whose name has %s stays in its place', async (_what, text) => {
+test.each(Object.entries(hostileDescriptions))('a shop name with %s stays inside its element', async (_what, text) => {
   const name = Array.from(text.replace(/\n/g, ' ')).slice(0, 60).join('').slice(0, 60);
   const merchant_id = await opened.stage.shopCalled(name);
   const page = await opened.browser.look({ device: 'smallPhone', expected });
@@ -127,7 +127,7 @@ test.each(Object.entries(hostileDescriptions))('a shop whose name has %s stays i
   expect(await layoutProblems(page)).toEqual([]);
 });
 
-test('the wallet is one tap away on a phone, without a scroll, in every language', async () => {
+test('the wallet is one tap away on a phone, without scrolling, in every language', async () => {
   const merchant_id = await opened.stage.shopCalled('Café Zoë');
   const unique = opened.stage.show(checkout('waiting', { merchant_id, amount: '1249.5037' }));
   const plain = opened.stage.show(checkout('waiting'));
@@ -143,7 +143,7 @@ test('the wallet is one tap away on a phone, without a scroll, in every language
   }
 });
 
-test('money of another amount leaves a way to pay for those whose it is not', async () => {
+test('after money of another amount has arrived, a customer who did not send it can still pay', async () => {
   const page = await opened.browser.look({ device: 'phone', expected });
   await page.goto(opened.stage.show(checkout('arrived', { amount: '49.9037' })));
   await page.getByText('I have not sent anything yet').click();
@@ -153,7 +153,7 @@ test('money of another amount leaves a way to pay for those whose it is not', as
 });
 
 test.each(['other_amount', 'pays_this_payment', 'unknown'] as const)(
-  'a transaction that is asked for is answered in its place: %s',
+  'the result of a transaction look-up is shown in place: %s',
   async (outcome) => {
     const transaction_id = 'ab'.repeat(32);
     const amount = outcome === 'other_amount' ? '48.90' : null;
@@ -182,7 +182,7 @@ test.each([
   ['not found', 404, () => `${opened.stage.origin}/pay/${newPublicToken()}`],
   ['no token at all', 404, () => `${opened.stage.origin}/pay/nonsense`],
   ['payments away', 503, () => opened.stage.show(checkout('waiting'))],
-])('%s is a page with words, too', async (_what, status, urlOf) => {
+])('%s also gets a readable page', async (_what, status, urlOf) => {
   opened.stage.payments.fail(status === 503);
   const page = await opened.browser.look({ device: 'phone', expected });
   const url = urlOf();
@@ -193,16 +193,19 @@ test.each([
   await expectLaidOut(url);
 });
 
-test.each(['light', 'dark'] as const)('a scanner reads the address off the code when it is %s', async (colorScheme) => {
-  for (const device of ['smallPhone', 'desktop'] as const) {
-    const page = await opened.browser.look({ device, expected });
-    await page.emulateMedia({ colorScheme });
-    await page.goto(opened.stage.show(checkout('waiting')));
-    expect(await scan(page.locator('svg.qr'))).toBe(TRON_WALLET);
-  }
-});
+test.each(['light', 'dark'] as const)(
+  'a scanner reads the address from the QR code in %s mode',
+  async (colorScheme) => {
+    for (const device of ['smallPhone', 'desktop'] as const) {
+      const page = await opened.browser.look({ device, expected });
+      await page.emulateMedia({ colorScheme });
+      await page.goto(opened.stage.show(checkout('waiting')));
+      expect(await scan(page.locator('svg.qr'))).toBe(TRON_WALLET);
+    }
+  },
+);
 
-test('the code holds the wallet link by choice, in the colours of the night too', async () => {
+test('the QR code can hold the wallet link instead, also in dark mode', async () => {
   const page = await opened.browser.look({ device: 'phone', expected });
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.goto(
@@ -218,7 +221,7 @@ test('the code holds the wallet link by choice, in the colours of the night too'
   await expectWellMade(page);
 });
 
-test('the keyboard reaches everything that can be used, from top to bottom, and shows where it is', async () => {
+test('the keyboard reaches every control from top to bottom, and the focus is visible', async () => {
   const { page } = await opened.browser.visit({ device: 'phone' });
   await page.goto(`${opened.stage.show(checkout('waiting'))}?qr=link`);
   const usable = page.locator('a:visible, button:visible, summary:visible');
@@ -235,18 +238,18 @@ test('the keyboard reaches everything that can be used, from top to bottom, and 
   expect(wanted.length).toBeGreaterThan(5);
 });
 
-test('nothing jumps while a page loads: what the script adds has its place', async () => {
+test('nothing moves while a page loads: space is reserved for what the script adds', async () => {
   const url = opened.stage.show(checkout('waiting', { return_url: 'https://shop.example/' }));
   for (const device of ['phone', 'desktop'] as const) {
     const { page } = await opened.browser.visit({ device });
     await page.goto(url);
     expect(await page.locator('.copy').first().isVisible()).toBe(true);
-    // A time of day is shorter than a date; browsers call a tenth good.
+    // A time of day is shorter than a date. Browsers rate up to 0.1 as good.
     expect(await page.evaluate<number>(shifted)).toBeLessThan(0.01);
   }
 });
 
-test('nothing moves for somebody who asked for that', async () => {
+test('nothing is animated for a visitor who prefers reduced motion', async () => {
   const url = opened.stage.show(checkout('waiting'));
   for (const [reducedMotion, isMoving] of [
     ['no-preference', true],
@@ -259,7 +262,7 @@ test('nothing moves for somebody who asked for that', async () => {
   }
 });
 
-/** Evaluated in the page: how much of what was painted has moved since, as browsers count it. */
+/** Evaluated in the page: the layout shift as browsers measure it. */
 const shifted = `new Promise((resolve) => {
   let sum = 0;
   new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (sum += value)))

@@ -36,7 +36,7 @@ import { webhookSettingsSection } from './sections/webhook-settings.ts';
 import { webhookUrlsSection } from './sections/webhook-urls.ts';
 import { contractStack, type ContractStack } from './support/contract-stack.ts';
 
-/** What the sections test; filled before the first of their tests runs. */
+/** What the sections test. It is set before the first of their tests runs. */
 export type Contract = { readonly stack: StackFile };
 
 /** The public contract, section by section, through the edge of a running system. */
@@ -91,6 +91,6 @@ describe('the public contract', () => {
   hostileSection(contract);
   // Late, because it waits for the end of a window that began before everything else.
   windows.section();
-  // Last, because it looks for what all the others may have left behind.
+  // Last, because it looks for what all the others may have left.
   secretsSection(contract);
 });

@@ -18,12 +18,12 @@ import { UTC_TIMESTAMP } from './support/timestamp.ts';
 
 /** Eight retries in a few seconds; the last ones show that the delay grows. */
 const DELAYS_SECONDS = [0, 0, 0, 0, 1, 1, 2, 3];
-/** Each delay is shortened or stretched by up to a fifth. */
+/** Each delay is randomly shortened or extended by up to a fifth. */
 const SHORTEST = 0.8;
 
 type Case = { merchant: Merchant; payment: Payment };
 
-/** Events that fail for good, on a stack of its own whose retries come soon. */
+/** Events that fail permanently, on a separate stack with short retry delays. */
 describe('an event that cannot be delivered', () => {
   let stack: JourneyStack;
   const cases = {} as Record<'http_5xx' | 'http_4xx' | 'redirect' | 'connection_reset', Case>;
@@ -56,7 +56,7 @@ describe('an event that cannot be delivered', () => {
   const retry = (merchant: Merchant, eventId: string) =>
     merchant.call('POST', `/api/v1/merchant/webhook/events/${eventId}/retry`);
 
-  /** A request past the gateway, as an operator makes it. */
+  /** An operator's request directly to the dispatcher. */
   async function atDispatcher<T>(method: string, path: string, body?: object): Promise<T> {
     const url = `${stack.file.services['webhook-dispatcher'].url}/internal/v1${path}`;
     const answer = await send(method, url, { headers: callAs(stack.file, 'webhook-dispatcher'), body });
@@ -69,7 +69,7 @@ describe('an event that cannot be delivered', () => {
       ...(['events.delivery.3', 'events.delivery.5', 'limits.size.attempts', 'event.event_id'] as const),
       ...(['events.header.timestamp', 'events.header.event-id', 'events.verification.4'] as const),
     ],
-    'is sent nine times with growing delays, each time the same event with a timestamp and signature of its own',
+    'is sent nine times with growing delays, each time the same event with a new timestamp and signature',
     async () => {
       const webhooks = await receivedBy(stack.file, cases.http_5xx.merchant.host);
       expect(webhooks).toHaveLength(1 + DELAYS_SECONDS.length);
@@ -79,11 +79,11 @@ describe('an event that cannot be delivered', () => {
       expect(webhooks.map(({ verified }) => verified)).toEqual(webhooks.map(() => true));
       const arrivals = webhooks.map(({ received_at: at }) => Date.parse(at));
       for (const [index, delaySeconds] of DELAYS_SECONDS.entries()) {
-        // Milliseconds are cut off on both sides.
+        // Both times are truncated to milliseconds.
         const gapMs = arrivals[index + 1]! - arrivals[index]! + 2;
         expect(gapMs).toBeGreaterThanOrEqual(delaySeconds * SHORTEST * 1000);
       }
-      // Each is signed for a second between the arrival of the one before and its own.
+      // Each is signed for a second between the previous arrival and its own.
       for (const [index, { headers }] of webhooks.entries()) {
         const [before = 0, own] = [arrivals[index - 1], arrivals[index]!].map((ms) => ms && Math.floor(ms / 1000));
         const signedFor = Number(headers['x-service-timestamp']);
@@ -94,7 +94,7 @@ describe('an event that cannot be delivered', () => {
 
   rule(
     ['delivery.fields', 'endpoint.webhooks', 'events.diagnostics', 'states.delivery.delivered'],
-    'is failed after that, with the kind of its last failure and nothing more to come',
+    'is failed after that, with the category of its last failure and no further attempt',
     async () => {
       for (const [category, record] of Object.entries(records)) {
         const time: unknown = expect.stringMatching(UTC_TIMESTAMP);
@@ -135,7 +135,7 @@ describe('an event that cannot be delivered', () => {
 
   rule(
     ['endpoint.retry', 'states.delivery.retry', 'events.delivery.4', 'events.delivery.6', 'event.event_id'],
-    'starts a new cycle when retried: the same id and bytes, to the URL and with the key of now, for no quota',
+    'starts a new cycle when retried: the same id and bytes, to the current URL and with the current key, without using quota',
     async () => {
       const { merchant, payment } = cases.http_5xx;
       const { event_id: eventId, created_at: createdAt } = records.http_5xx;
@@ -208,10 +208,10 @@ describe('an event that cannot be delivered', () => {
 
   rule(
     ['auth.3', 'states.delivery.delivered', 'events.delivery.3'],
-    'because its merchant is blocked waits without an attempt, and goes out once the account is open again',
+    'because its merchant is blocked waits without an attempt, and is sent once the account is unblocked',
     async () => {
       const [blocked, open] = await Promise.all([openMerchant(stack.file), openMerchant(stack.file)]);
-      /** As the gateway would read them, had the merchant a key that works. */
+      /** The records as the gateway would read them if the merchant had a working key. */
       const heldDeliveries = async ({ payment_id: id }: Payment) => {
         const path = `/merchants/${blocked.merchantId}/payments/${id}/deliveries`;
         return (await atDispatcher<{ deliveries: DeliveryRecord[] }>('GET', path)).deliveries;
@@ -220,12 +220,12 @@ describe('an event that cannot be delivered', () => {
       await asOperator(stack.file, 'POST', `/merchants/${blocked.merchantId}/block`, {});
       await untilGate(stack.file, blocked.merchantId, (gate) => !gate.account_active);
       await payOnChain(stack.file.chain, blocked.wallet, '10.50');
-      // The account is blocked, its payments are not: what is open is watched and settled.
+      // The account is blocked, but not its payments: open ones are watched and settled.
       await untilStatus(stack.file, payments[0], 'PAID');
       await eventually(async () => {
         expect(await heldDeliveries(payments[0])).toMatchObject([{ status: 'pending', attempts: 0 }]);
       }, patience);
-      // Whatever would go out to the blocked one goes out before what is paid only now.
+      // Anything sent to the blocked merchant would be sent before the event of this later payment.
       await payOnChain(stack.file.chain, open.wallet, '10.50');
       await untilReceived(stack.file, open.host);
       expect(await receivedBy(stack.file, blocked.host)).toEqual([]);

@@ -22,7 +22,7 @@ import { rule } from './support/rule.ts';
 
 const rotationPath = '/api/v1/merchant/rotate-key';
 
-/** What the public API answers while a part of the system is away: 503 in time, never 500, never a hang, never a free pass. */
+/** Answers of the public API while a part of the system is down: 503 in time, never 500, never a hang, never an unchecked success. */
 describe('outages', () => {
   let stack: JourneyStack;
   let anybody: Api;
@@ -36,7 +36,7 @@ describe('outages', () => {
 
   afterAll(() => stack.close(), 180_000);
 
-  /** Each test has its own, since its requests count. News of it may be late when the outage before has just ended. */
+  /** Each test has its own merchant, because its requests count. After an outage it may take a moment until services know it. */
   async function openShop(): Promise<void> {
     const opened = await openMerchant(stack.file);
     merchant = opened;
@@ -47,7 +47,7 @@ describe('outages', () => {
   const path = (what: string) => `/api/v1/payments/${payment.payment_id}/${what}`;
   const token = () => tokenOf(payment);
 
-  /** All of these need payments to be answered. */
+  /** All of these need payments. */
   const reads = {
     list: () => merchant.call('GET', '/api/v1/payments'),
     page: () => merchant.call('GET', '/api/v1/payments/page'),
@@ -59,7 +59,7 @@ describe('outages', () => {
   const cancel = () => merchant.call('POST', path('cancel'));
   const deliveries = () => merchant.call('GET', path('webhooks'));
 
-  /** And these need webhook-dispatcher. */
+  /** These need webhook-dispatcher. */
   const getWebhook = () => merchant.call('GET', '/api/v1/merchant/webhook');
   const putWebhook = () =>
     merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${merchant.host}/hooks` } });
@@ -69,7 +69,7 @@ describe('outages', () => {
 
   const rotateApiKey = () => anybody('POST', rotationPath, { headers: { 'secret-key': merchant.rotationSecret } });
 
-  /** Meanwhile the process takes connections, since the kernel does, and answers nothing. */
+  /** While the process is stopped, the kernel accepts connections for it, but nothing answers. */
   async function whileStopped({ pid }: { pid: number }, run: () => Promise<void>): Promise<void> {
     process.kill(pid, 'SIGSTOP');
     await run().finally(() => process.kill(pid, 'SIGCONT'));
@@ -79,7 +79,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'errors.body.6', 'endpoint.rule1.retry'],
-    'while payments hangs, whatever needs it is 503 in time; a creation repeated with its key succeeds afterwards',
+    'while payments hangs, every call that needs it is 503 in time; a creation repeated with its key succeeds afterwards',
     async () => {
       await openShop();
       const key = randomUUID();
@@ -104,7 +104,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'errors.body.6'],
-    'while payments is not there, whatever needs it is 503 at once, and answered again soon after it is back',
+    'while payments is down, every call that needs it is 503 at once, and answered again soon after it is back',
     async () => {
       await openShop();
       await processOf('payments').stop();
@@ -137,7 +137,7 @@ describe('outages', () => {
     },
   );
 
-  rule('errors.503', 'while webhook-dispatcher is not there, webhook calls are 503 and payments go on', async () => {
+  rule('errors.503', 'while webhook-dispatcher is down, webhook calls are 503 and payments continue', async () => {
     await openShop();
     await whileStopped(processOf('webhook-dispatcher'), async () => {
       await expectUnavailable('webhook-dispatcher hangs', webhookCalls);
@@ -157,7 +157,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'errors.body.6'],
-    'a limiter without its database lets nothing through: every call is 503, and works again once the database is back',
+    'a limiter without its database admits nothing: every call is 503, and works again once the database is back',
     async () => {
       await openShop();
       await admitGateway(stack.file, false);
@@ -177,7 +177,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'errors.body.6'],
-    'a limiter whose counters are locked is 503 in time, and what was answered so has not happened and never will',
+    'a limiter whose counters are locked is 503 in time, and a request answered 503 has no effect, then or later',
     async () => {
       await openShop();
       const locker = new pg.Client({ connectionString: stack.file.postgres_url });
@@ -195,7 +195,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'errors.body.6'],
-    'a limiter whose database falls silent is 503 in time, and what was answered so has not happened and never will',
+    'a limiter whose database does not answer is 503 in time, and a request answered 503 has no effect, then or later',
     async () => {
       await openShop();
       const backends = await connectionsOfGateway(stack.file);
@@ -215,7 +215,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'endpoint.create'],
-    'without the message broker payments are created, read and cancelled as ever',
+    'without the message broker payments are created, read and cancelled as usual',
     async () => {
       await openShop();
       await stack.backends.broker!.stopApp();
@@ -231,7 +231,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'errors.body.6'],
-    'what was answered 503 while a service stood still has not happened, and does not happen when it goes on',
+    'a request answered 503 while a service was paused has had no effect, and has none when the service resumes',
     async () => {
       await openShop();
       const paid = await createAndPay(stack.file, merchant, { amount: '1.03' });
@@ -263,7 +263,7 @@ describe('outages', () => {
       );
       await recovered({ ...reads, getWebhook });
       expect(await state()).toEqual(before);
-      // Nothing is held back either: each of them can be done now.
+      // Nothing is blocked either: each of them succeeds now.
       await expectEach({ create }, 201);
       await expectEach({ cancel: changes.cancel, putWebhook: changes.putWebhook }, 200);
       await expectEach({ retry: changes.retry }, 202);
@@ -272,7 +272,7 @@ describe('outages', () => {
 
   rule(
     ['errors.503', 'endpoint.rule8.rotation'],
-    'a gateway that stands still in the middle of changes answers, when it goes on, what has become of them',
+    'a gateway that was paused during changes answers their true outcome when it resumes',
     async () => {
       await openShop();
       const gateway = processOf('api-gateway');
@@ -288,9 +288,9 @@ describe('outages', () => {
         const [created, rotated] = await Promise.all([creation, rotation]);
         expect([200, 503]).toContain(rotated.status);
         if (rotated.status === 200) apiKey = rotated.json<{ new_api_key: string }>().new_api_key;
-        // 401: the rotation was first.
+        // 401 if the rotation came first.
         expect([201, 401, 503]).toContain(created.status);
-        // The key that is known works, so no other one was set; the payment is there if and only if it was answered.
+        // The known key works, so no other one was set. The payment exists if and only if it was answered.
         const list = await eventually(async () => {
           const answer = await direct('GET', '/api/v1/payments', { headers: { 'X-API-Key': apiKey } });
           expect(answer.status).toBe(200);
@@ -301,9 +301,9 @@ describe('outages', () => {
     },
   );
 
-  /** What was refused for want of the limiter neither created nor cancelled anything, and the API key is still the one of before. */
+  /** Requests refused without the limiter created and cancelled nothing, and the API key is unchanged. */
   async function expectNothingHappened(): Promise<void> {
-    // What had to wait could go on by now, if it was not given up.
+    // Waiting work could continue now, if it was not abandoned.
     await eventually(async () => expect(await busyConnectionsOfGateway(stack.file)).toEqual([]));
     const { payments } = (await reads.list()).json<{ payments: Payment[] }>();
     expect(payments).toMatchObject([{ payment_id: payment.payment_id, status: 'PENDING' }]);

@@ -34,7 +34,7 @@ describe('the report of the public contract', () => {
     await rm(rootDir, { recursive: true });
   });
 
-  /** What is left after a run of these files with these tests in the first. */
+  /** The error after a run of these files, with these tests in the first file. */
   function run(tests: Test[], options: Options = {}): Error | undefined {
     const { files = ['one', 'two'], name = '', path = false, others = [] } = options;
     const report = new ConformanceReport({ rootDir, testNamePattern: name, testPathPatterns: { isSet: () => path } });
@@ -48,7 +48,7 @@ describe('the report of the public contract', () => {
 
   const written = () => readFile(join(rootDir, '.local', 'conformance.md'), 'utf8');
 
-  test('names every rule with its tests and says where it was written', async () => {
+  test('lists every rule with its tests, and names its file', async () => {
     expect(run(all)).toBeUndefined();
     for (const [id, statement] of Object.entries(rules)) {
       expect(printed).toContain(`✓ ${id}: ${statement}\n    ✓ ${id} holds\n`);
@@ -62,7 +62,7 @@ describe('the report of the public contract', () => {
     ['no test', without('auth.1')],
     ['only a failed test', [...without('auth.1'), { title: '[auth.1] holds', status: 'failed' }]],
     ['only a skipped test', [...without('auth.1'), { title: '[auth.1] holds', status: 'pending' }]],
-  ])('fails a whole run in which a rule has %s', (_, tests) => {
+  ])('fails a complete run in which a rule has %s', (_, tests) => {
     expect(run(tests)).toMatchObject({ message: 'rules without a test that passed: auth.1' });
   });
 
@@ -77,7 +77,7 @@ describe('the report of the public contract', () => {
     ['a path', { path: true }],
     ['fewer files', { files: ['one'] }],
   ])(
-    'of a run for %s shows what was run, fails nothing and leaves the file of the last whole run',
+    'of a run for %s shows what was run, fails nothing and keeps the file of the last complete run',
     async (_, filter) => {
       const tests = [
         { title: '[auth.2] holds', status: 'passed' },

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { rules, type RuleId } from './rules.ts';
 
-/** What of jest's results is read here. */
+/** The parts of jest's results that this file reads. */
 type AggregatedResult = {
   wasInterrupted?: boolean;
   testResults: { testFilePath: string; testResults: { title: string; status: string }[] }[];
@@ -21,8 +21,8 @@ const reportFile = join('.local', 'conformance.md');
 const marks = { passed: '✓', failed: '✗', skipped: '○', untested: '?' } as const;
 
 /**
- * Jest's reporter of the public contract: after the tests it names each rule of rules.ts with the tests that are about it,
- * on the terminal and, of a whole run, in .local/conformance.md. A whole run fails when a rule has no test, or none that passed.
+ * Jest's reporter of the public contract. After the tests it lists each rule of rules.ts with its tests, on the terminal and, for a
+ * complete run, in .local/conformance.md. A complete run fails when a rule has no passed test.
  */
 export default class ConformanceReport {
   readonly #config: GlobalConfig;
@@ -37,7 +37,7 @@ export default class ConformanceReport {
     const ran = results.testResults.filter(({ testFilePath }) => testFilePath.startsWith(folder + sep));
     if (ran.length === 0) return;
     const contract = byRule(ran.flatMap((file) => file.testResults));
-    // A run of a few tests reports on those, and not that the others did not run.
+    // A run of a few tests reports only those, not that the others did not run.
     const isWhole = !this.#isFiltered(results) && ran.length === testFilesIn(folder).length;
     const shown = isWhole ? contract : contract.filter(({ outcome }) => outcome !== 'untested');
     if (shown.length === 0) return;
@@ -62,10 +62,10 @@ export default class ConformanceReport {
   #print(contract: RuleResult[], isWhole: boolean): void {
     const { rootDir } = this.#config;
     const total = totalOf(contract, isWhole);
-    // Jest's own lines go there too; with --json its standard output is for machines.
+    // jest's own lines also go to stderr; with --json, stdout is for machines.
     process.stderr.write(`\nThe public contract, rule by rule\n${contract.map(terminalLines).join('')}`);
     process.stderr.write(`${total}\n`);
-    // The file stays that of the last whole run, which a few tests are not.
+    // The file stays that of the last complete run.
     if (!isWhole) return;
     const file = join(rootDir, reportFile);
     mkdirSync(dirname(file), { recursive: true });
@@ -74,7 +74,7 @@ export default class ConformanceReport {
   }
 }
 
-/** Puts every rule together with its tests: those whose names begin with its id in brackets. */
+/** Groups tests by rule: a test's name begins with the rule's id in brackets. */
 export function byRule(tests: readonly { title: string; status: string }[]): RuleResult[] {
   const found = new Map<string, RuleTest[]>();
   for (const { title, status } of tests) {
@@ -88,7 +88,7 @@ export function byRule(tests: readonly { title: string; status: string }[]): Rul
   });
 }
 
-/** A rule holds when all of its tests that ran say so; tests that were skipped say nothing. */
+/** A rule holds when all of its tests that ran have passed; skipped tests don't count. */
 function outcomeOf(tests: readonly RuleTest[]): RuleResult['outcome'] {
   if (tests.some(({ outcome }) => outcome === 'failed')) return 'failed';
   return tests.some(hasPassed) ? 'passed' : 'untested';
@@ -98,7 +98,7 @@ const hasPassed = ({ outcome }: RuleTest): boolean => outcome === 'passed';
 
 function totalOf(contract: readonly RuleResult[], isWhole: boolean): string {
   const count = (wanted: RuleResult['outcome']) => contract.filter(({ outcome }) => outcome === wanted).length;
-  const all = `${contract.length} ${isWhole ? 'rules' : `of ${Object.keys(rules).length} rules looked at`}`;
+  const all = `${contract.length} ${isWhole ? 'rules' : `of ${Object.keys(rules).length} rules`}`;
   return `${all}: ${count('passed')} hold, ${count('failed')} fail, ${count('untested')} without a test.`;
 }
 

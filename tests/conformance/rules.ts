@@ -1,12 +1,12 @@
 /**
- * Every rule of the public contract, in its order, in our words. Each must be the subject of at least one test:
- * the report (report.ts) names them with their tests and fails when one has none.
+ * Every rule of the public contract, in the contract's order, in our words. Each must have at least one test: the report (report.ts) lists
+ * them with their tests and fails if one has none.
  */
 export const rules = {
   // What the service does
-  'service.paths': 'Every endpoint lies below /api/v1/, and bodies are JSON',
+  'service.paths': 'Every endpoint is below /api/v1/, and bodies are JSON',
   'service.reads-while-blocked':
-    'An active account that may not create still reads, cancels, rotates its keys and gets its webhooks',
+    'An active account that may not create can still read, cancel and rotate its keys, and gets its webhooks',
 
   // Payment
   'payment.payment_id': 'payment_id is pay_ and 32 lowercase hexadecimal characters',
@@ -15,7 +15,7 @@ export const rules = {
   'payment.merchant_wallet': "merchant_wallet is the merchant's recipient address, as sent on creation",
   'payment.description': 'description is the text sent on creation; the checkout link and webhook events show it',
   'payment.status': 'status is PENDING, CHECKING or PAID, or one of our EXPIRED and CANCELLED',
-  'payment.link': 'The checkout link shows one payment and can change nothing; cancelling does not revoke it',
+  'payment.link': 'The checkout link shows one payment and cannot change anything; cancelling does not revoke it',
 
   // Creation limits record
   'limits-record.fields': 'The creation limits record has all its fields with their types',
@@ -26,7 +26,7 @@ export const rules = {
   'limits-record.no-credentials': 'It holds no credentials',
 
   // Webhook settings
-  'webhook-settings.url': 'url is the HTTPS URL that was put',
+  'webhook-settings.url': 'url is the HTTPS URL that was set',
   'webhook-settings.signing_key':
     'signing_key begins with whsec_ and is shown once: first PUT and rotation, never by reads',
   'webhook-settings.key_id': 'key_id names the signing key and is the X-Service-Key-ID of deliveries',
@@ -42,16 +42,16 @@ export const rules = {
 
   // Delivery record
   'delivery.fields': 'A delivery record has event_id, payment_id, status, attempts, timestamps and error_category',
-  'delivery.in-flight': 'status is pending, too, while an attempt is under way',
-  'delivery.hidden': 'URL, event body and signing secret are never among it',
+  'delivery.in-flight': 'status is also pending while an attempt is in progress',
+  'delivery.hidden': 'URL, event body and signing secret are never in it',
 
   // States
-  'states.payment.polled': 'A payment goes from PENDING by way of CHECKING to PAID',
+  'states.payment.polled': 'A payment goes from PENDING through CHECKING to PAID',
   'states.delivery.delivered': 'A pending event becomes delivered by any 2xx answer, and by nothing else',
   'states.delivery.retry':
     'A retry of a failed event starts a new cycle: attempts 0, same id and bytes, current URL and key',
   'states.delivery.retry-refused': 'A retry of a pending or delivered event is 409 and changes nothing',
-  'states.delivery.payment-stays': 'A payment stays PAID, whatever becomes of its event',
+  'states.delivery.payment-stays': 'A payment stays PAID, whatever happens to its event',
 
   // Endpoints
   'endpoint.create': 'POST /payments: 201 with the payment; a replay answers 201 with the original response',
@@ -71,7 +71,8 @@ export const rules = {
   'endpoint.rule1.unfinished': 'Creation with the amount and address of an unfinished payment is 409',
   'endpoint.rule1.replay': 'A creation repeated with its key and values gets its first answer again, 201',
   'endpoint.rule1.retry': 'A creation that failed is repeated with its key and can succeed then',
-  'endpoint.rule1.access': 'Who may not create, or has used up a quota, gets a 403 with the code of the reason',
+  'endpoint.rule1.access':
+    'A merchant that may not create, or has used up a quota, gets a 403 with the code of the reason',
   'endpoint.rule2.cancel': 'Cancelling what cannot be cancelled is 409',
   'endpoint.rule3.public-status': 'Public status shows nothing beyond the minimum and is counted by token',
   'endpoint.rule4.webhooks': "Delivery records of an unknown payment, or another merchant's, are 404",
@@ -82,7 +83,7 @@ export const rules = {
 
   // Authentication
   'auth.1': 'Protected endpoints need X-API-Key; a bearer token is not one',
-  'auth.2': 'A key in the query or the body is none, and keys reach no log',
+  'auth.2': 'A key in the query or the body is not accepted, and keys reach no log',
   'auth.3': 'Missing, wrong or blocked is 401; blocked while creating may be 403 account_inactive',
   'auth.4': 'Rotation takes secret-key; attempts are counted by secret, wrong ones too',
   'auth.5': 'The operator can replace both credentials while account and history stay',
@@ -91,24 +92,23 @@ export const rules = {
   'auth.8': 'The limits call returns no credentials',
 
   // Events
-  'events.paid-only': 'An event tells that a payment was paid; nothing else that happens to one is told',
+  'events.paid-only': 'An event reports that a payment was paid; nothing else is reported',
   'events.delivery.1': 'A delivery is a POST of JSON to the configured URL',
   'events.delivery.2': 'Only 2xx counts; a lost answer repeats the same event',
-  'events.delivery.3': 'Up to eight retries with growing delay; then the event can be retried by hand',
-  'events.delivery.4':
-    'Retried by hand, an event is the one it was, and goes where and is signed as the settings say by then',
+  'events.delivery.3': 'Up to eight retries with growing delay; then the event can be retried manually',
+  'events.delivery.4': 'A manual retry sends the same event, to the URL and with the key of the current settings',
   'events.delivery.5': 'A repeated event has the same id, so a receiver can recognise it',
-  'events.delivery.6': 'Deliveries take no quota and go on while creation is blocked',
+  'events.delivery.6': 'Deliveries use no quota and continue while creation is blocked',
   'events.header.timestamp': 'X-Service-Timestamp: Unix seconds, fresh on every attempt',
   'events.header.signature': 'X-Service-Signature: v1= and the hex HMAC-SHA256 of timestamp, dot, raw body',
   'events.header.event-id': 'X-Service-Event-ID: the same across retries',
   'events.header.key-id': 'X-Service-Key-ID: selects the signing key',
-  'events.verification.1': 'The raw bytes and the whole key, whsec_ included, verify',
+  'events.verification.1': 'The raw bytes and the whole key, whsec_ included, verify the signature',
   'events.verification.2': 'The expected value is v1= and the hex HMAC',
   'events.verification.3': 'The timestamp is all digits and at most 12 of them',
-  'events.verification.4': 'The timestamp lies within 300 seconds of the time of arrival',
+  'events.verification.4': 'The timestamp is within 300 seconds of the time of arrival',
   'events.verification.5': 'Any other body, timestamp or key does not verify',
-  'events.verification.6': 'Id in the header and in the body are equal',
+  'events.verification.6': 'The ids in the header and in the body are equal',
   'events.diagnostics': 'Delivery records and payment details let a merchant reconcile',
 
   // Errors
@@ -142,23 +142,23 @@ export const rules = {
   'limits.app.put-webhook': 'PUT /merchant/webhook: 10 a minute with signing-key rotation',
   'limits.app.rotate-webhook-key': 'Signing-key rotation: 10 a minute with PUT',
   'limits.app.rotate-key': 'API key rotation: 5 a minute for each secret',
-  'limits.app.public-status': 'Public status: 120 a minute for each token, whoever asks',
+  'limits.app.public-status': 'Public status: 120 a minute for each token, for all clients together',
   'limits.app.window': 'Windows are fixed, begin with the first request and belong to the merchant, not the key',
   'limits.app.rule1': 'The shared reads together allow 120, not 120 each',
   'limits.app.rule2': 'One counter of 10 serves both PUT /merchant/webhook and signing-key rotation',
-  'limits.app.rule3': 'Creation and cancellation have counters of their own',
+  'limits.app.rule3': 'Creation and cancellation have their own counters',
   'limits.app.rule4': 'Rotating the API key resets no counter',
-  'limits.app.rule5': 'Replays count toward the creation limit and take no quota',
+  'limits.app.rule5': 'Replays count toward the creation limit and use no quota',
   'limits.app.rule6':
     'Validated requests count even when they fail later; refused ones too, without extending the window',
-  'limits.app.rule7': 'An open checkout page looks again after 3.8 to 4 seconds, until the payment has ended',
+  'limits.app.rule7': 'An open checkout page polls again after 3.8 to 4 seconds, until the payment has ended',
 
   // Public gateway limits for one client IP
   'limits.edge.api': 'All of /api/v1/: 10 a second, bursts of 30 at once; 10 on API key rotation',
   'limits.edge.public-status': 'Public status: 5 a second, bursts of 20',
   'limits.edge.rotation': 'API key rotation: 1 a minute, bursts of 3',
   'limits.edge.pages': 'Pages and assets: 20 a second, bursts of 50',
-  'limits.edge.connections': '30 requests at a time from one IP',
+  'limits.edge.connections': '30 requests in progress at a time from one IP',
 
   // Sizes
   'limits.size.body': 'A body has at most 64 KiB',
@@ -166,13 +166,13 @@ export const rules = {
   'limits.size.attempts': 'An event gets up to eight retries',
 
   // Creation quota
-  'quota.1': 'A standard beta is over 30 days after it was activated',
+  'quota.1': 'A standard beta ends 30 days after its activation',
   'quota.2': 'Standard beta allows 100 payments and 10 a UTC day; conditions may differ',
   'quota.3': 'Legacy accounts keep their total, without expiry or daily cap',
   'quota.4': "Moving to beta keeps the same day's count",
-  'quota.5': 'Replays, reads and deliveries take no quota',
-  'quota.6': 'Extending the time resets no usage and adds no quota',
-  'quota.7': 'At midnight UTC a new daily count begins; what else limits creation changes only by an operator',
+  'quota.5': 'Replays, reads and deliveries use no quota',
+  'quota.6': 'An extension resets no usage and adds no quota',
+  'quota.7': 'At midnight UTC a new daily count begins; only an operator changes the other limits of creation',
   'quota.8': 'Exhaustion, expiry and pause block only new payments',
 
   // Versioning
@@ -181,71 +181,73 @@ export const rules = {
 
   // Beyond the interface document: creating a payment
   'extensions.creation.options':
-    'order_id, metadata, return_url and requested_amount are wherever a payment is answered',
-  'extensions.creation.private': 'order_id and metadata never show to who has the link',
+    'order_id, metadata, return_url and requested_amount are in every answer with a payment',
+  'extensions.creation.private': 'order_id and metadata are never visible with the checkout link',
   'extensions.creation.expires-in': 'expires_in decides when the payment expires',
-  'extensions.creation.refused': 'What is wrong with an option is 422 with its name',
+  'extensions.creation.refused': 'An invalid option is 422 with its name',
   'extensions.creation.replay': 'Options are part of the same body; absent equals the default',
   'extensions.creation.transaction':
-    'transaction says what the transfer carried, when its block was made, and whether it was accepted',
+    'transaction has the amount of the transfer, the time of its block, and whether it was accepted',
   'extensions.unique.amount':
-    'A unique amount is the price and 0.0001 to 0.0099 that nobody else waits for, with four decimals',
+    'A unique amount is the price and 0.0001 to 0.0099 that no other payment waits for, with four decimals',
   'extensions.unique.bare': 'While a plain payment of the bare price waits, a unique creation is 409',
   'extensions.unique.plain': 'While a unique payment of a price waits, a plain creation of the bare price is 409',
-  'extensions.unique.rest': 'A unique amount is not given again within 24 hours after its payment ended',
+  'extensions.unique.rest': 'A unique amount is not used again within 24 hours after its payment ended',
   'extensions.unique.decimals': 'A unique amount needs a price of at most two decimals',
-  'extensions.unique.dropped-digits': 'Who drops the extra digits has paid too little, and pays no other payment',
+  'extensions.unique.dropped-digits':
+    'A customer who drops the extra digits has paid too little, and pays no other payment',
 
   // Beyond the interface document: webhooks
-  'extensions.webhooks.events': 'A merchant chooses what its webhooks tell, PAID alone at first; PUT and GET answer it',
+  'extensions.webhooks.events':
+    'A merchant chooses the events of its webhooks, only PAID at first; PUT and GET answer them',
   'extensions.webhooks.events-refused': 'A choice is a non-empty array of known words without repeats',
-  'extensions.webhooks.test': 'A test event is one attempt now, with the present URL and key, and its result',
+  'extensions.webhooks.test': 'A test event is one immediate attempt, with the current URL and key, and its result',
   'extensions.webhooks.test-unconfigured': 'It is 409 before the endpoint is set',
   'extensions.webhooks.test-limit': 'It counts with the webhook settings',
   'extensions.webhooks.paid': 'A PAID event also has the order_id and metadata of its payment; only it says PAID',
   'extensions.webhooks.notices':
-    'CHECKING, EXPIRED and CANCELLED are told with event_type, once each, to who chose them',
+    'CHECKING, EXPIRED and CANCELLED are sent with event_type, once each, to merchants that chose them',
   'extensions.webhooks.unmatched': 'An unmatched transfer is notified once, with the only payment that it may be for',
   'extensions.webhooks.candidates':
-    'An unmatched transfer that may be for several payments names all of them, and none alone',
+    'An unmatched transfer that may be for several payments names all of them, and none as the only one',
   'extensions.webhooks.expired-candidates':
     'A payment.expired event says how many unmatched transfers may be for its payment',
   'extensions.webhooks.superseded':
-    'A notice that PAID overtakes is not sent: failed with superseded, and a retry is 409 event_not_retryable',
+    'An event that PAID overtakes is not sent: failed with superseded, and a retry is 409 event_not_retryable',
   'extensions.webhooks.records': 'The delivery records of a payment are PAID first and have event_type, null for PAID',
   'extensions.webhooks.paid-first': 'PAID events are sent before the others of the same merchant',
 
   // Beyond the interface document: unmatched transfers
   'extensions.money.accept':
-    'POST /payments/{payment_id}/accept-transfer: the merchant takes a transfer as the payment’s',
-  'extensions.money.accepted-event': 'The PAID event of an accepted transfer has accepted, and what was accepted',
+    'POST /payments/{payment_id}/accept-transfer: the merchant accepts a transfer for the payment',
+  'extensions.money.accepted-event': 'The PAID event of an accepted transfer has accepted, and the accepted amount',
   'extensions.money.accept-refusals':
-    'Accepting: 409 for what cannot be accepted, 404 for another’s payment, 422 for no transfer',
+    'Accepting: 409 for a transfer that cannot be accepted, 404 for another merchant’s payment, 422 without a transfer',
   'extensions.money.accept-others':
     'Accepting: 409 for a transfer that pays another payment or has exactly the amount of another one',
   'extensions.money.details':
     'Details list the transfers that may be for the payment, with the reason and the number of payments they may be for',
   'extensions.money.ambiguous':
-    'A transfer of the exact amount that several customers may have sent pays nobody, and is listed at each payment',
+    'A transfer of the exact amount that several customers may have sent pays no payment, and is listed at each of them',
   'extensions.money.confirm-candidates':
     'Accepting a transfer that may be for several payments needs confirm_candidates, their number',
   'extensions.money.candidates':
-    'GET /merchant/transfers names all payments that a transfer may be for, and one alone only when it is the only one',
-  'extensions.money.warnings': 'Details say what may keep money from being noticed or used; nothing without it',
+    'GET /merchant/transfers names all payments that a transfer may be for, and names a single one only if it is the only one',
+  'extensions.money.warnings': 'Details say what may prevent money from being noticed or used; nothing else',
   'extensions.money.transfers':
-    'GET /merchant/transfers: what became of a transaction, by the ledger and else by the chain',
+    'GET /merchant/transfers: the outcome of a transaction, from the ledger or else from the chain',
   'extensions.money.transfers-refusals':
     'GET /merchant/transfers: 422 without a transaction id; another merchant learns only what the chain shows',
   'extensions.money.customers':
-    'GET /pay/{token}?transaction_id=…: what a customer’s transaction has to do with the payment, six times a minute',
+    'GET /pay/{token}?transaction_id=…: how a customer’s transaction relates to the payment, six times a minute',
   'extensions.money.arrived': 'The page of each payment that money may be for says how much arrived; dust is not shown',
 
   // Beyond the interface document: errors and accounts
   'extensions.errors.code':
-    'Every error has a top-level code of its status beside detail; that of a 403 is the code of detail',
+    'Every error has a top-level code of its status in addition to detail; that of a 403 is the code of detail',
   'extensions.errors.conflict': 'Each kind of 409 has its own code',
-  'extensions.errors.edge': 'What the edge answers as JSON has its code too',
-  'extensions.keys.read': 'A key of the scope read is 401 wherever it may not go',
+  'extensions.errors.edge': 'JSON answers of the edge have a code too',
+  'extensions.keys.read': 'A key with the scope read is 401 at every endpoint that it may not use',
   'extensions.keys.revoke': 'A key is refused from the moment of its revocation',
   'extensions.keys.rotate': 'rotate-key replaces the first key only',
   'extensions.keys.counters': 'All keys of a merchant share its counters',
@@ -255,14 +257,14 @@ export const rules = {
 
   // Beyond the interface document: the checkout page
   'extensions.page.return': 'Every state of the page leads back to return_url',
-  'extensions.page.shop': 'The page names the shop by its display_name, and nobody without one',
+  'extensions.page.shop': 'The page names the shop by its display_name, and shows no name without one',
   'extensions.page.reference': 'The page shows the reference; order_id and metadata stay private',
-  'extensions.page.help': 'The page takes the id of a transaction, without script too',
+  'extensions.page.help': 'The page accepts a transaction id, also without a script',
 
   // Beyond the interface document: finding and counting
   'extensions.finding.filters':
     'Both lists also filter by order_id, reference, transaction_id, merchant_wallet, network, paid_from and paid_to',
-  'extensions.finding.filters-refused': 'A filter that cannot be right is 422 and named',
+  'extensions.finding.filters-refused': 'An invalid filter is 422 and named',
   'extensions.finding.export': 'GET /payments/export: a stream of payments, oldest first, as CSV or ndjson',
   'extensions.finding.export-one': 'One export at a time for a merchant, else 429 with Retry-After',
   'extensions.finding.export-refused': 'An export of more than 366 days is 422',

@@ -13,27 +13,27 @@ import { makeEnvironment } from './support/environment-file.ts';
 const environment = makeEnvironment();
 const checkOf = (...files: string[]) => readCompose(files, environment).services['check']!;
 
-describe('the container that checks', () => {
-  test('knows where every service is and has the key of ops, and nothing else', () => {
+describe('the check container', () => {
+  test('has the URL of every service and the key of ops, and nothing else', () => {
     const told = checkOf(base).environment!;
     const { urls, signingKey, amqpUrl } = readConfig(told, '/nonexistent');
     expect(Object.values(urls)).not.toContain('');
     expect([signingKey, amqpUrl]).toEqual([environment['OPS_SIGNING_KEY'], '']);
     const known = [...Object.values(serviceSettings), 'SIGNING_KEY', 'INTERNAL_TOKEN'];
     expect(Object.keys(told).sort()).toEqual(known.sort());
-    // Where ops finds them.
+    // The URLs that ops uses.
     const ops = readCompose([base], environment).services['ops']!.environment;
     expect(ops).toMatchObject(told);
   });
 
-  test('runs wherever the services do, with no profile, and gets no further than to them', () => {
+  test('runs wherever the services run, without a profile, and reaches only them', () => {
     for (const files of [[base], [base, external], [base, external, single]]) {
       const { profiles, networks } = checkOf(...files);
       expect([profiles, networks]).toEqual([undefined, { backend: {} }]);
     }
   });
 
-  test('begins once all services answer, or the one process that has all of them', () => {
+  test('starts once all services answer, or the one process that runs all of them', () => {
     const { depends_on: waits = {} } = checkOf(base);
     expect(Object.keys(waits).sort()).toEqual([...serviceNames].sort());
     const { depends_on: inOne = {}, environment: told = {}, image } = checkOf(base, single);
@@ -44,20 +44,20 @@ describe('the container that checks', () => {
   });
 });
 
-describe('what it runs', () => {
+describe('the command that it runs', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'quittance-check-'));
   });
   let group: number | null = null;
   afterEach(async () => {
-    // Where the shell is process 1, the engine ends what it leaves behind.
+    // If the shell is process 1, the engine ends the processes that it leaves.
     if (group !== null) process.kill(-group, 'SIGKILL');
     group = null;
     await rm(directory, { recursive: true });
   });
 
-  /** A program that stands for one of the image. */
+  /** A program that replaces one of the image. */
   const program = async (name: string, script: string): Promise<void> => {
     await writeFile(join(directory, name), `#!/bin/sh\n${script}\n`);
     await chmod(join(directory, name), 0o755);
@@ -75,10 +75,10 @@ describe('what it runs', () => {
     return { child, output: () => output };
   }
 
-  test('reports a check every six hours, goes on when one fails, and logs what each prints', async () => {
+  test('reports a check every six hours, continues when one fails, and logs the output of each', async () => {
     await program('touch', ':');
     await program('ops', 'echo "$*" >> "$OUT/runs"; echo a rule is broken; echo no answer >&2; exit 1');
-    // The third pause does not end.
+    // The third pause never ends.
     await program('sleep', 'echo "$1" >> "$OUT/pauses"; test $(wc -l < "$OUT/pauses") -lt 3 || exec tail -f /dev/null');
     const { child, output } = start();
     await eventually(async () => expect(await linesOf('pauses')).toHaveLength(3));
@@ -93,7 +93,7 @@ describe('what it runs', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('is healthy while a check has begun within the last pause, and some time to spare', () => {
+  test('is healthy while a check has started within the last pause and a margin', () => {
     const { command = [], healthcheck } = checkOf(base);
     const [, file, pause = ''] = /touch (\S+);.* sleep (\d+) /.exec(command.at(-1)!) ?? [];
     const [, looked, minutes = ''] = /find (\S+) -mmin -(\d+)\)/.exec(healthcheck!.test!.at(-1)!) ?? [];
@@ -101,7 +101,7 @@ describe('what it runs', () => {
     expect(Number(minutes) * 60).toBeGreaterThanOrEqual(Number(pause) + 3600);
   });
 
-  test('ends at once when it is stopped in the middle of a check', async () => {
+  test('ends at once when it is stopped during a check', async () => {
     await program('touch', ':');
     await program('ops', 'echo began; exec tail -f /dev/null');
     const { child, output } = start();

@@ -36,7 +36,7 @@ const variants: [string, Compose][] = [
 const schema = JSON.parse(
   readFileSync(join(import.meta.dirname, 'schemas', 'compose-spec', 'compose-spec.json'), 'utf8'),
 ) as Record<string, unknown>;
-// ajv knows the drafts of JSON Schema by other addresses.
+// ajv knows the drafts of JSON Schema by other URLs.
 delete schema['$schema'];
 const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
 
@@ -52,7 +52,7 @@ describe.each(variants)('%s', (_, compose) => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  test('runs the five services, each from an image of its own', () => {
+  test('runs the five services, each from its own image', () => {
     for (const name of serviceNames) {
       const service = compose.services[name]!;
       expect(service.image).toBe(`quittance/${name}:${environment['QUITTANCE_VERSION']}`);
@@ -60,7 +60,7 @@ describe.each(variants)('%s', (_, compose) => {
     }
   });
 
-  test('builds each image once: every other service that runs from it takes what is there', () => {
+  test('builds each image once: every other service that runs from it uses the built one', () => {
     const ours = selected(isOurs).map(([, service]) => service);
     const built = ours.filter(({ build }) => build !== undefined).map(({ image }) => image);
     expect(built.toSorted()).toEqual([...new Set(ours.map(({ image }) => image))].toSorted());
@@ -68,8 +68,8 @@ describe.each(variants)('%s', (_, compose) => {
     expect(ours.filter((service) => service.build !== undefined && service.pull_policy === 'never')).toEqual([]);
   });
 
-  // `up --wait` is told that it failed by any other service that ends, however well.
-  test('has somebody wait for each job that is not asked for by name', () => {
+  // `up --wait` reports a failure if any other service ends, even with success.
+  test('has another service wait for each job that does not run only by name', () => {
     const awaited = services.flatMap(([, { depends_on: waits = {} }]) => Object.keys(waits));
     const unawaited = selected((service) => isJob(service) && service.profiles === undefined)
       .map(([name]) => name)
@@ -77,7 +77,7 @@ describe.each(variants)('%s', (_, compose) => {
     expect(unawaited).toEqual([]);
   });
 
-  test.each(services)('%s runs by a pinned version, and an image that is not ours by its digest', (_, service) => {
+  test.each(services)('%s runs a pinned version, and a third-party image is pinned by its digest', (_, service) => {
     const [, digest] = /^[a-z0-9./-]+:v?\d+\.\d+(?:\.\d+)?(?:-[a-z0-9.-]+)?(@sha256:[0-9a-f]{64})?$/.exec(
       service.image!,
     ) ?? ['no version'];
@@ -95,12 +95,12 @@ describe.each(variants)('%s', (_, compose) => {
       cpus: expect.any(Number),
       logging: { driver: 'json-file', options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
     });
-    // The program of its image is not started without; no-new-privileges keeps it from having it.
+    // The image's program does not start without this capability, although no-new-privileges prevents its use.
     expect(service.cap_add).toEqual(name === 'tls' ? ['NET_BIND_SERVICE'] : undefined);
     expect(service.privileged).toBeUndefined();
   });
 
-  test.each(selected(isOurs))('%s runs as user 10001 and writes to /tmp alone', (name, service) => {
+  test.each(selected(isOurs))('%s runs as user 10001 and writes only to /tmp', (name, service) => {
     expect(service.user).toBe('10001:10001');
     expect(service.tmpfs?.map((line) => line.split(':')[0])).toEqual(['/tmp']);
     const ofTrial = 'receiver' in compose.services ? { 'webhook-dispatcher': ['trial:/trial:ro'] } : {};
@@ -110,7 +110,7 @@ describe.each(variants)('%s', (_, compose) => {
   });
 
   test.each(selected((service) => !isJob(service)))(
-    '%s comes back after a failure, and is asked how it is',
+    '%s restarts after a failure, and has a health check',
     (_, service) => {
       expect(service.restart).toBe('unless-stopped');
       expect(service.healthcheck?.test?.[0]).toBe('CMD');
@@ -118,7 +118,7 @@ describe.each(variants)('%s', (_, compose) => {
     },
   );
 
-  test.each(services)('%s waits only for what can be waited for', (_, { depends_on: waits = {} }) => {
+  test.each(services)('%s waits only for conditions that can be met', (_, { depends_on: waits = {} }) => {
     for (const [name, { condition }] of Object.entries(waits)) {
       const other = compose.services[name];
       expect(other).toBeDefined();
@@ -142,7 +142,7 @@ describe.each(variants)('%s', (_, compose) => {
     expect(new Set(addresses).size).toBe(serviceNames.length);
   });
 
-  test('opens the port of the edge to the machine, those of TLS to all, and no other one', () => {
+  test('opens the port of the edge to the machine, those of TLS to everyone, and no others', () => {
     const open = Object.fromEntries(
       selected(({ ports, profiles }) => ports !== undefined && !profiles?.includes('console')).map(
         ([name, { ports }]) => [name, ports],
@@ -153,10 +153,10 @@ describe.each(variants)('%s', (_, compose) => {
     expect(open).toEqual({ edge: ['127.0.0.1:8080:8080'], ...forAll, ...forTrial });
   });
 
-  test('calls others by names that are theirs, on a network that both are on', () => {
+  test('calls other services by their names, on a shared network', () => {
     for (const [name, service] of services) {
       for (const [setting, value] of Object.entries(service.environment ?? {})) {
-        // Addresses outside.
+        // Addresses outside the network.
         if (['PUBLIC_BASE_URL', 'TLS_ACME_DIRECTORY'].includes(setting)) continue;
         const host = /^\w+:\/\/(?:[^@/]*@)?([a-z-]+):\d+/.exec(value)?.[1];
         if (host === undefined) continue;
@@ -170,7 +170,7 @@ describe.each(variants)('%s', (_, compose) => {
   });
 });
 
-test('by itself, only who calls receivers or nodes gets out, and only the edge stands where the machine reaches it', () => {
+test('by default, only services that call receivers or nodes have outbound access, and only the edge is reachable from the machine', () => {
   const on = (network: string) =>
     Object.entries(whole.services)
       .filter(([, { networks = {} }]) => network in networks)
@@ -189,16 +189,16 @@ describe('docker-compose.external.yml', () => {
   const compose = readCompose([base, external], elsewhere);
   const bundled = Object.keys(compose.services).filter((name) => compose.services[name]!.profiles?.[0] !== undefined);
 
-  test('starts no PostgreSQL, RabbitMQ or chain unless a profile asks for it, and waits for none', () => {
+  test('starts no PostgreSQL, RabbitMQ or chain unless a profile enables it, and waits for none', () => {
     expect(bundled.sort()).toEqual(['anvil', 'console', 'ops', 'postgres', 'rabbitmq', 'test-token']);
     for (const { profiles, depends_on: waits = {} } of Object.values(compose.services)) {
       const needed = Object.keys(waits).filter((name) => waits[name]!.required !== false && bundled.includes(name));
-      // What has the same profile starts together with it.
+      // Services with the same profile start together.
       expect(needed.filter((name) => compose.services[name]!.profiles?.[0] !== profiles?.[0])).toEqual([]);
     }
   });
 
-  test('has everybody who asks PostgreSQL or RabbitMQ ask the ones given, and lets them out to there', () => {
+  test('gives each client of PostgreSQL or RabbitMQ the given ones, and access to them', () => {
     const clients = Object.entries(compose.services).filter(
       ([, { environment: env = {} }]) => 'DATABASE_URL' in env || 'AMQP_URL' in env || 'POSTGRES_ADMIN_URL' in env,
     );
@@ -212,14 +212,14 @@ describe('docker-compose.external.yml', () => {
   });
 });
 
-describe('what each process is told of who it is', () => {
+describe('the identity of each process', () => {
   const identities = (compose: Compose) =>
     serviceNames
       .map((name) => compose.services[name]!.environment!)
       .map(({ SIGNING_KEY, AMQP_URL }) => ({ SIGNING_KEY, AMQP_URL }));
   const distinct = (values: unknown[]) => new Set(values).size;
 
-  test('is a key that nobody else has, and a user of RabbitMQ of its own', () => {
+  test('is a unique key, and its own RabbitMQ user', () => {
     const told = identities(whole);
     expect(distinct(told.map(({ SIGNING_KEY }) => SIGNING_KEY))).toBe(serviceNames.length);
     expect(told.map(({ AMQP_URL }) => new URL(AMQP_URL!).username)).toEqual(serviceNames);
@@ -229,7 +229,7 @@ describe('what each process is told of who it is', () => {
     expect(told.map(({ SIGNING_KEY }) => SIGNING_KEY)).not.toContain(ops['SIGNING_KEY']);
   });
 
-  test('goes to a RabbitMQ elsewhere with its own user too, unless one user for all is given', () => {
+  test('uses its own user also with an external RabbitMQ, unless one user for all is given', () => {
     const place = {
       RABBITMQ_ADDRESS: 'broker.example:5671/pay',
       RABBITMQ_SCHEME: 'amqps',
@@ -243,7 +243,7 @@ describe('what each process is told of who it is', () => {
     expect(distinct(identities(readCompose([base, external], elsewhere)).map(({ AMQP_URL }) => AMQP_URL))).toBe(1);
   });
 
-  test('is made before the services start: exchanges, queues and users', () => {
+  test('is prepared before the services start: exchanges, queues and users', () => {
     for (const name of serviceNames)
       expect(whole.services[name]!.depends_on).toMatchObject({
         broker: { condition: 'service_completed_successfully' },
@@ -256,7 +256,7 @@ describe('docker-compose.single.yml', () => {
   const { services } = readCompose(files, environment);
   const process = services['single']!;
 
-  test('runs none of the five for itself, and has nobody wait for one', () => {
+  test('runs none of the five as its own process, and nothing waits for one', () => {
     expect(serviceNames.map((name) => services[name]!.profiles)).toEqual(serviceNames.map(() => ['separate']));
     const waits = Object.entries(services)
       .filter(([, { profiles }]) => profiles?.[0] !== 'separate')
@@ -268,14 +268,14 @@ describe('docker-compose.single.yml', () => {
     expect([...ours].sort()).toEqual(['console', 'setup', 'single']);
   });
 
-  test('stands on every network that one of the five stands on, at the address of the gateway', () => {
+  test('is on every network of the five, at the address of the gateway', () => {
     const gateway = services['api-gateway']!.networks!['edge'];
     expect(process.networks).toMatchObject({ edge: gateway });
     const networks = serviceNames.flatMap((name) => Object.keys(whole.services[name]!.networks ?? {}));
     expect(Object.keys(process.networks!).sort()).toEqual([...new Set(networks)].sort());
   });
 
-  test('is asked how each of the five is, at the port where it listens, as are operators and Prometheus', () => {
+  test('has health checks for each of the five at its port, which operators and Prometheus also use', () => {
     const ports = serviceNames.map((name) => process.environment![`${settingPrefix(name)}PORT`]!);
     expect(new Set(ports).size).toBe(serviceNames.length);
     expect(process.healthcheck!.test).toEqual(['CMD', 'node', 'infra/docker/healthcheck.ts', '/readyz', ...ports]);
@@ -291,7 +291,7 @@ describe('docker-compose.single.yml', () => {
 describe('docker-compose.trial.yml', () => {
   const { services, networks } = readCompose([base, trial], environment);
 
-  test('lets webhooks go to its receiver, and what is tried reach nothing outside', () => {
+  test('allows webhooks to its receiver, and reaches nothing outside', () => {
     expect(networks['trial']).toMatchObject({ internal: true });
     expect(services['receiver']!.networks).toMatchObject({ trial: { ipv4_address: '10.213.252.10' } });
     expect(services['trial-merchant']!.environment!['RECEIVER_ADDRESS']).toBe('10.213.252.10:8443');
@@ -304,18 +304,18 @@ describe('docker-compose.trial.yml', () => {
 describe('docker-compose.tls.yml', () => {
   const { services, configs } = readCompose([base, external, tls], environment);
 
-  test('has the edge believe its proxy, at the address that it stands at, and nobody else', () => {
+  test('makes the edge trust only its proxy, at the proxy’s address', () => {
     const address = { ipv4_address: '10.213.251.250' };
     expect(services['tls']!.networks).toEqual({ public: address });
     expect(services['edge-configuration']!.environment!['EDGE_TRUSTED_PROXIES']).toBe(address.ipv4_address);
   });
 
-  test('gives the proxy what its configuration asks for', () => {
+  test('gives the proxy what its configuration needs', () => {
     const text = readFileSync(join(repositoryRoot, configs['caddy']!.file), 'utf8');
     const asked = [...text.matchAll(/\{\$([A-Z_]+)\}/g)].map(([, name = '']) => name);
     expect(asked.length).toBeGreaterThan(2);
     expect(Object.keys(services['tls']!.environment!)).toEqual(expect.arrayContaining(asked));
-    // Ports inside the container, as they are published.
+    // Ports inside the container, as published.
     expect(text).toContain('http_port {$TLS_HTTP_PORT:8080}');
     expect(text).toContain('https_port {$TLS_HTTPS_PORT:8443}');
   });
@@ -341,14 +341,14 @@ test('the test chain of compose is the one of the local stack', () => {
 });
 
 describe('.env', () => {
-  test('has every variable that the compose files ask for, and only such ones', () => {
+  test('has every variable that the compose files use, and no others', () => {
     const example = parseEnv(exampleText);
-    // Compose itself reads the first ones; USER is whoever types the command.
+    // Compose itself reads the first ones; USER is the user who runs the command.
     const known = ['COMPOSE_PROFILES', ...variablesIn([base, external, tls, trial, single].map(composeText).join(''))];
     expect(Object.keys(example).sort()).toEqual([...new Set(known)].filter((name) => name !== 'USER').sort());
   });
 
-  test('is made with secrets that nobody else has', () => {
+  test('is created with unique secrets', () => {
     const random = Object.entries(parseEnv(exampleText))
       .filter(([, value]) => value === '<random>')
       .map(([name]) => name);
@@ -359,12 +359,12 @@ describe('.env', () => {
     expect(Object.values(environment)).not.toContain('<random>');
   });
 
-  test('is demanded: without its secrets nothing starts', () => {
+  test('is required: without its secrets nothing starts', () => {
     expect(() => readCompose([base], {})).toThrow('must be set');
   });
 });
 
-test('the local stack and the tests put the same PostgreSQL, RabbitMQ and nginx into containers', () => {
+test('the local stack and the tests use the same container images of PostgreSQL, RabbitMQ and nginx', () => {
   const versions = (name: string): string => whole.services[name]!.image!.replace(/@.*/, '');
   expect(images).toEqual({ postgres: versions('postgres'), rabbitmq: versions('rabbitmq'), nginx: versions('edge') });
 });

@@ -27,7 +27,7 @@ const argument = (name: string) =>
     ?.text.slice(name.length + 1);
 
 describe('the Dockerfile', () => {
-  test('has nothing that a builder or a reader stumbles over', () => {
+  test('has nothing that confuses a builder or a reader', () => {
     const strict = Object.fromEntries(
       [
         'deprecatedMaintainer',
@@ -44,7 +44,7 @@ describe('the Dockerfile', () => {
     expect(validate(dockerfileText, strict).map(({ message, range }) => [range.start.line + 1, message])).toEqual([]);
   });
 
-  test('takes Node alone as its base, by the version that everything is tested with, and by a digest where one is given', () => {
+  test('is based only on Node, with the tested version, and with a digest if one is given', () => {
     const stages = new Set(of('FROM').map(({ stage }) => stage));
     const bases = of('FROM').map(({ text }) => text.split(' ')[0]!);
     expect(bases.filter((base) => !stages.has(base))).toEqual(['node:${NODE_VERSION}-trixie-slim${NODE_DIGEST}']);
@@ -53,7 +53,7 @@ describe('the Dockerfile', () => {
     expect(argument('NODE_DIGEST')).toMatch(/^@sha256:[0-9a-f]{64}$/);
   });
 
-  test('keeps the image free of what only the build needs', () => {
+  test('leaves out of the image what only the build needs', () => {
     const copies = finalStage.filter(({ keyword }) => keyword === 'COPY' || keyword === 'ADD');
     expect(copies.map(({ text }) => text)).toEqual([
       '--from=layout /app /app',
@@ -63,7 +63,7 @@ describe('the Dockerfile', () => {
     expect(finalInstruction('RUN')).toContain('rm -rf /usr/local/lib/node_modules');
   });
 
-  test('runs as user 10001, who is set by number, after everything that root does', () => {
+  test('runs as user 10001, set by number, after everything that root does', () => {
     expect(finalInstruction('USER')).toBe('10001:10001');
     const user = finalStage.findIndex(({ keyword }) => keyword === 'USER');
     expect(finalStage.slice(user).map(({ keyword }) => keyword)).not.toContain('RUN');
@@ -79,7 +79,7 @@ describe('the Dockerfile', () => {
     expect(finalInstruction('EXPOSE')).toBe(imageEnvironment['PORT']);
   });
 
-  test('brings compiled code for its user, which nobody in the container can change', () => {
+  test('contains a compile cache for its user, which no process in the container can change', () => {
     expect(nodeEnvironment).toEqual({
       NODE_COMPILE_CACHE: '/compile-cache',
       MALLOC_ARENA_MAX: '2',
@@ -89,7 +89,7 @@ describe('the Dockerfile', () => {
     expect(compiled?.text).toBe(finalInstruction('USER'));
   });
 
-  test('says on the image what it is', () => {
+  test('labels the image', () => {
     expect(argument('VERSION')).toBe(manifest.version);
     const names = [...finalInstruction('LABEL').matchAll(/org\.opencontainers\.image\.(\w+)=/g)].map(
       ([, name]) => name,
@@ -97,7 +97,7 @@ describe('the Dockerfile', () => {
     expect(names).toEqual(['title', 'description', 'version', 'revision']);
   });
 
-  test('has every package that a package in it links to, wherever in the workspace that one is', () => {
+  test('has every package that a package in it links to, wherever it is in the workspace', () => {
     const workspace = readFileSync(join(repositoryRoot, 'pnpm-workspace.yaml'), 'utf8');
     const [, list = ''] = /^packages:\n((?: {2}- .*\n)+)/.exec(workspace) ?? [];
     const folders = list.matchAll(/- (\w+)\/\S+/g);
@@ -105,7 +105,7 @@ describe('the Dockerfile', () => {
     expect(searched?.toSorted()).toEqual([...new Set(Array.from(folders, ([, folder]) => folder))].sort());
   });
 
-  test('installs what the lockfile says and nothing else, by the pnpm that package.json names', () => {
+  test('installs exactly the lockfile, with the pnpm that package.json names', () => {
     const installing = /^.*\b(?:npx|npm install|pnpm install|pnpm add|apt-get|curl|wget)\b.*$/gm;
     const commands = layout
       .replace(/^\s*#.*$/gm, '')
@@ -143,7 +143,7 @@ describe('.dockerignore', () => {
     'something-new.json',
   ])('keeps %s out', (path) => expect(isInContext(path)).toBe(false));
 
-  test('lets through what the images are made of, the lockfile and every package.json of the workspace', () => {
+  test('includes the sources of the images, the lockfile and every package.json of the workspace', () => {
     const files = contextFiles();
     for (const path of [
       'pnpm-lock.yaml',

@@ -14,7 +14,7 @@ const found = containment();
 const shutIn = 'impossible' in found ? null : found;
 if ('impossible' in found) {
   console.warn(
-    `SKIPPED: what a container may not do is not tested, because this machine lets nobody shut a process in: ${found.impossible}\n` +
+    `SKIPPED: the restrictions of a container are not tested, because this machine cannot isolate a process: ${found.impossible}\n` +
       'The services run from the trees of their images with the environment of compose, as the user who runs the tests.',
   );
 }
@@ -24,7 +24,7 @@ let layouts: Layouts;
 let system: ComposedSystem;
 const running = new Map<string, Container>();
 
-/** What there is to undo, also when the beginning failed half-way. */
+/** What has to be undone, also when the setup failed half-way. */
 const undo: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
@@ -38,13 +38,13 @@ afterAll(async () => {
   for (const step of undo.reverse()) await step();
 });
 
-/** To its end, as compose has it. */
+/** Runs it to its end, as compose defines it. */
 const run = (name: string, change?: Parameters<ComposedSystem['plan']>[1]) =>
   runContainer(system.plan(name, change), shutIn);
 
 describe('the trees of the images', () => {
   test.each(['setup', ...serviceNames])(
-    'of %s leaves nothing for its user to change, and holds nothing of the build',
+    'of %s has nothing that its user can change, and nothing of the build',
     (name) => {
       const find = (...words: string[]) => execFileSync('find', [layouts.app(name), ...words], { encoding: 'utf8' });
       const named = (...names: string[]) => names.flatMap((pattern) => ['-o', '-name', pattern]).slice(1);
@@ -53,12 +53,12 @@ describe('the trees of the images', () => {
       expect(find('!', '-path', '*/.pnpm/*', '-name', '*.test.ts')).toBe('');
       // What only tests and generators need.
       expect(find('-path', '*/.pnpm/*', ...['(', ...named('jest@*', 'typescript@*', 'prisma@*'), ')'])).toBe('');
-      // A file below node_modules would not have its types stripped.
+      // Node would not strip the types of a file below node_modules.
       expect(find('-path', '*/node_modules/*', '-path', '*@quittance*', '-name', '*.ts')).toBe('');
     },
   );
 
-  test('are the same to the last byte and time where they hold the same, whenever they were made', () => {
+  test('are identical in every byte and time where they have the same content, whenever they were built', () => {
     for (const part of ['packages', 'node_modules']) {
       expect(fingerprint(join(layouts.app('payments'), part))).toBe(fingerprint(join(layouts.app('quota'), part)));
     }
@@ -66,7 +66,7 @@ describe('the trees of the images', () => {
 });
 
 describe('as docker-compose.yml runs them', () => {
-  test('the database is made ready, twice, and every schema migrated by the image of its service', async () => {
+  test('the database is prepared, twice, and every schema migrated by the image of its service', async () => {
     expect(await run('database')).toContain('database quittance is ready');
     await run('database');
     await Promise.all(serviceNames.map((name) => run(`migrate-${name}`)));
@@ -85,14 +85,14 @@ describe('as docker-compose.yml runs them', () => {
             throw new Error(`${name} does not answer ${path}:\n${container.log()}`, { cause: error });
           });
         }
-        // A busy machine may be too slow for one of them; an engine asks again, too.
+        // A busy machine may be too slow for a check; an engine repeats it too.
         await eventually(() => run(name, { command: healthCommand }), { timeoutMs: 120_000 });
         await eventually(() => run(name, { command: [...healthCommand, '/readyz'] }), { timeoutMs: 120_000 });
       }),
     );
   }, 300_000);
 
-  test('the gateway has its documentation with it, and can make it', async () => {
+  test('the gateway contains its documentation, and can render it', async () => {
     for (const path of [
       '/docs',
       '/docs/sdk',
@@ -105,7 +105,7 @@ describe('as docker-compose.yml runs them', () => {
   });
 
   testShutIn.each(serviceNames)(
-    '%s is process 1, user 10001, without a capability, on a root that nobody can write',
+    '%s is process 1, user 10001, without a capability, on a read-only root',
     async (name) => {
       const pid = await running.get(name)!.pid();
       const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
@@ -114,7 +114,7 @@ describe('as docker-compose.yml runs them', () => {
       expect(read('status')).toMatch(/^NSpid:.*\t1$/m);
       expect(read('status').match(/^Cap(?:Inh|Prm|Eff|Amb):\t0{16}$/gm)).toHaveLength(4);
       expect(read('status')).toMatch(/^NoNewPrivs:\t1$/m);
-      // Mount point and options: of all that it sees, /tmp and what the kernel makes.
+      // Mount point and options: of everything visible, only /tmp and what the kernel provides.
       const writable = read('mountinfo')
         .trim()
         .split('\n')
@@ -130,7 +130,7 @@ describe('as docker-compose.yml runs them', () => {
     },
   );
 
-  testShutIn('nothing can be written but to /tmp', async () => {
+  testShutIn('only /tmp is writable', async () => {
     const program = `
       const { writeFileSync } = require('node:fs');
       const places = ['/', '/app', '/app/main.ts', '/app/node_modules', '/etc', '/usr', '/usr/local/bin', '/home', '/dev', '/proc', '/tmp'];
@@ -145,12 +145,12 @@ describe('as docker-compose.yml runs them', () => {
     expect(said.filter((line) => !/ (?:ok|EROFS|EACCES|ENOENT)$/.test(line))).toEqual([]);
   });
 
-  test('the health check fails where the answer is not 200, or nobody answers', async () => {
+  test('the health check fails if the answer is not 200, or there is none', async () => {
     const ask = (path: string, environment: Record<string, string>) =>
       run('quota', { command: [...healthCommand, path], environment });
     await eventually(() => expect(ask('/nothing', system.plan('quota').environment)).rejects.toThrow('status 404'));
     await expect(ask('/livez', { PORT: '1' })).rejects.toThrow('http://127.0.0.1:1/livez');
-    // As docker-compose.single.yml asks: one that is silent is enough.
+    // As in docker-compose.single.yml: one silent port is enough.
     const ports = [new URL(system.url('quota')).port, '1'];
     const several = { command: [...healthCommand, '/livez', ...ports] };
     await expect(run('quota', several)).rejects.toThrow('http://127.0.0.1:1/livez');
@@ -160,21 +160,21 @@ describe('as docker-compose.yml runs them', () => {
   test('the command line works from the image, against the services that run', async () => {
     const words = ['--actor', 'olga', '--json'];
     const [entry = ''] = system.plan('ops').command;
-    // Shut in, `ops` is found by the link that the Dockerfile makes.
+    // In isolation, `ops` is found by the link that the Dockerfile creates.
     const ops = shutIn === null ? ['node', 'packages/ops/src/main.ts'] : [entry];
     const made = await run('ops', { command: [...ops, 'merchant', 'create', '--name', 'Shop', ...words] });
     const { merchant_id: merchant } = JSON.parse(made) as { merchant_id: string };
     expect(await run('ops', { command: [...ops, 'merchant', 'show', merchant, '--json'] })).toContain('Shop');
   });
 
-  test('the test USDT comes to lie where the networks file says', async () => {
+  test('the test USDT is deployed at the address in the networks file', async () => {
     const networks = readFileSync(system.plan('payments').binds![0]!.source, 'utf8');
     const { usdt_contract: contract } = (JSON.parse(networks) as [{ usdt_contract: string }])[0];
     expect(await run('test-token')).toBe(`the test USDT is at ${contract}\n`);
     expect(await run('test-token')).toBe(`the test USDT is at ${contract}\n`);
   });
 
-  testShutIn('the configuration of the edge is written to the one folder that takes a volume', async () => {
+  testShutIn('the configuration of the edge is written to the one folder that a volume is mounted on', async () => {
     const source = join(layouts.directory, 'edge-configuration');
     mkdirSync(source, { mode: 0o777 });
     // As an engine does with a new volume.
@@ -186,7 +186,7 @@ describe('as docker-compose.yml runs them', () => {
     expect(statSync(join(source, 'nginx.conf')).mode & 0o044).toBe(0o044);
   });
 
-  test('SIGTERM ends every service cleanly, though it is process 1', async () => {
+  test('SIGTERM ends every service cleanly, although it is process 1', async () => {
     const endings = [...running].map(async ([name, container]) => {
       await container.signal('SIGTERM');
       const code = await container.ended;
@@ -203,7 +203,7 @@ async function status(url: string): Promise<number> {
   return answer.status;
 }
 
-/** Names, kinds, modes, times, link targets and contents of everything below a folder. */
+/** Names, types, modes, times, link targets and contents of everything below a folder. */
 function fingerprint(folder: string): string {
   const script = `cd "$1" && { find . -printf '%p %y %m %T@ %l\\n' | LC_ALL=C sort; find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum; } | sha256sum`;
   return execFileSync('sh', ['-c', script, 'sh', folder], { encoding: 'utf8' });

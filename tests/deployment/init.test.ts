@@ -27,14 +27,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** The port of the edge is the one that init finds taken or not, on a machine where others run stacks too. */
+/** Sets the edge's port that init finds taken or free, on a machine where others run stacks too. */
 async function offerEdgeAt(port: number): Promise<void> {
   const example = await readFile(join(repositoryRoot, '.env.example'), 'utf8');
   const here = example.replace(/^EDGE_PUBLISH=.*$/m, `EDGE_PUBLISH=127.0.0.1:${String(port)}`);
   await writeFile(join(directory, '.env.example'), here);
 }
 
-/** As main.ts runs it, in this process: each of these would otherwise wait for a process of its own. */
+/** Runs as main.ts does, but in this process, which avoids waiting for a new process each time. */
 async function init(words: string[], lines: string[] = []): Promise<{ code: number; output: string }> {
   const file = join(directory, 'infra', 'endpoints.txt');
   await writeFile(file, lines.join('\n'));
@@ -59,7 +59,7 @@ const written = async () =>
   (await readdir(directory)).filter((name) => !['infra', '.env.example'].includes(name)).sort();
 
 describe('npm run init', () => {
-  test('makes the three files of a deployment, without a key in the one that others may read', async () => {
+  test('writes the three files of a deployment, without a key in the one that others may read', async () => {
     const { code, output } = await initAsProgram(
       [...live, '--wallet', wallet],
       [tron, second, '# a remark', '', ethereum],
@@ -100,7 +100,7 @@ describe('npm run init', () => {
     expect(modes.map((mode) => (mode & 0o777).toString(8))).toEqual(['600', '600', '644']);
   });
 
-  test('warns of a network with one provider, two addresses of which are still one', async () => {
+  test('warns about a network with one provider, also if it has two addresses', async () => {
     const { output } = await init(live, [
       tron,
       'tron https://other.trongrid.io/jsonrpc TRON-PRO-API-KEY:x',
@@ -118,14 +118,18 @@ describe('npm run init', () => {
 
   test.each([
     ['a host that is a URL', ['--host', 'https://pay.example.com'], 'give the name alone'],
-    ['a host of one machine', ['--host', 'localhost'], 'host "localhost"'],
+    ['a host name of this machine only', ['--host', 'localhost'], 'host "localhost"'],
     ['a host that is an address', ['--host', '8.8.8.8'], 'a certificate needs a name'],
-    ['a host with a slip', ['--host', 'pay_example.com'], 'host "pay_example.com"'],
-    ['a host that nobody certifies', ['--host', 'pay.shop.test'], 'no authority signs'],
-    ['a wallet with a slip', ['--wallet', wallet.replace('wFs', 'wFS')], 'is no address'],
+    ['a host with a typo', ['--host', 'pay_example.com'], 'host "pay_example.com"'],
+    ['a host that no authority certifies', ['--host', 'pay.shop.test'], 'no authority signs'],
+    ['a wallet with a typo', ['--wallet', wallet.replace('wFs', 'wFS')], 'is not an address'],
     ['a wallet that is the token', ['--wallet', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'], 'is the USDT contract of tron'],
     ['the zero address', ['--wallet', `0x${'0'.repeat(40)}`], 'is the zero address'],
-    ['a wallet of a chain that is off', ['--wallet', '0x4b57F59031d936f01AE42dCac8704330eEC41173'], 'is on no network'],
+    [
+      'a wallet of a network that is not enabled',
+      ['--wallet', '0x4b57F59031d936f01AE42dCac8704330eEC41173'],
+      'is not on any enabled network',
+    ],
   ])('refuses %s, and writes nothing', async (_, words, complaint) => {
     const { code, output } = await init([...live, ...words], [tron]);
     expect([code, output]).toEqual([1, expect.stringContaining(complaint)]);
@@ -134,13 +138,13 @@ describe('npm run init', () => {
 
   test.each([
     ['an unknown network', 'trom https://a.example.com/', 'no network is called "trom"'],
-    ['an endpoint in the open', 'tron http://tron.provider.net/jsonrpc', 'must begin with https://'],
-    ['an announcer in the open', `${second} ws_url=ws://tron.provider.net/`, 'must begin with wss://'],
+    ['an unencrypted endpoint', 'tron http://tron.provider.net/jsonrpc', 'must begin with https://'],
+    ['an unencrypted ws_url', `${second} ws_url=ws://tron.provider.net/`, 'must begin with wss://'],
     ['a missing key of TronGrid', 'tron https://api.trongrid.io/jsonrpc', 'the key is missing'],
     ['a missing key of Alchemy', 'ethereum https://eth-mainnet.g.alchemy.com/v2/', 'the key is missing'],
-    ['what stands for a key', 'ethereum https://eth-mainnet.g.alchemy.com/v2/<key>', 'put the key itself'],
+    ['a placeholder for a key', 'ethereum https://eth-mainnet.g.alchemy.com/v2/<key>', 'replace the placeholder'],
     ['a field that the file does not have', `${second} request_per_second=3`, 'request_per_second'],
-    ['no URL', 'tron', 'is followed by no URL'],
+    ['no URL', 'tron', 'is not followed by a URL'],
     ['an endpoint named twice', `${second}\n${second}`, 'named twice'],
   ])('refuses %s, without showing a key', async (_, lines, complaint) => {
     const { code, output } = await init(live, [lines]);
@@ -149,11 +153,11 @@ describe('npm run init', () => {
     expect(await written()).toEqual([]);
   });
 
-  test('takes a node of your own network by http', async () => {
+  test('accepts http for a node in your own network', async () => {
     expect(await init(live, ['ethereum http://10.1.2.3:8545'])).toMatchObject({ code: 0 });
   });
 
-  test('tells of everything that is wrong at once', async () => {
+  test('reports all problems at once', async () => {
     const { output } = await init(
       ['--own-proxy', '--host', 'localhost', '--endpoints', '-'],
       ['trom https://a.example.com/'],
@@ -161,7 +165,7 @@ describe('npm run init', () => {
     expect(output).toMatch(/no network is called[^]*host "localhost"/);
   });
 
-  test('says what is missing where nobody can be asked', async () => {
+  test('says what is missing when there is no terminal to ask', async () => {
     expect(await initAsProgram([], [])).toMatchObject({
       code: 1,
       output: expect.stringContaining('--host and --endpoints must be given'),
@@ -169,7 +173,7 @@ describe('npm run init', () => {
     expect(await written()).toEqual([]);
   });
 
-  test('refuses a port that somebody listens on', async () => {
+  test('refuses a port that is in use', async () => {
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const { port } = listener.address() as { port: number };
@@ -186,8 +190,8 @@ describe('npm run init', () => {
   });
 });
 
-describe('an .env that is there', () => {
-  test('is not touched without being told', async () => {
+describe('an existing .env', () => {
+  test('is not changed without --update', async () => {
     await init(['--trial']);
     const before = await content('.env');
     const { code, output } = await init(live, [tron]);
@@ -195,7 +199,7 @@ describe('an .env that is there', () => {
     expect([await content('.env'), await written()]).toEqual([before, ['.env']]);
   });
 
-  test('has all services in one process from then on if that is asked for, at first or later', async () => {
+  test('keeps all services in one process once requested, at first or later', async () => {
     expect(await init([...live, '--single'], [tron])).toMatchObject({ code: 0 });
     const files = 'docker-compose.yml:docker-compose.external.yml:docker-compose.single.yml';
     expect(await environment()).toMatchObject({ COMPOSE_FILE: files, COMPOSE_PROFILES: 'postgres,rabbitmq' });
@@ -207,13 +211,13 @@ describe('an .env that is there', () => {
     }
   });
 
-  test('of a trial stays one of five processes', async () => {
+  test('of a trial keeps five processes', async () => {
     for (const words of [['--trial', '--single'], ['--trial'], ['--update', '--single']]) await init(words);
-    expect((await init(['--update', '--single'])).output).toContain('a trial runs the five services');
+    expect((await init(['--update', '--single'])).output).toContain('a trial runs each of the five services');
     expect((await environment())['COMPOSE_FILE']).toBe('docker-compose.yml:docker-compose.trial.yml');
   });
 
-  test('is not the only one: a networks file or keys by hand are not touched either', async () => {
+  test('is not the only such file: an existing networks file or keys are not changed either', async () => {
     await writeFile(join(directory, 'networks.json'), '[');
     expect(await init(live, [tron])).toMatchObject({
       code: 1,
@@ -226,7 +230,7 @@ describe('an .env that is there', () => {
     expect([await content('networks.json'), await written()]).toEqual(['[', ['networks.json']]);
   });
 
-  test('keeps its secrets and all that is not named, and gets the settings that it lacks', async () => {
+  test('keeps its secrets and everything that is not named, and gets missing settings', async () => {
     await init(live, [tron, ethereum]);
     const before = await environment();
     const mine = `${(await content('.env')).replace(/^TLS_PUBLISH=.*\n/m, '').replace(/^LOG_LEVEL=$/m, 'LOG_LEVEL=debug')}MINE=1\n`;
@@ -245,12 +249,12 @@ describe('an .env that is there', () => {
     });
   });
 
-  test('of a trial goes live with the same secrets, and only whole', async () => {
+  test('of a trial becomes a deployment with the same secrets, and only completely', async () => {
     expect(await init(['--trial'])).toMatchObject({ code: 0 });
     const { WEBHOOK_ENCRYPTION_KEY: key } = await environment();
     expect(await init(['--update', '--host', 'pay.example.com'])).toMatchObject({
       code: 1,
-      output: expect.stringContaining('belong together'),
+      output: expect.stringContaining('are both needed'),
     });
     expect(await init([...live, '--update'], [tron])).toMatchObject({ code: 0 });
     expect(await environment()).toMatchObject({ WEBHOOK_ENCRYPTION_KEY: key, NETWORKS_FILE: './networks.json' });

@@ -11,7 +11,7 @@ test('there are migrations after the baselines', () => {
   expect(later.length).toBeGreaterThan(0);
 });
 
-test.each(later)('%s holds up no writer of a table that is in use', (path) => {
+test.each(later)('%s blocks no writer of a table in use', (path) => {
   const statements = readFileSync(new URL(path, repository), 'utf8')
     .replaceAll(/--.*$/gm, '')
     .split(';')
@@ -21,7 +21,7 @@ test.each(later)('%s holds up no writer of a table that is in use', (path) => {
   for (const statement of statements) {
     const index = /^create (?:unique )?index (concurrently )?\w+ on (\w+)/.exec(statement);
     if (index === null || made.includes(index[2] ?? '')) continue;
-    // Outside a transaction, so it is the only statement of its file.
+    // It runs outside a transaction, so it must be the only statement of its file.
     expect({ statement, isConcurrent: index[1] !== undefined, alone: statements.length === 1 }).toEqual({
       ...{ statement, isConcurrent: true, alone: true },
     });

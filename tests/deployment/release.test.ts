@@ -18,12 +18,12 @@ describe('the version', () => {
     expect(new Set(versions)).toEqual(new Set([currentVersion()]));
   });
 
-  test('is the newest that the changelog dates, with notes', () => {
+  test('is the newest dated version of the changelog, with notes', () => {
     expect(newestDated(read('CHANGELOG.md'))).toBe(currentVersion());
     expect(notesOf(read('CHANGELOG.md'), currentVersion())).toMatch(/^### [\s\S]*\n- /);
   });
 
-  test('is put into every place that names it by the release', () => {
+  test('is written by the release to every place that names it', () => {
     for (const { versions, withVersion } of versionedFiles()) {
       const text = withVersion('7.8.9');
       expect(text.split('7.8.9')).toHaveLength(versions.length + 1);
@@ -39,7 +39,7 @@ describe('the version', () => {
   ])('%s after %s: %s', (version, other, later) => expect(isLater(version, other)).toBe(later));
 });
 
-test('what is unreleased is dated by the release, and only that becomes its notes', () => {
+test('the release dates the unreleased changes, and only these become its notes', () => {
   const changelog = '# Changelog\n\n## Unreleased\n\n### A\n\n- new\n\n## 0.1.0 (2026-11-22)\n\n### A\n\n- old\n';
   const released = dated(changelog, '0.2.0', new Date('2026-12-01T23:59:59Z'));
   expect(released).toBe(changelog.replace('## Unreleased', '## 0.2.0 (2026-12-01)'));
@@ -70,7 +70,7 @@ describe('the files of a release', () => {
       return name === undefined ? [] : [[container, `registry.test/shop/${name}@${digestOf(name)}`] as const];
     });
     expect(new Set(ours.map(([, image]) => /shop\/([a-z-]+)@/.exec(image)![1]))).toEqual(new Set(images));
-    // `!reset` is Compose's own tag, and takes the value away.
+    // `!reset` is Compose's own tag, and removes the value.
     const override = parse(written(`${file}.images.yml`), { logLevel: 'silent' }) as { services: object };
     expect(override.services).toEqual(
       Object.fromEntries(ours.map(([name, image]) => [name, { image, build: 'null' }])),
@@ -91,7 +91,7 @@ describe('the files of a release', () => {
     expect(written('notes.md')).toBe(notesOf(read('CHANGELOG.md'), currentVersion()));
   });
 
-  test.each(['payments registry.test/payments:0.2.0', 'payments@sha256:12', 'x'])('are not made of "%s"', (line) => {
+  test.each(['payments registry.test/payments:0.2.0', 'payments@sha256:12', 'x'])('refuse the line "%s"', (line) => {
     expect(() => parseImages(line)).toThrow('names no image');
   });
 });
@@ -108,14 +108,14 @@ describe('the release workflow', () => {
   const images = workflow.jobs['images'];
   const step = (action: string) => images?.steps.find(({ uses }) => uses?.startsWith(`${action}@`));
 
-  test('makes each image that compose runs, with an SBOM and provenance, and signs it by its digest', () => {
+  test('builds each image that compose runs, with an SBOM and provenance, and signs it by its digest', () => {
     expect(images?.strategy?.matrix.service.toSorted()).toEqual(imageNames.toSorted());
     expect(step('docker/build-push-action')?.with).toMatchObject({ push: true, sbom: true, provenance: 'mode=max' });
     expect(step('actions/attest-build-provenance')).toBeDefined();
     expect(images?.steps.some(({ run }) => run === 'cosign sign --yes "$IMAGE"')).toBe(true);
   });
 
-  test('passes what CI runs first, and may write only where it has to', () => {
+  test('first runs what CI runs, and has only the write permissions it needs', () => {
     const ci = checks.jobs['check']?.steps.at(-1);
     expect(workflow.jobs['check']?.steps).toContainEqual(ci);
     expect(workflow.permissions).toEqual({ contents: 'read' });
@@ -140,7 +140,7 @@ describe('every workflow', () => {
   const files = readdirSync(join(repositoryRoot, folder)).map((name) => `${folder}/${name}`);
   const stepsIn = (file: string) => Object.values((parse(read(file)) as Workflow).jobs).flatMap(({ steps }) => steps);
 
-  test.each(files)('%s names actions by their commit, with the version beside it', (file) => {
+  test.each(files)('%s pins actions by commit, with the version in a comment', (file) => {
     const named = stepsIn(file).flatMap(({ uses }) => uses ?? []);
     expect(named.filter((uses) => !/^[\w.-]+\/[\w./-]+@[0-9a-f]{40}$/.test(uses))).toEqual([]);
     const lines = read(file).match(/^.*\buses:.*$/gm) ?? [];
@@ -149,19 +149,19 @@ describe('every workflow', () => {
     expect(named.length).toBeGreaterThan(0);
   });
 
-  test('means the same version by the same commit', () => {
+  test('uses the same commit for the same version', () => {
     const named = files.flatMap((file) => [...read(file).matchAll(/uses: ([^@]+)@(\w+) # (\S+)/g)]);
     const commits = new Map(named.map(([, action, commit, version]) => [`${action} ${version}`, commit]));
     expect(named.filter(([, action, commit, version]) => commits.get(`${action} ${version}`) !== commit)).toEqual([]);
   });
 
-  test.each(files)('%s installs Node without a cache, which would need pnpm before there is one', (file) => {
+  test.each(files)('%s installs Node without a cache, which would need pnpm before it is installed', (file) => {
     const installing = stepsIn(file).filter(({ uses }) => uses?.startsWith('actions/setup-node@'));
     expect(installing.map((step) => step.with?.['package-manager-cache'])).toEqual(installing.map(() => false));
   });
 });
 
-test('package.json pins pnpm by version and hash, and what starts it takes the version', () => {
+test('package.json pins pnpm by version and hash, and the start script uses that version', () => {
   const { packageManager } = JSON.parse(read('package.json')) as { packageManager: string };
   expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+\+sha512\.[0-9a-f]{128}$/);
   for (const file of ['infra/local/bootstrap.mjs', 'infra/docker/layout.sh'])

@@ -19,7 +19,7 @@ const environmentOf = (from: Compose, service: string) => ({
 
 const inOneProcess = environmentOfSingle();
 
-/** What every service is told by a way of running them; a further way is a further line. */
+/** The settings that each way of running sets. Another way is another line. */
 const ways: [string, SettingsByService][] = [
   ['docker-compose.yml', settingsIn(compose)],
   ['docker-compose.external.yml', settingsIn(readCompose([base, external], environment))],
@@ -30,20 +30,20 @@ const ways: [string, SettingsByService][] = [
 ];
 
 describe.each(ways)('%s', (_, given) => {
-  test('tells each service what it must be told, nothing it does not know, and nothing that is for tests', () => {
+  test('gives each service its required settings, none that it does not know, and none that are for tests', () => {
     expect(judgeSettings(given)).toEqual([]);
   });
 });
 
 describe('docker-compose.yml', () => {
-  test.each(serviceNames)('lets an operator set everything of %s', (service) => {
+  test.each(serviceNames)('lets an operator set every setting of %s', (service) => {
     const settable = settingsOf(service).known.filter((name) => name !== 'HOST' && !notForProduction.includes(name));
     expect(Object.keys(environmentOf(compose, service)).sort()).toEqual(settable);
   });
 
   test.each(serviceNames)('gives %s values with which it starts', (service) => {
     const env: NodeJS.ProcessEnv = environmentOf(compose, service);
-    // In the container, that file is the one of the compose file.
+    // In the container, this is the compose file's path.
     if (env['NETWORKS_FILE'] !== undefined)
       env['NETWORKS_FILE'] = join(repositoryRoot, compose.configs['networks']!.file);
     expect(() => readSettings(service, env)).not.toThrow();
@@ -56,7 +56,7 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(env).filter((name) => /TOKEN|KEY|PASSWORD|DATABASE|AMQP/.test(name))).toEqual([]);
   });
 
-  test.each(serviceNames)('tells the migrations of %s only what they read', (service) => {
+  test.each(serviceNames)('gives the migrations of %s only what they read', (service) => {
     const asked = new Set<string>();
     const env = environmentOf(compose, `migrate-${service}`);
     const watched = new Proxy(env, { get: (target, name: string) => (asked.add(name), target[name]) });
@@ -69,7 +69,7 @@ describe('docker-compose.yml', () => {
 
 describe('docker-compose.single.yml', () => {
   test.each(serviceNames)(
-    'tells %s what docker-compose.yml does, but for where the others and itself listen',
+    'gives %s the settings of docker-compose.yml, except the addresses of the services',
     (service) => {
       const elsewhere = /^(?:PORT|(?:PAYMENTS|QUOTA|CHAIN_WATCHER|WEBHOOK_DISPATCHER)_URL)$/;
       const comparable = (told: Record<string, string>) =>
@@ -88,9 +88,9 @@ describe('the comparison itself', () => {
   const complete = (): Map<ServiceName, Set<string>> =>
     new Map(serviceNames.map((service) => [service, new Set(settingsOf(service).required)]));
 
-  test('is content with exactly what is required', () => expect(judgeSettings(complete())).toEqual([]));
+  test('accepts exactly the required settings', () => expect(judgeSettings(complete())).toEqual([]));
 
-  test('names a setting that is missing, one that nobody knows, one that is for tests, and a service that is missing', () => {
+  test('reports a missing setting, an unknown one, one for tests, and a missing service', () => {
     const given = complete();
     given.get('payments')!.delete('QUOTA_URL');
     given.get('quota')!.add('QUOTA_LIMIT');
@@ -102,7 +102,7 @@ describe('the comparison itself', () => {
       'payments: QUOTA_URL is required and missing',
       'chain-watcher: is missing',
       'webhook-dispatcher: WEBHOOK_LOCAL_RECEIVER is not for production',
-      'quota: QUOTA_LIMIT is known to nobody',
+      'quota: QUOTA_LIMIT is unknown',
     ]);
   });
 });
@@ -111,7 +111,10 @@ function settingsIn(from: Compose): SettingsByService {
   return new Map(serviceNames.map((service) => [service, new Set(Object.keys(environmentOf(from, service)))]));
 }
 
-/** What each of the five makes of the one environment: what it knows, by its own name, and what none of them knows. */
+/**
+ * The settings that each of the five reads from the shared environment: those it knows, by its own names, and those that none of them
+ * knows.
+ */
 function environmentOfSingle(): Map<ServiceName, Record<string, string>> {
   const given = Object.entries(environmentOf(readCompose([base, single], environment), 'single'));
   const known = new Map(serviceNames.map((service) => [service, new Set(settingsOf(service).known)]));

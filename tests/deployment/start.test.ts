@@ -9,7 +9,7 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 const cache = mkdtempSync(join(tmpdir(), 'quittance-compile-cache-'));
 afterAll(() => rmSync(cache, { recursive: true }));
 
-/** Runs in the service's process: says at the end what it has loaded. */
+/** Runs in the service's process and reports at exit what it has loaded. */
 const reporter = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   const urls = [];
@@ -17,7 +17,7 @@ const reporter = `data:text/javascript,${encodeURIComponent(`
   process.on('exit', () => process.stdout.write(JSON.stringify([...urls, ...process.moduleLoadList])));
 `)}`;
 
-/** What a start without settings loads: everything but what waits for its first use. */
+/** What a start without settings loads: everything except modules that load on first use. */
 function loadedBy(service: ServiceName): string[] {
   const main = join(repositoryRoot, 'services', service, 'src', 'main.ts');
   const { stdout, status } = spawnSync(process.execPath, ['--import', reporter, main], {
@@ -36,7 +36,7 @@ describe('a start', () => {
     },
   );
 
-  test('with the compiled code of an earlier one loads no compiler of types, and without clients no HTTP client, not even one of Node', () => {
+  test('with the compile cache of an earlier one loads no type stripper, and without clients no HTTP client, not even Node’s', () => {
     loadedBy('quota');
     expect(loadedBy('quota').filter((name) => /amaro|\/undici\/|http2|\/got\//.test(name))).toEqual([]);
   });

@@ -13,12 +13,12 @@ import type { Found } from './support/tls-world.ts';
 const limits = containment();
 if ('impossible' in limits) {
   console.warn(
-    `SKIPPED: the proxy of docker-compose.tls.yml needs a network of its own to be tried in: ${limits.impossible}`,
+    `SKIPPED: the proxy of docker-compose.tls.yml can be tested only on a separate network: ${limits.impossible}`,
   );
 }
 const describeShutIn = 'impossible' in limits ? describe.skip : describe;
 
-/** Seen from inside: loopback up, and the names of both leading there. */
+/** Inside the network: starts loopback, and makes both names resolve to it. */
 const inside = 'ip link set lo up && mount --bind "$1/hosts" /etc/hosts && shift && exec "$@"';
 
 describeShutIn('the proxy of docker-compose.tls.yml', () => {
@@ -39,12 +39,12 @@ describeShutIn('the proxy of docker-compose.tls.yml', () => {
   }, 300_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('gets its certificate by itself from an authority that makes sure of the name', () => {
+  test('gets its certificate by itself from an authority that verifies the name', () => {
     expect(found.ordinary).toMatchObject({ status: 200, issuer: expect.stringContaining('Intermediate') });
     expect(found.log).toContain('certificate obtained successfully');
   });
 
-  test("has the edge know the client's own address, and that it came by https", () => {
+  test("passes the client's own address to the edge, and that it came by https", () => {
     const seen = JSON.parse(found.ordinary.body) as { headers: Record<string, string> };
     expect(seen.headers).toMatchObject({
       host: 'pay.example.com',
@@ -54,20 +54,20 @@ describeShutIn('the proxy of docker-compose.tls.yml', () => {
     expect(found.ordinary.headers['strict-transport-security']).toBe('max-age=31536000');
   });
 
-  test('believes nothing that a client says of either', () => {
+  test('ignores what a client claims about either', () => {
     const seen = JSON.parse(found.forged.body) as { headers: Record<string, string> };
     expect(seen.headers).toMatchObject({ 'x-forwarded-for': '127.9.8.7', 'x-forwarded-proto': 'https' });
   });
 
-  test('sends http on to https, at the port that is published', () => {
+  test('redirects http to https, at the published port', () => {
     expect([found.plain.status, found.plain.headers.location]).toEqual([308, 'https://pay.example.com/pay/x?y=z']);
   });
 
-  test('announces no port of the inside, such as one for HTTP/3', () => {
+  test('announces no internal port, such as one for HTTP/3', () => {
     expect(found.ordinary.headers['alt-svc']).toBeUndefined();
   });
 
-  test('answers 503 in the form of the API when the edge is away, and still says that it runs', () => {
+  test('answers 503 in the API’s format when the edge is down, and still reports that it runs', () => {
     expect(found.down).toMatchObject({
       status: 503,
       body: '{"detail":"Service temporarily unavailable","code":"unavailable"}',

@@ -12,7 +12,7 @@ import { goLiveBlocks, goLivePage, verdictOf } from '../support/go-live.ts';
 const shell = goLiveBlocks.filter(({ language }) => language === 'sh');
 
 describe('docs/go-live.md', () => {
-  test('has one verdict for each block of commands: run by the journey, or checked here, and why', () => {
+  test('has one verdict for each block of commands: run by the journey, or checked here, with a reason', () => {
     expect(shell.length).toBeGreaterThan(10);
     expect(shell.filter((block) => verdictOf(block) === null)).toEqual([]);
     expect(goLiveBlocks.filter(({ language }) => language !== 'sh').map(({ title }) => title)).toEqual([
@@ -21,12 +21,12 @@ describe('docs/go-live.md', () => {
   });
 
   test.each(shell.map(({ code }) => [code.split('\n')[0]!, code]))('is shell: %s', (_, code) => {
-    // What the reader fills in is no redirection.
+    // The reader's placeholders are not redirections.
     const filled = code.replaceAll(/<[a-z][\w ]*>/gi, 'X');
     expect(spawnSync('sh', ['-n'], { input: filled, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });
 
-  test('names files of the checkout that are there', () => {
+  test('names files of the checkout that exist', () => {
     const named = [...goLivePage.matchAll(/(?<![/.\w])(?:infra|docs|tests)\/[\w./-]+\w/g)].map(([file]) => file);
     expect(named.length).toBeGreaterThan(2);
     expect(named.filter((file) => !existsSync(join(repositoryRoot, file)))).toEqual([]);
@@ -35,7 +35,7 @@ describe('docs/go-live.md', () => {
     expect(links.filter((file) => !existsSync(join(repositoryRoot, 'docs', file)))).toEqual([]);
   });
 
-  test('names services that Compose has then', () => {
+  test('names services that Compose then has', () => {
     const environment = parseEnv(environmentText(exampleText, null)) as Record<string, string>;
     const { services } = readCompose([base, external, tls, alerts], environment);
     const words = shell.flatMap(({ code }) => [
@@ -46,16 +46,16 @@ describe('docs/go-live.md', () => {
     expect(named.filter((service) => !(service in services))).toEqual([]);
   });
 
-  test('has a line for cron that runs the check every six hours, by the program that is there', () => {
+  test('has a line for cron that runs the check every six hours, with an existing program', () => {
     const [, schedule, program = '', words] =
       /echo "(17 \*\/6 \* \* \*) .*\$PWD\/(packages\/\S+) (check .*?) 2>&1/.exec(goLivePage) ?? [];
     expect([schedule, words]).toEqual(['17 */6 * * *', 'check --report']);
     expect(existsSync(join(repositoryRoot, program))).toBe(true);
-    // As the clusters do.
+    // As in the clusters.
     expect(readFileSync(join(repositoryRoot, 'k8s/base/check/cronjob.yaml'), 'utf8')).toContain(`'${schedule}'`);
   });
 
-  test('opens in its firewall what is published to all, and ssh', () => {
+  test('opens the published ports and ssh in its firewall', () => {
     const allowed = [...goLivePage.matchAll(/ufw allow (\S+)/g)].map(([, port]) => port);
     const { services } = readCompose(
       [base, external, tls],

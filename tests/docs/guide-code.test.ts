@@ -11,7 +11,7 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { codeBlocks, guidePages, shellCommands } from '../support/guide.ts';
 import { below } from '../support/openapi/document.ts';
 
-/** What the examples take for granted: the client of the quick start, and what is the shop's own. */
+/** What the examples rely on: the client of the quick start, and the shop's own functions. */
 const givens = `
   import type { PaymentCreation, Quittance, RequestHeaders, UnmatchedTransfer } from '@quittance/sdk';
   declare global {
@@ -54,7 +54,7 @@ const compilerOptions = {
   },
 };
 
-/** The examples in TypeScript and JavaScript, by names that lead back to their place. */
+/** The examples in TypeScript and JavaScript, with names that show their place. */
 const examples = new Map(
   [...guidePages.keys()].flatMap((page) =>
     codeBlocks(page)
@@ -63,7 +63,7 @@ const examples = new Map(
   ),
 );
 
-/** @returns what the compiler says of files in a folder of their own. */
+/** @returns the compiler's messages about these files in a new folder. */
 async function complaintsAbout(files: ReadonlyMap<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quittance-guide-'));
   try {
@@ -96,7 +96,7 @@ const reasons = below<{ enum: UnmatchedTransfer['reason'][] }>(
 const acceptances = [...examples].filter(([, code]) => code.includes('acceptTransfer('));
 
 describe.each(acceptances)('the example %s, which accepts a transfer', (_, code) => {
-  /** @returns what it accepts of this transfer. @param confirmed by a person; null where the example asks nobody. */
+  /** @returns the transfers it accepts. @param confirmed by a person; null if the example asks nobody. */
   async function acceptedOf(transfer: UnmatchedTransfer, confirmed: number | null): Promise<unknown[]> {
     const accepted: unknown[] = [];
     const quittance = {
@@ -112,7 +112,7 @@ describe.each(acceptances)('the example %s, which accepts a transfer', (_, code)
     ...{ block_timestamp: '2026-03-14T09:57:11.000Z', reason, candidate_count },
   });
 
-  test('accepts nothing that may be for another payment unless a person has confirmed it, and nothing that paid one', async () => {
+  test('accepts no transfer that may be for another payment unless a person has confirmed it, and none that paid one', async () => {
     for (const reason of reasons) {
       expect([reason, await acceptedOf(ofReason(reason, 2), null)]).toEqual([reason, []]);
       expect([reason, await acceptedOf(ofReason(reason, 2), 3)]).toEqual([reason, []]);
@@ -122,7 +122,7 @@ describe.each(acceptances)('the example %s, which accepts a transfer', (_, code)
       for (const count of [1, 2]) expect(await acceptedOf(ofReason('paid_another', count), confirmed)).toEqual([]);
   });
 
-  test('accepts what it is about', async () => {
+  test('accepts the transfer that it is for', async () => {
     const clear = await acceptedOf(ofReason('underpaid', 1), null);
     const confirmed = await acceptedOf(ofReason('ambiguous', 2), 2);
     expect(clear.length + confirmed.length).toBe(1);
@@ -130,7 +130,7 @@ describe.each(acceptances)('the example %s, which accepts a transfer', (_, code)
   });
 });
 
-/** The commands that pages name beside those of the quick start: the test that runs each, and what it says there. */
+/** Commands that pages name in addition to those of the quick start: the test that runs each, and how it does. */
 const runElsewhere: Record<string, [file: string, text: string]> = {
   'npm run chain': ['tests/journeys/on-one-stack/chain-commands.ts', 'commands/chain.ts'],
   'npm run rehearse': ['packages/sdk/test/rehearse/command.int.test.ts', 'src/rehearse/main.ts'],
@@ -138,7 +138,7 @@ const runElsewhere: Record<string, [file: string, text: string]> = {
   'npm stop': ['tests/local-stack/commands.long.test.ts', "await npm(['stop'], env)"],
 };
 
-test('every command that a page names is one that the quick start has, or is run by another test', async () => {
+test('every command that a page names is in the quick start, or is run by another test', async () => {
   const begun = (command: string): string => command.replace('--prefix ../quittance ', '').split(' -- ')[0]!;
   const text = [...guidePages.values()].join('\n').replace(/^```[\s\S]*?^```$/gm, '');
   const named = new Set([...text.matchAll(/`((?:npm|npx|node) [^`]+)`/g)].map(([, command = '']) => begun(command)));
@@ -149,7 +149,7 @@ test('every command that a page names is one that the quick start has, or is run
   }
 });
 
-test('only the quick start has blocks of shell commands, for its journey carries them out', () => {
+test('only the quick start has blocks of shell commands, because its journey runs them', () => {
   const languages = [...guidePages.keys()].flatMap((page) =>
     codeBlocks(page).map(({ language }) => (page === 'quick-start.md' ? '' : `${page} `) + language),
   );

@@ -9,19 +9,19 @@ import { below, openApi } from '../support/openapi/document.ts';
 
 const page = (name: string): string => guidePages.get(name)!;
 
-/** The cells of every row of a page's tables, headers left out, without the marks of code. */
+/** The cells of every row of a page's tables, without headers and code marks. */
 const rows = (text: string): string[][] =>
   [...text.matchAll(/^\|(.+)\|$/gm)]
     .map(([, row = '']) => row.split('|').map((cell) => cell.trim().replaceAll('`', '')))
     .filter(([first = '']) => !/^-+$/.test(first));
 
 describe('docs/guide', () => {
-  test('has no page that its index does not lead to', () => {
+  test('has no page that its index does not link to', () => {
     const listed = [...page('README.md').matchAll(/^- \[[^\]]+\]\(([\w-]+\.md)\)/gm)].map(([, file]) => file);
     expect(listed.sort()).toEqual([...guidePages.keys()].filter((name) => name !== 'README.md').sort());
   });
 
-  test('has no link that leads nowhere', () => {
+  test('has no broken link', () => {
     const links = [...guidePages].flatMap(([from, text]) =>
       [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => ({ from, target })),
     );
@@ -34,7 +34,7 @@ describe('docs/guide', () => {
     expect(broken).toEqual([]);
   });
 
-  test('says for every code of an error, with its status, what to do', () => {
+  test('says what to do for every error code, with its status', () => {
     const inCode = Object.entries(errorCodes).flatMap(([status, codes]) => codes.map((code) => [status, code]));
     const inGuide = rows(page('errors.md')).filter(([status = '']) => /^\d{3}$/.test(status));
     expect(inGuide.map(([status, code]) => [status, code]).sort()).toEqual(inCode.sort());
@@ -45,7 +45,7 @@ describe('docs/guide', () => {
     expect(inGuide.map(([, code]) => code)).toEqual(expect.arrayContaining(documented));
   });
 
-  test('has the limits that docs/openapi.yaml tells', () => {
+  test('has the limits of docs/openapi.yaml', () => {
     const limits = rows(page('limits.md')).filter(([, window = '']) => / s$/.test(window));
     const told = rows(openApi.info.description).filter(([, window = '']) => /^\d+ \/ \d+ s$/.test(window));
     expect(limits.map(([name, window]) => [name, window])).toEqual(told.map(([name, window]) => [name, window]));
@@ -54,7 +54,7 @@ describe('docs/guide', () => {
 
   test.each([
     ['statuses.md', 'every status', paymentStatuses],
-    ['statuses.md', 'all that is waited for', ['confirmations', 'finality', 'second_endpoint']],
+    ['statuses.md', 'everything that a payment waits for', ['confirmations', 'finality', 'second_endpoint']],
     ['wrong-amounts.md', 'every reason', enumOf('UnmatchedTransfer', 'reason')],
     ['wrong-amounts.md', 'every explanation', enumOf('FoundTransfers', 'explanation_code')],
   ])('%s explains %s', (name, _, words) => {
@@ -62,7 +62,7 @@ describe('docs/guide', () => {
     expect(rows(page(name)).map(([first]) => first)).toEqual(expect.arrayContaining([...words]));
   });
 
-  test('has the networks that are shipped, by their names, with their confirmations and caps', () => {
+  test('has the shipped networks by name, with their confirmations and caps', () => {
     type Shipped = {
       id: string;
       name: string;
@@ -83,7 +83,7 @@ describe('docs/guide', () => {
   });
 });
 
-/** The fragments by which a page's headings are reached, as GitHub and the gateway make them. */
+/** The fragments of a page's headings, as GitHub and the gateway generate them. */
 function headingsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```$/gm, '');
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

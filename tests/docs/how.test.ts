@@ -7,7 +7,7 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 const folder = join(repositoryRoot, 'docs', 'how');
 const pages = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
 
-/** Paths in backticks; those with a placeholder or a wildcard are examples. */
+/** Paths in backticks. Those with a placeholder or a wildcard are examples. */
 const pathsIn = (page: string): string[] =>
   [...page.matchAll(/`((?:packages|services|infra|docs|tests|k8s)\/[^`\s]*)`/g)]
     .map(([, path = '']) => path)

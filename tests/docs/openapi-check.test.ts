@@ -17,8 +17,8 @@ const details = exampleOf(
 const unauthorized = { detail: 'Missing or invalid API key', code: 'unauthorized' };
 const exceeded = { detail: 'Rate limit exceeded', code: 'rate_limited' };
 
-describe('holding an answer against the OpenAPI document', () => {
-  test('accepts every example of the document as the answer it is an example of', () => {
+describe('checking an answer against the OpenAPI document', () => {
+  test('accepts every example of the document as an answer', () => {
     let answers = 0;
     for (const { method, path, at: operation } of operations('paths')) {
       for (const [status, response] of members<Response>(operation, 'responses')) {
@@ -36,7 +36,7 @@ describe('holding an answer against the OpenAPI document', () => {
     expect(answers).toBeGreaterThan(100);
   });
 
-  test('notices a status that the operation does not have', () => {
+  test('reports a status that the operation does not have', () => {
     expect(
       undocumented('GET', paymentsPath, answerOf(500, { detail: 'Internal error', code: 'internal_error' })),
     ).toEqual(['the status 500 is not documented here']);
@@ -55,21 +55,21 @@ describe('holding an answer against the OpenAPI document', () => {
     ).toEqual([]);
   });
 
-  test('finds the operation of a path whose segments are all literal before that of a parameter', () => {
+  test('prefers an operation whose path is literal over one with a parameter', () => {
     const page = answerOf(200, { payments: [payment], next_cursor: null });
     expect(undocumented('GET', `${paymentsPath}/page?limit=1`, page)).toEqual([]);
     expect(undocumented('GET', `${paymentsPath}/${'t'.repeat(43)}`, page)).not.toEqual([]);
   });
 
   test.each([
-    ['a field too many', { ...payment, merchant_id: 'mer_1' }, 'additional'],
+    ['an additional field', { ...payment, merchant_id: 'mer_1' }, 'additional'],
     ['a missing field', { ...payment, paid_at: undefined }, "'paid_at'"],
     ['a number for an amount', { ...payment, amount: 10.5 }, '/amount'],
-    ['an id of another form', { ...payment, payment_id: 'pay_1' }, '/payment_id'],
-    ['a moment without milliseconds', { ...payment, created_at: '2026-03-14T09:26:53Z' }, '/created_at'],
-    ['a moment that is none', { ...payment, created_at: '2026-13-14T09:26:53.589Z' }, '/created_at'],
+    ['an id of another format', { ...payment, payment_id: 'pay_1' }, '/payment_id'],
+    ['a time without milliseconds', { ...payment, created_at: '2026-03-14T09:26:53Z' }, '/created_at'],
+    ['an invalid time', { ...payment, created_at: '2026-13-14T09:26:53.589Z' }, '/created_at'],
     ['a status that does not exist', { ...payment, status: 'SETTLED' }, '/status'],
-    ['a paid payment without its moment', { ...payment, status: 'PAID' }, '/paid_at'],
+    ['a paid payment without its time', { ...payment, status: 'PAID' }, '/paid_at'],
     ['a waiting payment with a transaction', { ...payment, transaction: details['transaction'] }, '/transaction'],
     ['another kind of body', [payment], 'object'],
   ])('notices %s', (_, body, hint) => {
@@ -78,7 +78,7 @@ describe('holding an answer against the OpenAPI document', () => {
     expect(problems[0]).toContain(hint);
   });
 
-  test('notices a public status that says more than it may', () => {
+  test('reports a public status that says more than it may', () => {
     const { status, amount, currency, network, merchant_wallet, description, expires_at } = payment;
     const shown = { status, amount, currency, network, merchant_wallet, description, expires_at };
     const path = `${paymentsPath}/${'t'.repeat(43)}`;
@@ -89,7 +89,7 @@ describe('holding an answer against the OpenAPI document', () => {
     expect(undocumented('GET', path, answerOf(200, { ...shown, payment_id: payment['payment_id'] }))).not.toEqual([]);
   });
 
-  test('notices a field that is given twice, at any depth', () => {
+  test('reports a field that occurs twice, at any depth', () => {
     expect(
       undocumented('GET', paymentsPath, answerOf(401, '{"detail":"a","detail":"b","code":"unauthorized"}')),
     ).toEqual(['the body has the field "detail" more than once']);
@@ -99,12 +99,12 @@ describe('holding an answer against the OpenAPI document', () => {
     ]);
   });
 
-  test('takes texts that look like JSON for what they are', () => {
+  test('reads texts that look like JSON as texts', () => {
     const described = { ...payment, description: '"status": {"a":1,"a":2} \\" [' };
     expect(undocumented('POST', paymentsPath, answerOf(201, described))).toEqual([]);
   });
 
-  test('notices a body that is no JSON, or is called something else', () => {
+  test('reports a body that is not JSON, or has another content type', () => {
     expect(undocumented('GET', paymentsPath, answerOf(401, '{"detail":'))).toEqual(['the body is not JSON']);
     const html = answerOf(401, '<p>no</p>', [...usual.slice(0, 2), ['Content-Type', 'text/html']]);
     expect(undocumented('GET', paymentsPath, html)).toEqual(['the content type "text/html" is not documented here']);
@@ -112,15 +112,19 @@ describe('holding an answer against the OpenAPI document', () => {
 
   test.each([
     ['no request id', usual.slice(1), 'the header X-Request-ID is missing'],
-    ['two request ids', [...usual, ['x-request-id', 'b']], 'the header X-Request-ID is there 2 times'],
+    ['two request ids', [...usual, ['x-request-id', 'b']], 'the header X-Request-ID occurs 2 times'],
     ['a request id with a space', [['X-Request-ID', 'a b'], ...usual.slice(1)], 'the header X-Request-ID "a b"'],
-    ['no word on caching', [usual[0]!, usual[2]!], 'the header Cache-Control is missing'],
-    ['leave to cache', [usual[0]!, usual[2]!, ['Cache-Control', 'public']], 'the header Cache-Control "public"'],
+    ['no Cache-Control', [usual[0]!, usual[2]!], 'the header Cache-Control is missing'],
+    ['permission to cache', [usual[0]!, usual[2]!, ['Cache-Control', 'public']], 'the header Cache-Control "public"'],
     ['a cookie', [...usual, ['Set-Cookie', 'a=b']], 'the API sets a cookie'],
     ['a CORS header', [...usual, ['Access-Control-Allow-Origin', '*']], 'the API has the CORS header'],
-    ['a header of its own', [...usual, ['X-Powered-By', 'Express']], 'the header x-powered-by is not documented here'],
     [
-      'a pause that belongs elsewhere',
+      'an undocumented header',
+      [...usual, ['X-Powered-By', 'Express']],
+      'the header x-powered-by is not documented here',
+    ],
+    [
+      'a Retry-After that belongs elsewhere',
       [...usual, ['Retry-After', '5']],
       'the header retry-after is not documented here',
     ],
@@ -129,7 +133,7 @@ describe('holding an answer against the OpenAPI document', () => {
     expect(problems).toContainEqual(expect.stringContaining(problem));
   });
 
-  test('wants Retry-After from the application, in whole seconds, and never from the edge', () => {
+  test('requires Retry-After from the application, in whole seconds, and never from the edge', () => {
     const with429 = (body: object, ...retryAfter: string[]) =>
       undocumented(
         'GET',
@@ -145,14 +149,14 @@ describe('holding an answer against the OpenAPI document', () => {
     expect(with429({ detail: 'Slow down', code: 'rate_limited' })).not.toEqual([]);
   });
 
-  test('takes HEAD for GET without a body', () => {
+  test('accepts HEAD like GET without a body', () => {
     const list = { payments: [] };
     expect(undocumented('HEAD', paymentsPath, answerOf(200, ''))).toEqual([]);
     expect(undocumented('HEAD', paymentsPath, answerOf(200, list))).toEqual(['the answer to a HEAD has a body']);
     expect(undocumented('HEAD', paymentsPath, answerOf(201, ''))).not.toEqual([]);
   });
 
-  test('wants 405 with the methods of the path, and only where the path takes others', () => {
+  test('requires 405 with the methods of the path, and only if the path accepts others', () => {
     const refused = (allow: string) =>
       answerOf(405, { detail: 'Method not allowed', code: 'method_not_allowed' }, [...usual, ['Allow', allow]]);
     expect(undocumented('DELETE', paymentsPath, refused('POST, GET, HEAD'))).toEqual([]);
@@ -162,7 +166,7 @@ describe('holding an answer against the OpenAPI document', () => {
     expect(undocumented('TRACE', paymentsPath, refused('GET, HEAD, POST, PUT'))).toEqual([]);
   });
 
-  test('knows what may answer any request, and a path that leads nowhere', () => {
+  test('knows the answers that any request can get, and those of an unknown path', () => {
     const bad = answerOf(400, { detail: 'Bad request', code: 'bad_request' }, usual);
     expect(undocumented('GET', paymentsPath, bad)).toEqual([]);
     expect(undocumented('GET', '/nowhere', bad)).toEqual([]);

@@ -40,14 +40,14 @@ describe('docs/openapi.yaml', () => {
     const config = await createConfig({
       extends: ['recommended'],
       rules: {
-        // The rule would close every part of a composed schema by itself. A test below looks for fields that are not listed.
+        // The rule would close every part of a composed schema separately. A test below looks for unlisted fields.
         'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true },
       },
     });
     const problems = await lint({ ref: openApiFile, config });
     const unexpected = problems.filter(({ ruleId, location }) => {
       const pointer = location[0]?.pointer ?? '';
-      // The linter does not look into extensions, which is where these are used.
+      // The linter does not read extensions, which use these.
       return !(ruleId === 'no-unused-components' && usedOutsideOperations.includes(pointer));
     });
     expect(unexpected.map(({ ruleId, message, location }) => `${ruleId} ${message} ${location[0]?.pointer}`)).toEqual(
@@ -55,25 +55,25 @@ describe('docs/openapi.yaml', () => {
     );
   });
 
-  test('says of payments what packages/contracts/src/api defines: `npm run openapi` writes it', () => {
+  test('describes payments as packages/contracts/src/api defines them: `npm run openapi` writes it', () => {
     const yaml = readFileSync(openApiFile, 'utf8');
     expect(parse(withComponents(yaml))).toEqual(parse(yaml));
   });
 
-  test('has the operations that the gateway routes below /api/v1, and no other', () => {
+  test('has the operations that the gateway routes below /api/v1, and no others', () => {
     const documented = api.map(({ method, path }) => `${method} ${path}`);
     expect(documented.length).toBeGreaterThan(12);
     expect(documented.sort()).toEqual(routesOfGateway());
   });
 
-  test.each(all)('tells a reader what to know about %s', (_, operation) => {
+  test.each(all)('explains %s to a reader', (_, operation) => {
     const { operationId, summary, description, tags } = operation.node;
     for (const text of [operationId, summary, description]) expect(text).toMatch(/\w/);
     expect(tags).toHaveLength(1);
     for (const { node } of parametersOf(operation)) expect([node.name, node.example]).not.toContain(undefined);
   });
 
-  test('has for every operation the answers that all can give, and says what counts toward which limit', () => {
+  test('has the common answers for every operation, and says what counts toward which limit', () => {
     for (const { at: operation } of api) {
       const { description, responses: answers, security } = operation.node;
       const common = ['413', '429', '503', ...(security?.length === 0 ? [] : ['401'])];
@@ -82,7 +82,7 @@ describe('docs/openapi.yaml', () => {
     }
   });
 
-  test('has for every answer an example of each body, the request id, and a word on caching', () => {
+  test('has an example of each body, the request id and Cache-Control for every answer', () => {
     for (const response of responses()) {
       const headers = members<Header>(response, 'headers').map(([name]) => name);
       expect([response.pointer, ...headers]).toEqual(expect.arrayContaining(['X-Request-ID', 'Cache-Control']));
@@ -99,7 +99,7 @@ describe('docs/openapi.yaml', () => {
     expect(problems.filter((text) => !text.endsWith(': fits'))).toEqual([]);
   });
 
-  test('leaves answers and events open, so that clients bear fields that come later, and closes requests', () => {
+  test('leaves answers and events open, so that clients accept later fields, and closes requests', () => {
     const { pointer: freelyNamed } = below('/components/schemas', 'Metadata');
     const closed = pointersTo(openApi, 'additionalProperties')
       .concat(pointersTo(openApi, 'unevaluatedProperties'))
@@ -111,7 +111,7 @@ describe('docs/openapi.yaml', () => {
     for (const { node } of bodies) expect(node).toHaveProperty('additionalProperties', false);
   });
 
-  test('is held to the fields it lists all the same: one more, at any depth of any example, is noticed', () => {
+  test('is still checked against its listed fields: an additional one, at any depth of any example, is reported', () => {
     const grown = bodyExamples().flatMap((example) =>
       withOneField(example.value).map((value) => ({ ...example, value, problem: problemOf(example.schema, value) })),
     );
@@ -123,7 +123,7 @@ describe('docs/openapi.yaml', () => {
     ['PaymentStatus', paymentStatuses],
     ['AccessCode', creationBlockReasons],
     ['ErrorCategory', merchantErrorCategories],
-  ])('%s has the values that the code has, in their order', (name, values) => {
+  ])('%s has the values of the code, in their order', (name, values) => {
     expect(below<{ enum: string[] }>('/components/schemas', name).node.enum).toEqual(values);
   });
 
@@ -139,7 +139,7 @@ describe('docs/openapi.yaml', () => {
     expect(openApi.info.description).toContain(`| ${name} | ${limit} / ${windowSeconds} s |`);
   });
 
-  test('tells the bursts that the edge has', () => {
+  test('has the bursts of the edge', () => {
     const edge = readFileSync(join(repositoryRoot, 'infra', 'nginx', 'edge.conf.template'), 'utf8');
     const burstsOf = (zone: string) =>
       [...edge.matchAll(new RegExp(`limit_req zone=edge_${zone} burst=(\\d+) nodelay;`, 'g'))].map(([, n]) =>
@@ -156,28 +156,28 @@ describe('docs/openapi.yaml', () => {
     ]) {
       expect(description).toContain(row);
     }
-    // The burst passes beside the one request that the rate allows.
+    // The burst passes in addition to the one request that the rate allows.
     expect(description).toContain(`after a quiet time, ${api + 1} requests, or ${rotation + 1} key rotations.`);
     const numbers = ['one', 'two', 'three', 'four', 'five', 'six'];
     const { description: operation } = openApi.paths['/api/v1/merchant/rotate-key']!['post']!;
     expect(operation.replaceAll(/\s+/g, ' ')).toContain(`and ${numbers[rotation]} at once after a quiet time.`);
   });
 
-  test('lists every code of an error', () => {
+  test('lists every error code', () => {
     const { ErrorCode, AccessCode } = openApi.components.schemas as Record<string, { enum: string[] }>;
-    // These have a schema of their own with the code as a constant.
+    // These have their own schema with the code as a constant.
     const own = ['invalid_request', 'rate_limited', 'unavailable'];
     const documented = [...(ErrorCode?.enum ?? []), ...(AccessCode?.enum ?? []), ...own];
     expect(documented.sort()).toEqual(Object.values(errorCodes).flat().sort());
   });
 
-  test('tells of a mistake of ours that whether the request took effect cannot be said, and of a 503 that it did not', () => {
+  test('says about an internal error that the request may have taken effect, and about a 503 that it did not', () => {
     expect(openApi.info.description).toMatch(/\| 500 \| `internal_error` \| text \|[^|]*cannot be said \|/);
     expect(openApi.info.description).toMatch(/\| 503 \| `unavailable` \| text \|[^|]*nothing was stored or changed/);
   });
 
   test.each(['webhook endpoint', 'wallet', 'free amount', 'rate limits'])(
-    'says that creation_allowed does not cover the %s which a creation needs besides',
+    'says that creation_allowed does not cover the %s, which a creation also needs',
     (needed) => {
       const limits = openApi.components.schemas['CreationLimits'] as {
         properties: Record<string, { description: string }>;
@@ -201,11 +201,11 @@ describe('docs/openapi.yaml', () => {
     '1e3',
     '1.0000001',
     '9'.repeat(12),
-  ])('an Amount is what we take for one: %s', (text) => {
+  ])('an Amount is what the code accepts as one: %s', (text) => {
     expect(problemOf('/components/schemas/Amount', text) === null).toBe(parseAmount(text) !== null);
   });
 
-  test("the example of a signature verifies by the rules given, and is that of the example's headers and body", () => {
+  test("the example signature verifies by the documented rules, with the example's headers and body", () => {
     const [event] = events;
     const { node, pointer } = event!.at;
     const line = (name: string): string => new RegExp(`^${name} +(.+)$`, 'm').exec(node.description)?.[1] ?? '';
@@ -228,7 +228,7 @@ const usedOutsideOperations = Object.values(openApi['x-outside-operations']).map
   (reference) => (reference as { $ref: string }).$ref,
 );
 
-/** Nothing is asked of the parts: only the list of routes is looked at. */
+/** The parts do nothing here: only the list of routes is read. */
 function routesOfGateway(): string[] {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
   const parts = { logger: testLogger, metrics, trust: sharedTrust(), upstreams: {}, networks: [] };
@@ -237,7 +237,7 @@ function routesOfGateway(): string[] {
   return (app.router.stack as unknown as Layer[])
     .flatMap(({ route }) => {
       const methods = Object.keys(route?.methods ?? {});
-      // A layer for every method there is only says 405.
+      // A layer for every existing method only answers 405.
       return route !== undefined && methods.length === 1 ? [{ method: String(methods[0]), path: route.path }] : [];
     })
     .filter(({ path }) => path.startsWith('/api/v1/'))
@@ -245,7 +245,7 @@ function routesOfGateway(): string[] {
     .sort();
 }
 
-/** Every response there is: of the operations, and those that may answer any request. */
+/** Every response: of the operations, and those that any request can get. */
 function responses(): Located<Response>[] {
   const found = [
     ...api.flatMap((operation) => members<Response>(operation.at, 'responses')),
@@ -257,7 +257,7 @@ function responses(): Located<Response>[] {
 const parametersOf = (operation: Located<Operation>): Located<Parameter>[] =>
   members<Parameter>(operation, 'parameters').map(([, parameter]) => parameter);
 
-/** Where in the document an object has this keyword. */
+/** Places in the document where an object has this keyword. */
 function pointersTo(node: unknown, keyword: string, pointer = ''): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const here = keyword in node ? [pointer] : [];
@@ -267,7 +267,7 @@ function pointersTo(node: unknown, keyword: string, pointer = ''): string[] {
   return [...here, ...inside];
 }
 
-/** Copies of a value, each with a field more in one of its objects whose fields we name. */
+/** Copies of a value, each with an additional field in one of the objects whose fields we define. */
 function withOneField(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const ours = Object.entries(value).filter(([name]) => name !== 'metadata');

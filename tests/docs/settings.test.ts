@@ -11,7 +11,7 @@ type Row = { name: string; defaultText: string; required: boolean };
 
 const tables = readTables(readFileSync(join(repositoryRoot, 'docs', 'settings.md'), 'utf8'));
 
-/** Only tests and pictures need a browser. */
+/** Only tests and screenshots need a browser. */
 const browserFile = join(repositoryRoot, 'packages', 'local-backends', 'src', 'chromium.ts');
 
 describe('docs/settings.md', () => {
@@ -19,15 +19,15 @@ describe('docs/settings.md', () => {
     const read = (env: NodeJS.ProcessEnv) => readSettings(service, env);
     const rows = [...table('Every service'), ...table(service)];
 
-    test('has every setting that the process reads, and no other', () => {
+    test('has every setting that the process reads, and no others', () => {
       expect(namesOf(rows)).toEqual(settingsOf(service).known);
     });
 
-    test('calls those required without which the process does not start', () => {
+    test('marks the settings as required without which the process does not start', () => {
       expect(namesOf(rows.filter(({ required }) => required))).toEqual(settingsOf(service).required);
     });
 
-    test('gives the defaults that are in force', () => {
+    test('gives the actual defaults', () => {
       for (const { name, defaultText } of rows.filter((row) => row.defaultText !== '')) {
         expect(read({ ...samples, [name]: defaultText })).toEqual(read(samples));
       }
@@ -78,7 +78,7 @@ describe('docs/settings.md', () => {
   });
 });
 
-/** The tables by the headings they stand under. */
+/** The tables by their headings. */
 function readTables(markdown: string): Map<string, Row[]> {
   const sections = markdown.split(/^## /m).slice(1);
   return new Map(
@@ -105,13 +105,13 @@ function table(heading: string): Row[] {
 
 const namesOf = (rows: readonly Row[]): string[] => rows.map(({ name }) => name).sort();
 
-/** Sources alone: what packages link to each other leads round in circles. */
+/** Only sources: the links of packages to each other form circles. */
 function sourcesBelow(...directory: string[]): string[] {
   const cwd = join(repositoryRoot, ...directory);
   const names = globSync('**/*.{ts,mjs}', { cwd, exclude: ['**/node_modules', '**/test'] });
   return names.map((name) => readFileSync(join(cwd, name), 'utf8'));
 }
 
-/** What the pattern's group matches, sorted, each once. */
+/** The matches of the pattern's group, sorted and unique. */
 const found = (sources: readonly string[], pattern: RegExp): string[] =>
   [...new Set(sources.flatMap((source) => [...source.matchAll(pattern)].map(([, name = '']) => name)))].sort();

@@ -5,7 +5,7 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { composeProject, type Project } from './compose.ts';
 import { run } from './docker.ts';
 
-/** What `git clone` would not bring. */
+/** Files that `git clone` would not create. */
 const notCloned = [
   'node_modules',
   '.git',
@@ -19,14 +19,16 @@ const notCloned = [
 
 type OnEnd = (close: () => Promise<unknown>) => void;
 
-/** A checkout of its own, as a server has it, so that docs' commands can be typed in it. Removed after the part, with what it started. */
+/**
+ * A separate checkout, as on a server, in which the docs' commands can be run. It is removed after the part, with everything it started.
+ */
 export async function freshCheckout(version: string, onEnd: OnEnd): Promise<Project> {
   const folder = await newFolder(onEnd);
   await bringHere(folder);
   return composeProject(folder, version);
 }
 
-/** A checkout of a release. @param archive as `git archive` makes it. @param version of its images here. */
+/** A checkout of a release. @param archive from `git archive`. @param version of its images here. */
 export async function releaseCheckout(archive: string, version: string, onEnd: OnEnd): Promise<Project> {
   const folder = await newFolder(onEnd);
   await extract(archive, folder);
@@ -36,18 +38,18 @@ export async function releaseCheckout(archive: string, version: string, onEnd: O
   return composeProject(folder, version);
 }
 
-/** What `git checkout` of the release does, but for `kept`, which the operator has changed. */
+/** What `git checkout` of the release does, except for `kept`, which the operator has changed. */
 export async function releaseInto({ folder }: Project, archive: string, kept: readonly string[]): Promise<void> {
   await extract(archive, folder, ...kept.map((path) => `--exclude=${path}`));
 }
 
-/** tests/engine is this version's: it stands for what surrounds a deployment. */
+/** tests/engine stays this version's: it represents what surrounds a deployment. */
 async function extract(archive: string, folder: string, ...words: string[]): Promise<void> {
   await run('tar', ['--extract', '--file', archive, '--directory', folder, ...words]);
   await cp(import.meta.dirname, join(folder, 'tests/engine'), { recursive: true });
 }
 
-/** What `git pull` of this version does, but for `kept`, and for files that are no longer there: they stay. */
+/** What `git pull` of this version does, except for `kept`. Files that no longer exist are not removed. */
 export const pullInto = ({ folder }: Project, kept: readonly string[]): Promise<void> => bringHere(folder, kept);
 
 async function newFolder(onEnd: OnEnd): Promise<string> {

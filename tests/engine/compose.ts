@@ -4,28 +4,31 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { environmentText } from '../../infra/docker/setup/init/env-file.ts';
 import { docker, patience, run } from './docker.ts';
 
-/** The compose project of one checkout, as its .env has it, on the engine that answers here. */
+/** The compose project of one checkout, with its .env, on the engine that answers here. */
 export type Project = {
   folder: string;
-  /** A program of the checkout, such as `sh infra/docker/backup.sh`, to its end. @returns its stdout. @throws Error, unless it ends with 0. */
+  /**
+   * Runs a program of the checkout, such as `sh infra/docker/backup.sh`, to its end. @returns its stdout. @throws Error unless it exits
+   * with 0.
+   */
   run(program: string, ...words: string[]): Promise<string>;
-  /** `docker compose …`, likewise. */
+  /** Runs `docker compose …` in the same way. */
   compose(...words: string[]): Promise<string>;
-  /** Starts what does not run, or one service alone, and waits until everything that is asked how it is says that it is well. */
+  /** Starts what does not run, or only one service, and waits until everything with a health check is healthy. */
   up(service?: string): Promise<void>;
-  /** Kills process 1 of a service's container as a machine that is out of memory would, and waits until it is back and well. */
+  /** Kills process 1 of a service's container, as a machine without free memory would, and waits until it is back and healthy. */
   kill(service: string): Promise<void>;
   containers(): Promise<Container[]>;
-  /** Puts settings into its .env. */
+  /** Sets values in its .env. */
   set(values: Record<string, string>): Promise<void>;
 };
 
 export type Container = { service: string; id: string; image: string; state: string; health: string };
 
-/** Of everything that is started here: a deployment that this machine may have is called otherwise. */
+/** The project name of everything started here. A deployment on this machine has a different one. */
 export const projectName = 'quittance-engine';
 
-/** @param version of our images, from one of which helpers run. */
+/** @param version of our images, which helpers run from. */
 export function composeProject(folder: string, version: string): Project {
   const here = { cwd: folder, env: { ...process.env, COMPOSE_PROJECT_NAME: projectName } };
   const compose = (...words: string[]) => run('docker', ['compose', ...words], here);
@@ -60,7 +63,7 @@ export function composeProject(folder: string, version: string): Project {
     kill: async (service) => {
       const { id } = (await containers()).find((container) => container.service === service)!;
       const [pid, before] = await inspect(id, '{{.State.Pid}} {{.RestartCount}}');
-      // `docker kill` would count as a wish to have it stopped. By the engine's rights, which who calls it may lack.
+      // After `docker kill`, the engine would not restart the container. The kill runs with the engine's rights, which the caller may lack.
       const words = ['run', '--rm', '--pid', 'host', '--user', '0', `quittance/setup:${version}`];
       await docker(...words, 'node', '-e', `process.kill(${pid}, 'SIGKILL')`);
       await eventually(async () => {
@@ -74,7 +77,10 @@ export function composeProject(folder: string, version: string): Project {
 
 const refusals = ['Error response from daemon', 'error while interpolating'];
 
-/** A busy machine answers health checks late, which ends a start's wait and nothing else. What the engine itself refuses stays so. */
+/**
+ * On a busy machine, late health checks can end the wait of a start without any fault, so it is repeated. A refusal by the engine itself is
+ * not.
+ */
 export async function whenNotBusy(start: () => Promise<string>): Promise<void> {
   const refusal = await eventually(async () => {
     try {

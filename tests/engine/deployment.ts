@@ -10,35 +10,35 @@ import type { PartContext } from './part.ts';
 import { openShop, prepareShop, type Shop } from './shop.ts';
 
 export type Deployment = Project & {
-  /** Where the edge is on this machine, without TLS. */
+  /** URL of the edge on this machine, without TLS. */
   edgeUrl: string;
-  /** Takes a payment all the way. @returns its id. */
+  /** Makes a payment from creation to webhook. @returns its id. */
   paid(): Promise<string>;
-  /** Kills the container of each, one after the other, and has a payment paid once they are back. */
+  /** Kills the container of each service, one after the other, and makes a payment once they are back. */
   survives(...services: string[]): Promise<void>;
-  /** `ops …` of the deployment. */
+  /** Runs `ops …` of the deployment. */
   ops(...words: string[]): Promise<string>;
 };
 
 type Choice = {
-  /** In place of a checkout of this version. The caller has built its images. */
+  /** Used instead of a checkout of this version. The caller has built its images. */
   checkout?: Project;
-  /** For init, beside the name, the endpoints and a wallet. */
+  /** Options for init in addition to the name, the endpoints and a wallet. */
   options?: string[];
-  /** More for the end of COMPOSE_FILE. */
+  /** Added to the end of COMPOSE_FILE. */
   files?: string[];
-  /** In place of the bundled backends that init lets run. */
+  /** Used instead of the bundled backends that init enables. */
   profiles?: string[];
   settings?: Record<string, string>;
-  /** Before the first start, in the checkout. */
+  /** Called in the checkout before the first start. */
   prepare?: (project: Project) => Promise<void>;
 };
 
 export const publicHost = 'pay.example.com';
 
 /**
- * What docs/go-live.md leads to, by its commands: settings by `init.sh`, everything started, a merchant made by `ops`. The test chain stands
- * for a provider, under the name that a node of one's own would have. It has a shop beside it, and one payment paid.
+ * The result of docs/go-live.md, by its commands: settings by `init.sh`, everything started, a merchant created by `ops`. The test chain
+ * replaces a provider, under the name that an operator's own node would have. A shop runs next to it, and one payment is paid.
  */
 export async function deploy(context: PartContext, choice: Choice = {}): Promise<Deployment> {
   const { images, say, onEnd } = context;
@@ -92,7 +92,7 @@ function lifeOf(project: Project, shop: Shop, say: PartContext['say']): Pick<Dep
   };
 }
 
-/** `infra/networks.json` has the test chain in place of the real ones, because a provider of these cannot be had here. */
+/** The test chain replaces the real ones in `infra/networks.json`, because no provider of those is available here. */
 async function initialise(project: Project, edgePort: number, options: string[]): Promise<void> {
   const { folder } = project;
   const testChain = JSON.parse(
@@ -103,7 +103,7 @@ async function initialise(project: Project, edgePort: number, options: string[])
     JSON.stringify(testChain.map((one) => ({ ...one, rpc_urls: [] }))),
   );
   await writeFile(join(folder, 'endpoints.txt'), 'local http://anvil:8545 X-Api-Key:a-key-of-the-provider\n');
-  // What listens on the usual port of this machine is no business of ours.
+  // Other programs may use the usual port on this machine.
   const example = join(folder, '.env.example');
   const text = (await readFile(example, 'utf8')).replace(/^EDGE_PUBLISH=.*$/m, `EDGE_PUBLISH=127.0.0.1:${edgePort}`);
   await writeFile(example, text);

@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 
 type Options = { cwd?: string; env?: NodeJS.ProcessEnv; input?: string };
 
-/** Patient beyond what any machine needs: whether something happens is judged here, and never how soon. */
+/** Longer than any machine needs, because tests check whether something happens, not how soon. */
 export const patience = { timeoutMs: 900_000, intervalMs: 500 };
 
 export const docker = (...words: string[]): Promise<string> => run('docker', words);
 
-/** A program, to its end. @returns what it wrote to stdout. @throws Error with the end of all that it wrote, unless its exit code is 0. */
+/** Runs a program to its end. @returns its stdout. @throws Error with the end of its output, unless it exits with 0. */
 export async function run(program: string, words: readonly string[], options: Options = {}): Promise<string> {
   const { input, ...rest } = options;
   const running = promisify(execFile)(program, words, { maxBuffer: 100_000_000, ...rest });
@@ -20,7 +20,7 @@ export async function run(program: string, words: readonly string[], options: Op
   return stdout;
 }
 
-/** Every container, network and volume whose name begins so, with all that is in it. */
+/** Removes every container, network and volume whose name has this prefix, with its content. */
 export async function removeAll(prefix: string): Promise<void> {
   const named = async (...words: string[]) =>
     (await docker(...words, '--quiet', '--filter', `name=^${prefix}`)).split('\n').filter(Boolean);

@@ -8,28 +8,28 @@ import { freshCheckout } from './checkout.ts';
 import type { Project } from './compose.ts';
 import type { PartContext } from './part.ts';
 
-/** What containers run from. */
+/** The images that containers run. */
 export type Images = {
-  /** Of ours, as package.json has it. */
+  /** The version of our images, from package.json. */
   version: string;
-  /** Whether stand-ins take the places of images that are not ours, because no registry has them. */
+  /** Whether stand-ins replace third-party images, because no registry is reachable. */
   areStandIns: boolean;
-  /** For `docker compose build`. */
+  /** Arguments for `docker compose build`. */
   buildWords: string[];
-  /** Gives stand-ins the names by which the local stack and the tests ask for others' images. */
+  /** Tags stand-ins with the names by which the local stack and the tests use third-party images. */
   nameStandIns(): void;
-  /** Builds ours, the first time it is called. */
+  /** Builds our images at the first call. */
   ours(): Promise<void>;
 };
 
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 
-/** Takes others' images from their registry, or makes stand-ins where that cannot be reached. */
+/** Pulls third-party images from their registry, or builds stand-ins if it is unreachable. */
 export async function prepareImages(say: (line: string) => void): Promise<Images> {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   const areStandIns = !(await isBaseThere());
   if (areStandIns) {
-    say('images  of others cannot be pulled; stand-ins are made of packages');
+    say('images  of third parties cannot be pulled; stand-ins are built from packages');
     makeStandIns();
   }
   const images: Images = {
@@ -53,7 +53,7 @@ function buildOurs(images: Images, say: (line: string) => void): Promise<void> {
   );
 }
 
-/** Builds every image that these compose files of a checkout name, at once. @param version of the images. */
+/** Builds every image that these compose files of a checkout name, all together. @param version of the images. */
 export async function buildImages(
   { buildWords, say }: Pick<Images, 'buildWords'> & Pick<PartContext, 'say'>,
   { version, files }: { version: string; files: string },
@@ -73,7 +73,7 @@ export async function buildImages(
 const [, nodeVersion = '', nodeDigest = ''] =
   /^ARG NODE_VERSION=(.*)\nARG NODE_DIGEST=(.*)$/m.exec(read('infra/docker/Dockerfile')) ?? [];
 
-/** The base of ours, which none of them can be built without. */
+/** Whether the base of our images is available; none can be built without it. */
 function isBaseThere(): Promise<boolean> {
   return docker('pull', '--quiet', `node:${nodeVersion}-trixie-slim${nodeDigest}`).then(
     () => true,
@@ -86,7 +86,7 @@ function makeStandIns(): void {
   execFileSync('sh', [join(import.meta.dirname, 'stand-ins', 'make.sh'), nodeVersion, foundry], { stdio: 'inherit' });
 }
 
-/** For the end of COMPOSE_FILE: what puts stand-ins into these compose files. */
+/** For the end of COMPOSE_FILE: files that put stand-ins into these compose files. */
 export function standInsOf({ areStandIns }: Images, files: readonly string[]): string[] {
   if (!areStandIns) return [];
   const folder = 'tests/engine/stand-ins';

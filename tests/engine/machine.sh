@@ -1,11 +1,11 @@
 #!/bin/sh
-# A Debian 13 with Docker and Compose in a directory, on a Linux machine that has no container engine: runs a command in it and ends
-# with it. Needs root and Debian's packages; nothing is installed, and no network, mount or process of the machine changes.
+# A Debian 13 with Docker and Compose in a directory, for a Linux machine that has no container engine. Runs a command in it and ends with
+# it. Needs root and Debian's packages. It installs nothing, and changes no network, mount or process of the machine.
 #
 #   machine.sh COMMAND …
 #
-# The machine has a network of its own with a way out through this one, the engine's data and the checkout at their paths, and as
-# ~/.npmrc what this machine's says of registries. It is kept in .local/engine (1 GB, a minute the first time).
+# It has its own network with outbound access through this machine, has the engine's data and the checkout at their paths, and has an
+# ~/.npmrc with this machine's registry settings. It is kept in .local/engine (1 GB, a minute the first time).
 set -eu
 
 checkout=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -33,7 +33,7 @@ make_tree() {
   rm -rf "$work"
 }
 
-# Containers are a group of processes to this machine, and all of them together would get as much of its processors as one process outside.
+# For this machine containers are one group of processes, which together would get as much processor time as one process outside.
 weigh_containers() {
   groups=/sys/fs/cgroup
   if [ -f $groups/cpu/cpu.shares ]; then
@@ -43,7 +43,7 @@ weigh_containers() {
   fi
 }
 
-# In namespaces of its own. With chroot instead of pivot_root, `docker exec` would run in the root of the namespace: this machine's.
+# In separate namespaces. With chroot instead of pivot_root, `docker exec` would run in the namespace's root, which is this machine's.
 inside() {
   mount --make-rprivate /
   mount --bind "$tree" "$tree"
@@ -83,18 +83,18 @@ if [ "${1:-}" = --inside ]; then
 fi
 [ "$(uname -s)" = Linux ] || fail "$(uname -s) has no namespaces"
 [ "$(id -u)" = 0 ] || fail 'only root can shut an engine into namespaces'
-unshare --mount --net --pid --fork true || fail 'this machine lets nobody make namespaces'
+unshare --mount --net --pid --fork true || fail 'this machine allows no namespaces'
 mkdir -p "$home/docker"
 [ -d "$tree" ] || make_tree
 cp /etc/resolv.conf "$tree/etc/resolv.conf"
-# A machine behind a mirror may have authorities and a registry of its own.
+# A machine behind a mirror may have its own authorities and registry.
 cp /etc/ssl/certs/ca-certificates.crt "$tree/etc/ssl/certs/"
 
 unshare --mount --net --pid --fork --kill-child sh "$0" --inside "$@" <&0 &
 child=$!
 trap 'kill -KILL $child 2>/dev/null || true' EXIT INT TERM
 until [ "$(readlink /proc/$child/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.1; done
-# The way out: of this machine's own addresses none is reachable.
+# Outbound access, without access to this machine's own addresses.
 unshare --mount sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && exec chroot "$1" \
   slirp4netns --configure --mtu=1400 --disable-host-loopback "$2" tap0' sh "$tree" "$child" >"$home/slirp4netns.log" 2>&1 &
 trap 'kill -KILL $child $! 2>/dev/null || true' EXIT INT TERM

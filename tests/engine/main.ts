@@ -6,7 +6,7 @@ import { prepareImages, type Images } from './images.ts';
 import type { Part } from './part.ts';
 
 /**
- * Carries out the named parts, or all of them, on the engine that answers here. Everything that is made is removed, but for images.
+ * Runs the named parts, or all of them, on the engine that answers here. Everything is removed afterwards, except images.
  *
  *   main.ts [PART …]
  */
@@ -23,13 +23,13 @@ const outcomes: string[] = [];
 for (const part of parts) outcomes.push(await carryOut(part, images));
 console.log(`\n${outcomes.join('\n')}`);
 
-/** One that does not hold keeps no other from being carried out. @returns what came of it. */
+/** Runs one part. A failed part does not prevent the others. @returns its outcome. */
 async function carryOut({ name, about, run }: Part, images: Images): Promise<string> {
   say(`\n${name}: ${about}`);
   const start = performance.now();
   const closers: (() => Promise<unknown>)[] = [];
   try {
-    // Of a run that was killed.
+    // Left by a killed run.
     await removeAll(projectName);
     const skipped = await run({ images, say, onEnd: (close) => closers.unshift(close) });
     if (skipped !== undefined) return `skipped ${name}: ${skipped}`;

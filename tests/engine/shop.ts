@@ -12,7 +12,7 @@ import { patience } from './docker.ts';
 
 /** The merchant of a deployment, and its customers. */
 export type Shop = {
-  /** Creates a payment, pays it on the chain, waits until it is PAID, and its webhook here and verified. @returns its id. */
+  /** Creates a payment, pays it on the chain, and waits until it is PAID and its webhook is received and verified. @returns its id. */
   pay(): Promise<string>;
 };
 
@@ -20,17 +20,17 @@ export type Shop = {
 type Places = { edgeUrl: string; chainUrl: string; receiverPort: number; dispatcher: string };
 type Received = { body: { payment_id: string; status: string }; verified: boolean };
 
-/** In no public DNS; where it leads is said by the exception. The address is that of shop.yml. */
+/** In no public DNS. The exception sets its address, which is that of shop.yml. */
 const host = 'shop.internal';
 const address = '10.213.253.10:8443';
 
-/** The authority that signs the receiver's certificate, which both containers read as a user of their own. */
+/** The authority that signs the receiver's certificate. Both containers read it as their own users. */
 export async function prepareShop(folder: string): Promise<void> {
   const files = await ensureCertificateAuthority(join(folder, 'shop'));
   await chmod(files.keyFile, 0o644);
 }
 
-/** As docs/go-live.md and docs/operations.md have it: a merchant without limits, an exception for its endpoint, a webhook. */
+/** As in docs/go-live.md and docs/operations.md: a merchant without limits, an exception for its endpoint, a webhook. */
 export async function openShop(
   project: Project,
   places: Places,
@@ -55,7 +55,7 @@ export async function openShop(
     WEBHOOK_PRIVATE_TARGETS: `${created.merchant_id}@${host}=${address}`,
     WEBHOOK_PRIVATE_TARGETS_CA: '/etc/quittance/private-targets.pem',
   });
-  // Which reads both when it starts.
+  // The dispatcher reads both when it starts.
   await project.up(places.dispatcher);
   const registered = { ...created, wallet: Wallet.createRandom().address };
   const url = `https://${host}/webhooks/quittance`;
@@ -64,7 +64,7 @@ export async function openShop(
 
   return {
     pay: async () => {
-      // Which it forgets when its container is another one.
+      // A new container of the receiver does not have the key yet.
       await eventually(() => trustKey(receiverUrl, merchant.key_id, merchant.signing_key), patience);
       const amount = (1 + Math.random() * 90).toFixed(6);
       const order = { amount, description: 'Paid on an engine' };

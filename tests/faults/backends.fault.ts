@@ -16,13 +16,13 @@ import { withDatabase } from '../support/database.ts';
 import type { Fault } from './fault.ts';
 
 const CAMPAIGN: Campaign = { merchants: 40, creations: 30, clients: 3 };
-/** One with killed sessions alone, and one in which the server is killed as well. */
+/** One run with killed sessions only, and one in which the server is killed as well. */
 const USUAL_RUNS = 2;
 
 export const fault: Fault = {
   name: 'backends',
   about:
-    'creations while database sessions, and once the whole server, are killed: exactly what is allowed, counted, said and replayed to the byte',
+    'creations while database sessions, and once the whole server, are killed: exactly the allowed number is created, counted, published and replayed byte for byte',
   async run({ seed, runs, say, onEnd }) {
     const server = await ownServer(onEnd);
     const payments = await paymentsOn(server.url);
@@ -48,7 +48,7 @@ export const fault: Fault = {
   },
 };
 
-/** A server of its own, because the run's cannot be killed, and forgets what was committed last when it dies. */
+/** A separate server, because the run's cannot be killed, and loses the last commits when it dies. */
 async function ownServer(onEnd: (close: () => Promise<void>) => void) {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-faults-'));
   onEnd(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
@@ -59,7 +59,7 @@ async function ownServer(onEnd: (close: () => Promise<void>) => void) {
   onEnd(() => server.kill());
   return {
     url: server.url,
-    /** As a power cut would end it, and started again on the same data. */
+    /** Kills it as a power cut would, and starts it again on the same data. */
     async crash(say: (line: string) => void): Promise<void> {
       await server.kill();
       say('  the server was killed');
@@ -69,7 +69,7 @@ async function ownServer(onEnd: (close: () => Promise<void>) => void) {
   };
 }
 
-/** Two replicas of the service with everything that belongs to them on this server. */
+/** Two replicas of the service with everything that they need, on this server. */
 async function paymentsOn(serverUrl: string): Promise<PaymentsUnderTest> {
   const { TEST_POSTGRES_URL: shared } = process.env;
   process.env['TEST_POSTGRES_URL'] = serverUrl;
@@ -81,8 +81,8 @@ async function paymentsOn(serverUrl: string): Promise<PaymentsUnderTest> {
 }
 
 /**
- * How many PaymentCreated have taken effect at their hearer, by its inbox. Its database dies with the server, and then its process
- * cannot tell whether what it was committing is there.
+ * How many PaymentCreated messages have taken effect at their consumer, counted in its inbox. Its database dies with the server, so its
+ * process cannot know whether an interrupted commit happened.
  */
 async function messagesTaken(serverUrl: string): Promise<number> {
   const name = await withDatabase(serverUrl, async (db) => {
@@ -100,16 +100,16 @@ async function messagesTaken(serverUrl: string): Promise<number> {
   });
 }
 
-/** A run in which nothing was hit shows nothing. */
+/** A run in which no fault had an effect proves nothing. */
 const emptiness = ({ terminated, unavailable, refused }: CampaignReport): string[] =>
   Object.entries({
     'session was ended': terminated,
-    'request was told 503': unavailable,
+    'request was answered 503': unavailable,
     'creation was refused': refused,
   })
     .filter(([, count]) => count === 0)
     .map(([what]) => `no ${what}`);
 
 const describe = (report: CampaignReport, killsServer: boolean): string =>
-  `${report.created} created, ${report.refused} refused, ${report.unavailable} requests told 503, ${report.terminated} sessions ended, ` +
+  `${report.created} created, ${report.refused} refused, ${report.unavailable} requests answered 503, ${report.terminated} sessions ended, ` +
   `${report.cancelled} statements cancelled${killsServer ? ', the server killed once' : ''}`;

@@ -7,9 +7,9 @@ export const fault: Fault = {
   name: 'chain',
   about:
     'chain-watcher while its processes are killed and frozen, its chain is reorganised and its nodes fail and lie, for --runs minutes; ' +
-    'held against a replay of the chain by other code',
+    'compared with a replay of the chain by independent code',
   async run({ seed, runs, say, onEnd }) {
-    // Every other seed also has lies that only the comparison of endpoints uncovers; then an audit may find what a reading could not.
+    // Every other seed also has lies that only a comparison of endpoints finds. Then an audit may find what a read could not.
     const hides = seed % 2 === 0;
     const isFast = seed % 4 === 0;
     const durationMs = (runs ?? USUAL_MINUTES) * 60_000;
@@ -19,9 +19,9 @@ export const fault: Fault = {
       lines: [
         ...lines,
         hides
-          ? 'One endpoint also hid things, which is for the audit to repair.'
-          : 'No endpoint hid anything for good, so no audit was needed.',
-        'The seed makes the same plan again; how far each process is when something happens, the machine decides.',
+          ? 'One endpoint also hid transfers, which the audit has to repair.'
+          : 'No endpoint hid anything permanently, so no audit was needed.',
+        'The seed repeats the plan; the progress of each process at a fault depends on the machine.',
       ],
     };
   },

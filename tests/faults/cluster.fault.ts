@@ -10,17 +10,17 @@ import { openWorld, type World } from './system/world.ts';
 const SHOPS = 10;
 /** Without any fault, for comparison. */
 const QUIET_MS = 15_000;
-/** After each fault, in which everything must have gone on. */
+/** After each fault; in this time everything must have recovered. */
 const CALM_MS = 5_000;
 
-const HEAD = 'Longest wait in seconds, of a shop for its 201, of a message for its effect:';
+const HEAD = 'Longest wait in seconds, of a shop for its 201 and of a message for its effect:';
 
 export const fault: Fault = {
   name: 'cluster',
   about:
-    'three nodes of RabbitMQ, and a PostgreSQL with a synchronous standby, under the load of shops: the node that leads is killed, frozen and ' +
-    'parted from the others, the primary is killed and frozen and the standby takes over, --runs rounds (--part for one step): nothing is lost, ' +
-    'and how long anything had to wait is told',
+    'three nodes of RabbitMQ, and a PostgreSQL with a synchronous standby, under the load of shops: the leading node is killed, frozen and ' +
+    'isolated, the primary is killed and frozen and the standby takes over, --runs rounds (--part for one step): nothing is lost, ' +
+    'and the longest waits are printed',
   async run({ seed, runs, part, say, onEnd }) {
     const chosen = steps.filter(({ name }) => part === null || name === part);
     if (chosen.length === 0)

@@ -5,15 +5,15 @@ import { judge, wrongHistory } from './day/judge.ts';
 import { countDay, newCount, tableOf } from './day/table.ts';
 import type { Fault } from './fault.ts';
 
-/** Days of each kind. */
+/** Number of days of each kind. */
 const USUAL_RUNS = 20;
-/** More of one kind say nothing new. */
+/** More histories of one kind add nothing. */
 const HISTORIES_PRINTED = 3;
 
 export const fault: Fault = {
   name: 'day',
   about:
-    'days of usual traffic on one wallet, by unique and by plain amounts: late, short and doubled transfers, and whether one pays for a stranger',
+    'days of usual traffic on one wallet, by unique and by plain amounts: late, short and doubled transfers, and whether a transfer pays another customer’s payment',
   async run({ seed, runs, say, onEnd }) {
     const world = await openSharedDatabase();
     onEnd(() => world.close());
@@ -30,8 +30,8 @@ export const fault: Fault = {
         wrong.push(...judgement.wrong.map((one) => wrongHistory(day, one)));
         await endRun(day.run);
       }
-      say(`  the days with ${kind} amounts are over`);
-      // One plain amount after the other on a wallet has that doubt by the rules: what is said of it is the table.
+      say(`  the days with ${kind} amounts are done`);
+      // With plain amounts on one wallet, the rules allow this ambiguity. The table reports it.
       if (kind === 'unique') broken.push(...wrong);
       else lines.push(...wrong.slice(0, HISTORIES_PRINTED));
     }

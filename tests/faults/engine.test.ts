@@ -10,7 +10,7 @@ const program = `
   const choice = { seed: 1, runs: null, path: null, part: null, from: null };
   console.log(JSON.stringify(await fault.run({ ...choice, say: () => undefined, onEnd: () => undefined })));`;
 
-test('where no engine answers and none can be had, the engine fault says that it was skipped, and why', async () => {
+test('if no engine answers and none can be started, the engine fault says that it was skipped, and why', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quittance-no-engine-'));
   try {
     // An engine that does not answer, and a user who is not root.
@@ -21,7 +21,7 @@ test('where no engine answers and none can be had, the engine fault says that it
       await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
       await chmod(join(folder, name), 0o755);
     }
-    // A process of its own, because what a test changes in its environment does not reach the programs that it starts.
+    // A separate process, because a test's changes of its environment don't reach the programs that it starts.
     const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH']}` };
     const words = ['--input-type=module', '-e', program, join(import.meta.dirname, 'engine.fault.ts')];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, words, { env });

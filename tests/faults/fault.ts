@@ -1,35 +1,35 @@
-/** What a file `<name>.fault.ts` exports as `fault`: something goes wrong on purpose, and what must hold is looked at. */
+/** The export `fault` of a file `<name>.fault.ts`: causes a fault and checks what must hold. */
 export type Fault = {
   name: string;
-  /** What goes wrong, and what must hold, for people. */
+  /** What fails, and what must hold, in plain words. */
   about: string;
-  /** @throws when it could not be carried out; a broken promise of ours is a result. */
+  /** @throws when it could not run. A broken guarantee is a result, not an error. */
   run(context: FaultContext): Promise<FaultResult>;
 };
 
 export type FaultContext = {
-  /** Decides everything that chance decides, so that the same number makes the same run. */
+  /** Decides every random choice, so that the same number repeats the run. */
   seed: number;
-  /** How much of it, in the fault's own unit; null for its usual amount. */
+  /** The size of the run, in the fault's own unit; null for the default. */
   runs: number | null;
-  /** Where in an earlier run it failed, as that run's `repeat` said; null for a whole run. */
+  /** The place of a failure in an earlier run, from that run's `repeat`; null for a complete run. */
   path: string | null;
-  /** The only row or part of a fault that has several; null for all. */
+  /** The only row or part to run, of a fault that has several; null for all. */
   part: string | null;
-  /** The revision of an earlier version; null for the usual one. */
+  /** The revision of an earlier version; null for the default. */
   from: string | null;
   say: (line: string) => void;
-  /** Called after the fault, newest first, whether it succeeded or not. */
+  /** Calls this after the fault, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;
 };
 
 export type FaultResult = {
-  /** What did not hold, each with all that is needed to understand it; none when everything held. */
+  /** What did not hold, each with everything needed to understand it. Empty when everything held. */
   broken: string[];
-  /** What was done and how often, so that an empty run is not mistaken for a good one. */
+  /** What was done and how often, so that an empty run does not look like a good one. */
   lines: string[];
-  /** The words after `npm run faults --` that do it again; those of the whole run when left out. */
+  /** Arguments after `npm run faults --` that repeat the failure. Default: those of the whole run. */
   repeat?: string;
-  /** Why nothing was done at all, where this machine cannot; then nothing held either. */
+  /** The reason if this machine cannot run it; then nothing was checked. */
   skipped?: string;
 };

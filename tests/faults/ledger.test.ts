@@ -43,7 +43,7 @@ function payment(differences: Partial<Payment> = {}): Payment {
 
 const unpaid = { status: 'EXPIRED', paid_at: null, transaction: null } as const;
 
-/** Of the same amount on the same wallet. */
+/** With the same amount on the same wallet. */
 const earlier = payment({
   ...unpaid,
   created_at: '2026-11-25T11:50:00.000Z',
@@ -53,23 +53,27 @@ const earlier = payment({
 describe('the ledger of the random runs', () => {
   test.each([
     ['a payment that its transfer pays', [payment()], [paying]],
-    ['one that nobody paid', [payment(unpaid)], []],
-    ['money that came after the end', [payment(unpaid)], [{ ...paying, ...seenAt('2026-11-25T12:01:01Z') }]],
-    ['money of another amount', [payment(unpaid)], [{ ...paying, units: 10_499_999n }]],
+    ['an unpaid payment', [payment(unpaid)], []],
+    ['a transfer after the end', [payment(unpaid)], [{ ...paying, ...seenAt('2026-11-25T12:01:01Z') }]],
+    ['a transfer of another amount', [payment(unpaid)], [{ ...paying, units: 10_499_999n }]],
     [
-      'money in the first seconds of a payment that another one of the amount came before',
+      'a transfer in the first seconds of a payment that follows another one of the same amount',
       [earlier, payment({ ...unpaid, payment_id: 'pay_2' })],
       [{ ...paying, ...seenAt('2026-11-25T12:00:04Z') }],
     ],
-    ['a late payer whom nobody can tell from the next customer', [earlier, payment({ payment_id: 'pay_2' })], [paying]],
-    ['a chain whose clock says another time', [payment()], [{ ...paying, at: Date.parse('2026-11-25T11:59:40Z') }]],
     [
-      'money in the second of the cancellation',
+      'a late payer who cannot be distinguished from the next customer',
+      [earlier, payment({ payment_id: 'pay_2' })],
+      [paying],
+    ],
+    ['a chain with a wrong clock', [payment()], [{ ...paying, at: Date.parse('2026-11-25T11:59:40Z') }]],
+    [
+      'a transfer in the second of the cancellation',
       [payment({ ...unpaid, cancelled_at: '2026-11-25T12:00:30.9Z' })],
       [paying],
     ],
     [
-      'what was accepted',
+      'an accepted transfer',
       [payment({ transaction: { ...transaction, amount: '10', accepted: true } })],
       [{ ...paying, units: 10_000_000n }],
     ],
@@ -78,19 +82,19 @@ describe('the ledger of the random runs', () => {
   });
 
   test.each([
-    ['money in time that paid nothing', [payment(unpaid)], [paying], /EXPIRED and was paid in time/],
-    ['a payment that is not settled', [payment({ ...unpaid, status: 'CHECKING' })], [], /still CHECKING/],
+    ['a transfer in time that paid nothing', [payment(unpaid)], [paying], /EXPIRED and was paid in time/],
+    ['an unsettled payment', [payment({ ...unpaid, status: 'CHECKING' })], [], /still CHECKING/],
     ['PAID without a transfer', [payment({ transaction: null })], [], /PAID by nothing/],
-    ['a transfer that the chain has lost', [payment()], [], /did not come to its wallet/],
+    ['a transfer that the chain has lost', [payment()], [], /did not go to its wallet/],
     ['a transfer of another amount', [payment()], [{ ...paying, units: 10_499_999n }], /should be by nothing/],
     [
-      'an amount that was not carried',
+      'an amount that differs from the transfer',
       [payment({ transaction: { ...transaction, amount: '10.4' } })],
       [paying],
       /it carried 10.5/,
     ],
     [
-      "another customer's money from before the payment",
+      "another customer's transfer from before the payment",
       [earlier, payment({ payment_id: 'pay_2' })],
       [{ ...paying, ...seenAt('2026-11-25T11:59:50Z') }],
       /which the customer of pay_1 sent/,

@@ -4,7 +4,7 @@ import { startRunBackends } from '@quittance/testkit/run-backends.ts';
 import { chooseByName, helpList, loadNamed } from '../support/named-files.ts';
 import type { Fault, FaultResult } from './fault.ts';
 
-/** Each fault gets the same seed, and a PostgreSQL and a RabbitMQ that are started here for all of them. */
+/** Runs faults with the same seed, on one PostgreSQL and one RabbitMQ that are started here. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -41,7 +41,7 @@ async function carryOutAll(faults: readonly Fault[]): Promise<void> {
   }
 }
 
-/** @returns whether everything held, or nothing could be done. */
+/** @returns whether everything held, or nothing could run. */
 async function carryOut(fault: Fault): Promise<boolean> {
   say(`\n${fault.name}: ${fault.about}\nseed ${seed}`);
   const startedAt = performance.now();
@@ -97,9 +97,9 @@ ${helpList(all.map(({ name, about }) => [name, about]))}
 
 Options:
 ${helpList([
-  ['--runs <n>', 'how much of it, in the unit of the fault'],
-  ['--seed <n>', 'decides everything that chance decides; the same seed makes the same run (random)'],
-  ['--path <path>', 'where an earlier run of model failed, as it printed'],
+  ['--runs <n>', 'the size of the run, in the unit of the fault'],
+  ['--seed <n>', 'decides every random choice; the same seed repeats the run (default: random)'],
+  ['--path <path>', 'where an earlier run of model failed, as printed by it'],
   ['--part <name>', 'one row of neighbours, one part of engine, one step of cluster'],
   ['--from <revision>', 'the earlier version of upgrade and system'],
   ['--help', 'this text'],

@@ -3,14 +3,14 @@ import { openSharedDatabase } from '../../services/payments/test/model/world.ts'
 import type { Fault } from './fault.ts';
 
 const USUAL_RUNS = 1000;
-/** With fewer runs chance may leave something out; a whole campaign that does says less than it seems to. */
+/** With fewer runs chance may leave something out. A long run that leaves something out must fail. */
 const RUNS_THAT_REACH_ALL = 500;
 const PROGRESS_EVERY = 250;
 
 export const fault: Fault = {
   name: 'model',
   about:
-    'payments in random runs of everything that can happen, one by one and at once on two replicas, held against a model of the rules',
+    'payments in random runs of everything that can happen, in sequence and concurrently on two replicas, compared with a model of the rules',
   async run({ seed, runs, path, say, onEnd }) {
     const world = await openSharedDatabase();
     onEnd(() => world.close());
@@ -45,6 +45,6 @@ function summary({ runs, commands, undecided, unjudged }: Outcome, seconds: numb
   const rate = (count: number): string => (count / seconds).toFixed(count / seconds < 10 ? 1 : 0);
   return [
     `\n${runs} runs of ${commands} commands in ${seconds.toFixed(0)} s: ${rate(runs)} runs and ${rate(commands)} commands a second.`,
-    `${undecided} calls were not decided in time and made again, ${unjudged} runs had a race with too many orders to judge.`,
+    `${undecided} calls were not decided in time and repeated, ${unjudged} runs had a race with too many orders to judge.`,
   ].join('\n');
 }

@@ -6,7 +6,7 @@ import type { Row } from './neighbours/row.ts';
 export const fault: Fault = {
   name: 'neighbours',
   about:
-    'one merchant, wallet, receiver or queue makes noise: how long the others wait beside it, row by row (--part <row> for one of them)',
+    'one merchant, wallet, receiver or queue is noisy: how long the others wait meanwhile, row by row (--part <row> for one of them)',
   async run(context) {
     const { part, say, onEnd } = context;
     const all = await loadNamed<Row>(join(import.meta.dirname, 'neighbours'), '.row.ts', 'row');

@@ -7,7 +7,7 @@ import { row as stackHangingReceivers } from './neighbours/stack-hanging-receive
 const closers: (() => Promise<void>)[] = [];
 let stack: JourneyStack;
 
-// One for both: neither leaves anything that the other would feel.
+// Both share one stack: neither leaves anything that affects the other.
 beforeAll(async () => {
   stack = await journeyStack({ sharesBroker: true });
 });
@@ -17,13 +17,13 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-// Whether the limits hold is for `npm run faults -- neighbours` to judge: beside other tests everybody waits for the processor.
-// Here everything must arrive: each creation is answered, each honest payment becomes PAID, each healthy event reaches its receiver.
+// `npm run faults -- neighbours` checks whether the limits hold; next to other tests everything waits for the processor. Here everything
+// must arrive: each creation is answered, each honest payment becomes PAID, each healthy event reaches its receiver.
 describe('in its short form, through a whole local stack,', () => {
   test.each([
     { row: stackDust, runs: 200, figures: /creation p99 .* 200 transfers were on chain and recorded/ },
-    { row: stackHangingReceivers, runs: 3, figures: /of 20 beside 3 receivers that hang/ },
-  ])('the row $row.name is carried out', async ({ row, runs, figures }) => {
+    { row: stackHangingReceivers, runs: 3, figures: /of 20 next to 3 hanging receivers/ },
+  ])('the row $row.name completes', async ({ row, runs, figures }) => {
     const { measured } = await row.run({ ...quietly, runs, stack });
     expect(measured.join('\n')).toMatch(figures);
   });

@@ -25,8 +25,8 @@ type Orders = { early: Order[]; caught: Order[]; waiting: Order[]; unheard: Orde
 export const fault: Fault = {
   name: 'restore',
   about:
-    'the database and the broker are lost with all their data, under way; the database is restored to a point in time before, the broker comes ' +
-    'back empty: what was committed by then is all there, is paid and delivered to the merchants; docs/backup.md walks through the same steps',
+    'the database and the broker lose all their data during operation; the database is restored to an earlier point in time, the broker comes ' +
+    'back empty: everything committed by then exists, is paid and delivered to the merchants; docs/backup.md has the same steps',
   async run({ runs, say, onEnd }) {
     const world = await begin(onEnd);
     const shops = await Promise.all(Array.from({ length: SHOPS }, () => Shop.open(world.stack)));
@@ -43,7 +43,7 @@ export const fault: Fault = {
     const replayed = await replayMessages(world.url, '-infinity');
     await eachService(world.stack, null, (service) => service.start());
     const openMs = performance.now() - lostAt;
-    say('  set back, everything replayed, the services are up');
+    say('  restored, everything replayed, the services are up');
     return await judge(world, { orders, before, gone, replayed, restoredMs, openMs, lostAt });
   },
 };
@@ -51,7 +51,7 @@ export const fault: Fault = {
 async function begin(onEnd: (close: () => Promise<void>) => void): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-restore-'));
   onEnd(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
-  // PostgreSQL's own user, when we are root, has to pass through.
+  // If the tests run as root, PostgreSQL's own user has to pass through this folder.
   await chmod(directory, 0o711);
   await mkdir(join(directory, 'postgres'));
   const postgres = await startArchivedPostgres({
@@ -68,8 +68,8 @@ async function begin(onEnd: (close: () => Promise<void>) => void): Promise<World
 }
 
 /**
- * Everything up to the loss. Around the point in time that will be restored, some services stand still, so that messages about
- * payments lie in the broker alone: without them it would not show that a broker without a backup loses anything.
+ * Everything up to the loss. Around the restored point in time some services are paused, so that messages about payments are only in the
+ * broker. Otherwise the loss of a broker without a backup would have no effect.
  */
 async function untilLoss(world: World, shops: Shop[], count: number, say: (line: string) => void) {
   const { stack, postgres, url } = world;
@@ -79,7 +79,7 @@ async function untilLoss(world: World, shops: Shop[], count: number, say: (line:
   await pay(early.slice(count));
   await untilPaid(early);
   await untilHeard(early);
-  say(`  ${early.length} payments were created, paid and told, the data was copied meanwhile`);
+  say(`  ${early.length} payments were created, paid and notified, the data was copied meanwhile`);
 
   // Their wallets have never been watched.
   const newShops = [await Shop.open(stack), await Shop.open(stack)];
@@ -103,15 +103,17 @@ async function untilLoss(world: World, shops: Shop[], count: number, say: (line:
   await untilPaid([...caught, ...lost]);
   await untilHeard([...caught, ...lost]);
   await postgres.archiveAll();
-  say(`  after it: ${caught.length} of these were paid and told, and ${lost.length} more created, paid and told`);
+  say(
+    `  after it: ${caught.length} of these were paid and notified, and ${lost.length} more created, paid and notified`,
+  );
   return { orders: { early, caught, waiting, unheard, lost }, pointInTime };
 }
 
 type Aftermath = {
   orders: Orders;
-  /** Events that the shops had received before the loss, by payment. */
+  /** Event ids that the shops had received before the loss, by payment. */
   before: Map<string, Set<string>>;
-  /** What the broker took with it, counted before the replay. */
+  /** Messages lost with the broker, counted before the replay. */
   gone: { unheard: number; unwatched: number };
   replayed: number;
   restoredMs: number;
@@ -125,7 +127,7 @@ async function judge(world: World, after: Aftermath): Promise<FaultResult> {
   const paid = [...early, ...caught, ...unheard];
   const broken: string[] = [];
   if (after.gone.unheard !== unheard.length || after.gone.unwatched !== waiting.length)
-    broken.push(`the drill shows nothing: the broker took ${JSON.stringify(after.gone)} with it`);
+    broken.push(`the drill proves nothing: the broker lost ${JSON.stringify(after.gone)}`);
 
   await pay(waiting);
   await settled([...paid, ...waiting]).catch((error: unknown) => broken.push(String(error)));
@@ -149,7 +151,7 @@ async function judge(world: World, after: Aftermath): Promise<FaultResult> {
     broken,
     lines: [
       `${known.length} payments were known at the restored point in time, ${lost.length} came after it and are unknown now (404)`,
-      `${after.replayed} messages were replayed; without them ${after.gone.unheard} paid payments would never have been told, and ` +
+      `${after.replayed} messages were replayed; without them ${after.gone.unheard} paid payments would never have been reported, and ` +
         `${after.gone.unwatched} wallets never watched`,
       `${twice} payments got a second event with another id: those that were paid between the restored point in time and the loss`,
       `database and broker were back ${seconds(after.restoredMs)} after the loss, the API after ${seconds(after.openMs)}, everything settled after ` +
@@ -165,7 +167,7 @@ async function settled(orders: readonly Order[]): Promise<void> {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Does it to every process of a service, or of all. */
+/** Calls it for every process of a service, or of all. */
 async function eachService(
   { services }: JourneyStack,
   name: ServiceName | null,
@@ -174,13 +176,13 @@ async function eachService(
   await Promise.all(services.filter((service) => name === null || service.name === name).map(act));
 }
 
-/** Every published message lies in the broker or has been consumed. */
+/** Every message has been published: it is in the broker or has been consumed. */
 const outboxIsEmpty = (url: string): Promise<void> =>
   eventually(
     () =>
       withDatabase(url, async (db) => {
         const { rows } = await db.query<{ waiting: number }>('select count(*)::int as waiting from payments.outbox');
-        if (rows[0]!.waiting > 0) throw new Error('payments has messages left to say');
+        if (rows[0]!.waiting > 0) throw new Error('payments has unsent messages');
       }),
     { timeoutMs: 60_000, intervalMs: 100 },
   );

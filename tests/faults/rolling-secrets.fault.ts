@@ -20,7 +20,7 @@ export const fault: Fault = {
   name: 'rolling-secrets',
   about:
     'signing keys, the webhook encryption key, the database passwords and the AMQP users replaced by rolling restarts of two replicas ' +
-    'of each service under a steady load: no request fails, every event is signed, and the old secrets are good for nothing afterwards',
+    'of each service under a steady load: no request fails, every event is signed, and the old secrets are useless afterwards',
   async run({ say, onEnd }) {
     let directory: StackDirectory | undefined;
     const stack = await journeyStack({ replicas: 2, prepare: async (place) => void (directory = place) });
@@ -42,7 +42,7 @@ export const fault: Fault = {
   },
 };
 
-/** A second login that acts as the role; once every process has it, the first one may no longer log in. */
+/** A second login that acts as the role. Once every process uses it, the first one may no longer log in. */
 async function replaceDatabaseLogins(scene: Rolling): Promise<string[]> {
   const { stack, say } = scene;
   const adminUrl = stack.file.postgres_url;
@@ -69,10 +69,10 @@ async function replaceDatabaseLogins(scene: Rolling): Promise<string[]> {
     );
     return rows;
   });
-  return [...broken, ...left.map(({ usename }) => `${usename} is still logged in by its first password`)];
+  return [...broken, ...left.map(({ usename }) => `${usename} is still logged in with its first password`)];
 }
 
-/** A second user for each service, with what the first one may do; then the first ones are deleted. */
+/** A second user for each service with the same permissions; then the first ones are deleted. */
 async function replaceAmqpUsers(scene: Rolling): Promise<string[]> {
   const { stack, say } = scene;
   const password = randomBytes(12).toString('hex');
@@ -94,7 +94,10 @@ async function replaceAmqpUsers(scene: Rolling): Promise<string[]> {
   return broken;
 }
 
-/** Accept the new one, seal with it, forget the old one. A signing key is replaced after each restart, so that either kind of process seals. */
+/**
+ * Accepts the new key, encrypts with it, removes the old one. A signing key is replaced after each restart, so that processes of both kinds
+ * encrypt one.
+ */
 async function replaceEncryptionKey(scene: Rolling, old: string): Promise<string[]> {
   const { stack, say } = scene;
   const key = randomBytes(32).toString('base64');
@@ -116,7 +119,7 @@ async function replaceEncryptionKey(scene: Rolling, old: string): Promise<string
       withDatabase(stack.file.postgres_url, async (db) => {
         const text = 'select from webhooks.signing_key where retired_at is null and encryption_key_id <> $1';
         const { rowCount } = await db.query(text, [id]);
-        if (rowCount !== 0) throw new Error(`${rowCount} signing keys are not sealed anew`);
+        if (rowCount !== 0) throw new Error(`${rowCount} signing keys are not encrypted with the new key`);
       }),
     { timeoutMs: 60_000 },
   );

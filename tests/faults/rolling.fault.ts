@@ -7,13 +7,13 @@ import { startTraffic } from './rolling/traffic.ts';
 
 const USUAL_ROUNDS = 2;
 const SHOPS = 10;
-/** Before the first restart and after the last, so that each kind of request has been seen to work without any. */
+/** Before the first restart and after the last, so that each kind of request has also succeeded without restarts. */
 const QUIET_MS = 5_000;
 
 export const fault: Fault = {
   name: 'rolling',
   about:
-    'each of two replicas of each service restarted by SIGTERM under a steady load at the public door, --runs rounds: no request fails, ' +
+    'each of two replicas of each service restarted by SIGTERM under a steady load at the edge, --runs rounds: no request fails, ' +
     'and what was paid is PAID, counted, and delivered once',
   async run({ runs, say, onEnd }) {
     const stack = await journeyStack({ replicas: 2 });

@@ -14,7 +14,7 @@ const SHOPS = 8;
 export const fault: Fault = {
   name: 'system',
   about:
-    'two replicas of everything, shops that do all a shop may, and for --runs minutes at random: processes killed, frozen and replaced, at every ' +
+    'two replicas of everything, shops that do everything a shop can do, and for --runs minutes at random: processes killed, frozen and replaced, at every ' +
     'fault point too, their clocks wrong, their version an earlier one (--from a revision) and back; messages late, repeated, in another order; ' +
     'PostgreSQL and RabbitMQ killed, without disk, PostgreSQL taken over by its standby; blocks replaced, nodes that lie, receivers that ' +
     'misbehave; then everything heals, and the rows, the webhooks and the chain must agree to the last unit',
@@ -40,18 +40,18 @@ export const fault: Fault = {
         ...shops.lines(),
         ...coverage.lines(),
         ...(await faults.lines()),
-        'The seed makes the same plan again; how far each process is when something happens, the machine decides.',
+        'The seed repeats the plan; the progress of each process at a fault depends on the machine.',
       ],
     };
   },
 };
 
-/** @returns null in a shallow clone, where there is none unless it is named. */
+/** @returns null in a shallow clone, which has no earlier version unless one is named. */
 async function earlierVersion({ from, say, onEnd }: FaultContext): Promise<Checkout | null> {
   const revision = from ?? (await revisionBeforeLastMigration().catch(() => null));
   if (revision === null) return null;
   const earlier = await checkOut(revision);
   onEnd(() => earlier.remove());
-  say(`  it begins as ${revision}`);
+  say(`  it starts as ${revision}`);
   return earlier;
 }

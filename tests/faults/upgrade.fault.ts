@@ -25,14 +25,14 @@ const SHOPS = 10;
 const ROUNDS = ['forward', 'back', 'forward'] as const;
 const READER_MS = 20_000;
 const QUIET_MS = 5_000;
-/** Who is asked comes before who asks: docs/upgrading.md. */
+/** A called service is upgraded before its callers: docs/upgrading.md. */
 const ORDER: readonly ServiceName[] = ['quota', 'chain-watcher', 'webhook-dispatcher', 'payments', 'api-gateway'];
 
 export const fault: Fault = {
   name: 'upgrade',
   about:
     'release 0.2.0 (--from another revision) with 300,000 (--runs) payments becomes this version under a steady load of shops, customers and ' +
-    'operators, its migrations beside a reader of 20 s: first the code, then keys and users of RabbitMQ, then without INTERNAL_TOKEN, each ' +
+    'operators, its migrations during a reader of 20 s: first the code, then keys and users of RabbitMQ, then without INTERNAL_TOKEN, each ' +
     'step forward, back, and forward again: no request fails, no message is refused, and what was paid is PAID, counted, and delivered once',
   async run({ runs, from, seed, say, onEnd }) {
     const revision = from ?? (await releaseCommit('0.2.0'));
@@ -48,9 +48,7 @@ export const fault: Fault = {
     const traffic = await startTraffic(stack, { shops: SHOPS, kinds });
     await delay(QUIET_MS);
     const migratedMs = await migrateBesideReader(stack);
-    say(
-      `  the migrations of all five beside ${payments} payments and a reader of ${READER_MS} ms took ${migratedMs} ms`,
-    );
+    say(`  the migrations of all five with ${payments} payments and a reader of ${READER_MS} ms took ${migratedMs} ms`);
     const broken: string[] = [];
     for (const way of ROUNDS) {
       await delay(QUIET_MS);
@@ -70,7 +68,7 @@ export const fault: Fault = {
   },
 };
 
-/** As release 0.2.0 was set up: with a token for all services, and no keys. */
+/** Set up like release 0.2.0: with a token for all services, and no keys. */
 async function startEarlier(earlier: Checkout): Promise<{ stack: JourneyStack; directory: StackDirectory }> {
   const places: StackDirectory[] = [];
   const stack = await journeyStack({
@@ -86,7 +84,7 @@ async function startEarlier(earlier: Checkout): Promise<{ stack: JourneyStack; d
   return { stack, directory };
 }
 
-/** As `pg_dump` would, the reader holds a snapshot and a lock on the tables. @returns how long the migrations took, in milliseconds. */
+/** The reader holds a snapshot and a lock on the tables, as `pg_dump` would. @returns how long the migrations took, in milliseconds. */
 async function migrateBesideReader({ file, backends }: JourneyStack): Promise<number> {
   const reader = new pg.Client({ connectionString: file.postgres_url });
   await reader.connect();

@@ -13,7 +13,7 @@ import type { Shared } from './on-one-stack/shared.ts';
 import { trace } from './on-one-stack/trace.ts';
 import { tronPayment } from './on-one-stack/tron-payment.ts';
 
-/** Journeys that leave a stack in order have one together: to start and stop it costs as much as all of them. */
+/** Journeys that leave a stack in order share one: starting and stopping it costs as much as all of them. */
 describe('on one stack', () => {
   const shared = {} as Shared;
 
@@ -46,7 +46,7 @@ describe('on one stack', () => {
   chainCommands(shared);
   tronPayment(shared);
   goLive(shared);
-  // It has the webhooks of all go to its own endpoint.
+  // It forwards all webhooks to its own endpoint.
   quickStart(shared);
   check(shared);
 });

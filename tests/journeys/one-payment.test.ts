@@ -20,7 +20,7 @@ import {
 } from '../support/observability.ts';
 import { Shop } from '../support/shop.ts';
 
-/** No faster than a merchant may ask: 120 reads a minute. */
+/** A merchant may read 120 times a minute. */
 const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 describe('one payment, from creation to the verified webhook', () => {
@@ -34,14 +34,14 @@ describe('one payment, from creation to the verified webhook', () => {
 
   afterAll(() => stack.close(), 180_000);
 
-  /** As if the 45 seconds had passed after which the deliveries of a dead dispatcher are anybody's. */
+  /** As if the 45 seconds had passed after which another dispatcher may take over the deliveries of a dead one. */
   const lapseLeases = () =>
     withDatabase(stack.file.postgres_url, async (db) => {
       await db.query('update webhooks.delivery set next_attempt_at = now() where lease_id is not null');
       await db.query('update webhooks.lane set next_due_at = now() where next_due_at > now()');
     });
 
-  /** Waits until the payment is PAID and its webhook was received, and looks at everything a merchant can see of it. */
+  /** Waits until the payment is PAID and its webhook was received, and checks everything that a merchant can see of it. */
   async function expectPaidOnce(shop: Shop, paymentId: string, amount: string): Promise<void> {
     const paid = await eventually(async () => {
       const details = await shop.details(paymentId);
@@ -98,13 +98,13 @@ describe('one payment, from creation to the verified webhook', () => {
     240_000,
   );
 
-  test('metrics are documented as they are shown, and alerts and dashboards ask for nothing else', async () => {
+  test('metrics are documented as they are exposed, and alerts and dashboards query only these', async () => {
     const shop = await Shop.open(stack);
     const { body: payment } = await shop.create('8.25');
     await shop.pay('8.25');
     await expectPaidOnce(shop, payment.payment_id, '8.25');
     expect((await shop.call('GET', '/payments/none')).status).toBe(404);
-    // Some are measured every few seconds only.
+    // Some are measured only every few seconds.
     await eventually(async () => {
       const scraped = await scrape(stack.file);
       const documented = documentedMetrics();
@@ -120,7 +120,7 @@ describe('one payment, from creation to the verified webhook', () => {
     }, patience);
   });
 
-  test('every service says that it has a key of its own and needs no token that all share', async () => {
+  test('every service says that it has its own key and needs no shared token', async () => {
     for (const name of serviceNames) {
       const url = `${stack.file.services[name].url}${ReadTrust[name].path}`;
       const answer = await fetch(url, { headers: callAs(stack.file, name) });
@@ -143,7 +143,7 @@ describe('one payment, from creation to the verified webhook', () => {
     expect((await shop.call('GET', `/payments/${token}`)).body).toMatchObject({ status: 'PAID', amount: '7.25' });
   });
 
-  test('every service is killed once on the way and the payment arrives all the same', async () => {
+  test('every service is killed once during a payment, and the payment still becomes PAID', async () => {
     const shop = await Shop.open(stack);
     const kill = async (name: string): Promise<void> => {
       await Promise.all(stack.services.filter((service) => service.name === name).map((service) => service.kill()));
@@ -171,7 +171,7 @@ describe('one payment, from creation to the verified webhook', () => {
     expect((await shop.limits()).lifetime_requests_used).toBe(1);
   });
 
-  test('a payment created while the broker is down is answered 201 and goes its whole way once the broker is back', async () => {
+  test('a payment created while the broker is down is answered 201 and becomes PAID once the broker is back', async () => {
     const shop = await Shop.open(stack);
     await stack.backends.broker!.stopApp();
     const created = [];
@@ -186,7 +186,7 @@ describe('one payment, from creation to the verified webhook', () => {
     expect(await shop.webhooks()).toHaveLength(3);
   });
 
-  test('a reorganisation that drops the transfer brings the payment back to PENDING, and paying again settles it once', async () => {
+  test('a reorg that drops the transfer moves the payment back to PENDING, and paying again settles it once', async () => {
     const shop = await Shop.open(stack);
     const { body: payment } = await shop.create('44.4');
     await chain.withMiningStopped(async () => {
@@ -205,7 +205,7 @@ describe('one payment, from creation to the verified webhook', () => {
     expect(await shop.webhooks()).toHaveLength(1);
   });
 
-  test('a reorganisation that brings the transfer back in another block pays once, and that block is shown', async () => {
+  test('a reorg that moves the transfer to another block pays once, and that block is shown', async () => {
     const shop = await Shop.open(stack);
     const { body: payment } = await shop.create('45.4');
     const transfer = await chain.withMiningStopped(async () => {
@@ -230,7 +230,7 @@ describe('one payment, from creation to the verified webhook', () => {
     expect(paid.unmatched_transfers).toEqual([]);
   });
 
-  // The last of this stack: its network stands still afterwards.
+  // The last test of this stack, because its network stays halted afterwards.
   test('a fork below what the chain had called final halts the network and leaves the payment PAID', async () => {
     type ChainState = { head: number; cursor: number; halted_at: string | null };
     const network = async (): Promise<ChainState> => {
@@ -244,7 +244,7 @@ describe('one payment, from creation to the verified webhook', () => {
     await expectPaidOnce(shop, payment.payment_id, '46.4');
     const paid = await shop.details(payment.payment_id);
     await chain.withMiningStopped(async () => {
-      // The local chain calls a block final that has two epochs of 32 blocks on top of it.
+      // On the local chain, a block is final when two epochs of 32 blocks follow it.
       await chain.mine(70);
       const { cursor } = await eventually(async () => {
         const state = await network();
@@ -260,7 +260,7 @@ describe('one payment, from creation to the verified webhook', () => {
       return rows;
     });
     expect(incidents).toEqual([{ kind: 'fork_below_finalized' }]);
-    // The chain goes on, but nothing of it is believed any more, and nothing that was told is taken back.
+    // The chain continues, but nothing new from it is trusted, and nothing reported before is taken back.
     const { cursor } = await network();
     const { body: next } = await shop.create('47.4');
     await shop.pay('47.4');

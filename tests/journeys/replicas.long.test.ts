@@ -11,7 +11,7 @@ import { startTraffic } from '../faults/rolling/traffic.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 
-/** What takes work in is closed before what that work needs. */
+/** A part that accepts work closes before the parts that the work needs. */
 const inOrder = ['http server', 'consumers', 'outbox', 'broker', 'database'];
 
 describe('two replicas of every service', () => {
@@ -23,18 +23,18 @@ describe('two replicas of every service', () => {
 
   afterAll(() => stack.close(), 180_000);
 
-  // `npm run faults -- rolling` does it to every service, twice.
+  // `npm run faults -- rolling` does this to every service, twice.
   test('restarting api-gateway and payments under load, one replica after the other, fails no request and loses nothing', async () => {
     const traffic = await startTraffic(stack, { shops: 8 });
     const broken = await roll({ stack, traffic, services: ['api-gateway', 'payments'] });
     await traffic.stop();
     expect([...broken, ...(await judge(stack, traffic)), ...emptiness(traffic)]).toEqual([]);
-    // A busy machine answers a few too late, whoever is restarted meanwhile; `npm run faults`, on a quiet one, takes none.
+    // A busy machine answers a few requests too late, with or without a restart. `npm run faults`, on a quiet machine, allows none.
     const answered = [...traffic.answered.values()].reduce((sum, count) => sum + count, 0);
     expect(traffic.late.length).toBeLessThan(answered / 20);
   });
 
-  test('each service closes what takes work in first, and its database last', async () => {
+  test('each service first closes what accepts work, and its database last', async () => {
     const first = stack.services.filter((_, index) => index % 2 === 0);
     const ended = await Promise.all(first.map((service) => service.restart()));
     expect(ended.filter((how) => !how.endsWith('exit code 0'))).toEqual([]);
@@ -52,7 +52,7 @@ describe('two replicas of every service', () => {
   });
 
   test(
-    'each of many payments is paid once and told once, also when the half of each service dies on the way',
+    'each of many payments is paid once and reported once, also when half of each service’s replicas die meanwhile',
     () =>
       withinOneDay(async () => {
         const shop = await Shop.open(stack);
@@ -74,17 +74,17 @@ describe('two replicas of every service', () => {
           },
           { timeoutMs: 120_000 },
         );
-        // A receiver may see an event again when a dispatcher dies between the answer and the note of it; it is then the same event.
+        // When a dispatcher dies between an answer and recording it, the receiver may get an event again; it is then the same event.
         const events = new Set((await shop.webhooks()).map(({ body }) => `${body.payment_id} ${body.event_id}`));
         expect(events.size).toBe(amounts.length);
         const used = { requests_used: amounts.length, daily_used: amounts.length };
-        // Of what died last another process may not be ready yet.
+        // The replacement of the last killed process may not be ready yet.
         await eventually(async () => expect(await shop.limits()).toMatchObject(used), { intervalMs: 600 });
       }),
     480_000,
   );
 
-  test('one idempotency key sent to both replicas at once makes one payment', async () => {
+  test('one idempotency key sent to both replicas at once creates one payment', async () => {
     const shop = await Shop.open(stack);
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => insist(() => shop.create('99.99', 'the-same-key'))),

@@ -26,7 +26,7 @@ describe('all services in one process', () => {
   });
   afterAll(() => stack.close(), 180_000);
 
-  test('a payment is paid and its webhook delivered, before and after the process was killed', async () => {
+  test('a payment is paid and its webhook delivered, before and after the process is killed', async () => {
     expect(
       new Set(Object.values(stack.file.services).flatMap(({ replicas }) => replicas.map(({ pid }) => pid))).size,
     ).toBe(1);

@@ -13,16 +13,16 @@ import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 
 /*
- * Whose money it is, as customers and shops see it, on a chain whose clock is bent: first it is 48 s behind (finding 2 of issue 34), then it
- * is right (finding 1, and the row of a sleeping network), at last 60 s ahead (the last row). The tests follow each other, because a chain's
- * clock cannot go back. Rules and rows: docs/adr/0062, services/payments/test/histories.int.test.ts.
+ * Which payment gets a transfer, as customers and shops see it, on a chain whose clock is wrong: first 48 s behind, then correct, at last
+ * 60 s ahead. The tests run in this order, because a chain's clock cannot go back. The rules are in docs/adr/0062, more cases in
+ * services/payments/test/histories.int.test.ts.
  */
 
 const BEHIND_SECONDS = 48;
 const AHEAD_SECONDS = 60;
-/** No faster than a merchant may ask: 120 reads a minute. */
+/** A merchant may read 120 times a minute. */
 const patience = { timeoutMs: 150_000, intervalMs: 700 };
-/** The chain has a block every second: to wait for its time is to wait for its blocks. */
+/** The chain has a block every second: waiting for its time means waiting for its blocks. */
 const blocks = { timeoutMs: 150_000, intervalMs: 250 };
 
 let chain: TestChain;
@@ -57,7 +57,7 @@ const chainTime = async (): Promise<number> => {
 const untilChainTime = (moment: number): Promise<void> =>
   eventually(async () => expect(await chainTime()).toBeGreaterThanOrEqual(moment), blocks);
 
-/** A shop that is notified of everything, and whose wallet is watched: what comes from now on is read as it comes. */
+/** A shop that subscribes to all events and whose wallet is watched: new transfers are read as they arrive. */
 async function openShop(): Promise<Shop> {
   const shop = await Shop.open(stack);
   const events = ['PAID', 'CHECKING', 'EXPIRED', 'CANCELLED', 'TRANSFER_UNMATCHED'];
@@ -72,7 +72,7 @@ async function order(shop: Shop, amount: string, seconds = 600): Promise<Payment
   return body;
 }
 
-/** Waits until chain-watcher follows the wallet and has read the chain's head since. */
+/** Waits until chain-watcher follows the wallet and has read the chain's head since then. */
 async function untilWatched(shop: Shop): Promise<void> {
   await eventually(async () => {
     const watched = `select 1 from chain.watch where address = decode($1, 'hex') and state = 'watching'`;
@@ -91,7 +91,7 @@ const untilStatus = (shop: Shop, { payment_id: id }: Payment, status: string) =>
     return details;
   }, patience);
 
-/** What a payment's list says of money. */
+/** What the list of a payment's transfers says. */
 const listed = async (shop: Shop, { payment_id: id }: Payment) =>
   (await shop.details(id)).unmatched_transfers.map(
     ({ reason, candidate_count: count }) => `${reason}, ${count} of them`,
@@ -102,7 +102,7 @@ const ARRIVED = 'has arrived at this address';
 
 type Told = WebhookEvent | WebhookNotice;
 
-/** What the shop was notified of, without the steps between; once it is at least so much. */
+/** What the shop was notified of, without intermediate steps, once there are at least so many. */
 const untilTold = (shop: Shop, atLeast: number, only?: Told['status']): Promise<Told[]> =>
   eventually(async () => {
     const events: Told[] = (await shop.webhooks()).map(({ body }) => body);
@@ -176,7 +176,7 @@ describe(`a chain whose clock is ${BEHIND_SECONDS} s behind`, () => {
 describe('a chain whose clock is right', () => {
   beforeAll(() => chain.rpc('evm_increaseTime', [BEHIND_SECONDS]));
 
-  test('who pays A a second after its end pays A late, and not B, which was ordered 8 s after the block', async () => {
+  test('a transfer a second after A’s end is late for A, and does not pay B, which was ordered 8 s after the block', async () => {
     const shop = await openShop();
     const a = await order(shop, '10', 12);
     await untilWatched(shop);
@@ -201,13 +201,13 @@ describe('a chain whose clock is right', () => {
     expect(told).toContainEqual(expect.objectContaining({ status: 'UNMATCHED', candidates: [a.payment_id] }));
   });
 
-  test('what came while the network was asleep is late for A, and not B’s, whose order woke it', async () => {
+  test('a transfer that arrived while the network was asleep is late for A, and does not pay B, whose order woke it', async () => {
     const shop = await openShop();
     const a = await order(shop, '10', 5);
     await untilStatus(shop, a, 'EXPIRED');
-    // A quarter of an hour after the last payment's end, and every other payment of this stack has ended.
+    // A quarter of an hour after the last payment's end; every other payment of this stack has ended.
     await inDatabase(stack.file, `update chain.unfinished_payment set closed_at = closed_at - interval '16 minutes'`);
-    // Some more blocks than the pause between two looks has: the last look before it sleeps is over.
+    // A few more blocks than the pause between two polls: the last poll before it sleeps is done.
     await eventually(async () => {
       const { asleep, cursor } = await network();
       expect(asleep).toBe(true);
@@ -215,7 +215,7 @@ describe('a chain whose clock is right', () => {
     }, blocks);
     await shop.pay('10');
     const block = await chainTime();
-    // So that the interval of what nobody saw, 15 s, has ended.
+    // So that the 15 s in which nobody watched have ended.
     await untilChainTime(block + 20_000);
     const b = await order(shop, '10', 12);
     await eventually(async () => expect(await listed(shop, a)).toEqual(['late, 1 of them']), patience);
@@ -235,7 +235,7 @@ describe('a chain whose clock is right', () => {
   };
 });
 
-test(`a chain whose clock is ${AHEAD_SECONDS} s ahead: paid one minute before the end by the wall, in a block after it, is PAID`, async () => {
+test(`a chain whose clock is ${AHEAD_SECONDS} s ahead: paid one minute before the end by the wall clock, in a block after it, is PAID`, async () => {
   const shop = await openShop();
   await chain.rpc('evm_increaseTime', [AHEAD_SECONDS]);
   const payment = await order(shop, '10', AHEAD_SECONDS + 30);

@@ -64,7 +64,7 @@ describe('the commands of the local stack', () => {
     [['start'], { EDGE_TRUSTED_PROXIES: 'proxy.example' }, /EDGE_TRUSTED_PROXIES must list addresses or networks/],
     [['start', '--', '--network', 'ethereum'], {}, /Allowed choices are tron/],
     [['start', '--', '--network', 'tron'], { NETWORKS_FILE: 'own.json' }, /NETWORKS_FILE of your own/],
-    [['start', '--', '--forward', 'localhost:3000'], {}, /no address of an endpoint, such as http/],
+    [['start', '--', '--forward', 'localhost:3000'], {}, /not the address of an endpoint, such as http/],
     [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
     [['listen'], {}, /not running/],
     [['shop'], {}, /not running/],

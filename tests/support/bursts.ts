@@ -2,14 +2,14 @@ import { request, type ClientRequest } from 'node:http';
 import { sourceAddress, type HttpAnswer } from './http.ts';
 
 /**
- * Below the 30 that may be active, so that a test of the rates meets no other limit. Also below the bursts of 20 and more:
- * an edge that made a burst wait, instead of letting it pass at once, would never have to refuse one of so few.
+ * Below the 30 requests that may be active, so that a test of the rates reaches no other limit. Also below the bursts of 20 and more: an
+ * edge that delayed a burst instead of letting it pass would never refuse one of so few.
  */
 const AT_A_TIME = 15;
 
 export type Burst = { admitted: number; refused: HttpAnswer[]; seconds: number };
 
-/** Sends them fifteen at a time. @throws Error for an answer of 500 and above. */
+/** Sends them fifteen at a time. @throws Error for a status of 500 or more. */
 export async function burstOf(count: number, ask: (index: number) => Promise<HttpAnswer>): Promise<Burst> {
   const startedAt = performance.now();
   const refused: HttpAnswer[] = [];
@@ -28,7 +28,9 @@ export async function burstOf(count: number, ask: (index: number) => Promise<Htt
   return { admitted, refused, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
-/** The whole burst is admitted, and beyond it, with the one request that the rate itself admits at once, only what the time allows. */
+/**
+ * The whole burst must be admitted. Beyond it, only the one request that the rate itself admits at once, and what the elapsed time allows.
+ */
 export function rateProblems(
   { admitted, refused, seconds }: Burst,
   allowed: { burst: number; perSecond: number },
@@ -41,7 +43,7 @@ export function rateProblems(
   ];
 }
 
-/** A request whose body never comes. Resolves when the edge says that it waits for it: from then on it is active. */
+/** A request whose body never comes. Resolves when the edge says that it waits for the body: from then on it is active. */
 export function hold(url: string, from: string): Promise<ClientRequest> {
   const { promise, resolve, reject } = Promise.withResolvers<ClientRequest>();
   const held = request(url, {
@@ -52,12 +54,12 @@ export function hold(url: string, from: string): Promise<ClientRequest> {
   });
   held.on('error', reject);
   held.once('response', ({ statusCode }) =>
-    reject(new Error(`a request was to be held, but was answered ${statusCode}`)),
+    reject(new Error(`a request should have waited for its body, but was answered ${statusCode}`)),
   );
   held.once('continue', () => resolve(held));
   held.flushHeaders();
   return promise;
 }
 
-/** An address of this machine that stays the same for one client of one test. */
+/** An address of this machine for one client of one test. */
 export const clientAddress = (): string => sourceAddress() ?? '127.0.0.1';

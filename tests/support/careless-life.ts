@@ -8,7 +8,7 @@ import { note, type Needles } from './needles.ts';
 import { patience } from './paying.ts';
 
 /**
- * Gets every secret a merchant can get, and puts each where it does not belong, as careless callers do.
+ * Gets every secret a merchant can get, and sends each in a wrong place, as careless callers do.
  * @returns the X-Request-ID of its last request.
  */
 export async function live(

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 
-/** Gives a connection as the database's superuser, for as long as `run` takes. */
+/** Calls `run` with a connection as the database's superuser. */
 export async function withDatabase<T>(url: string, run: (db: pg.Client) => Promise<T>): Promise<T> {
   const db = new pg.Client({ connectionString: url });
-  // A session that a fault ends says so at its next statement, too.
+  // A session that a fault ends also fails its next statement.
   db.on('error', () => undefined);
   await db.connect();
   try {
@@ -14,7 +14,7 @@ export async function withDatabase<T>(url: string, run: (db: pg.Client) => Promi
   }
 }
 
-/** Runs one statement as the database's superuser: only to move time, or to look for what must not be there. */
+/** Runs one statement as the database's superuser. Only for moving time, or for finding data that must not exist. */
 export async function inDatabase<Row extends pg.QueryResultRow>(
   stack: Pick<StackFile, 'postgres_url'>,
   text: string,

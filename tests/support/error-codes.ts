@@ -1,6 +1,6 @@
 import type { HttpAnswer } from './http.ts';
 
-/** The codes that an error of each status may have, worded here once more and not read from the code that is tested. */
+/** The codes that an error of each status may have, written again and not read from the code under test. */
 const codes: Record<number, string[]> = {
   400: ['bad_request'],
   401: ['unauthorized'],
@@ -33,11 +33,11 @@ const codes: Record<number, string[]> = {
   503: ['unavailable'],
 };
 
-/** What is wrong with the code of an answer in JSON; nothing with a success. */
+/** Problems with the code of a JSON answer; none for a success. */
 export function codeProblems({ status, text, headers }: Pick<HttpAnswer, 'status' | 'text' | 'headers'>): string[] {
   if (status < 400 || text === '' || !(headers['content-type'] ?? '').startsWith('application/json')) return [];
   const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: { code?: unknown } };
-  if (!(codes[status] ?? []).includes(String(code))) return [`the code ${String(code)} is none of a ${status}`];
-  if (status === 403 && detail?.code !== code) return ['the code is not that of detail'];
+  if (!(codes[status] ?? []).includes(String(code))) return [`the code ${String(code)} does not belong to ${status}`];
+  if (status === 403 && detail?.code !== code) return ['the code differs from the one in detail'];
   return [];
 }

@@ -5,7 +5,7 @@ import { blocksIn, type CodeBlock } from './markdown-blocks.ts';
 
 export const goLivePage = readFileSync(join(repositoryRoot, 'docs', 'go-live.md'), 'utf8');
 
-/** What a test does with a block of commands: it is run, or only checked, for a reason that the page gives. */
+/** What a test does with a block of commands: run it, or only check it, for a reason that the page gives. */
 export function verdictOf({ title }: CodeBlock): 'run' | 'checked' | null {
   if (title === 'run') return 'run';
   return /^checked: \w+ \w+/.test(title) ? 'checked' : null;

@@ -3,11 +3,11 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 
 export type HttpCall = {
-  /** A list sends the header once for each of its values. */
+  /** A list sends the header once for each value. */
   headers?: Record<string, string | string[]>;
-  /** An object is sent as JSON; text and bytes go as they are. */
+  /** An object is sent as JSON; text and bytes are sent as they are. */
   body?: string | Buffer | object | undefined;
-  /** The address on the loopback network that the request comes from; another one each time unless given. */
+  /** The loopback address that the request comes from. Default: a different one each time. */
   from?: string | undefined;
 };
 
@@ -17,13 +17,13 @@ export type HttpAnswer = {
   /** Name, value, name, value, … as received. */
   rawHeaders: string[];
   text: string;
-  /** The body as JSON. @throws SyntaxError when it is none. */
+  /** The body as JSON. @throws SyntaxError when it is not JSON. */
   json: <T>() => T;
 };
 
 const TIMEOUT_MS = 30_000;
 
-/** One plain HTTP request: unlike fetch it sends a header twice when told to, and follows or adds nothing. */
+/** Sends one plain HTTP request. Unlike fetch it can send a header twice, follows no redirect and adds nothing. */
 export function send(method: string, url: string, { headers = {}, body, from }: HttpCall = {}): Promise<HttpAnswer> {
   const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
   const bytes = isRaw ? body : JSON.stringify(body);
@@ -59,28 +59,28 @@ export function send(method: string, url: string, { headers = {}, body, from }: 
   });
 }
 
-/** All that an answer shows, save what is its own each time. */
+/** Everything in an answer except what differs each time. */
 export function bytesOf({ status, text, headers }: HttpAnswer) {
   const own = ['date', 'x-request-id'];
   return { status, text, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))) };
 }
 
-/** Asks all of these, a few at a time, in this order: of many at once a busy machine answers the last too late. */
+/** Runs all of these in order, a few at a time, because a busy machine answers the last of many too late. */
 export function fewAtATime<T>(asks: readonly (() => Promise<T>)[]): Promise<T[]> {
   const turns = createSemaphore(5);
   return Promise.all(asks.map((ask) => turns(ask)));
 }
 
 /**
- * A random address of 127.0.0.0/8, all of which belong to a Linux machine, so that the edge's limits for one client do not count
- * the whole test run as one. Undefined where a machine has only 127.0.0.1.
+ * A random address of 127.0.0.0/8, so that the edge does not count the whole test run as one client. All of these addresses belong to a
+ * Linux machine. Undefined if a machine has only 127.0.0.1.
  */
 export function sourceAddress(): string | undefined {
   if (process.platform !== 'linux') return undefined;
   return `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
 }
 
-/** Elsewhere nobody comes from such an address. */
+/** Only requests to loopback can come from such an address. */
 function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname.startsWith('127.');

@@ -10,14 +10,14 @@ import { testBroker } from '@quittance/testkit/broker.ts';
 export type JourneyStack = Stack & { close(): Promise<void> };
 
 /**
- * A whole stack of its own, as `npm start` brings it up, with data that is thrown away.
+ * A new complete stack, started as by `npm start`, whose data is deleted afterwards.
  * @param options.single as in startStack().
  * @param options.withTron as in startStack().
  * @param options.checkout as in startStack().
  * @param options.withoutKeys as in startStack().
- * @param options.sharesBroker whether a virtual host of the run's RabbitMQ will do, where the run has one: a RabbitMQ of its own takes
- * four seconds of processor time.
- * @param options.prepare what is done to its directory before anything starts there.
+ * @param options.sharesBroker whether the stack may use a virtual host of the test run's RabbitMQ, if the run has one. Its own RabbitMQ
+ * takes four seconds of processor time.
+ * @param options.prepare changes its directory before anything starts there.
  */
 export async function journeyStack({
   replicas = 1,
@@ -64,12 +64,12 @@ export async function journeyStack({
     return { ...stack, close };
   } catch (error) {
     await broker?.close();
-    // The directory stays, because its logs say why.
+    // The directory is kept, because its logs explain the failure.
     throw new Error(`the stack in ${directory.root} did not start after:\n${lines.join('\n')}`, { cause: error });
   }
 }
 
-/** @returns null where no backends were started for the run: nothing but whole stacks is tested then. */
+/** @returns null if no backends were started for the run, because only complete stacks are tested. */
 async function runsBroker(): Promise<{ settings: Record<string, string>; close(): Promise<void> } | null> {
   const { TEST_AMQP_URL: amqpUrl, TEST_AMQP_MANAGEMENT_URL: managementUrl } = process.env;
   if (!amqpUrl || !managementUrl) return null;
@@ -77,16 +77,16 @@ async function runsBroker(): Promise<{ settings: Record<string, string>; close()
   return { settings: { AMQP_URL: url, AMQP_MANAGEMENT_URL: managementUrl }, close };
 }
 
-/** Ours without what jest adds, and without backends that a developer may have named for `npm start`: a journey has its own. */
+/** Our environment without what jest adds, and without backends that a developer may have named for `npm start`: a journey has its own. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
   const foreign = ['POSTGRES_URL', 'AMQP_URL', 'CHAIN_RPC_URL', 'NODE_OPTIONS', 'NODE_ENV'];
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.includes(name)));
 }
 
-/** A base above which every port of the plan is free now. */
+/** A base above which every port of the plan is free at the moment. */
 export async function freePortBase(replicas: number): Promise<number> {
   const attempts = 50;
-  // Workers of jest that look at the same time must not find the same ports.
+  // Workers of jest that search at the same time must not find the same ports.
   const worker = Number(process.env['JEST_WORKER_ID'] ?? 0);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const base = 20_000 + 800 * Math.floor(Math.random() * 15) + 100 * (worker % 8);

@@ -1,7 +1,7 @@
 import { mineInIntervals, mineWithTransactions } from '@quittance/local-backends/chain.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 
-/** What a test does to the local chain beside paying: anvil's own methods. */
+/** What a test does to the local chain in addition to paying: anvil's own methods. */
 export class LocalChain {
   readonly #rpcUrl: string;
 
@@ -9,7 +9,7 @@ export class LocalChain {
     this.#rpcUrl = rpcUrl;
   }
 
-  /** Keeps blocks from coming by themselves meanwhile: a transaction sent now gets a block of its own, and nothing follows it. */
+  /** Stops automatic blocks during `run`: a transaction sent now gets its own block, and no block follows it. */
   async withMiningStopped<T>(run: () => Promise<T>): Promise<T> {
     await mineWithTransactions(this.#rpcUrl);
     try {
@@ -29,16 +29,16 @@ export class LocalChain {
     await this.#call('anvil_mine', [blocks]);
   }
 
-  /** Replaces the newest blocks by as many empty ones. */
+  /** Replaces the newest `depth` blocks by the same number of empty ones. */
   async reorganise(depth: number): Promise<void> {
     await this.#call('anvil_reorg', [depth, []]);
   }
 
-  /** Has the transaction of the newest block come one block later, as if another miner had been first. */
+  /** Moves the transaction of the newest block to the next block, as if another miner had been first. */
   async delayLastTransaction(hash: string): Promise<void> {
     const raw = await this.#call<string>('eth_getRawTransactionByHash', [hash]);
     await this.dropLastBlock();
-    // At no moment has it a second block on top of it.
+    // At no moment does the transaction have a second block on top of it.
     await this.#call('eth_sendRawTransaction', [raw]);
   }
 

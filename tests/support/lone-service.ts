@@ -10,10 +10,10 @@ export const INTERNAL_TOKEN = 'a token that is only used while this runs';
 export type LoneService = { pid: number; origin: string; stop(): Promise<void> };
 
 /**
- * One service as it runs in production, without its neighbours, on a database that is up to date.
- * @param options.directory is made, and gets its log.
- * @param options.env its settings beside those of every service.
- * @throws StackError when it does not become ready; then it runs no more.
+ * One service as it runs in production, without the other services, on a migrated database.
+ * @param options.directory is created, and gets its log.
+ * @param options.env its settings in addition to those of every service.
+ * @throws StackError when it does not become ready; then it no longer runs.
  */
 export async function startLoneService(options: {
   name: ServiceName;
@@ -46,7 +46,7 @@ export async function startLoneService(options: {
   try {
     await service.start();
   } catch (error) {
-    // What never became ready runs on, and would keep this process from its end.
+    // A process that never became ready still runs, and would keep this process from ending.
     await service.stop();
     throw error;
   }

@@ -1,10 +1,10 @@
-/** What jest tells a sequencer of a test file. */
+/** What jest tells a sequencer about a test file. */
 type TestFile = {
   path: string;
   context: { config: { rootDir: string }; hasteFS: { getSize(path: string): number | null } };
 };
 
-/** Test files that take more than fourteen seconds, the longest first. One that is missing here costs time at most. */
+/** Test files that take more than fourteen seconds, the longest first. A missing one only costs time. */
 export const longest = [
   'tests/deployment/image.long.test.ts',
   'tests/conformance/conformance.test.ts',
@@ -65,8 +65,8 @@ export const longest = [
 ];
 
 /**
- * Has jest begin with the files that take longest, so that no worker is left alone with one of them in the end. Jest itself would
- * go by how long they took before, which a clean clone does not know, and then by their size, which says little here.
+ * Starts with the files that take longest, so that no worker runs one of them alone at the end. Jest itself would order by earlier
+ * durations, which a clean clone does not have, and then by file size, which says little here.
  */
 export default class LongestFirst {
   sort(tests: TestFile[]): TestFile[] {
@@ -79,6 +79,6 @@ export default class LongestFirst {
   }
 
   cacheResults(): void {
-    // Nothing is kept: the order is the same on every machine.
+    // Nothing is stored: the order is the same on every machine.
   }
 }

@@ -4,7 +4,7 @@ import { send } from './http.ts';
 
 /**
  * Calls the management API of the stack's RabbitMQ. @param path below `/api`.
- * @returns the parsed answer, null for an empty one. @throws Error where there is no such API, or it refuses.
+ * @returns the parsed answer, null for an empty one. @throws Error if the API does not exist or refuses.
  */
 export async function management<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {
   const { management_url: base } = stack;
@@ -18,5 +18,5 @@ export async function management<T>(stack: StackFile, method: string, path: stri
   return (answer.text === '' ? null : answer.json()) as T;
 }
 
-/** The stack's virtual host, as it stands in a path of that API. */
+/** The stack's virtual host, as in a path of that API. */
 export const virtualHostOf = ({ amqp_url: url }: StackFile): string => virtualHostOfUrl(url);

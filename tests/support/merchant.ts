@@ -9,10 +9,10 @@ import { send, type HttpAnswer, type HttpCall } from './http.ts';
 import { codeProblems } from './error-codes.ts';
 import { undocumented } from './openapi/undocumented.ts';
 
-/** Sends requests to one base URL and holds every answer against the OpenAPI document. */
+/** Sends requests to one base URL and checks every answer against the OpenAPI document. */
 export type Api = (method: string, path: string, call?: HttpCall) => Promise<HttpAnswer>;
 
-/** @param baseUrl the edge's, or that of one replica of the gateway. */
+/** @param baseUrl the edge's, or that of one gateway replica. */
 export const apiAt =
   (baseUrl: string): Api =>
   async (method, path, call) => {
@@ -24,9 +24,7 @@ export const apiAt =
     return answer;
   };
 
-/**
- * What a merchant may add to a creation. With TEST_EXTENSIONS=present every creation has it, and all the rules hold as without.
- */
+/** Optional fields of a creation. With TEST_EXTENSIONS=present every creation has them, and all rules must hold as without. */
 export const extensions =
   process.env['TEST_EXTENSIONS'] === 'present'
     ? {
@@ -38,7 +36,7 @@ export const extensions =
       }
     : {};
 
-/** The same in a payment's JSON, and in its PAID event. */
+/** The same fields in a payment's JSON and in its PAID event. */
 const { order_id = null, metadata = {}, return_url = null }: Partial<Payment> = extensions;
 export const shownExtensions = { order_id, metadata, return_url };
 export const toldExtensions = order_id === null ? {} : { order_id, metadata };
@@ -47,19 +45,19 @@ export type Merchant = {
   merchantId: string;
   apiKey: string;
   rotationSecret: string;
-  /** Host of its webhook endpoint, unlike any other merchant's. */
+  /** Host of its webhook endpoint, different for each merchant. */
   host: string;
-  /** A wallet that was never used. */
+  /** A new wallet. */
   wallet: string;
-  /** A request with this merchant's API key, through the edge. */
+  /** Sends a request with this merchant's API key, through the edge. */
   call: Api;
-  /** POST /api/v1/payments with a fresh Idempotency-Key, unless `key` is given, and a valid body, unless changed by `body`. */
+  /** POST /api/v1/payments with a new Idempotency-Key, unless `key` is given, and a valid body, unless changed by `body`. */
   create: (body?: Record<string, unknown>, key?: string) => Promise<HttpAnswer>;
-  /** The same, which must succeed. */
+  /** The same. @throws unless it succeeds. */
   created: (body?: Record<string, unknown>, key?: string) => Promise<Payment>;
 };
 
-/** Registers a merchant. Its webhook is configured, and trusted by the receiver, unless `webhook` is false. */
+/** Registers a merchant. Unless `webhook` is false, its webhook is set and the receiver knows its key. */
 export async function openMerchant(
   stack: StackFile,
   { webhook = true, ...access }: Partial<Registration> & { webhook?: boolean } = {},
@@ -74,7 +72,7 @@ export async function openMerchant(
   return merchant;
 }
 
-/** Lets the local receiver verify deliveries that are signed with this key. */
+/** Lets the local receiver verify deliveries that this key signed. */
 export async function trust(stack: StackFile, keyId: string, signingKey: string): Promise<void> {
   const answer = await send('POST', `${stack.receiver.url}/keys`, {
     body: { key_id: keyId, signing_key: signingKey },

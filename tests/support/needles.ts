@@ -4,10 +4,10 @@ import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { inDatabase } from './database.ts';
 import { send } from './http.ts';
 
-/** Texts to look for, each with what it gives away. */
+/** Texts to look for, each with the secret that it reveals. */
 export type Needles = Map<string, string>;
 
-/** The random part, without the prefix that says what it is, as it stands and as bytes are written. */
+/** Adds a secret's random part, without its prefix, as text and in the usual encodings of its bytes. */
 export function note(needles: Needles, what: string, secret: string): void {
   const random = secret.slice(-43);
   const raw = Buffer.from(random, 'base64url');
@@ -20,7 +20,7 @@ export function note(needles: Needles, what: string, secret: string): void {
 export const found = (text: string, needles: Needles): string[] =>
   [...needles].filter(([needle]) => text.includes(needle)).map(([, what]) => what);
 
-/** Every table of ours, as `schema.table`; a partitioned one stands for its partitions. */
+/** Every table of ours, as `schema.table`. A partitioned table includes its partitions. */
 export async function tablesOf(stack: StackFile): Promise<string[]> {
   const tables = await inDatabase<{ name: string }>(
     stack,
@@ -30,7 +30,7 @@ export async function tablesOf(stack: StackFile): Promise<string[]> {
   return tables.map(({ name }) => name);
 }
 
-/** A row as text shows bytes in hex, and a partitioned table with all of its partitions. */
+/** Searches rows as text, which shows bytes in hex. A partitioned table is searched with all of its partitions. */
 export async function foundInTable(stack: StackFile, table: string, needles: Needles): Promise<string[]> {
   const rows = await inDatabase<{ needle: string }>(
     stack,
@@ -46,7 +46,9 @@ export async function logsIn(directory: string): Promise<{ name: string; text: s
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(directory, name), 'utf8') })));
 }
 
-/** Every queue of the stack, dead ones too, with the text of what lies in it. @returns null where the broker shows no queues. */
+/**
+ * Every queue of the stack, including dead-letter queues, with the text of its messages. @returns null if the broker has no management API.
+ */
 export async function readQueues(
   stack: Pick<StackFile, 'management_url' | 'amqp_url'>,
 ): Promise<{ name: string; messages: string }[] | null> {

@@ -7,15 +7,15 @@ import { dashboards } from '../../infra/observability/dashboards/source.ts';
 
 export const observability = new URL('../../infra/observability/', import.meta.url);
 
-/** Something that is asked of Prometheus, and who asks. */
+/** A query for Prometheus, and where it is used. */
 export type Question = { where: string; expr: string; annotations?: Record<string, string> };
 
-/** The names of the files with rules, such as `payments.rules.yaml`. */
+/** File names of the rules, such as `payments.rules.yaml`. */
 export function ruleFiles(): string[] {
   return readdirSync(new URL('alerts/', observability)).filter((name) => name.endsWith('.rules.yaml'));
 }
 
-/** What alerts and recording rules ask. */
+/** The queries of alerts and recording rules. */
 export function questionsOfRules(): Question[] {
   return ruleFiles().flatMap((file) =>
     readRules(new URL(`alerts/${file}`, observability)).map((rule) => ({
@@ -25,7 +25,7 @@ export function questionsOfRules(): Question[] {
   );
 }
 
-/** What dashboards ask, with what Grafana puts in: an interval, and any value of a variable. */
+/** The queries of dashboards, with Grafana's variables filled in: an interval, and any value of a variable. */
 export function questionsOfDashboards(): Question[] {
   return Object.entries(dashboards).flatMap(([file, { panels, templating }]) => {
     const variables = templating.list.flatMap(({ query }) => (typeof query === 'string' ? [] : [query.query]));
@@ -46,7 +46,7 @@ export function questionsOfDashboards(): Question[] {
   });
 }
 
-/** What every process of a stack shows at /metrics. */
+/** The /metrics of every process of a stack. */
 export async function scrape(stack: StackFile): Promise<{ service: string; text: string }[]> {
   const processes = Object.entries(stack.services).flatMap(([service, { replicas }]) =>
     replicas.map(({ url }) => ({ service, url })),
@@ -69,7 +69,9 @@ export function documentedMetrics(): Metric[] {
   }));
 }
 
-/** What processes show, apart from what Node's library does for every program. A metric without a line yet has no labels. */
+/**
+ * The metrics that processes expose, without those that Node's library adds to every program. A metric without a line yet has no labels.
+ */
 export function shownMetrics(scraped: readonly { service: string; text: string }[]): Metric[] {
   const metrics = new Map<string, Metric>();
   for (const { service, text } of scraped) {
@@ -93,9 +95,8 @@ export function shownMetrics(scraped: readonly { service: string; text: string }
 }
 
 /**
- * They have no line before something happens that does not happen to a stack that is well and has a plain configuration: a node that
- * fails, announces its blocks or has a plan for the day, a second one that is asked about large transfers, a rule that is broken, a receiver that keeps a
- * merchant's events waiting.
+ * Metrics that have no line on a healthy stack with a simple configuration. They need an event such as: a node fails, announces its blocks
+ * or has a daily plan, a second node is asked about large transfers, a rule is broken, or a receiver keeps a merchant's events waiting.
  */
 const QUIET = [
   'chain_endpoint_budget_ahead_ratio',
@@ -109,7 +110,7 @@ const QUIET = [
   'webhook_lane_oldest_due_seconds',
 ];
 
-/** Documented labels of a quiet metric may be missing yet; everything else must be as it is shown. */
+/** Documented labels of a quiet metric may still be missing; everything else must be as exposed. */
 export function withQuietLabels(shown: readonly Metric[], documented: readonly Metric[]): Metric[] {
   return shown.map((metric) => {
     const labels = documented.find(({ name }) => name === metric.name)?.labels ?? [];
@@ -117,7 +118,7 @@ export function withQuietLabels(shown: readonly Metric[], documented: readonly M
   });
 }
 
-/** What a stack shows, what other people's exporters do, and what Prometheus makes of both. */
+/** What a stack exposes, what third-party exporters expose, and what Prometheus derives from both. */
 export function everythingShown(scraped: readonly { service: string; text: string }[]): Sample[] {
   const own = scraped.flatMap(({ text }) => samplesIn(text));
   const quiet = withQuietLabels(shownMetrics(scraped), documentedMetrics()).flatMap(({ name, labels }) =>
@@ -137,7 +138,7 @@ export function everythingShown(scraped: readonly { service: string; text: strin
   ];
 }
 
-/** Exporter, series, labels; a label of which several values matter has them separated by `|`. */
+/** Exporter, series, labels. Several values of a label are separated by `|`. */
 type Catalogue = Record<string, Record<string, Record<string, string>>>;
 
 function samplesOf(name: string, labels: Record<string, string>): Sample[] {

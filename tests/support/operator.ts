@@ -11,10 +11,10 @@ export type Registration = {
   beta_duration_days?: number;
 };
 
-/** The only time these credentials are seen. */
+/** This is the only answer with these credentials. */
 export type Registered = { merchant_id: string; api_key: string; rotation_secret: string };
 
-/** Registers a merchant, a legacy one with plenty left unless `access` says otherwise, and waits until quota knows it. */
+/** Registers a merchant, with a legacy account and a large quota unless `access` says otherwise, and waits until quota knows it. */
 export async function registerMerchant(
   stack: StackFile,
   name: string,
@@ -22,14 +22,14 @@ export async function registerMerchant(
 ): Promise<Registered> {
   const registration = { name, access_type: 'legacy', total_limit: 100_000, ...access };
   const registered = await asOperator<Registered>(stack, 'POST', '/merchants', registration);
-  // Shortly after the registration, later while the broker comes back; before that, limits and creation are 503.
+  // This takes a moment after the registration, and longer after an outage of the broker. Until then, limits and creations are 503.
   await eventually(() => asQuotaOperator(stack, 'GET', `/merchants/${registered.merchant_id}/policy`), {
     timeoutMs: 60_000,
   });
   return registered;
 }
 
-/** An operator's request to the gateway, past the edge. @throws Error unless it succeeds. */
+/** An operator's request to the gateway, without the edge. @throws Error unless it succeeds. */
 export async function asOperator<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {
   return operatorCall<T>(stack, 'api-gateway', method, path, body);
 }

@@ -6,19 +6,19 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { inDatabase } from './database.ts';
 import { apiAt, type Merchant } from './merchant.ts';
 
-/** A payment takes seconds on the local chain. Asking this rarely stays below every read limit. */
+/** A payment takes seconds on the local chain. This interval stays below every read limit. */
 export const patience = { timeoutMs: 60_000, intervalMs: 600 };
 
 export const tokenOf = (payment: Pick<Payment, 'payment_url'>): string => payment.payment_url.split('/').at(-1) ?? '';
 
-/** What anybody with the checkout link sees, through the edge. */
+/** What anyone with the checkout link sees, through the edge. */
 export async function publicStatus(stack: StackFile, payment: Payment): Promise<PublicPayment> {
   const answer = await apiAt(stack.edge_url)('GET', `/api/v1/payments/${tokenOf(payment)}`);
   if (answer.status !== 200) throw new Error(`the public status answered ${answer.status} ${answer.text}`);
   return answer.json<PublicPayment>();
 }
 
-/** Waits by way of the public status, which takes none of the merchant's reads. */
+/** Waits with the public status, which does not count towards the merchant's read limit. */
 export async function untilStatus(stack: StackFile, payment: Payment, status: PaymentStatus): Promise<void> {
   await eventually(async () => {
     const seen = (await publicStatus(stack, payment)).status;
@@ -38,7 +38,7 @@ export async function deliveriesOf(merchant: Merchant, { payment_id: id }: Payme
   return answer.json<{ deliveries: DeliveryRecord[] }>().deliveries;
 }
 
-/** Waits until the record of a payment's one event is like this. */
+/** Waits until the record of a payment's only event satisfies the condition. */
 export async function untilRecord(
   { merchant, payment }: { merchant: Merchant; payment: Payment },
   isReached: (record: DeliveryRecord) => boolean,
@@ -50,7 +50,7 @@ export async function untilRecord(
   }, patience);
 }
 
-/** Creates a payment and pays it on the local chain. @returns it as it was created, once it is PAID. */
+/** Creates a payment and pays it on the local chain. @returns the payment as created, once it is PAID. */
 export async function createAndPay(stack: StackFile, merchant: Merchant, body: Record<string, unknown> = {}) {
   const payment = await merchant.created(body);
   await payOnChain(stack.chain, payment.merchant_wallet, payment.amount);
@@ -58,7 +58,7 @@ export async function createAndPay(stack: StackFile, merchant: Merchant, body: R
   return payment;
 }
 
-/** Moves the end of a payment's window to a second after its beginning; the service then finds by itself that it has expired. */
+/** Moves the end of a payment's window to a second after its beginning. The service then finds by itself that it has expired. */
 export async function expireSoon(stack: StackFile, { payment_id: id }: Payment): Promise<void> {
   await inDatabase(
     stack,

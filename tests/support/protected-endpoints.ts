@@ -9,7 +9,7 @@ const paymentId = newId('pay');
 
 const creation = { amount: '1', merchant_wallet: newWallet(), description: 'Made once at most' };
 
-/** The endpoints that take X-API-Key, each with a valid request, so that nothing but the key can be refused. */
+/** The endpoints that need X-API-Key, each with a valid request, so that only the key can be refused. */
 export const protectedEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',

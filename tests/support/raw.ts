@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
 import { sourceAddress, type HttpAnswer } from './http.ts';
 
-/** How long an answer may take; far above the two seconds that the slowest of them needs. */
+/** The longest time for an answer; far above the two seconds that the slowest one needs. */
 const TIMEOUT_MS = 20_000;
 
 /** The connection ended, or went silent, before an answer was complete. */
 export class NoAnswer extends Error {
-  /** What had come until then. */
+  /** The bytes received until then. */
   readonly received: Buffer;
   readonly isTimeout: boolean;
   constructor(reason: string, received: Buffer, isTimeout = false) {
@@ -17,7 +17,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A connection that carries exactly the bytes it is given, which no HTTP library would do with those that tests need. */
+/** A connection that sends exactly the given bytes, which HTTP libraries refuse to do for the bytes that tests need. */
 export class RawConnection {
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);
@@ -25,7 +25,7 @@ export class RawConnection {
   #mayContinue = true;
   #wake: () => void = () => undefined;
 
-  /** @param from the loopback address it comes from; a random one unless given. */
+  /** @param from the loopback address it comes from. Default: a random one. */
   constructor(baseUrl: string, from: string | undefined = sourceAddress()) {
     const { hostname, port } = new URL(baseUrl);
     this.#socket = connect({ host: hostname, port: Number(port), ...(from !== undefined && { localAddress: from }) });
@@ -43,7 +43,7 @@ export class RawConnection {
     return this.#ended === null && this.#mayContinue;
   }
 
-  /** Bytes beyond the last answer, which no request asked for. */
+  /** Bytes after the last answer, which no request caused. */
   get surplus(): Buffer {
     return this.#received;
   }
@@ -77,7 +77,7 @@ export class RawConnection {
     }
   }
 
-  /** Tells the other side that nothing more will come. */
+  /** Closes the sending side. */
   finish(): void {
     this.#socket.end();
   }
@@ -94,15 +94,15 @@ export class RawConnection {
 
 type Read = { answer: HttpAnswer; rest: Buffer; isUntilEnd: boolean };
 
-/** @returns null while the answer is not complete. @throws NoAnswer for bytes that begin no HTTP/1 answer. */
+/** @returns null while the answer is incomplete. @throws NoAnswer for bytes that are not an HTTP/1 answer. */
 function readAnswer(received: Buffer, method: string, isEnded: boolean): Read | null {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd === -1) return null;
   const [statusLine = '', ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1]);
-  if (Number.isNaN(status)) throw new NoAnswer('no HTTP answer', received);
+  if (Number.isNaN(status)) throw new NoAnswer('not an HTTP answer', received);
   const afterHead = received.subarray(headEnd + 4);
-  // 100 Continue and its like come before the answer.
+  // Informational answers such as 100 Continue come before the final one.
   if (status < 200) return readAnswer(afterHead, method, isEnded);
   const rawHeaders = lines.flatMap((line) => {
     const colon = line.indexOf(':');

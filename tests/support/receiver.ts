@@ -6,41 +6,41 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from './http.ts';
 import { patience } from './paying.ts';
 
-/** One webhook as it reached a merchant's endpoint. */
+/** One webhook as a merchant's endpoint received it. */
 export type Received = {
   received_at: string;
   method: string;
   host: string;
   path: string;
-  /** Names in lower case. */
+  /** Lower-case names. */
   headers: Record<string, string>;
   body: WebhookEvent;
   /** The exact text that was signed. */
   raw_body: string;
-  /** By the receiver's own reading of the rules. */
+  /** By the receiver's own implementation of the rules. */
   verified: boolean;
 };
 
-/** Everything that came to this host so far, oldest first. */
+/** Everything received for this host so far, oldest first. */
 export async function receivedBy(stack: StackFile, host: string): Promise<Received[]> {
   const answer = await send('GET', `${stack.receiver.url}/events?host=${host}`);
   return answer.json<{ events: Received[] }>().events;
 }
 
-/** Waits until `count` webhooks came to this host, and hands all of them back. */
+/** Waits until this host received `count` webhooks, and returns all of them. */
 export async function untilReceived(stack: StackFile, host: string, atLeast = 1): Promise<Received[]> {
   return eventually(
     async () => {
       const received = await receivedBy(stack, host);
       if (received.length < atLeast) throw new Error(`${host} has received ${received.length} of ${atLeast} webhooks`);
       return received;
-      // How often the receiver is asked counts nowhere.
+      // No limit counts these requests.
     },
     { ...patience, intervalMs: 100 },
   );
 }
 
-/** Has a host answer like this from now on. */
+/** Sets how a host answers from now on. */
 export async function answerWith(
   stack: StackFile,
   host: string,
@@ -50,12 +50,12 @@ export async function answerWith(
   if (answer.status !== 204) throw new Error(`the receiver refused the behaviour: ${answer.text}`);
 }
 
-/** What X-Service-Signature has to be. @param rawBody the bytes as they came. */
+/** The correct X-Service-Signature. @param rawBody the bytes as received. */
 export function signatureOf(signingKey: string, timestamp: string, rawBody: string): string {
   return `v1=${createHmac('sha256', signingKey).update(`${timestamp}.${rawBody}`).digest('hex')}`;
 }
 
-/** Whether a careful merchant takes this webhook for genuine: the contract's verification rules 1 to 4, and the ids of rule 6. */
+/** Whether a careful merchant would accept this webhook as genuine: verification rules 1 to 4 of the contract, and the ids of rule 6. */
 export function isGenuine(
   webhook: Pick<Received, 'received_at' | 'headers' | 'raw_body'>,
   signingKey: string,

@@ -11,16 +11,16 @@ import {
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 
 export type ServiceDatabase = {
-  /** The superuser's address. */
+  /** The superuser's URL. */
   adminUrl: string;
-  /** Of the role that the service has. */
+  /** URL for the service's role. */
   url: string;
 };
 
 /**
- * Another database on a server, with a service's own schema and role: brought up to date by the service's own migrations, so its
- * tables, indexes and partitions are those of production.
- * @param password of the role, which all databases of the server share: a server with a stack must go on with the stack's.
+ * Another database on a server, with a service's own schema and role. The service's migrations run in it, so its tables, indexes and
+ * partitions are those of production.
+ * @param password of the role, which all databases of the server share. On a stack's server it must stay the stack's password.
  */
 export async function serviceDatabase(options: {
   service: ServiceName;

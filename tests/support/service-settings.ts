@@ -9,7 +9,7 @@ import { readConfig as readPaymentsConfig } from '../../services/payments/src/co
 import { readConfig as readQuotaConfig } from '../../services/quota/src/config.ts';
 import { readConfig as readDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 
-/** Every setting that is required, and those that make a configuration look at another one. */
+/** Every required setting, and settings that make the configuration read another one. */
 export const samples: Record<string, string> = {
   PORT: '8081',
   DATABASE_URL: 'postgres://127.0.0.1/quittance',
@@ -34,13 +34,13 @@ const readers: Record<ServiceName, (env: NodeJS.ProcessEnv) => unknown> = {
   quota: readQuotaConfig,
 };
 
-/** What a service makes of an environment, the frame's part and its own. @throws ConfigurationError. */
+/** A service's settings in an environment: the shared ones and its own. @throws ConfigurationError. */
 export const readSettings = (service: ServiceName, env: NodeJS.ProcessEnv) => ({
   frame: readFrameConfig(env),
   service: readers[service](env),
 });
 
-/** The settings that the process asks for, and those of them without which it does not start; sorted. */
+/** The settings that the process reads, and those without which it does not start; sorted. */
 export function settingsOf(service: ServiceName): { known: string[]; required: string[] } {
   const asked = new Set<string>();
   readSettings(

@@ -23,14 +23,14 @@ export type ReceivedWebhook = {
 
 export type Answer<T> = { status: number; body: T; text: string; headers: IncomingHttpHeaders };
 
-/** A merchant of its own with its backend: what a test does, it does through the public API, as a merchant would. */
+/** A new merchant with its backend. Everything is done through the public API, as a merchant would. */
 export class Shop {
   readonly #stack: Stack;
   readonly apiKey: string;
   readonly merchantId: string;
   readonly host: string;
   readonly wallet: string;
-  /** Of its webhooks, by their ids. */
+  /** The keys of its webhooks, by key id. */
   readonly signingKeys: Record<string, string> = {};
 
   private constructor(stack: Stack, merchantId: string, apiKey: string, host: string, family: AddressFamily) {
@@ -53,7 +53,7 @@ export class Shop {
     return shop;
   }
 
-  /** Each request comes from an address of its own, so that the edge's limits for one client hold up no test. */
+  /** Each request comes from a different address, so that the edge's limits for one client don't slow down tests. */
   async call<T>(
     method: string,
     path: string,
@@ -86,7 +86,7 @@ export class Shop {
     return this.call('POST', '/payments', body, { 'Idempotency-Key': idempotencyKey });
   }
 
-  /** As create(), repeated with its key while it is 503. @throws for any other answer than 201. */
+  /** As create(), repeated with its key while it is 503. @throws for any status other than 201. */
   async createOrThrow(amount: string): Promise<Payment> {
     const idempotencyKey = randomUUID();
     const { status, text, body } = await insist(() => this.create(amount, idempotencyKey));
@@ -94,7 +94,7 @@ export class Shop {
     return body;
   }
 
-  /** As create(), with optional fields, and a wallet of its own where the merchant has several. */
+  /** As create(), with optional fields, and another wallet if the merchant has several. */
   order(body: { amount: string } & Record<string, unknown>): Promise<Answer<Payment>> {
     const defaults = { merchant_wallet: this.wallet, description: 'One cup of coffee' };
     return this.call('POST', '/payments', { ...defaults, ...body }, { 'Idempotency-Key': randomUUID() });
@@ -119,7 +119,7 @@ export class Shop {
       .deliveries;
   }
 
-  /** Everything this merchant's endpoint received so far. */
+  /** Everything this merchant's endpoint has received so far. */
   async webhooks(): Promise<ReceivedWebhook[]> {
     const answer = await fetch(this.#stack.file.receiver.events_url);
     const { events } = (await answer.json()) as { events: ReceivedWebhook[] };

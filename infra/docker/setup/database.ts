@@ -5,8 +5,8 @@ type ServiceName = keyof typeof serviceSchemas;
 const serviceNames = Object.keys(serviceSchemas) as ServiceName[];
 
 /**
- * Makes the database that POSTGRES_ADMIN_URL names, and each service's role and schema in it, where they are missing. Sets
- * the roles' passwords to `<SERVICE>_DATABASE_PASSWORD`, which is how a password is changed as well.
+ * Creates the database that POSTGRES_ADMIN_URL names, and each service's role and schema in it, if they are missing. Sets the roles'
+ * passwords to `<SERVICE>_DATABASE_PASSWORD`, which is also how to change a password.
  * @throws Error naming what is missing, or PostgreSQL's own.
  */
 export async function prepareDatabase(env: NodeJS.ProcessEnv): Promise<string> {
@@ -16,13 +16,13 @@ export async function prepareDatabase(env: NodeJS.ProcessEnv): Promise<string> {
   const passwords = Object.fromEntries(
     serviceNames.map((service) => [service, required(env, passwordName(service))]),
   ) as Record<ServiceName, string>;
-  // The database itself may not exist yet; `postgres` does on every server.
+  // The database may not exist yet; `postgres` exists on every server.
   const maintenance = new URL(adminUrl);
   maintenance.pathname = '/postgres';
   await prepareServiceDatabases({ adminUrl: maintenance.href, database, passwords });
   return `database ${database} is ready for ${serviceNames.join(', ')}`;
 }
 
-/** Such as API_GATEWAY_DATABASE_PASSWORD. */
+/** For example API_GATEWAY_DATABASE_PASSWORD. */
 const passwordName = (service: ServiceName): string =>
   `${service.toUpperCase().replaceAll('-', '_')}_DATABASE_PASSWORD`;

@@ -7,8 +7,8 @@ import { required } from './environment.ts';
 const listen = '8080';
 
 /**
- * Writes the edge's nginx.conf to EDGE_CONFIGURATION_FILE: in front of EDGE_GATEWAYS (`host:port`, separated by commas),
- * believing EDGE_TRUSTED_PROXIES, with everything that nginx writes in EDGE_DIRECTORY.
+ * Writes the edge's nginx.conf to EDGE_CONFIGURATION_FILE: in front of EDGE_GATEWAYS (`host:port`, separated by commas), trusting
+ * EDGE_TRUSTED_PROXIES. nginx writes all its files in EDGE_DIRECTORY.
  * @throws Error naming what is missing or wrong.
  */
 export async function writeEdgeConfiguration(env: NodeJS.ProcessEnv): Promise<string> {

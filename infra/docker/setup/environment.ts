@@ -1,5 +1,5 @@
 /**
- * A value that compose is told to give.
+ * A value that compose must set.
  * @throws Error naming it when it is missing or empty.
  */
 export function required(env: NodeJS.ProcessEnv, name: string): string {

@@ -6,8 +6,8 @@ import { deployTestToken } from './test-token.ts';
 import { demonstrate, prepareTrial, receive } from './trial.ts';
 
 /**
- * What docker-compose.yml has done once before the services start; doing any of it again changes nothing. `init`, by which a person
- * makes the files that it reads. And what docker-compose.trial.yml adds: its merchant, `receiver` and `demo`.
+ * The one-time jobs that docker-compose.yml runs before the services start; running one again changes nothing. Also `init`, with which a
+ * person creates the files for Compose, and the jobs of docker-compose.trial.yml: its merchant, `receiver` and `demo`.
  */
 const jobs: Record<string, (env: NodeJS.ProcessEnv, words: string[]) => Promise<string>> = {
   init,
@@ -28,7 +28,7 @@ if (job === undefined) {
 try {
   process.stdout.write(`${await job(process.env, process.argv.slice(3))}\n`);
 } catch (error) {
-  // Commander has printed its help or its complaint already.
+  // Commander has already printed the help or an error message.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 64);
   process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);

@@ -2,8 +2,8 @@ import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { required } from './environment.ts';
 
 /**
- * Deploys the test USDT on the development chain at CHAIN_RPC_URL, where it always comes to lie at the same address.
- * @throws Error when the chain is neither a fresh anvil nor one that has the token.
+ * Deploys the test USDT on the development chain at CHAIN_RPC_URL, always at the same address.
+ * @throws Error when the chain is neither a new anvil nor one that has the token.
  */
 export async function deployTestToken(env: NodeJS.ProcessEnv): Promise<string> {
   const token = await ensureToken(required(env, 'CHAIN_RPC_URL'));

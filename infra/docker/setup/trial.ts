@@ -11,12 +11,12 @@ import { confirmingBlocks } from '@quittance/local-stack/stack/network.ts';
 import { readStackFile, type DemoMerchant, type StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { required } from './environment.ts';
 
-/** The receiver's name, in no public DNS; where it leads to is said by the exception that is made for the merchant. */
+/** The receiver's name, which is in no public DNS. The exception for the merchant's webhooks sets its address. */
 const receiverHost = 'receiver.internal';
 
 /**
- * The merchant of docker-compose.trial.yml, the exception by which its webhooks may go to the receiver beside it, and the authority that
- * signs the receiver's certificate: everything that webhook-dispatcher must have before it starts. All of it is kept in LOCAL_DIRECTORY.
+ * Prepares the merchant of docker-compose.trial.yml, the exception that allows webhooks to the trial's receiver, and the authority that
+ * signs the receiver's certificate: everything that webhook-dispatcher needs before it starts. All of it is kept in LOCAL_DIRECTORY.
  */
 export async function prepareTrial(env: NodeJS.ProcessEnv): Promise<string> {
   const directory = stackDirectory(required(env, 'LOCAL_DIRECTORY'));
@@ -32,14 +32,14 @@ export async function prepareTrial(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /**
- * Plays the merchant's endpoint until it is stopped: sets the webhook the first time, listens, and verifies what comes. Writes the
- * stack.json that `demo` and `pay` read. It is healthy once all of that is done.
+ * Acts as the merchant's endpoint until it is stopped: sets the webhook at the first start, listens, and verifies what it receives. Writes
+ * the stack.json that `demo` and `pay` read. It is healthy after all of that is done.
  */
 export async function receive(env: NodeJS.ProcessEnv): Promise<string> {
   const directory = stackDirectory(required(env, 'LOCAL_DIRECTORY'));
   const gatewayUrl = required(env, 'API_GATEWAY_URL');
   const registered = await readJson<DemoMerchant | RegisteredMerchant>(directory.merchantFile);
-  if (registered === null) throw new Error('there is no merchant: trial-merchant comes first');
+  if (registered === null) throw new Error('there is no merchant: run trial-merchant first');
   const url = `https://${receiverHost}/webhooks/quittance`;
   const merchant = 'signing_key' in registered ? registered : await setWebhook(gatewayUrl, registered, url);
   await writePrivateJson(directory.merchantFile, merchant);
@@ -57,7 +57,9 @@ export async function receive(env: NodeJS.ProcessEnv): Promise<string> {
   return `webhooks of ${merchant.merchant_id} come here; its API key is ${merchant.api_key}`;
 }
 
-/** Takes payments all the way, as a shop and its customers would. @throws Error when a step does not happen within a minute. */
+/**
+ * Takes payments from creation to webhook, as a shop and its customers would. @throws Error when a step does not happen within a minute.
+ */
 export async function demonstrate(env: NodeJS.ProcessEnv): Promise<string> {
   const stack = await readStackFile(stackDirectory(required(env, 'LOCAL_DIRECTORY')));
   const network = { wallet: stack.merchant.wallet, confirmingBlocks: confirmingBlocks.local };

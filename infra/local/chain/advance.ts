@@ -8,32 +8,32 @@ import type { World } from './world.ts';
 type Moved = { payment_id: string; status: PaymentStatus; expires_at: Date; now: Date };
 
 /**
- * Has the end of one payment that waits, or of all, come so many seconds sooner, and watches that those whose end is there end. The clock
- * itself stays: one that goes ahead cannot be set back, and would make every later payment late.
+ * Moves the end of one waiting payment, or of all, earlier by this many seconds, and checks that those whose end has come do end. The
+ * chain's clock stays unchanged: a clock that is moved forward cannot be set back, and would make every later payment late.
  */
 export async function advance(world: World, seconds: number, link?: string): Promise<void> {
   if (link === undefined) await world.claim('everything');
   const paymentId = link === undefined ? null : (await claimPayment(world, link)).payment_id;
   await requireAnsweringNode(world);
   const ids = await moveEnds(world, seconds, paymentId);
-  if (ids.length === 0) throw new StackError('No payment waits whose end could come sooner.');
+  if (ids.length === 0) throw new StackError('No waiting payment has an end that can be moved.');
   const whose = ids.length === 1 ? `the end of ${ids[0]}` : `the ends of ${ids.length} payments`;
   world.say(`Moved ${whose} up by ${seconds} s, to now at most.`);
-  world.say('Those whose end is there become EXPIRED, or PAID where money came in time; the others wait on.');
+  world.say('Payments whose end has come become EXPIRED, or PAID if money arrived in time. The others keep waiting.');
   for (const id of ids) await expectSettled(world, id);
 }
 
-/** Has the end of a payment come now, and waits until it is EXPIRED. */
+/** Moves the end of a payment to now, and waits until the payment is EXPIRED. */
 export async function letEndCome(world: World, paymentId: string): Promise<void> {
   await moveEnds(world, 100 * 86_400, paymentId);
-  world.say(`Had the end of ${paymentId} come now.`);
+  world.say(`Moved the end of ${paymentId} to now.`);
   await expectThat(world, 'status', async () => {
     const { status } = await read(world, paymentId);
     return { seen: status, isRight: status === 'EXPIRED' };
   });
 }
 
-/** In the service's own table: nobody can ask it for that. Never before now, as no block of the past may count as late. */
+/** Writes to the service's own table, because no API can do this. Never moves an end before now, so that no past block counts as late. */
 async function moveEnds({ query }: World, seconds: number, paymentId: string | null): Promise<string[]> {
   const rows = await query<{ payment_id: string }>(
     `update payments.payment p set expires_at = sooner, expiry_check_at = least(expiry_check_at, sooner)
@@ -49,8 +49,8 @@ async function moveEnds({ query }: World, seconds: number, paymentId: string | n
 }
 
 /**
- * By the clock of the database, which decides, read together with the end and the status: one that waits while its end is there is not
- * settled yet, however short a while ago that came.
+ * Decides by the database's clock, which is the one that counts, read together with the end and the status. A payment that still waits
+ * although its end has come is not settled yet, however recently it ended.
  */
 async function expectSettled(world: World, paymentId: string): Promise<void> {
   await expectThat(world, paymentId, async () => {

@@ -8,7 +8,7 @@ import { readChain } from './services.ts';
 import { expectThat } from './watch.ts';
 import type { World } from './world.ts';
 
-/** Has the chain's node stand still, with everything it has open: it answers nothing, and no block comes. */
+/** Freezes the chain's node with its open connections: it answers nothing and makes no block. */
 export async function stopNode(world: World): Promise<void> {
   const { stack, say, claim } = world;
   const pid = await nodeOf(world);
@@ -16,11 +16,11 @@ export async function stopNode(world: World): Promise<void> {
   if (await isStopped(pid))
     throw new StackError('The node is stopped already. `npm run chain -- resume-node` ends it.');
   process.kill(pid, 'SIGSTOP');
-  say('Stopped the node of the chain.');
+  say('Stopped the chain’s node.');
   say(
     'Nothing on the chain is seen until `npm run chain -- resume-node`: no payment becomes CHECKING, PAID or EXPIRED.',
   );
-  say('The API goes on: payments are created and read as always. Afterwards everything comes back by itself.');
+  say('The API keeps working: payments can be created and read. After resume-node everything recovers by itself.');
   await expectThat(world, 'node', async () => {
     const isRight = await isStopped(pid);
     return { seen: isRight ? 'stands still' : 'runs', isRight };
@@ -32,7 +32,7 @@ export async function stopNode(world: World): Promise<void> {
   });
 }
 
-/** Ends what `stop-node` began, and has blocks come again where a command was killed while it held them back. */
+/** Undoes `stop-node`, and starts block production again if a killed command had paused it. */
 export async function resumeNode(world: World): Promise<void> {
   const { stack, say, claim } = world;
   const pid = await nodeOf(world);
@@ -40,8 +40,8 @@ export async function resumeNode(world: World): Promise<void> {
   const wasStopped = await isStopped(pid);
   if (wasStopped) process.kill(pid, 'SIGCONT');
   await mineInIntervals(stack.chain.rpc_url);
-  say(wasStopped ? 'The node goes on.' : 'The node was not stopped.');
-  say('Blocks come again, and the watcher reads on from where it stood.');
+  say(wasStopped ? 'The node runs again.' : 'The node was not stopped.');
+  say('New blocks are made, and the watcher continues from its cursor.');
   const resumedAt = Number(await rpc<string>(stack.chain.rpc_url, 'eth_blockNumber'));
   await expectThat(world, 'watcher', async () => {
     const { cursor, halted_at: halted } = await readChain(world);
@@ -49,7 +49,7 @@ export async function resumeNode(world: World): Promise<void> {
   });
 }
 
-/** @throws StackError while `stop-node` holds it. */
+/** @throws StackError while `stop-node` is in effect. */
 export async function requireAnsweringNode(world: World): Promise<void> {
   const pid = await ownNode(world);
   if (pid !== null && (await isStopped(pid))) {
@@ -60,7 +60,7 @@ export async function requireAnsweringNode(world: World): Promise<void> {
 async function nodeOf(world: World): Promise<number> {
   const pid = await ownNode(world);
   if (pid === null)
-    throw new StackError('The node of this chain is not one of the stack: CHAIN_RPC_URL names another.');
+    throw new StackError('The node of this chain does not belong to the stack: CHAIN_RPC_URL names another one.');
   return pid;
 }
 

@@ -9,10 +9,13 @@ import type { Scenario } from './scenarios.ts';
 import { expectThat } from './watch.ts';
 import type { World } from './world.ts';
 
-/** The service takes money for a late payer's for five seconds, and a block may be a second behind. */
+/**
+ * For the first five seconds of a payment, the service treats a transfer as possibly a late one for an earlier payment. A block may also be
+ * a second behind.
+ */
 const FIRST_SECONDS_MS = 7_000;
 
-/** Carries a scenario out on the payment of a link, and watches that it comes to what the rules say. @throws StackError if not. */
+/** Runs a scenario on the payment of a link, and checks that the outcome follows the rules. @throws StackError if it does not. */
 export async function payAs(world: World, link: string, scenario: Scenario): Promise<void> {
   const { say } = world;
   const payment = await claimPayment(world, link);
@@ -20,7 +23,7 @@ export async function payAs(world: World, link: string, scenario: Scenario): Pro
   const before = await payment.details();
   requireWaiting(before, scenario);
   const units = parseAmount(before.amount);
-  if (units === null) throw new StackError(`"${before.amount}" is no amount.`);
+  if (units === null) throw new StackError(`"${before.amount}" is not an amount.`);
   const transactions = scenario.transactions(units);
   const amounts = [...new Set(transactions.flat())];
   for (const amount of amounts) await refuseAmountOfAnother(world, before, amount, amount === units);
@@ -41,10 +44,13 @@ export async function payAs(world: World, link: string, scenario: Scenario): Pro
 
 function requireWaiting({ status, expires_at: end }: PaymentDetails, { afterEnd }: Scenario): void {
   if (status === 'PENDING' || (afterEnd && status === 'EXPIRED')) return;
-  throw new StackError(`The payment is ${status} (its end is ${end}): take one that is PENDING.`);
+  throw new StackError(`The payment is ${status} (its end is ${end}): choose one that is PENDING.`);
 }
 
-/** The transfer would be that payment's; of another amount also when that has ended, and still rests. */
+/**
+ * The transfer would pay that other payment. If the amount differs from this payment's, that also holds for a payment that has ended and
+ * whose amount is still reserved.
+ */
 async function refuseAmountOfAnother(
   { query }: World,
   payment: PaymentDetails,
@@ -63,7 +69,10 @@ async function refuseAmountOfAnother(
   throw new StackError(`${other.payment_id} asks for exactly ${amount} USDT on the same wallet, and would get it.`);
 }
 
-/** Money that comes at once after an unpaid payment of the same amount may be that one's customer's, and would pay nobody. */
+/**
+ * A transfer that arrives right after an unpaid payment of the same amount may come from that payment's customer, and would then pay
+ * nothing.
+ */
 async function waitOutLatePayers(world: World, payment: PaymentDetails, units: bigint): Promise<void> {
   const [before] = await world.query<{ payment_id: string }>(
     `select payment_id from payments.payment

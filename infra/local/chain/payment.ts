@@ -14,8 +14,8 @@ export type KnownPayment = {
 };
 
 /**
- * The payment of a checkout link, which no other chain command touches until this one ends. It is read from the services: that needs no
- * merchant's key, and takes nothing of what a merchant may ask.
+ * Claims the payment of a checkout link: no other chain command touches it until this one ends. It is read from the services directly,
+ * which needs no merchant key and does not count towards a merchant's rate limits.
  */
 export async function claimPayment(world: World, link: string): Promise<KnownPayment> {
   const { stack, query, claim } = world;

@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 type Touched = { payment_id: string; status: PaymentStatus; transaction_id: string };
 
 /**
- * Replaces the newest block by an empty one, as another miner's would; what was in it is gone.
+ * Replaces the newest block by an empty one, as if another miner had produced it. The old block's transfers are gone.
  * @param link of a payment that is paid in that block.
  */
 export async function reorganise(world: World, link?: string): Promise<void> {
@@ -41,7 +41,7 @@ type Replaced = { height: number; touched: Touched[] };
 
 async function replaceNewest(world: World, link: string | undefined): Promise<Replaced> {
   const { rpc_url: rpcUrl } = world.stack.chain;
-  // No other block comes on top meanwhile, which would confirm what is in this one.
+  // No other block may come on top, because it would confirm the transfers of this one.
   await mineWithTransactions(rpcUrl);
   try {
     return await replaceOnItsOwn(world, link);
@@ -56,7 +56,7 @@ async function replaceOnItsOwn(world: World, link: string | undefined): Promise<
   const height = Number(await rpc<string>(rpcUrl, 'eth_blockNumber'));
   const touched = await transfersFrom(world, height);
   if (expected !== null && !touched.some(({ payment_id: id }) => id === expected)) {
-    throw new StackError(`A block came on top of ${expected}'s: another program sent a transaction. Try again.`);
+    throw new StackError(`A block followed that of ${expected}: another program sent a transaction. Try again.`);
   }
   await rpc(rpcUrl, 'anvil_reorg', [1, []]);
   return { height, touched };
@@ -66,7 +66,7 @@ async function replaceOnItsOwn(world: World, link: string | undefined): Promise<
 async function payAndSee(world: World, link: string): Promise<string> {
   const payment = await claimPayment(world, link);
   const { status, amount, merchant_wallet: wallet } = await payment.details();
-  if (status !== 'PENDING') throw new StackError(`The payment is ${status}: take one that is PENDING.`);
+  if (status !== 'PENDING') throw new StackError(`The payment is ${status}: choose one that is PENDING.`);
   const { transactionHash, blockNumber } = await payOnChain(world.stack.chain, wallet, amount);
   world.say(`Paid ${amount} USDT: transaction ${transactionHash} in block ${blockNumber}.`);
   await expectThat(world, 'status', async () => {
@@ -76,7 +76,7 @@ async function payAndSee(world: World, link: string): Promise<string> {
   return payment.payment_id;
 }
 
-/** What is seen of this block and what comes after it, and waits to be confirmed. */
+/** Transfers seen in this block and later ones that are not confirmed yet. */
 async function transfersFrom({ stack, query }: World, height: number): Promise<Touched[]> {
   return query<Touched>(
     `select payment_id, status, transaction_id from payments.transfer join payments.payment using (payment_id)

@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { StackError } from '../stack/directory.ts';
 
-/** A way of paying, and what the rules say about it. Amounts in millionths of a USDT. */
+/** A way of paying, and the outcome that the rules require. Amounts are in millionths of a USDT. */
 export type Scenario = {
   about: string;
   /** The outcome, for people. */
   should: string;
-  /** The transfers of each transaction. @throws StackError where the amount leaves nothing to do. */
+  /** The transfers of each transaction. @throws StackError if the amount is too small for this scenario. */
   transactions(units: bigint): bigint[][];
   becomes: PaymentStatus;
-  /** Of each unmatched transfer. */
+  /** The expected reason of each unmatched transfer. */
   unmatched: readonly UnmatchedReason[];
-  /** The payment's end comes first. */
+  /** The payment ends before the transfer is sent. */
   afterEnd?: true;
 };
 
@@ -42,7 +42,7 @@ export const scenarios = {
     unmatched: ['overpaid'],
   },
   late: {
-    about: "lets the payment's end come, then pays",
+    about: "waits for the payment's end, then pays",
     should: 'The payment stays EXPIRED: the transfer is unmatched, with the reason late. Its merchant may accept it.',
     transactions: (units) => [[units]],
     becomes: 'EXPIRED',
@@ -73,10 +73,10 @@ export const scenarios = {
   },
 } as const satisfies Record<string, Scenario>;
 
-/** So many percent and a little by chance, so that no other payment on the wallet asks for the same. */
+/** A percentage of the amount plus a small random part, so that no other payment on the wallet asks for the same amount. */
 function share(units: bigint, fromPercent: number, toPercent: number): bigint {
   const share = (units * BigInt(randomInt(fromPercent * 10_000, toPercent * 10_000))) / 1_000_000n;
-  if (share === units || share === 0n) throw new StackError('The amount is so small that nothing lies beside it.');
+  if (share === units || share === 0n) throw new StackError('The amount is too small for this scenario.');
   return share;
 }
 

@@ -4,7 +4,7 @@ import { callAs } from '../stack/call-as.ts';
 import { StackError } from '../stack/directory.ts';
 import type { World } from './world.ts';
 
-/** Asks a service of the stack directly, as the others do. @throws StackError when it does not say 200. */
+/** Calls a service of the stack directly, as the other services do. @throws StackError when the status is not 200. */
 export async function ask<T>({ stack }: World, service: ServiceName, path: string, body?: object): Promise<T> {
   const url = `${stack.services[service].url}/internal/v1${path}`;
   const answer = await fetch(url, {
@@ -16,7 +16,7 @@ export async function ask<T>({ stack }: World, service: ServiceName, path: strin
   return (await answer.json()) as T;
 }
 
-/** Where the scan of the local chain stands. */
+/** The scan state of the local chain. */
 export async function readChain(world: World): Promise<ChainStatus> {
   const chains = await ask<ChainStatus[]>(world, 'chain-watcher', '/chains');
   const chain = chains.find(({ network }) => network === world.stack.chain.network);

@@ -1,16 +1,16 @@
 import { StackError } from '../stack/directory.ts';
 import type { World } from './world.ts';
 
-/** A minute of Tron's finality, on a machine that is busy. */
+/** A minute for Tron's finality, doubled for a busy machine. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 200;
 
-/** What there is now, and whether it is as it should be. */
+/** The current state, and whether it is the expected one. */
 type Look = () => Promise<{ seen: string; isRight: boolean }>;
 
 /**
- * Looks until it is right, and says what came.
- * @throws StackError when it does not become so, with what was seen last.
+ * Polls until the state is right, and prints it.
+ * @throws StackError with the last state seen when time runs out.
  */
 export async function expectThat({ say, pause, directory }: World, what: string, look: Look): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
@@ -23,7 +23,7 @@ export async function expectThat({ say, pause, directory }: World, what: string,
     if (Date.now() > deadline) {
       say(`  ✗ ${what}: ${seen}`);
       throw new StackError(
-        `That did not come within ${PATIENCE_MS / 1_000} s. The logs in ${directory.logs} may tell why.`,
+        `This did not happen within ${PATIENCE_MS / 1_000} s. The logs in ${directory.logs} may show why.`,
       );
     }
     await pause(POLL_MS);

@@ -7,19 +7,19 @@ import { readStackFile, type StackFile } from '../stack/stack-file.ts';
 export type World = {
   stack: StackFile;
   directory: StackDirectory;
-  /** As its superuser. */
+  /** Runs as PostgreSQL's superuser. */
   query<R extends object>(sql: string, values?: unknown[]): Promise<R[]>;
   say(line: string): void;
-  /** Waits a moment. @throws StackError when the person has stopped the command, so that what it holds back is let go. */
+  /** Waits. @throws StackError when the user has stopped the command, so that the command undoes what it holds. */
   pause(ms: number): Promise<void>;
   /**
-   * Keeps other chain commands away until this one ends, even by kill -9: from everything, or from one payment alone.
-   * Those that ask for one payment each go side by side.
+   * Locks out other chain commands until this one ends, even by kill -9: from everything, or from one payment only. Commands that each
+   * claim a different payment run at the same time.
    */
   claim(what: 'everything' | { payment_id: string }): Promise<void>;
 };
 
-/** Of PostgreSQL's advisory locks with two numbers, which the services do not use. */
+/** First keys of PostgreSQL's two-key advisory locks, which the services do not use. */
 const locks = { everything: 1, payment: 2 };
 const LOCK_POLL_MS = 200;
 
@@ -40,7 +40,7 @@ export async function inWorld(run: (world: World) => Promise<void>): Promise<voi
         const sql = `select pg_try_advisory_${kind}($1, hashtext($2)) as done`;
         const [row] = await query<{ done: boolean }>(sql, [number, key]);
         if (row?.done === true) return;
-        if (isFirst) console.log('Another chain command is at work; waiting for its end …');
+        if (isFirst) console.log('Another chain command is running; waiting for it to end …');
         await pause(LOCK_POLL_MS);
       }
     };

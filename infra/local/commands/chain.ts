@@ -12,7 +12,7 @@ const link = '<payment_url>';
 
 await command(async () => {
   const program = new Command('npm run chain --').description(
-    'Does to the local chain what happens on real ones, says what should come of it, and watches that it does.',
+    'Does to the local chain what happens on real ones, says what should happen, and checks that it does.',
   );
   const add = (
     name: string,
@@ -30,18 +30,18 @@ await command(async () => {
   add('reorg', '[payment_url]', 'replaces the newest block by an empty one; the payment is paid in it', (world, url) =>
     reorganise(world, url),
   );
-  add('stop-node', '', 'has the node stand still until resume-node', stopNode);
-  add('resume-node', '', 'has it go on', resumeNode);
+  add('stop-node', '', 'freezes the node until resume-node', stopNode);
+  add('resume-node', '', 'lets it continue', resumeNode);
   add(
     'advance',
     '<seconds> [payment_url]',
-    'has the end of the payment, or of all that wait, come sooner by so much',
+    'moves the end of the payment, or of all that wait, earlier by this much',
     (world, seconds = '', url) => advance(world, wholeSeconds(seconds), url),
   );
   await program.parseAsync();
 });
 
 function wholeSeconds(text: string): number {
-  if (!/^[1-9][0-9]{0,7}$/.test(text)) throw new StackError(`"${text}" is no whole number of seconds.`);
+  if (!/^[1-9][0-9]{0,7}$/.test(text)) throw new StackError(`"${text}" is not a whole number of seconds.`);
   return Number(text);
 }

@@ -11,8 +11,8 @@ const POLL_MS = 300;
 
 await command(async () => {
   const { forward } = new Command('npm run listen --')
-    .description('Shows the webhooks that the running stack sends, as they come, until Ctrl-C.')
-    .option('--forward <url>', 'give them to your own endpoint meanwhile, which decides the answer', endpoint)
+    .description('Shows webhooks of the running stack as they arrive, until Ctrl-C.')
+    .option('--forward <url>', 'forward them to your own endpoint, which decides the answer', endpoint)
     .allowExcessArguments(false)
     .parse()
     .opts<{ forward?: string }>();
@@ -27,7 +27,7 @@ await command(async () => {
   try {
     while (!stopping.signal.aborted) {
       for (const webhook of await webhooks(receiver.events_url)) {
-        // Those behind one that is not answered yet are shown after it.
+        // Webhooks after one that has no answer yet are shown later, in order.
         if (webhook.answer === null) break;
         if (webhook.number <= last) continue;
         last = webhook.number;
@@ -36,7 +36,7 @@ await command(async () => {
       await delay(POLL_MS, null, { signal: stopping.signal }).catch(() => null);
     }
   } finally {
-    // Nobody is left to be told where the stack has stopped.
+    // This fails when the stack has stopped, which does no harm.
     if (forward !== undefined) await forwardWebhooks(receiver.url, null).catch(() => undefined);
   }
 });

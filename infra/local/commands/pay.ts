@@ -13,7 +13,7 @@ await command(async () => {
   const program = new Command('npm run pay --')
     .description('Pays on the local chain as a customer would.')
     .argument('<payment_url>', 'the checkout link')
-    .option('--amount <amount>', 'another amount than the one asked for')
+    .option('--amount <amount>', 'pay this amount instead of the payment’s')
     .option('--wait', 'wait until the payment is PAID')
     .allowExcessArguments(false)
     .parse();

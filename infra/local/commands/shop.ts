@@ -34,14 +34,14 @@ await command(async () => {
     const reason = await Promise.race([shop.exited, stopping]);
     if (reason !== null) throw new StackError(`${reason}:\n${shop.lastWords()}`);
   } finally {
-    // Nobody is left to be told where the stack has stopped.
+    // This fails when the stack has stopped, which does no harm.
     await forwardWebhooks(stack.receiver.url, null, shopHost).catch(() => undefined);
     await shop.stop();
   }
   console.log('The shop is closed. Its orders are kept.');
 });
 
-/** With nothing but what a merchant has: an address, an account and a database. */
+/** The shop gets only what a merchant has: an address, an account and a database. */
 async function startShop(stack: StackFile, account: ShopFile, url: string, logFile: string): Promise<Child> {
   const { port } = new URL(url);
   await requireFreePort(Number(port), 'the example shop');

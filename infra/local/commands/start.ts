@@ -39,18 +39,21 @@ function readFlags(): Flags {
   const flags = new Command('npm start --')
     .description('Starts the whole system on this machine and takes one payment all the way.')
     .option('--detach', 'return when everything is ready; `npm stop` ends it')
-    .option('--quiet-demo', 'run the demo payment without telling its steps')
+    .option('--quiet-demo', 'run the demo payment without printing its steps')
     .option('--no-demo', 'start without the demo payment')
     .addOption(
-      new Option('--forward <url>', 'give webhooks to your own endpoint, which decides the answer').argParser(endpoint),
+      new Option('--forward <url>', 'forward webhooks to your own endpoint, which decides the answer').argParser(
+        endpoint,
+      ),
     )
-    .addOption(new Option('--network <name>', 'a test network beside the local chain').choices(['tron']))
+    .addOption(new Option('--network <name>', 'a test network in addition to the local chain').choices(['tron']))
     .option('--single', 'all services in one process, for a small machine', false)
-    .option('--replicas <count>', 'that many of each service', replicaCount, 1)
+    .option('--replicas <count>', 'number of processes of each service', replicaCount, 1)
     .allowExcessArguments(false)
     .parse()
     .opts<Flags>();
-  if (flags.single && flags.replicas > 1) throw new StackError('--single runs one process: it has no --replicas.');
+  if (flags.single && flags.replicas > 1)
+    throw new StackError('--single runs one process and cannot be combined with --replicas.');
   return flags;
 }
 
@@ -81,10 +84,10 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
       if (flags.demo) await showDemo(stack, flags);
       if (forward !== undefined) {
         await stack.backends.receiver.forwardTo(forward);
-        say(`Webhooks go to ${forward} from now on.`);
+        say(`Webhooks now go to ${forward}.`);
       }
       sayInConfidence(await summaryWithLink(stack));
-      if (!process.connected) say('Ctrl-C stops it; data is kept. `npm run reset` forgets it.');
+      if (!process.connected) say('Ctrl-C stops it; data is kept. `npm run reset` deletes it.');
       tellParent({ ready: true });
       const reason = await Promise.race([stack.failed, aborted(stopping)]);
       if (reason !== null) throw new StackError(`${reason}. The stack has stopped; its data is kept.`);
@@ -92,7 +95,7 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
       say('Stopping …');
       await stack.stop();
     }
-    say('Stopped. Data is kept; `npm start` goes on from there, `npm run reset` forgets it.');
+    say('Stopped. Data is kept; `npm start` continues with it, `npm run reset` deletes it.');
   } finally {
     await releaseStack(directory);
   }
@@ -110,7 +113,7 @@ async function showDemo({ file }: Stack, flags: Flags): Promise<void> {
   say(demoSummary(result));
 }
 
-/** A payment on each network that is still open, so that the first thing to try is one command away. */
+/** An open payment on each network, so that the user can try to pay with one command. */
 async function summaryWithLink({ file }: Stack): Promise<string> {
   const open = async (wallet: string): Promise<string> => {
     const amount = (1 + Math.random() * 8).toFixed(6);
@@ -121,7 +124,7 @@ async function summaryWithLink({ file }: Stack): Promise<string> {
   return stackSummary(file, await open(file.merchant.wallet), onTron);
 }
 
-/** Ctrl-C and SIGTERM end the stack in order; a second Ctrl-C ends it at once. */
+/** Ctrl-C and SIGTERM stop the stack in order; a second Ctrl-C ends it immediately. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => {
@@ -151,13 +154,13 @@ function say(line: string): void {
   tellParent({ line });
 }
 
-/** For what holds keys: to the terminal only, never into the log of a stack in the background. */
+/** For texts that hold keys: prints to the terminal only, never to the log of a stack in the background. */
 function sayInConfidence(text: string): void {
   if (process.connected) tellParent({ line: text });
   else console.log(text);
 }
 
-/** Runs this very command in the background, shows what it says, and returns when it is ready. */
+/** Runs this command in the background, shows its output, and returns when the stack is ready. */
 async function startDetached(directory: StackDirectory): Promise<void> {
   const log = openSync(join(directory.logs, 'stack.log'), 'a', 0o600);
   const words = process.argv.slice(2).filter((word) => word !== '--detach');
@@ -180,5 +183,5 @@ async function startDetached(directory: StackDirectory): Promise<void> {
   });
   child.disconnect();
   child.unref();
-  console.log('It runs in the background. `npm stop` ends it; data is kept. `npm run reset` forgets it.');
+  console.log('It runs in the background. `npm stop` stops it; data is kept. `npm run reset` deletes it.');
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { repositoryRoot } from '../stack/directory.ts';
 
 /**
- * `npm run test:rabbitmq4 [-- paths]` runs what talks to RabbitMQ itself on RabbitMQ 4, whatever the machine has: Debian 13's, which the
- * first run fetches (43 MB). Other paths run other tests so. A broker that TEST_AMQP_URL names would be of its own
- * generation, so it is not used.
+ * `npm run test:rabbitmq4 [-- paths]` runs the tests that talk to RabbitMQ on RabbitMQ 4, whatever the machine has. It uses Debian 13's
+ * packages, which the first run downloads (43 MB). Given paths, it runs those tests instead. It ignores TEST_AMQP_URL, because that broker
+ * may be of another generation.
  */
 const usual = [
   'packages/messaging/test',
@@ -25,7 +25,7 @@ const jest = spawn(
   ],
   { cwd: repositoryRoot, stdio: 'inherit', env: environment },
 );
-// Ctrl-C reaches jest too, which ends what it started.
+// Ctrl-C also reaches jest, which stops what it started.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => jest.kill('SIGTERM'));
 jest.on('exit', (code) => {

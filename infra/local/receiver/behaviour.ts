@@ -1,32 +1,32 @@
 import { requireEndpoint } from './forward.ts';
 
-/** How the receiver answers. Nothing set: 200 at once. */
+/** How the receiver answers. Without any of these: 200 immediately. */
 export type Behaviour = {
-  /** Answered status, 200–599. */
+  /** Status of the answer, 200–599. */
   status?: number;
   headers?: Record<string, string>;
-  /** Waits so long before it answers. */
+  /** Milliseconds to wait before the answer. */
   delay_ms?: number;
   /** Never answers; the connection stays open. */
   hang?: boolean;
-  /** Breaks the connection instead of answering. */
+  /** Resets the connection instead of answering. */
   reset?: boolean;
-  /** Hands it on to this endpoint, and answers as that does; breaks the connection when it has no answer. */
+  /** Forwards the webhook to this endpoint and returns its answer. Resets the connection when there is none. */
   forward_to?: string;
 };
 
 export type BehaviourRequest = Behaviour & {
-  /** Only for this host name; absent: for every host without a behaviour of its own. */
+  /** Only for this host name. Absent: for every host without its own behaviour. */
   host?: string;
-  /** For so many webhooks, then 200 again; absent: until changed. */
+  /** For this many webhooks, then 200 again. Absent: until changed. */
   times?: number;
 };
 
 const maxHosts = 10_000;
-/** As the host, all of those that have no behaviour of their own. */
+/** Used as the host: all hosts that have no behaviour of their own. */
 export const everyHost = '*';
 
-/** What to do next, for each host. A new behaviour replaces the host's earlier one. */
+/** The next behaviour of each host. A new behaviour replaces the host's earlier one. */
 export class Behaviours {
   readonly #byHost = new Map<string, { behaviour: Behaviour; left: number }>();
 
@@ -35,7 +35,7 @@ export class Behaviours {
     this.#byHost.set(host.toLowerCase(), { behaviour, left: times });
   }
 
-  /** Only this host's; without one, every behaviour. */
+  /** Clears this host's behaviour, or all without a host. */
   clear(host?: string): void {
     if (host === undefined) this.#byHost.clear();
     else this.#byHost.delete(host.toLowerCase());
@@ -51,7 +51,7 @@ export class Behaviours {
   }
 }
 
-/** @throws Error naming the first member that is not as it should be. */
+/** @throws Error naming the first invalid member. */
 export function parseBehaviour(value: unknown): BehaviourRequest {
   const given = record(value);
   for (const [name, isRight] of Object.entries(members)) {

@@ -4,15 +4,15 @@ export type ReceiverConfig = {
   host: string;
   tlsPort: number;
   controlPort: number;
-  /** What the control port is called by. */
+  /** Host names under which the control port is called. */
   controlNames: readonly string[];
   certificateFile: string;
   keyFile: string;
 };
 
 /**
- * RECEIVER_HOST (where it listens), RECEIVER_TLS_PORT and RECEIVER_CONTROL_PORT (0 for any), RECEIVER_CA_CERT and RECEIVER_CA_KEY (PEM files).
- * RECEIVER_URL: where the control port is called by other machines, if it is; its host name is then right, too.
+ * RECEIVER_HOST (listen address), RECEIVER_TLS_PORT and RECEIVER_CONTROL_PORT (0 for any free port), RECEIVER_CA_CERT and RECEIVER_CA_KEY
+ * (PEM files). RECEIVER_URL: the control port's URL for other machines, if they call it; its host name is then accepted too.
  * @throws Error naming every setting that is missing or wrong.
  */
 export function readConfig(env: NodeJS.ProcessEnv): ReceiverConfig {

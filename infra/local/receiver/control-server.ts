@@ -13,12 +13,12 @@ type Action = (body: () => Promise<unknown>, query: URLSearchParams) => Promise<
 type Parts = {
   mailbox: Mailbox;
   behaviours: Behaviours;
-  /** What its URLs name it. */
+  /** Host names that requests may use. */
   hostNames: readonly string[];
 };
 
 /**
- * For people and tests, on the loopback interface, and not for web pages:
+ * For people and tests on the loopback interface, not for web pages:
  * GET /events?host= · DELETE /events · POST /behaviour · DELETE /behaviour?host= · POST /keys {key_id, signing_key} · GET /livez
  */
 export function createControlServer({ mailbox, behaviours, hostNames }: Parts): Server {

@@ -1,6 +1,6 @@
-/** Above what a sender waits for, so that it is the sender who gives up. */
+/** Longer than a sender waits, so that the sender gives up first. */
 const TIMEOUT_MS = 20_000;
-/** Of this connection, not of the next one. */
+/** Headers that belong to this connection and are not forwarded. */
 const ownHeaders = new Set([
   'host',
   'connection',
@@ -10,10 +10,10 @@ const ownHeaders = new Set([
   'accept-encoding',
 ]);
 
-/** What the endpoint answered, or why there is no answer. */
+/** The endpoint's answer, or why there is none. */
 export type Forwarded = { status: number; headers: Record<string, string> } | { problem: string };
 
-/** Hands a webhook on to somebody's own endpoint as it came: the same bytes, the same headers. */
+/** Forwards a webhook unchanged: the same bytes, the same headers. */
 export async function forward(
   to: string,
   { method, headers, body }: { method: string; headers: Record<string, string>; body: Buffer },
@@ -35,9 +35,9 @@ export async function forward(
   }
 }
 
-/** @throws Error for what is no address of an endpoint. */
+/** @throws Error if the text is not the address of an endpoint. */
 export function requireEndpoint(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url.href;
-  throw new Error(`"${text}" is no address of an endpoint, such as http://localhost:3000/webhook`);
+  throw new Error(`"${text}" is not the address of an endpoint, such as http://localhost:3000/webhook`);
 }

@@ -5,25 +5,25 @@ export type ReceivedWebhook = Delivery & {
   method: string;
   host: string;
   path: string;
-  /** What the sender was answered; of one that is handed on, null until that is known. */
+  /** The answer that the sender got; null while a forwarded webhook has none yet. */
   answer: string | null;
 };
 
-/** As the control API shows it. */
+/** The shape in the control API. */
 export type WebhookRecord = {
-  /** Counts what was received since the process started, from 1. */
+  /** Position among all webhooks received since the process started, from 1. */
   number: number;
   received_at: string;
   method: string;
   host: string;
   path: string;
   headers: Record<string, string>;
-  /** Parsed where it is JSON, else the text. */
+  /** Parsed if it is JSON, else the text. */
   body: unknown;
   /** The exact text that was signed. */
   raw_body: string;
   verified: boolean;
-  /** Why not verified. */
+  /** Why it is not verified. */
   problem: string | null;
   answer: string | null;
 };
@@ -32,14 +32,14 @@ const maxWebhooks = 20_000;
 const maxBytes = 32 * 1024 * 1024;
 const maxKeys = 10_000;
 
-/** The webhooks received, newest last. The oldest are dropped when there are too many of them. */
+/** The webhooks received, newest last. When there are too many, the oldest are dropped. */
 export class Mailbox {
   #webhooks: (ReceivedWebhook & { number: number })[] = [];
   #count = 0;
   #bytes = 0;
   readonly #keys = new Map<string, string>();
 
-  /** Keeps it, also what is noted on it later. */
+  /** Keeps the object itself, so that the answer can be set later. */
   add(webhook: ReceivedWebhook): void {
     this.#webhooks.push(Object.assign(webhook, { number: (this.#count += 1) }));
     this.#bytes += webhook.body.length;
@@ -57,7 +57,7 @@ export class Mailbox {
     this.#keys.set(keyId, signingKey);
   }
 
-  /** Verified when asked, by the time of receipt, so that a key may become known after its first webhook. */
+  /** Verified on each read against the time of receipt, so that a key may be added after its first webhook. */
   list(host: string | null): WebhookRecord[] {
     const chosen = host === null ? this.#webhooks : this.#webhooks.filter((webhook) => webhook.host === host);
     return chosen.map((webhook) => {

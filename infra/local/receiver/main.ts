@@ -6,7 +6,7 @@ import { Mailbox } from './mailbox.ts';
 import { createWebhookServer } from './webhook-server.ts';
 import type { AddressInfo, Server } from 'node:net';
 
-/** The local stack's merchant: a process that receives webhooks over TLS, and tells over HTTP what it received. */
+/** The local stack's merchant: a process that receives webhooks over TLS and shows them over HTTP. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const mailbox = new Mailbox();
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   const webhooks = await createWebhookServer({ authority, mailbox, behaviours });
   const control = createControlServer({ mailbox, behaviours, hostNames: config.controlNames });
   const tlsPort = await listen(webhooks, config.host, config.tlsPort);
-  // Last, so that whoever is answered by the control port can rely on the other.
+  // Last, so that an answer of the control port proves that the other port is ready.
   const controlPort = await listen(control, config.host, config.controlPort);
   console.log(JSON.stringify({ msg: 'listening', tls_port: tlsPort, control_port: controlPort }));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));

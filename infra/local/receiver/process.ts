@@ -13,11 +13,11 @@ export type Receiver = Backend & {
   /** host:port of the TLS side, for WEBHOOK_LOCAL_RECEIVER. */
   address: string;
   controlUrl: string;
-  /** The webhooks received, as JSON. */
+  /** URL of the webhooks received, as JSON. */
   eventsUrl: string;
-  /** Lets the receiver verify what is signed with this key. */
+  /** Adds a key, so that the receiver can verify webhooks signed with it. */
   trust(keyId: string, signingKey: string): Promise<void>;
-  /** Has every webhook handed on to an endpoint, which then decides the answer. */
+  /** Forwards every webhook to an endpoint, which then decides the answer. */
   forwardTo(endpoint: string): Promise<void>;
 };
 
@@ -30,7 +30,10 @@ export type ReceiverOptions = {
 
 const entryFile = fileURLToPath(new URL('main.ts', import.meta.url));
 
-/** The local webhook receiver as a process of its own (infra/local/receiver). @throws Error naming a taken port or its log. */
+/**
+ * Starts the local webhook receiver (infra/local/receiver) as its own process. @throws Error naming a taken port, or with the end of its
+ * log.
+ */
 export async function startReceiver({ directory, logFile, ports, authority }: ReceiverOptions): Promise<Receiver> {
   const pidFile = join(directory, 'receiver.pid');
   await mkdir(directory, { recursive: true });
@@ -80,8 +83,8 @@ export function trustKey(controlUrl: string, keyId: string, signingKey: string):
 }
 
 /**
- * Has webhooks handed on to an endpoint; null for no more.
- * @param host of the merchant's URL; all of those that are forwarded nowhere else unless given.
+ * Forwards webhooks to an endpoint; null stops it.
+ * @param host of the merchant's URL. Default: all hosts that are not forwarded elsewhere.
  */
 export async function forwardWebhooks(controlUrl: string, endpoint: string | null, host = everyHost): Promise<void> {
   if (endpoint !== null) return tell(controlUrl, '/behaviour', { host, forward_to: endpoint });

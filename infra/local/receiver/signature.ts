@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What arrived, as it arrived. */
+/** A webhook exactly as it was received. */
 export type Delivery = {
   receivedAt: Date;
   /** Names in lower case. */
@@ -11,7 +11,7 @@ export type Delivery = {
 /**
  * Checks a webhook by the interface's verification rules, as a careful merchant would.
  * @param signingKeys the whole signing key (with whsec_) by key id.
- * @returns null when everything is right, else what is wrong.
+ * @returns null when everything is right, else the problem.
  */
 export function signatureProblem(
   { receivedAt, headers, body }: Delivery,

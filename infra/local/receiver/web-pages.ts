@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What names this machine in a Host header. A page whose own name was made to lead here (DNS rebinding) sends that name instead. */
+/** Names of this machine in a Host header. A page whose own name was made to resolve here (DNS rebinding) sends that name instead. */
 export const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** Sent by browsers alone. Node's fetch sends Sec-Fetch-Mode, so that says nothing. */
+/** Only browsers send these. Node's fetch sends Sec-Fetch-Mode, so that header proves nothing. */
 const browserHeaders = ['origin', 'sec-fetch-site', 'sec-fetch-dest', 'sec-fetch-user'] as const;
 
 /**
- * Why a request to a control port is refused: any page in a developer's browser can send requests to ports of the developer's machine.
- * A person may open an address in the browser, which then says that no page sent it there.
- * @param hostNames the names under which the port is called, as they stand in URLs.
+ * Why a request to a control port is refused: any page in a developer's browser can send requests to ports of the developer's machine. A
+ * person may open an address in the browser; the browser then says that no page sent the request.
+ * @param hostNames the names under which the port is called, as in URLs.
  */
 export function refusalOf(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,

@@ -11,7 +11,7 @@ import type { Mailbox, ReceivedWebhook } from './mailbox.ts';
 
 const maxBodyBytes = 256 * 1024;
 
-/** The TLS side: whatever host a sender asks for, it gets that host's certificate, and its webhook goes into the mailbox. */
+/** The TLS side. It has a certificate for any host that a sender asks for, and puts each webhook into the mailbox. */
 export async function createWebhookServer({
   authority,
   mailbox,
@@ -23,7 +23,7 @@ export async function createWebhookServer({
 }): Promise<Server> {
   const secureContextOf = async (name: string) => createSecureContext(await authority.issue(name));
   const server = createServer({
-    // For senders that name no host.
+    // For senders that send no host name.
     ...(await authority.issue('localhost')),
     minVersion: 'TLSv1.2',
     SNICallback: (name, done) => {
@@ -60,13 +60,16 @@ export async function createWebhookServer({
     else response.writeHead(behaviour.status ?? 200, behaviour.headers).end();
   };
   server.on('request', (request, response) => {
-    // A sender that goes away in the middle is no concern of ours: nothing was received.
+    // If the sender disconnects in the middle, nothing was received.
     handle(request, response).catch(() => request.destroy());
   });
   return server;
 }
 
-/** A TLS socket can only be closed in order; a reset needs the TCP connection below it. Returns what resets a request's. */
+/**
+ * A TLS socket can only be closed in order; a reset needs the TCP connection below it. @returns a function that resets a request's
+ * connection.
+ */
 function trackConnections(server: Server): (request: IncomingMessage) => void {
   const connections = new Map<number, Socket>();
   server.on('connection', (socket: Socket) => {

@@ -17,22 +17,22 @@ import type { Ports } from './ports.ts';
 import type { StackFile } from './stack-file.ts';
 import type { Steps } from './steps.ts';
 
-/** Everything the services stand on. */
+/** The backends that all services need. */
 export type Backends = {
   /** Superuser, database `quittance`. */
   postgresUrl: string;
   databaseUrls: Record<ServiceName, string>;
-  /** Of whoever may do everything. */
+  /** URL of an administrator. */
   amqpUrl: string;
-  /** As a user of its own, where there is a management API to make them by. */
+  /** Each service as its own user, if a management API exists to create users. */
   amqpUrls: Record<ServiceName, string>;
   managementUrl: string | null;
-  /** The stack's own broker, or null when AMQP_URL named another one. */
+  /** The stack's own broker, or null when AMQP_URL names another one. */
   broker: Rabbitmq | null;
   chain: StackFile['chain'];
   receiver: Receiver;
   ca: { cert: string; key: string };
-  /** Resolves with the reason when one of them dies. */
+  /** Resolves with the reason when a backend dies. */
   failed: Promise<string>;
 };
 
@@ -47,10 +47,13 @@ type Options = {
 
 const database = 'quittance';
 
-/** Starts what no URL in the environment names; an empty one counts as absent, as in the services. All of them at once: each waits for its own disk and processes. */
+/**
+ * Starts each backend that no URL in the environment names. An empty URL counts as absent, as in the services. All start at the same time,
+ * because each waits for its own disk and processes.
+ */
 export async function startBackends(options: Options): Promise<Backends> {
   const { directory, environment } = options;
-  // nginx is none of them, but what is missing is told at once.
+  // nginx is not started here, but everything that is missing is reported together.
   const needed: Program[] = [...(environment['AMQP_URL'] ? [] : (['rabbitmq-server'] as const)), 'nginx'];
   await requirePrograms(needed, directory.tools).catch((error: unknown) => {
     throw new StackError(reason(error));
@@ -61,7 +64,7 @@ export async function startBackends(options: Options): Promise<Backends> {
     chain: ownChain(options),
     receiver: ownReceiver(options),
   };
-  // Before a failure is told, the others have come up or failed too: only what is known to run can be stopped.
+  // Before a failure is reported, all others must have started or failed too: only a started backend can be stopped.
   await Promise.allSettled(Object.values(starting));
   const { exited: postgresExited, ...postgres } = await starting.postgres;
   const { exited: brokerExited, ...broker } = await starting.broker;
@@ -122,7 +125,10 @@ async function ownBroker({ directory, ports, environment, withoutKeys, steps }: 
   return { amqpUrl, amqpUrls: await prepare(amqpUrl, managementUrl), managementUrl, broker, exited };
 }
 
-/** Exchanges, queues and users, whose passwords follow from the administrator's: stacks that share a broker make the same ones. */
+/**
+ * Creates exchanges, queues and users. Their passwords are derived from the administrator's, so stacks that share a broker create the same
+ * ones.
+ */
 export async function prepareUsers(
   amqpUrl: string,
   managementUrl: string | null,
@@ -145,7 +151,7 @@ export async function prepareUsers(
 const sharedUser = (amqpUrl: string) =>
   Object.fromEntries(serviceNames.map((name) => [name, amqpUrl])) as Record<ServiceName, string>;
 
-/** anvil's default: `finalized` stays 64 blocks behind, so the blocks a kill -9 loses are an ordinary reorganisation. */
+/** With anvil's default `finalized` is 64 blocks behind, so the blocks that a kill -9 loses are an ordinary reorg. */
 const slotsInAnEpoch = 32;
 
 async function ownChain({ directory, ports, environment, steps }: Options) {
@@ -176,7 +182,7 @@ async function ownChain({ directory, ports, environment, steps }: Options) {
   return { chain, exited: node.exited };
 }
 
-/** The merchants' endpoints of this machine: one TLS server that has a certificate for whatever name is asked. */
+/** The merchants' endpoints on this machine: one TLS server that has a certificate for any name. */
 async function ownReceiver({ directory, ports, steps }: Options) {
   const authority = await ensureCertificateAuthority(directory.certificates);
   const receiver = await steps.take(`webhook receiver on ${ports.receiver}`, async () => {

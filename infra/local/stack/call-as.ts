@@ -2,10 +2,10 @@ import { OPS, type Caller, type ServiceName } from '@quittance/contracts/service
 import { createCallerHeaders } from '@quittance/http/call-token.ts';
 import { signerOfKey } from '@quittance/runtime/trust.ts';
 
-/** Signing keys, as stack.json has them, and the token that is shown beside them to services of release 0.2.0. */
+/** Signing keys as in stack.json, and the token that services of release 0.2.0 expect in addition. */
 export type SigningKeys = { signing_keys: { [caller in Caller]?: string }; internal_token?: string };
 
-/** The headers of a call to a service of the stack, made by another one or by `ops`; they are good for two minutes. */
+/** Headers for a call to a service of the stack, as another service or as `ops`. They are valid for two minutes. */
 export function callAs(
   { signing_keys: keys, internal_token: token }: SigningKeys,
   service: ServiceName,

@@ -3,7 +3,7 @@ import { StackError } from './directory.ts';
 const attempts = 20;
 const attemptPauseMs = 500;
 
-/** One JSON call; 503 and lost connections are tried again for ten seconds, because services find each other while starting. */
+/** One JSON call. 503 and lost connections are retried for ten seconds, because services wait for each other while they start. */
 export async function callJson<T>(
   url: string,
   method: string,

@@ -1,8 +1,8 @@
 import { StackError } from './directory.ts';
 
 /**
- * The frame of every command: an expected trouble is one sentence on stderr and exit code 1,
- * an unexpected one shows where it happened.
+ * Runs a command. An expected error is printed as one sentence on stderr, with exit code 1; an unexpected one is printed with its stack
+ * trace.
  */
 export async function command(run: () => Promise<void>): Promise<void> {
   try {
@@ -13,7 +13,7 @@ export async function command(run: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Our own sentences, and the plain errors of the backends; a TypeError, say, is a mistake of ours and shows its place. */
+/** Our own errors and the plain errors of the backends. A TypeError, for example, is a bug of ours and needs its stack trace. */
 export function isExpected(error: unknown): error is Error {
   return error instanceof Error && (error instanceof StackError || error.constructor === Error);
 }

@@ -10,7 +10,7 @@ const webhookUrl = 'https://shop.quittance.example/webhooks/quittance';
 
 type Options = SigningKeys & { directory: StackDirectory; gatewayUrl: string };
 
-/** The merchant of the local stack: registered the first time and kept in `.local` from then on. */
+/** The merchant of the local stack, registered at the first start and kept in `.local`. */
 export async function demoMerchant(options: Options): Promise<DemoMerchant> {
   const { merchantFile } = options.directory;
   const kept = await readJson<DemoMerchant>(merchantFile);
@@ -20,10 +20,10 @@ export async function demoMerchant(options: Options): Promise<DemoMerchant> {
   return merchant;
 }
 
-/** What a merchant is before it has a webhook. */
+/** A merchant without a webhook. */
 export type RegisteredMerchant = Pick<DemoMerchant, 'merchant_id' | 'api_key' | 'rotation_secret' | 'wallet'>;
 
-/** Registers a merchant by the operator's API; its webhook is configured as a merchant would, through the public one. */
+/** Registers a merchant with the operators' API. Its webhook is set as a merchant would, with the public API. */
 export async function registerLocalMerchant(
   options: Omit<Options, 'directory'>,
   name: string,
@@ -32,7 +32,7 @@ export async function registerLocalMerchant(
   return setWebhook(options.gatewayUrl, await registerMerchant(options, name), webhookUrl);
 }
 
-/** Active at once, and without limits, so that trying things out never exhausts it. */
+/** Active at once and without limits, so that trying things never exhausts them. */
 export async function registerMerchant(
   { gatewayUrl, ...keys }: Omit<Options, 'directory'>,
   name: string,
@@ -49,8 +49,8 @@ export async function registerMerchant(
 type SigningKey = Pick<DemoMerchant, 'signing_key' | 'key_id'>;
 
 /**
- * Through the public API, as the merchant itself does it. Only a first answer has the key: where that one was late, and was asked for
- * again, another key is had by rotation.
+ * Sets the webhook with the public API, as a merchant does. Only the first answer contains the key: if that answer was lost and the call
+ * was repeated, a rotation returns a new key.
  */
 export async function setWebhook<M extends { api_key: string }>(
   gatewayUrl: string,
@@ -64,7 +64,7 @@ export async function setWebhook<M extends { api_key: string }>(
   return { ...merchant, webhook_url: webhookUrl, signing_key: key.signing_key, key_id: key.key_id };
 }
 
-/** Creates a payment as the merchant's backend would. Repeats itself while the service says 503, with the same idempotency key. */
+/** Creates a payment as the merchant's backend would. While the service answers 503, it retries with the same idempotency key. */
 export async function createPayment(
   edgeUrl: string,
   merchant: DemoMerchant,

@@ -9,20 +9,20 @@ import type { StackFile } from './stack-file.ts';
 const payments = 5;
 const patienceMs = 60_000;
 const lookMs = 10;
-/** For one payment, and for each of several: the edge lets one address ask for public status five times a second. */
+/** For one payment, and for each of several: the edge limits one address to five public status requests a second. */
 const statusPollMs = { alone: 500, together: 1_000 };
 
 type Say = (line: string) => void;
 
-/** Where the demo's payments are made. */
+/** The network on which the demo makes payments. */
 type DemoNetwork = {
-  /** The merchant's, in the network's spelling. */
+  /** The merchant's wallet, as the network spells addresses. */
   wallet: string;
-  /** How many blocks confirm a transfer, its own included. */
+  /** How many blocks confirm a transfer, including its own. */
   confirmingBlocks: number;
 };
 
-/** The first payment of the demo, finished, and what the way took. */
+/** The demo's first payment, finished, and the measured latencies. */
 export type DemoResult = {
   first: {
     payment_id: string;
@@ -33,13 +33,13 @@ export type DemoResult = {
     transaction_event_index: number;
     event_id: string;
   };
-  /** Milliseconds from the confirming block being visible to the webhook received, smallest first. */
+  /** Milliseconds from the moment the confirming block is visible until the webhook is received, in ascending order. */
   latenciesMs: number[];
 };
 
 /**
- * Takes a few real payments all the way, one and then several at once: created through the public API, paid on the chain, watched to PAID,
- * its webhook received and its signature verified. The first one is told step by step.
+ * Takes a few real payments from creation to webhook, first one and then several at once: created through the public API, paid on the
+ * chain, watched until PAID, with the webhook received and its signature verified. Reports the first one step by step.
  * @throws StackError when a step does not happen within a minute.
  */
 export async function runDemo(stack: StackFile, network: DemoNetwork, say: Say): Promise<DemoResult> {
@@ -55,7 +55,7 @@ export async function runDemo(stack: StackFile, network: DemoNetwork, say: Say):
   }
 }
 
-/** Who is told what happens to a payment, and how often its status is asked for. */
+/** Receives the steps of a payment, and sets how often the status is polled. */
 type Telling = { say: Say; pollMs: number };
 
 async function onePayment(stack: StackFile, network: DemoNetwork, heads: Heads, telling: Telling) {
@@ -125,12 +125,12 @@ async function until<T>(what: string, look: () => Promise<T | null>): Promise<T>
     if (found !== null) return found;
     await delay(lookMs);
   }
-  throw new StackError(`Waited ${patienceMs / 1_000} s in vain for ${what}. The logs may tell why.`);
+  throw new StackError(`Waited ${patienceMs / 1_000} s for ${what} without success. The logs may show why.`);
 }
 
 type Heads = { visibleAt(block: number): number; stop(): void };
 
-/** Notes when each block became visible to a client of the chain. */
+/** Records when each block becomes visible to a client of the chain. */
 function watchHeads(rpcUrl: string): Heads {
   const seen = new Map<number, number>();
   const stopping = new AbortController();

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import { newSigningKey } from '@quittance/runtime/trust.ts';
 
-/** The checkout this file belongs to. */
+/** The checkout that contains this file. */
 export const repositoryRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 
-/** Where everything the local stack keeps is found: absolute paths below `.local` (or the directory a test chose). */
+/** The places of everything that the local stack keeps: absolute paths below `.local` (or the directory that a test chose). */
 export type StackDirectory = ReturnType<typeof stackDirectory>;
 
 export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] || join(repositoryRoot, '.local')) {
@@ -21,10 +21,10 @@ export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] || 
     chain: join(root, 'chain'),
     receiver: join(root, 'receiver'),
     certificates: join(root, 'certificates'),
-    /** Unpacked programs; shared by every stack of the checkout, because they never change. */
+    /** Unpacked programs. All stacks of the checkout share them, because they never change. */
     tools: join(repositoryRoot, '.local', 'tools'),
     stackFile: join(root, 'stack.json'),
-    /** Which process runs what, so that a new start can end what a killed stack left behind. */
+    /** Which process runs what, so that a new start can end what a killed stack left running. */
     pids: join(root, 'pids'),
     secretsFile: join(root, 'secrets.json'),
     merchantFile: join(root, 'merchant.json'),
@@ -33,11 +33,11 @@ export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] || 
   };
 }
 
-/** Made once and kept, so that a stack started again finds its own data readable. */
+/** Created once and kept, so that a stack that is started again can read its own data. */
 export type Secrets = {
-  /** Of each service and of `ops`. */
+  /** The keys of each service and of `ops`. */
   signing_keys: Record<Caller, string>;
-  /** Only in a stack that release 0.2.0 or an earlier one has made, whose messages may still wait. */
+  /** Only in a stack that was made by release 0.2.0 or an earlier one; its messages may still be waiting. */
   internal_token?: string;
   webhook_encryption_key: string;
   database_password: string;
@@ -60,8 +60,8 @@ const newSigningKeys = () =>
   Object.fromEntries([...serviceNames, OPS].map((name) => [name, newSigningKey()])) as Record<Caller, string>;
 
 /**
- * @returns the parsed file, or null when there is none.
- * @throws StackError for a file that is no JSON, naming the way out.
+ * @returns the parsed file, or null when it does not exist.
+ * @throws StackError for invalid JSON, which says how to recover.
  */
 export async function readJson<T>(file: string): Promise<T | null> {
   let text: string;
@@ -70,14 +70,14 @@ export async function readJson<T>(file: string): Promise<T | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new StackError(
-      `${file} cannot be read (${(error as Error).message}). \`npm run reset\` forgets all local data.`,
+      `${file} cannot be read (${(error as Error).message}). \`npm run reset\` deletes all local data.`,
     );
   }
   try {
     return JSON.parse(text) as T;
   } catch {
     throw new StackError(
-      `${file} is damaged. \`npm run reset\` forgets all local data and makes a new start possible.`,
+      `${file} is damaged. \`npm run reset\` deletes all local data, so that a new start is possible.`,
     );
   }
 }
@@ -90,7 +90,7 @@ export async function writePrivateJson(file: string, value: unknown): Promise<vo
   await rename(next, file);
 }
 
-/** Something a person can mend; shown without a stack trace. */
+/** An error that a person can fix; shown without a stack trace. */
 export class StackError extends Error {
   override readonly name = 'StackError';
 }

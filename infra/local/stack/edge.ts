@@ -5,7 +5,7 @@ import { nginxUser, startNginx, type Nginx } from '@quittance/local-backends/ngi
 import type { StackDirectory } from './directory.ts';
 import type { Ports } from './ports.ts';
 
-/** nginx as the public door, and as the balancer in front of each service that has several replicas. */
+/** nginx as the edge, and as the balancer in front of each service that has several replicas. */
 export async function startEdge(options: {
   directory: StackDirectory;
   ports: Ports;

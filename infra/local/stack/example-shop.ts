@@ -5,12 +5,12 @@ import { registerLocalMerchant } from './demo-merchant.ts';
 import { readJson, writePrivateJson, type StackDirectory } from './directory.ts';
 import type { DemoMerchant, StackFile } from './stack-file.ts';
 
-/** What the example shop keeps beside its orders: its account, and its passwords. */
+/** What the example shop keeps in addition to its orders: its account and its passwords. */
 export type ShopFile = { merchant: DemoMerchant; admin_password: string; database_password: string };
 
 export const shopHost = 'example-shop.quittance.example';
 
-/** The shop's account and secrets: made the first time and kept in `.local` from then on. */
+/** The shop's account and secrets, created once and kept in `.local`. */
 export async function shopAccount(directory: StackDirectory, stack: StackFile): Promise<ShopFile> {
   const gateway = { gatewayUrl: stack.gateway_url, signing_keys: stack.signing_keys };
   const kept = await readJson<ShopFile>(directory.shopFile);
@@ -24,7 +24,7 @@ export async function shopAccount(directory: StackDirectory, stack: StackFile): 
   return account;
 }
 
-/** A database of its own on the stack's server, and a role that reaches nothing else. @returns its address. */
+/** A database on the stack's server, and a role that can use only this database. @returns its address. */
 export async function shopDatabase({ postgres_url: server }: StackFile, password: string): Promise<string> {
   const [database, role] = ['example_shop', 'example_shop'];
   await createDatabase(server, database);

@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { StackError } from './directory.ts';
 
-/** Above the ten minutes that a migration waits for a lock; building an index waits for whoever reads. */
+/** Longer than the ten minutes that a migration waits for a lock, because building an index waits for all readers. */
 const TIMEOUT_MS = 900_000;
 
 /**
- * Brings every service's schema up to date, each by its own role and by the command a deployment uses too.
- * @param checkout whose migrations they are.
+ * Migrates every service's schema with the service's own role and the command that deployments use.
+ * @param checkout the one whose migrations run.
  */
 export async function migrateAll(databaseUrls: Record<ServiceName, string>, checkout: string): Promise<void> {
   await Promise.all(serviceNames.map((name) => migrate(name, databaseUrls[name], checkout)));

@@ -3,17 +3,17 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { SOLIDIFIED_BEHIND } from '@quittance/local-backends/tron/answers.ts';
 import type { StackChain } from './stack-file.ts';
 
-/** Confirmations awaited on the local chain: the block of the transfer and one more. */
+/** Confirmations on the local chain: the transfer's block and one more. */
 const confirmations = 2;
 
-/** How many blocks there are, from the transfer's own on, when the last of them confirms it. */
+/** Number of blocks that confirm a transfer, including its own. */
 export const confirmingBlocks = { local: confirmations, tron: SOLIDIFIED_BEHIND + 1 };
 
 /** The networks file entry of the local chain. */
 export function localNetwork(chain: StackChain): Network {
   return {
     id: chain.network,
-    // Shown on the checkout page, where nobody shall take it for a network on which money is worth something.
+    // The checkout page shows this name. It must not look like a network with real money.
     name: 'Local test chain',
     family: 'evm',
     chain_id: chain.chain_id,
@@ -23,14 +23,14 @@ export function localNetwork(chain: StackChain): Network {
     confirmations,
     finality: 'confirmations',
     poll_interval_ms: 250,
-    // It costs little to look at, and what is done to it by hand shall show at once.
+    // Polling is cheap here, and manual changes of the chain should show immediately.
     asleep_poll_interval_ms: 250,
     explorer_transaction_url: null,
     default_evm: true,
   };
 }
 
-/** That of the Tron in front of it: the shipped entry of Tron, but for what names the chain. */
+/** The Tron node in front of the local chain: the shipped Tron entry, except for what identifies the chain. */
 export function tronNetwork(tron: StackChain): Network {
   return {
     ...shippedNetwork(tron.network),

@@ -8,25 +8,26 @@ import type { StackFile } from './stack-file.ts';
 type Mined = { transactionHash: string; blockNumber: number };
 
 /**
- * Sends test USDT from the customer's account and waits until the transaction is in a block. To a wallet in Tron's spelling it sends the
- * USDT of the Tron, which lives on the same chain.
+ * Sends test USDT from the customer's account and waits until the transaction is in a block. A wallet in Tron's spelling gets the Tron
+ * network's USDT, which is on the same chain.
  * @param amount decimal text, as in a payment.
  * @returns the transaction's hash (0x…) and its block.
  */
 export async function payOnChain(chain: StackFile['chain'], recipient: string, amount: string): Promise<Mined> {
   const amountUnits = parseAmount(amount);
-  if (amountUnits === null) throw new StackError(`"${amount}" is no amount: give it like 9.99, greater than zero.`);
+  if (amountUnits === null)
+    throw new StackError(`"${amount}" is not an amount. Write it like 9.99, greater than zero.`);
   return transferOnChain(chain, recipient, [amountUnits]);
 }
 
-/** The same for several transfers in one transaction. @param amounts in millionths of a USDT. */
+/** Several transfers in one transaction. @param amounts in millionths of a USDT. */
 export async function transferOnChain(
   chain: StackFile['chain'],
   recipient: string,
   amounts: readonly bigint[],
 ): Promise<Mined> {
   const wallet = parseAddress(recipient);
-  if (wallet === null) throw new StackError(`"${recipient}" is no wallet.`);
+  if (wallet === null) throw new StackError(`"${recipient}" is not a wallet.`);
   const owner = wallet.family === 'tron' ? tokenOwners.tron : tokenOwners.local;
   const token = await ensureToken(chain.rpc_url, { owner });
   const transfers = amounts.map((amount) => ({ to: wallet.hex, units: toTokenUnits(amount, token.decimals) }));

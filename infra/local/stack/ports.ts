@@ -4,7 +4,7 @@ import { StackError } from './directory.ts';
 export const maxReplicas = 10;
 const defaultPortBase = 8080;
 
-/** Every port of one stack, all counted from PORT_BASE so that two checkouts can run side by side. */
+/** All ports of one stack, counted from PORT_BASE so that two checkouts can run at the same time. */
 export type Ports = {
   edge: number;
   postgres: number;
@@ -17,17 +17,17 @@ export type Ports = {
   receiver: number;
   receiverControl: number;
   console: number;
-  /** Where the console is asked how it is. */
+  /** Port of the console's health checks. */
   consoleProbes: number;
-  /** The example shop's, which runs only when it is asked for. */
+  /** Port of the example shop, which runs only on request. */
   shop: number;
-  /** Where the replicas of a service listen. */
+  /** Ports of each service's replicas. */
   replicas: Record<ServiceName, number[]>;
-  /** Where the balancer in front of a service with several replicas listens. */
+  /** Port of the balancer in front of a service with several replicas. */
   balancers: Record<ServiceName, number>;
 };
 
-/** @throws StackError when PORT_BASE is no port or leaves no room above it. */
+/** @throws StackError when PORT_BASE is not a port or leaves too few ports above it. */
 export function portBase(env: NodeJS.ProcessEnv): number {
   const text = env['PORT_BASE'] || String(defaultPortBase);
   const base = Number(text);

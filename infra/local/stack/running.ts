@@ -4,29 +4,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { commandLine, isAlive, writePidFile } from '@quittance/local-backends/orphans.ts';
 import { StackError, type StackDirectory } from './directory.ts';
 
-/** In the command line of the process that runs a stack. */
+/** Part of the command line of a process that runs a stack. */
 const mark = join('commands', 'start.ts');
 const stopPatienceMs = 60_000;
 
-/** Writes down that this process runs the stack. @throws StackError when another one does. */
+/** Records that this process runs the stack. @throws StackError when another one does. */
 export async function claimStack(directory: StackDirectory): Promise<void> {
   const pid = await runningStack(directory);
   if (pid !== null) {
     throw new StackError(
-      `The local stack is already running here (pid ${pid}). \`npm stop\` ends it; PORT_BASE starts a second checkout beside it.`,
+      `The local stack is already running here (pid ${pid}). \`npm stop\` ends it; PORT_BASE lets a second checkout run at the same time.`,
     );
   }
   await rm(directory.stackFile, { force: true });
   await writePidFile(pidFile(directory), process.pid);
 }
 
-/** Says that nothing runs any more: other programs look for the stack file. */
+/** Removes the stack file, which other programs look for, and the process id: nothing runs any more. */
 export async function releaseStack(directory: StackDirectory): Promise<void> {
   await rm(directory.stackFile, { force: true });
   await rm(pidFile(directory), { force: true });
 }
 
-/** The process that runs the stack of this directory, or null. */
+/** Process id of the running stack of this directory, or null. */
 async function runningStack(directory: StackDirectory): Promise<number | null> {
   const pid = Number.parseInt(await readFile(pidFile(directory), 'utf8').catch(() => ''), 10);
   if (!(pid > 1) || pid === process.pid) return null;

@@ -4,14 +4,14 @@ import { trustedKeysOf } from '@quittance/runtime/trust.ts';
 import { repositoryRoot, StackError, type Secrets } from './directory.ts';
 import type { Ports } from './ports.ts';
 
-/** What the services of one stack are told; everything else comes from the environment `npm start` was given. */
+/** What the stack sets for its services. Everything else comes from the environment of `npm start`. */
 export type ServiceEnvironmentOptions = {
   secrets: Secrets;
   /** See StackOptions. */
   withoutKeys?: boolean;
   /** Database URL of a service's own role. */
   databaseUrls: Record<ServiceName, string>;
-  /** As the service's own user. */
+  /** Broker URL of a service's own user. */
   amqpUrls: Record<ServiceName, string>;
   serviceUrls: Record<ServiceName, string>;
   edgeUrl: string;
@@ -21,7 +21,7 @@ export type ServiceEnvironmentOptions = {
   inherited: NodeJS.ProcessEnv;
 };
 
-/** Settings of the services that have one possible value in a stack, with what to set instead where there is something. */
+/** Settings that the stack decides, each with an explanation or with what to set instead. */
 const decidedByTheStack: Record<string, string> = {
   DATABASE_URL: 'POSTGRES_URL names a server of your own',
   SIGNING_KEY: 'it is generated',
@@ -36,7 +36,7 @@ const decidedByTheStack: Record<string, string> = {
   WEBHOOK_LOCAL_RECEIVER: 'the stack has a receiver, and no webhook leaves the machine',
 };
 
-/** @throws StackError that names the settings which would have no effect: silence would let people believe in them. */
+/** @throws StackError naming the settings that would have no effect, so that nobody relies on them. */
 export function refuseDecidedSettings(environment: NodeJS.ProcessEnv): void {
   const refused = Object.keys(decidedByTheStack).filter((name) => environment[name] !== undefined);
   if (refused.length === 0) return;
@@ -45,9 +45,9 @@ export function refuseDecidedSettings(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * As the image has them. Compiled code is kept for the next start, which then takes half as long and does not load Node's compiler of
- * types, 17 MB. Two malloc arenas instead of one for each thread save 2 to 6 MB. A young generation of up to 8 MB a half instead of 16
- * saves memory under load; with less than 8, collecting it takes a noticeable part of the processor time.
+ * The settings of the image. The compile cache halves the time of the next start, which then does not load Node's type stripper (17 MB).
+ * Two malloc arenas instead of one for each thread save 2 to 6 MB. Young generation halves of up to 8 MB instead of 16 save memory under
+ * load; below 8, collecting them takes a noticeable part of the processor time.
  */
 const leanProcess = {
   NODE_COMPILE_CACHE: join(repositoryRoot, '.local', 'compile-cache'),
@@ -82,13 +82,13 @@ export function serviceEnvironment(
   };
 }
 
-/** By which a service knows the others, and is known. */
+/** The keys by which a service recognizes callers and is recognized. */
 export const keySettings = ({ signing_keys: keys }: Pick<Secrets, 'signing_keys'>, name: ServiceName) => ({
   SIGNING_KEY: keys[name],
   TRUSTED_KEYS: trustedKeysOf(keys),
 });
 
-/** The console is told where the services are, and no secret. */
+/** The console gets the services' addresses, and no secret. */
 export const consoleEnvironment = (
   { serviceUrls, inherited }: ServiceEnvironmentOptions,
   { console: port, consoleProbes }: Pick<Ports, 'console' | 'consoleProbes'>,
@@ -110,7 +110,10 @@ const urlSettings = (urls: Record<ServiceName, string>) => ({
   QUOTA_URL: urls.quota,
 });
 
-/** For all services in one process: what only one of them is told, or each its own, has its name in front. */
+/**
+ * The environment of all services in one process. A setting of one service, or one that differs between services, has the service's name as
+ * a prefix.
+ */
 export function singleEnvironment(
   options: ServiceEnvironmentOptions,
   ports: Record<ServiceName, number>,
@@ -121,7 +124,7 @@ export function singleEnvironment(
     [`${settingPrefix(name)}AMQP_URL`, options.amqpUrls[name]],
     [`${settingPrefix(name)}SIGNING_KEY`, options.secrets.signing_keys[name]],
   ]);
-  // Without what each has its own of, so that nothing of one is taken for another's.
+  // Removes the settings that each service has its own value of, so that no service uses another's.
   const { PORT, DATABASE_URL, AMQP_URL, SIGNING_KEY, ...shared } = serviceEnvironment(options, 'webhook-dispatcher', 0);
   return { ...shared, ...Object.fromEntries(own) };
 }

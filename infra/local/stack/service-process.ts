@@ -6,37 +6,37 @@ import { endOrphan, writePidFile } from '@quittance/local-backends/orphans.ts';
 import { requireFreePort } from '@quittance/local-backends/ports.ts';
 import { StackError } from './directory.ts';
 
-/** Ten processes that start at once on a small machine need a good part of it. */
+/** On a small machine, ten processes that start at the same time take much of it. */
 const readyTimeoutMs = 90_000;
-/** SIGTERM drains for up to 25 s; only then is it no longer a clean stop. */
+/** After SIGTERM a process drains for up to 25 s. After this time the stop counts as failed. */
 const graceMs = 30_000;
 const restartDelayMs = 200;
 
 export type ServiceProcessOptions = {
-  /** `single` runs all services but the console. */
+  /** `single` runs all services except the console. */
   name: ServiceName | 'console' | 'single';
-  /** From 1. */
+  /** Counted from 1. */
   replica: number;
-  /** Ports of the services that it runs. */
+  /** Ports of the services that the process runs. */
   ports: Partial<Record<ServiceName | 'console', number>>;
-  /** Where it says whether it is ready, when not at these ports. */
+  /** Port of its health checks, if not one of these ports. */
   probesPort?: number;
   env: NodeJS.ProcessEnv;
   /** The checkout whose code it runs. */
   checkout: string;
   logDirectory: string;
   pidDirectory: string;
-  /** Told whenever the process is another one than before. */
+  /** Called whenever the process was replaced by a new one. */
   onChange: (what: string) => void;
 };
 
-/** What is different from then on. */
+/** What changes with the restart. */
 export type Restart = { settings?: NodeJS.ProcessEnv; checkout?: string };
 
-/** One replica of one service, or of all in one process: kept running until it is told to stop. */
+/** One replica of one service, or of all in one process. It is kept running until it is stopped. */
 export class ServiceProcess {
   readonly name: ServiceProcessOptions['name'];
-  /** Where each of its services is reached. */
+  /** The URL of each of its services. */
   readonly urls: Partial<Record<ServiceName | 'console', string>>;
   readonly #options: ServiceProcessOptions;
   readonly #title: string;
@@ -44,7 +44,7 @@ export class ServiceProcess {
   #env: NodeJS.ProcessEnv;
   #checkout: string;
   #child: Child | null = null;
-  /** From being ready once until it is told to stop: then a process that dies is started again. */
+  /** True from the first readiness until the stop: in this time a process that dies is started again. */
   #isKept = false;
 
   constructor(options: ServiceProcessOptions) {
@@ -59,17 +59,17 @@ export class ServiceProcess {
     this.#logFile = join(options.logDirectory, `${this.#title}.log`);
   }
 
-  /** Where its first service is reached, which is its only one unless it is `single`. */
+  /** The URL of its first service, which is the only one unless it is `single`. */
   get url(): string {
     return Object.values(this.urls)[0] ?? '';
   }
 
-  /** Of the running process, or the last one. */
+  /** Process id of the running process, or of the last one. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
 
-  /** Starts it and waits until it says it is ready. @throws StackError naming its log. */
+  /** Starts the process and waits until it is ready. @throws StackError naming its log. */
   async start(): Promise<void> {
     await endOrphan(this.#pidFile, this.#entryFile);
     const { ports, probesPort } = this.#options;
@@ -80,15 +80,15 @@ export class ServiceProcess {
     void child.exited.then((reason) => this.#replace(child, reason));
   }
 
-  /** Ends it cleanly and for good. */
+  /** Stops it cleanly; it is not started again. */
   async stop(): Promise<void> {
     this.#isKept = false;
     await this.#child?.stop();
   }
 
   /**
-   * Ends it cleanly and starts it again, with other settings or the code of another checkout if they are given: what a rolling restart
-   * does to one replica.
+   * Stops it cleanly and starts it again, with other settings or another checkout's code if given: what a rolling restart does to one
+   * replica.
    * @returns how the old process ended. @throws StackError when the new one does not become ready.
    */
   async restart({ settings = {}, checkout }: Restart = {}): Promise<string> {
@@ -100,7 +100,7 @@ export class ServiceProcess {
     return (await ended) ?? `${this.#title} was not running`;
   }
 
-  /** Ends it as a fault would (SIGKILL). It is started again like anything that dies. */
+  /** Kills it as a fault would (SIGKILL). Like any process that dies, it is started again. */
   async kill(): Promise<void> {
     await this.#child?.kill();
   }
@@ -122,18 +122,18 @@ export class ServiceProcess {
 
   async #replace(died: Child, reason: string): Promise<void> {
     await delay(restartDelayMs);
-    // A restart may have put another one in its place meanwhile.
+    // A restart may have replaced it in the meantime.
     if (!this.#isKept || this.#child !== died) return;
     const child = await this.#spawn();
     void child.exited.then((next) => this.#replace(child, next));
     this.#options.onChange(`${reason}; it was started again (pid ${child.pid}). See ${this.#logFile}`);
   }
 
-  /** A process that ends before it was ready once has wrong settings or a broken backend: starting it again would not help. */
+  /** A process that ends before it was ever ready has wrong settings or a broken backend, and starting it again would not help. */
   async #untilReady(child: Child): Promise<void> {
     const deadline = Date.now() + readyTimeoutMs;
     const { probesPort } = this.#options;
-    // A checkout of an earlier release may have its probes at its other ports.
+    // In a checkout of an earlier release, the health checks may be at the service's ports.
     const probes = probesPort === undefined ? null : `http://127.0.0.1:${probesPort}`;
     while (child.running() && Date.now() < deadline) {
       const own = await Promise.all(Object.values(this.urls).map(isReady));

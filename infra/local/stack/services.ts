@@ -10,7 +10,7 @@ import {
 import { ServiceProcess } from './service-process.ts';
 import type { StackFile } from './stack-file.ts';
 
-/** Where a service is reached: at its only replica, or at the balancer in front of several. */
+/** The URL of each service: its only replica, or the balancer in front of several. */
 export function urlsOfServices(ports: Ports, replicas: number): Record<ServiceName, string> {
   const urls = serviceNames.map((name) => {
     const port = replicas === 1 ? ports.replicas[name][0] : ports.balancers[name];
@@ -24,11 +24,11 @@ type ProcessOptions = {
   ports: Ports;
   settings: ServiceEnvironmentOptions;
   checkout: string;
-  /** Told whenever a process is another one than before. */
+  /** Called whenever a process was replaced by a new one. */
   onChange: (what: string) => void;
 };
 
-/** Not yet started. It is no replica of anything: a fault in it touches no payment. */
+/** Creates the console's process without starting it. It is not one of the replicas: a fault in it affects no payment. */
 export function consoleProcess({ directory, ports, settings, checkout, onChange }: ProcessOptions): ServiceProcess {
   return new ServiceProcess({
     ...{ name: 'console', replica: 1, ports: { console: ports.console }, checkout, onChange },
@@ -38,7 +38,7 @@ export function consoleProcess({ directory, ports, settings, checkout, onChange 
   });
 }
 
-/** Every replica of every service, or all in one process, not yet started. */
+/** Creates every replica of every service, or one process for all, without starting them. */
 export function serviceProcesses(options: ProcessOptions & { single: boolean }): ServiceProcess[] {
   const { directory, ports, settings, checkout, single, onChange } = options;
   const place = { checkout, logDirectory: directory.logs, pidDirectory: directory.pids };

@@ -1,33 +1,36 @@
 import type { Caller, ServiceName } from '@quittance/contracts/service-name.ts';
 import { readJson, StackError, writePrivateJson, type StackDirectory } from './directory.ts';
 
-/** `.local/stack.json`: all that another program needs to use the running stack. It holds secrets, so its mode is 0600. */
+/** `.local/stack.json`: everything that another program needs to use the running stack. It holds secrets, so its mode is 0600. */
 export type StackFile = {
-  /** The public door, through nginx. */
+  /** The public address, through nginx. */
   edge_url: string;
   gateway_url: string;
-  /** Where operators sign in. */
+  /** The page where operators sign in. */
   console_url: string;
   services: Record<ServiceName, { url: string; replicas: { url: string; pid: number }[] }>;
-  /** Of each service and of `ops`; callAs() signs with one of them. */
+  /** Keys of each service and of `ops`; callAs() signs with one of them. */
   signing_keys: Record<Caller, string>;
-  /** Only in a stack that release 0.2.0 or an earlier one has made. */
+  /** Only in a stack that was made by release 0.2.0 or an earlier one. */
   internal_token?: string;
   /** Superuser, database `quittance`. */
   postgres_url: string;
-  /** Of whoever may do everything. */
+  /** URL of an administrator. */
   amqp_url: string;
-  /** As the user of each service. */
+  /** URLs for the user of each service. */
   amqp_urls: Record<ServiceName, string>;
   management_url: string | null;
   chain: StackChain;
-  /** The Tron beside it, in Tron's spelling of addresses; only where it was asked for. `rpc_url` takes no transactions: they go to the chain. */
+  /**
+   * The Tron network, with Tron's spelling of addresses; only if requested. `rpc_url` accepts no transactions: they are sent to the local
+   * chain.
+   */
   tron?: StackChain & {
-    /** The demo merchant's. */
+    /** The demo merchant's wallet. */
     wallet: string;
   };
   merchant: DemoMerchant;
-  /** What plays the merchants' endpoints: GET events_url tells what came, POST url/behaviour sets what is answered. */
+  /** The merchants' endpoint: GET events_url lists what it received, POST url/behaviour sets how it answers. */
   receiver: { url: string; events_url: string };
   /** Paths of the certificate authority's PEM files. */
   ca: { cert: string; key: string };
@@ -62,7 +65,7 @@ export async function readStackFile(directory: StackDirectory): Promise<StackFil
   return stack;
 }
 
-/** Keeps the file true. Writes go one after another: several services may be started again at the same moment. */
+/** Keeps the file up to date. Writes run one after another, because several services may be restarted at the same moment. */
 export class StackFileWriter {
   readonly #path: string;
   readonly #say: (line: string) => void;
@@ -79,7 +82,7 @@ export class StackFileWriter {
     await writePrivateJson(this.#path, contents);
   }
 
-  /** Changes the file once there is one; before that, `create` will have the newest state anyway. */
+  /** Changes the file if it exists. Before that, `create` writes the newest state anyway. */
   update(change: Partial<StackFile>): void {
     if (this.#contents === null) return;
     const contents = Object.assign(this.#contents, change);

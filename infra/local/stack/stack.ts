@@ -21,36 +21,37 @@ import { startTron, wantsTron } from './tron.ts';
 export type StackOptions = {
   directory: StackDirectory;
   portBase: number;
-  /** Processes of each service. */
+  /** Number of processes of each service. */
   replicas: number;
   /** All services in one process, instead of one or several for each. */
   single?: boolean;
-  /** Whether there is a Tron beside the local chain. Once there was one in this directory, there always is. */
+  /** Whether a Tron network runs next to the local chain. Once a directory had one, it always has one. */
   withTron?: boolean;
-  /** The checkout whose services and migrations run, ours unless given: another version, for an upgrade. */
+  /** The checkout whose services and migrations run. Default: this one. Another version is for upgrades. */
   checkout?: string;
-  /** As release 0.2.0 set a stack up: no keys, and one user of RabbitMQ for all, which its services prepare themselves. */
+  /** Set up as release 0.2.0 did: no keys, and one RabbitMQ user for all services, which declare their own queues. */
   withoutKeys?: boolean;
-  /** What the services are told beside what the stack decides. Also names backends to use instead of own ones. */
+  /** Settings for the services in addition to those that the stack decides. May also name backends to use instead of new ones. */
   environment: NodeJS.ProcessEnv;
   say: (line: string) => void;
-  /** Aborting it while the stack starts takes back what was started. */
+  /** Aborting it during the start stops what was started. */
   stopping?: AbortSignal;
 };
 
 export type Stack = {
-  /** As written to `.local/stack.json`. */
+  /** The content of `.local/stack.json`. */
   file: StackFile;
   backends: Backends;
   services: ServiceProcess[];
-  /** Resolves with the reason once something died that cannot be started again. */
+  /** Resolves with the reason when something that cannot be restarted has died. */
   failed: Promise<string>;
   stop(): Promise<void>;
 };
 
 /**
- * Brings up the whole system: backends, migrations, services, edge, the demo merchant. Whatever was started is stopped again when a step fails.
- * @throws StackError (or the backend's own sentence) that names what went wrong and what to do.
+ * Starts the whole system: backends, migrations, services, edge and the demo merchant. When a step fails, everything that was started is
+ * stopped again.
+ * @throws StackError (or the backend's own error) that says what went wrong and what to do.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { directory, say, stopping } = options;
@@ -144,7 +145,7 @@ function settingsOf(
   };
 }
 
-/** Another version's checkout may have none. */
+/** Another version's checkout may have no console. */
 async function startConsole(
   options: Omit<Parameters<typeof consoleProcess>[0], 'onChange'>,
   steps: Steps,
@@ -156,7 +157,7 @@ async function startConsole(
   await steps.take(`the operators' console on ${options.ports.console}`, () => console.start());
 }
 
-/** A failure is told once every other start has come to its end: what is still starting could not be stopped. */
+/** Reports a failure only after every other start has ended, because a process that is still starting could not be stopped. */
 async function startAll(services: readonly ServiceProcess[]): Promise<void> {
   const started = await Promise.allSettled(services.map((service) => service.start()));
   for (const result of started) if (result.status === 'rejected') throw result.reason;

@@ -1,6 +1,6 @@
 import { StackError } from './directory.ts';
 
-/** The steps of a start: each is told with its time, and what they started is stopped in reverse order. */
+/** The steps of a start. Each is reported with its duration, and what they started is stopped in reverse order. */
 export class Steps {
   readonly #say: (line: string) => void;
   readonly #stopping: AbortSignal | undefined;
@@ -23,7 +23,7 @@ export class Steps {
     this.#undo.push(undo);
   }
 
-  /** Stops everything; one failure does not keep the rest from being stopped. */
+  /** Stops everything. A failure does not prevent the other stops. */
   async undo(): Promise<void> {
     const undos = this.#undo.reverse();
     this.#undo = [];

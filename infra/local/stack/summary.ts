@@ -3,7 +3,7 @@ import type { DemoResult } from './demo.ts';
 import { repositoryRoot } from './directory.ts';
 import type { StackFile } from './stack-file.ts';
 
-/** What the demo's payments came to, with the time from the confirming block to the webhook. */
+/** The outcome of the demo's payments, with the time from the confirming block to the webhook. */
 export function demoSummary({ first, latenciesMs }: DemoResult): string {
   const p50 = latenciesMs[Math.floor((latenciesMs.length - 1) / 2)] ?? Number.NaN;
   return `
@@ -19,7 +19,7 @@ The payment is finished: ${first.payment_id}
 /** What a person can do with the running stack. */
 export function stackSummary(stack: StackFile, openPaymentUrl: string, openOnTron: string | null): string {
   const { merchant } = stack;
-  // Short inside the checkout, and a path that leads there from anywhere for data that is kept elsewhere.
+  // Relative inside the checkout; absolute for data that is kept elsewhere.
   const logs = stack.logs.startsWith('..') ? resolve(repositoryRoot, stack.logs) : stack.logs;
   return `
 Quittance is running.

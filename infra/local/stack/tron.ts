@@ -6,12 +6,12 @@ import { readJson, StackError, type StackDirectory } from './directory.ts';
 import type { StackChain } from './stack-file.ts';
 import type { Steps } from './steps.ts';
 
-/** Of no public network: real Tron endpoints and this one must not be taken for each other. */
+/** Not the id of any public network, so that a real Tron endpoint is never taken for this one. */
 const CHAIN_ID = 31_337_001;
 
 /**
- * A node in front of the local chain that answers as Tron's do, and a test USDT of its own, so that no transfer counts on both networks.
- * It keeps nothing and runs in this process.
+ * A node in front of the local chain that answers as Tron's nodes do, and a second test USDT, so that no transfer counts on both networks.
+ * It keeps no data and runs in this process.
  */
 export async function startTron(chain: StackChain, port: number, steps: Steps): Promise<StackChain> {
   return steps.take(`Tron on ${port}`, async () => {
@@ -32,9 +32,9 @@ export async function startTron(chain: StackChain, port: number, steps: Steps): 
 }
 
 /**
- * Whether this start has one: where it was asked for, and where an earlier start had one. Its payments may be unfinished, so it comes back
- * with the rest of the data.
- * @throws StackError when it was asked for beside a networks file that knows nothing of it.
+ * Whether this start has a Tron network: if requested, or if an earlier start had one. Its payments may be unfinished, so it comes back
+ * with the other data.
+ * @throws StackError if it is requested together with a networks file that does not contain it.
  */
 export async function wantsTron(options: {
   directory: Pick<StackDirectory, 'networksFile'>;
@@ -43,7 +43,7 @@ export async function wantsTron(options: {
 }): Promise<boolean> {
   const { directory, environment, withTron = false } = options;
   if (environment['NETWORKS_FILE'] !== undefined) {
-    if (withTron) throw new StackError('--network tron has no effect beside a NETWORKS_FILE of your own: unset it.');
+    if (withTron) throw new StackError('--network tron has no effect with a NETWORKS_FILE of your own: unset it.');
     return false;
   }
   const before = await readJson<{ family?: string }[]>(directory.networksFile);

@@ -28,7 +28,7 @@ afterEach(() => {
 const statusFor = async (from: string, path = '/pay/x') => (await ask(edge, path, { from })).status;
 
 describe('one client has 30 requests under way at a time, and the next one is 429', () => {
-  test('whatever they ask for, until one of them ends', async () => {
+  test('whatever their paths, until one of them ends', async () => {
     const from = newClient();
     const paths = ['/api/v1/payments', '/pay/x', '/assets/x', '/docs'];
     const answers = Array.from({ length: atATime }, (_, n) =>
@@ -43,7 +43,7 @@ describe('one client has 30 requests under way at a time, and the next one is 42
 
     held.shift()?.end('{}');
     await Promise.race(answers);
-    // nginx notes the end of a request when it has sent the answer, which may be a moment after we have it.
+    // nginx counts a request as ended when it has sent the answer, which may be a moment after we receive it.
     await until(async () => (await statusFor(from)) === 200);
     for (const response of held.splice(0)) response.end('{}');
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -62,7 +62,7 @@ describe('one client has 30 requests under way at a time, and the next one is 42
   });
 });
 
-test('a client that stalls is cut off, in its headers as in its body, and others are served meanwhile', async () => {
+test('a client that stalls is disconnected, in its headers or its body, and others are served meanwhile', async () => {
   const from = newClient();
   const headers = open(edge, 'POST /api/v1/payments HTTP/1.1\r\nHost: x\r\nX-Slow', from);
   sockets.push(headers);
@@ -77,7 +77,7 @@ test('a client that stalls is cut off, in its headers as in its body, and others
   expect(edge.seen.filter(({ method }) => method === 'POST')).toEqual([]);
 });
 
-/** A request whose body never comes to its end. Resolves when nginx has begun to wait for it, which it says. */
+/** A request whose body never ends. Resolves when nginx says that it waits for the body. */
 async function slowBody(from: string): Promise<Socket> {
   const head = 'POST /api/v1/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n';
   const socket = open(edge, head, from);
@@ -87,7 +87,7 @@ async function slowBody(from: string): Promise<Socket> {
   return socket;
 }
 
-/** Resolves when the connection has ended, in whatever way: a reset is one. */
+/** Resolves when the connection has ended in any way, also by a reset. */
 function closed(socket: Socket): Promise<void> {
   const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
   socket.on('error', () => undefined).once('close', () => resolve());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ask, flood, newClient, startEdge, type Answer, type Call, type Edge, type Seen } from './support.ts';
 
-/** Two trusted proxies, the nearer one and one in front of it; clients of the tests are elsewhere. */
+/** Two trusted proxies, the nearer one and one in front of it. The tests' clients have other addresses. */
 const proxy = '127.1.0.7';
 const fartherProxy = '10.20.30.40';
 
@@ -18,7 +18,7 @@ afterAll(() => Promise.all([edge.close(), open.close()]));
 
 const seenOf = ({ text }: Answer): Seen => JSON.parse(text) as Seen;
 
-/** Key rotation, of which each client has four at once and no more within a minute. */
+/** Key rotation, of which each client may send four at once and then no more for a minute. */
 async function rotations(at: Edge, from: string, forwarded: readonly (string | string[])[]) {
   const call = { path: '/api/v1/merchant/rotate-key', method: 'POST', from };
   return flood(
@@ -32,7 +32,7 @@ const atOnce = 4;
 const atMost = (seconds: number): number => atOnce + 1 + seconds / 60;
 
 describe('without trusted proxies', () => {
-  test('the client is who connected, whatever it claims', async () => {
+  test('the client is the address that connected, whatever its headers claim', async () => {
     const from = newClient();
     const headers = { 'X-Forwarded-For': '203.0.113.9', 'X-Real-IP': '203.0.113.9', Forwarded: 'for=203.0.113.9' };
     const { headers: seen } = seenOf(await ask(open, '/api/v1/payments', { from, headers }));
@@ -47,11 +47,11 @@ describe('without trusted proxies', () => {
   });
 });
 
-describe('who is no trusted proxy', () => {
+describe('a client that is not a trusted proxy', () => {
   test.each([
-    ['beside trusted ones', () => edge],
-    ['where there are none', () => open],
-  ])('gets no further by claiming to be somebody else each time, %s', async (_where, at) => {
+    ['with trusted ones configured', () => edge],
+    ['with none configured', () => open],
+  ])('gains nothing by claiming a new address each time, %s', async (_where, at) => {
     const { admitted, seconds } = await rotations(
       at(),
       newClient(),
@@ -61,7 +61,7 @@ describe('who is no trusted proxy', () => {
     expect(admitted).toBeLessThanOrEqual(atMost(seconds));
   });
 
-  test('cannot claim the scheme either', async () => {
+  test('cannot set the scheme either', async () => {
     const answer = await ask(edge, '/api/v1/payments', { headers: { 'X-Forwarded-Proto': 'https' } });
     expect(seenOf(answer).headers['x-forwarded-proto']).toBe('http');
   });
@@ -82,7 +82,7 @@ describe('behind a trusted proxy', () => {
 
   test.each<[string, (n: number) => string | string[]]>([
     ['entries in front', (n) => `198.51.100.${n}, 203.0.113.50`],
-    ['a header of its own', (n) => [`198.51.100.${n}`, '203.0.113.51']],
+    ['its own header', (n) => [`198.51.100.${n}`, '203.0.113.51']],
     ['entries that look like our proxies', (n) => `198.51.100.${n}, 10.20.30.40, 203.0.113.52`],
     ['nonsense', (n) => `nonsense ${n}, , 203.0.113.53`],
   ])('a client that adds %s gains nothing', async (_what, forwarded) => {
@@ -91,7 +91,7 @@ describe('behind a trusted proxy', () => {
     expect(admitted).toBeLessThanOrEqual(atMost(seconds));
   });
 
-  test('the gateway gets the client alone, past every proxy of ours', async () => {
+  test('the gateway gets only the client’s address, without those of our proxies', async () => {
     expect((await seenBehind('203.0.113.60')).headers['x-forwarded-for']).toBe('203.0.113.60');
     const chain = await seenBehind(`198.51.100.1, 203.0.113.61, ${fartherProxy}`);
     expect(chain.headers['x-forwarded-for']).toBe('203.0.113.61');
@@ -99,7 +99,7 @@ describe('behind a trusted proxy', () => {
     expect(ipv6.headers['x-forwarded-for']).toBe('2001:db8:1::7');
   });
 
-  test('what the proxy says of the scheme goes on, if it is one', async () => {
+  test('the scheme that the proxy sends is forwarded, if it is a valid one', async () => {
     const schemeFor = async (said: string) =>
       (await seenBehind('203.0.113.62', { 'X-Forwarded-Proto': said })).headers['x-forwarded-proto'];
     expect(await schemeFor('https')).toBe('https');
@@ -108,7 +108,7 @@ describe('behind a trusted proxy', () => {
     expect(await schemeFor('https, http')).toBe('http');
   });
 
-  test('a client that came by https is told to keep to it, whatever the answer, and any other is not', async () => {
+  test('a client that came by https gets Strict-Transport-Security with every answer, and no other client does', async () => {
     const asked: [path: string, method: string][] = [
       ['/api/v1/payments', 'GET'],
       ['/elsewhere', 'GET'],
@@ -130,7 +130,7 @@ describe('behind a trusted proxy', () => {
     expect(answer.headers['strict-transport-security']).toBeUndefined();
   });
 
-  test('a client with many IPv6 addresses is one client by their first 64 bits, and its neighbour another one', async () => {
+  test('a client with many IPv6 addresses is one client by their first 64 bits, and the neighbouring block is another', async () => {
     const addresses = numbers.map((n) => `2001:db8:1:2:${n}00:a${n}:ffff:${n}`);
     const { admitted, seconds } = await rotations(edge, proxy, addresses);
     expect(admitted).toBeGreaterThanOrEqual(atOnce);
@@ -160,7 +160,7 @@ describe('behind a trusted proxy', () => {
   });
 });
 
-test('while no gateway answers, a client that came by https is told to keep to it as well', async () => {
+test('while no gateway answers, a client that came by https also gets Strict-Transport-Security', async () => {
   edge.closeGateway();
   const headers = { 'X-Forwarded-For': newClient(), 'X-Forwarded-Proto': 'https' };
   for (const path of ['/api/v1/payments', `/pay/${'t'.repeat(43)}`]) {

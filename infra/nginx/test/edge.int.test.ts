@@ -10,7 +10,7 @@ afterAll(() => edge.close());
 
 const rest = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
 
-/** By status. */
+/** The error code of each status. */
 const codes: Record<number, string> = {
   400: 'bad_request',
   405: 'method_not_allowed',
@@ -18,10 +18,10 @@ const codes: Record<number, string> = {
   431: 'headers_too_large',
 };
 
-describe('what nginx refuses by itself is JSON with a request id, and no fault of ours', () => {
+describe('refusals of nginx itself are JSON with a request id, and never 5xx', () => {
   test.each([
-    ['a path that is no valid encoding', 400, `GET /api/v1/payments/% ${rest}\r\n`],
-    ['no HTTP at all', 400, 'hello\r\n\r\n'],
+    ['a path with an invalid encoding', 400, `GET /api/v1/payments/% ${rest}\r\n`],
+    ['bytes that are not HTTP', 400, 'hello\r\n\r\n'],
     ['two lengths', 400, `POST /api/v1/payments ${rest}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
     [
       'a length and chunks',
@@ -51,7 +51,7 @@ describe('what nginx refuses by itself is JSON with a request id, and no fault o
     },
   );
 
-  test('the gateway is asked about everything else', async () => {
+  test('everything else reaches the gateway', async () => {
     const answer = await exchange(edge, `GET /api/v1/payments ${rest}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"from":"gateway"\}/);
   });
@@ -74,12 +74,12 @@ describe('without a gateway', () => {
     expect(answer.match(/^cache-control: no-store\r$/gim)).toHaveLength(1);
   });
 
-  test('the checkout page is one that a person can read', async () => {
+  test('the checkout page is readable for a person', async () => {
     const answer = await exchange(edge, `GET /pay/${token} ${rest}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*^content-type: text\/html; charset=utf-8\r$[\s\S]*Just a moment/im);
   });
 
-  test('the log says what failed, by its id and kind, and neither path nor query', async () => {
+  test('the log names each failure by its id and kind, without path or query', async () => {
     const asked = ['/pay/', '/api/v1/payments/', '/api/v1/merchant/limits?api_key='].map((path, n) => {
       return exchange(edge, `GET ${path}${token} ${rest}X-Request-ID: failure-${n}\r\n\r\n`);
     });

@@ -14,7 +14,7 @@ const rotation = { path: '/api/v1/merchant/rotate-key', method: 'POST' };
 
 const many = (count: number, path: string, call: Call) => Array.from({ length: count }, () => ({ path, ...call }));
 
-/** A burst and the one request that is always due pass at once; beyond that, only what time has brought meanwhile. */
+/** A burst and the one request that is always allowed pass at once. Beyond that, only what the elapsed time has added. */
 function expectAdmitted(
   { admitted, seconds }: { admitted: number; seconds: number },
   limit: { burst: number; perSecond: number },
@@ -51,7 +51,7 @@ describe('one client', () => {
     ];
     const calls = Array.from({ length: 105 }, (_, n) => ({ ...spellings[n % spellings.length]!, from }));
     expectAdmitted(await flood(edge, calls), { burst: 20, perSecond: 5 });
-    // What was refused there did not count here.
+    // Requests that were refused there did not count here.
     expect((await flood(edge, many(9, '/api/v1/payments/page', { from }))).admitted).toBe(9);
   });
 
@@ -62,7 +62,7 @@ describe('one client', () => {
     ['POST', '/api/v1/payments'],
     ['GET', `/api/v1/payments/${token}/details`],
     ['POST', status],
-  ])('%s %s is no public status', async (method, path) => {
+  ])('%s %s does not count as public status', async (method, path) => {
     const { admitted } = await flood(edge, many(31, path, { method, from: newClient() }));
     expect(admitted).toBe(31);
   });
@@ -82,7 +82,7 @@ describe('one client', () => {
     expect((await ask(edge, rotation.path, { ...rotation })).status).toBe(200);
   });
 
-  test('rotates no key once it has used 10 of the burst that all of the API shares', async () => {
+  test('cannot rotate a key after it has used 10 of the burst that the whole API shares', async () => {
     const before = await quickly(async () => {
       const from = newClient();
       const { admitted } = await flood(edge, many(9, '/api/v1/merchant/limits', { from }));
@@ -102,7 +102,7 @@ describe('one client', () => {
   test.each([
     ['a declared length', {}],
     ['chunks', { 'Transfer-Encoding': 'chunked' }],
-  ])('rotates no key then with a body that is too large either, sent with %s', async (_how, headers) => {
+  ])('cannot do so then with a body that is too large either, sent with %s', async (_how, headers) => {
     const oversized = { ...rotation, headers, body: 'x'.repeat(70_000) };
     const after = await quickly(async () => {
       const from = newClient();
@@ -114,7 +114,7 @@ describe('one client', () => {
     expect(after).toEqual([22, 429, 200]);
   });
 
-  test('has no more requests for what leads nowhere: below /api/ those of the API, elsewhere those of pages', async () => {
+  test('has the same limits for unknown paths: below /api/ those of the API, elsewhere those of pages', async () => {
     const nowhere = async (paths: string[], call: Call = {}) => {
       const from = newClient();
       const calls = Array.from({ length: 200 }, (_, n) => ({ path: paths[n % paths.length]!, ...call, from }));
@@ -128,12 +128,12 @@ describe('one client', () => {
     const pages = await nowhere(['/', '/payments', '/API/v1/payments', '/docs//', '/metrics?/api/', '/.nowhere']);
     expectAdmitted(pages, { burst: 50, perSecond: 20 });
     expect((await flood(edge, many(31, '/api/v1/payments', { from: pages.from }))).admitted).toBe(31);
-    // However large what is sent there.
+    // The size of the body makes no difference.
     const large = { method: 'POST', body: 'x'.repeat(70_000) };
     expectAdmitted(await nowhere(['/api/v1//payments', '/api/v2/x'], large), { burst: 30, perSecond: 10 });
   });
 
-  test('has a burst of 50 and 20 a second for pages and assets, which are apart from the API', async () => {
+  test('has a burst of 50 and 20 a second for pages and assets, separate from the API', async () => {
     const from = newClient();
     const paths = [`/pay/${token}`, '/assets/checkout.js', '/docs', '/docs/', '/openapi.json'];
     const calls = Array.from({ length: 200 }, (_, n) => ({ path: paths[n % paths.length]!, from }));
@@ -141,7 +141,7 @@ describe('one client', () => {
     expectAdmitted(await flood(edge, many(120, '/api/v1/payments', { from })), { burst: 30, perSecond: 10 });
   });
 
-  test('takes nothing from another one', async () => {
+  test('does not affect another client', async () => {
     const [greedy, modest] = [newClient(), newClient()];
     await flood(edge, many(60, '/api/v1/payments', { from: greedy }));
     expect((await flood(edge, many(31, '/api/v1/payments', { from: modest }))).admitted).toBe(31);
@@ -167,7 +167,7 @@ describe('a refusal', () => {
     expect(valuesOf(answer, 'cache-control')).toEqual(['no-store']);
   });
 
-  test('of a page is one that a person can read', async () => {
+  test('of a page is readable for a person', async () => {
     const answer = await refusalOf(`/pay/${token}`, { headers: { 'X-Request-ID': 'mine' } });
     expect(answer.text).toMatch(/^<!doctype html>.*Just a moment.*<\/html>$/);
     expect(answer.text).not.toContain(token);
@@ -179,7 +179,7 @@ describe('a refusal', () => {
     expect(valuesOf(answer, 'cache-control')).toEqual(['no-store']);
   });
 
-  test('leaves no trace in the log, neither its path nor a line for each', async () => {
+  test('leaves no line and no path in the log', async () => {
     const before = await edge.log();
     await refusalOf(`${status}?api_key=qk_secret`);
     await refusalOf(`/pay/${token}`);
@@ -187,12 +187,12 @@ describe('a refusal', () => {
   });
 });
 
-/** Runs it until it took less than a second, in which an allowance of 10 requests has not come back yet. */
+/** Repeats until a run takes less than a second, in which an allowance of 10 requests is not restored. */
 async function quickly<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const startedAt = performance.now();
     const result = await run();
     if (performance.now() - startedAt < 1_000) return result;
   }
-  throw new Error('this machine is too slow to say anything about a rate');
+  throw new Error('this machine is too slow to test a rate');
 }

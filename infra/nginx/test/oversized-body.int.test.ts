@@ -4,7 +4,7 @@ import { ask, exchange, flood, newClient, open, startEdge, type Edge, type Seen 
 
 let edge: Edge;
 
-// As the gateway answers: the key first, then the size.
+// Answers like the gateway: checks the key first, then the size.
 beforeAll(async () => {
   edge = await startEdge({
     answer: ({ headers }, response) => {
@@ -30,28 +30,31 @@ describe.each([
   const send = (method: string, key: Record<string, string>, size = megabyte) =>
     ask(edge, path, { method, headers: { ...framing, ...key }, body: 'x'.repeat(size) });
 
-  test.each(['POST', 'PUT', 'DELETE'])('reaches the gateway as a bare %s with a mark', async (method) => {
-    const answer = await send(method, good);
-    expect([answer.status, answer.text]).toEqual([413, '{"detail":"413"}']);
-    expect(edge.seen).toHaveLength(1);
-    const [{ headers, ...seen }] = edge.seen as [Seen];
-    expect(seen).toEqual({ method, url: path, bytes: 0 });
-    expect(headers).toMatchObject({ 'x-body-too-large': '1', 'x-request-id': answer.headers['x-request-id'] });
-    expect(headers['transfer-encoding']).toBeUndefined();
-    expect(headers['content-length']).toBe('0');
-  });
+  test.each(['POST', 'PUT', 'DELETE'])(
+    'reaches the gateway as a %s without a body, with a marking header',
+    async (method) => {
+      const answer = await send(method, good);
+      expect([answer.status, answer.text]).toEqual([413, '{"detail":"413"}']);
+      expect(edge.seen).toHaveLength(1);
+      const [{ headers, ...seen }] = edge.seen as [Seen];
+      expect(seen).toEqual({ method, url: path, bytes: 0 });
+      expect(headers).toMatchObject({ 'x-body-too-large': '1', 'x-request-id': answer.headers['x-request-id'] });
+      expect(headers['transfer-encoding']).toBeUndefined();
+      expect(headers['content-length']).toBe('0');
+    },
+  );
 
-  test('with a wrong key is answered for the key', async () => {
+  test('with a wrong key is refused for the key', async () => {
     expect((await send('POST', { 'X-API-Key': 'bad' })).status).toBe(401);
   });
 
-  test('begins where the gateway could no longer say so itself', async () => {
+  test('begins at a size that the gateway could not refuse itself', async () => {
     expect((await send('POST', good, 65_537)).status).toBe(200);
     expect(edge.seen).toMatchObject([{ bytes: 65_537 }]);
     expect((await send('POST', good, 70_000)).status).toBe(413);
   });
 
-  test('does no harm to the connections before and after it', async () => {
+  test('does not affect the connections before and after it', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const statuses: number[] = [];
     for (const size of [10, megabyte, 10, 10, 70_000, 10]) statuses.push(await sendBy(agent, framing, size));
@@ -60,7 +63,7 @@ describe.each([
     expect(edge.seen.map(({ bytes }) => bytes)).toEqual([10, 0, 10, 10, 0, 10]);
   });
 
-  test('to no place of ours is 404, and nobody is asked', async () => {
+  test('to an unknown path is 404, and does not reach the gateway', async () => {
     for (const elsewhere of ['/internal/v1/merchants', '/metrics', '/api/v1/../../internal/v1/merchants']) {
       const answer = await ask(edge, elsewhere, { method: 'POST', headers: framing, body: 'x'.repeat(megabyte) });
       expect([answer.status, answer.text]).toEqual([404, '{"detail":"Not found","code":"not_found"}']);
@@ -83,7 +86,7 @@ describe.each([
   });
 });
 
-test('a client that waits for leave to send a large body gets its answer instead', async () => {
+test('a client that waits for 100 Continue before a large body gets the answer instead', async () => {
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nX-API-Key: bad\r\nContent-Length: ${megabyte}\r\n`;
   const socket = open(edge, `${head}\r\n`);
   const { promise: first, resolve } = Promise.withResolvers<Buffer>();
@@ -92,13 +95,13 @@ test('a client that waits for leave to send a large body gets its answer instead
   socket.destroy();
 });
 
-test('nobody but the edge sets the mark', async () => {
+test('only the edge can set the marking header', async () => {
   const headers = { ...good, 'X-Body-Too-Large': '1' };
   expect((await ask(edge, path, { method: 'POST', headers, body: '{}' })).status).toBe(200);
   expect(edge.seen[0]?.headers['x-body-too-large']).toBeUndefined();
 });
 
-test('without a gateway a body that is too large is 503, as everything else', async () => {
+test('without a gateway a body that is too large is 503, like everything else', async () => {
   const alone = await startEdge();
   alone.closeGateway();
   try {

@@ -33,7 +33,7 @@ test.each([
   expect(edge.seen).toMatchObject([{ url: path }]);
 });
 
-describe('what is not public', () => {
+describe('paths that are not public', () => {
   const inside = [
     '/internal/v1/merchants',
     '/metrics',
@@ -92,7 +92,7 @@ describe('what is not public', () => {
     '//api/v1/payments',
     '/./api/v1/payments',
   ];
-  // A parser that tidies up would take these for key rotation.
+  // A parser that normalizes paths would read these as key rotation.
   const tidied = [
     '\\rotate-key',
     '\\rotate-key#',
@@ -130,21 +130,21 @@ describe('what is not public', () => {
     ['a method in lower case', 'get /api/v1/payments '],
     ['a tunnel', 'CONNECT gateway:80 '],
     ['a tunnel with a path', 'CONNECT /api/v1/payments '],
-  ])('%s goes no further', async (_what, line) => {
+  ])('%s is not forwarded', async (_what, line) => {
     const answer = await exchange(edge, line + rest);
     expect([400, 404, 405]).toContain(statusOf(answer));
     expect(edge.seen).toEqual([]);
   });
 });
 
-describe('a request that two readers could take for different ones goes no further', () => {
+describe('a request that two parsers could read differently is not forwarded', () => {
   const line = 'POST /api/v1/payments HTTP/1.1\r\n';
   test.each([
     ['two hosts', `${line}Host: a\r\nHost: b\r\n\r\n`],
     ['no host', `${line}\r\n`],
     ['a length and chunks', `${line}Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['two lengths', `${line}Host: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
-    ['a length that is no number', `${line}Host: x\r\nContent-Length: 1x\r\n\r\n{`],
+    ['a length that is not a number', `${line}Host: x\r\nContent-Length: 1x\r\n\r\n{`],
     ['two transfer encodings', `${line}Host: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
     ['a folded header', `${line}Host: x\r\nX-A: b\r\n Transfer-Encoding: chunked\r\n\r\n`],
     ['a space before a colon', `${line}Host: x\r\nTransfer-Encoding : chunked\r\n\r\n`],
@@ -155,7 +155,7 @@ describe('a request that two readers could take for different ones goes no furth
     expect(edge.seen).toEqual([]);
   });
 
-  test('bare line feeds and HTTP/1.0 are taken, and the gateway gets a proper request of them', async () => {
+  test('bare line feeds and HTTP/1.0 are accepted, and the gateway gets a normal request', async () => {
     await exchange(edge, 'GET /api/v1/payments HTTP/1.1\nHost: x\nConnection: close\nX-A: b\n\n');
     await exchange(edge, 'GET /api/v1/payments HTTP/1.0\r\n\r\n');
     expect(edge.seen).toMatchObject([
@@ -164,13 +164,13 @@ describe('a request that two readers could take for different ones goes no furth
     ]);
   });
 
-  test('HTTP/0.9, which has no headers, gets nowhere else either', async () => {
+  test('HTTP/0.9, which has no headers, does not reach other paths either', async () => {
     expect(await exchange(edge, 'GET /metrics\r\n')).toBe('{"detail":"Not found","code":"not_found"}');
     expect(edge.seen).toEqual([]);
   });
 });
 
-test('headers that speak for the edge, and those of the inside, do not come from outside', async () => {
+test('headers that the edge sets, and internal ones, are not accepted from outside', async () => {
   const headers = {
     'X-Internal-Token': 'guess',
     X_Internal_Token: 'guess',
@@ -183,7 +183,7 @@ test('headers that speak for the edge, and those of the inside, do not come from
   expect(names.filter((name) => /internal|real-ip|forwarded$|too-large/.test(name))).toEqual([]);
 });
 
-test('a well-formed request id goes through and comes back once, any other is replaced', async () => {
+test('a well-formed request id is forwarded and returned once, any other is replaced', async () => {
   const idsFor = async (sent: string) => {
     const { rawHeaders } = await ask(edge, '/api/v1/payments', { headers: { 'X-Request-ID': sent } });
     const back = rawHeaders.filter((_, position) => /^x-request-id$/i.test(rawHeaders[position - 1] ?? ''));

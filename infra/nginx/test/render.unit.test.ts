@@ -22,11 +22,11 @@ test('without root there is no user, and without balancers only the edge', () =>
   expect(text).not.toContain('balancer');
 });
 
-test.each(['127.0.0.1:1; } http {', 'a"b', '$host'])('the address %s cannot break out of its place', (address) => {
+test.each(['127.0.0.1:1; } http {', 'a"b', '$host'])('the address %s cannot break the syntax', (address) => {
   expect(() => renderNginx({ ...plan, edge: { ...plan.edge, gateway: [address] } })).toThrow('nginx cannot be given');
 });
 
-test('an upstream without a replica is an error here, not at the first request', () => {
+test('an upstream without a replica is an error when rendering, not at the first request', () => {
   expect(() => renderNginx({ ...plan, edge: { ...plan.edge, gateway: [] } })).toThrow('at least one address');
 });
 
@@ -38,7 +38,7 @@ describe('trusted proxies', () => {
     expect(renderNginx(plan)).toBe(withProxies());
   });
 
-  test('each is believed about the client and about the scheme', () => {
+  test('each is trusted for the client and the scheme', () => {
     const text = withProxies('192.0.2.1', '2001:db8::/32');
     for (const line of [
       'set_real_ip_from 192.0.2.1;',
@@ -73,7 +73,7 @@ describe('trusted proxies', () => {
     '10.0.0.1\n',
   ])('%j is none', (text) => {
     expect(isNetwork(text)).toBe(false);
-    expect(() => withProxies('192.0.2.1', text)).toThrow(`"${text}" is no address or network of a trusted proxy`);
+    expect(() => withProxies('192.0.2.1', text)).toThrow(`"${text}" is not an address or network of a trusted proxy`);
   });
 });
 

@@ -13,8 +13,8 @@ let balancer: Nginx;
 let port: number;
 
 /**
- * The example with the addresses of this test, in the smallest frame that nginx runs. It has no IPv6 clients to offer, so they name
- * themselves in X-Test-Client.
+ * The example with this test's addresses, in a minimal configuration. No IPv6 clients can connect here, so clients name themselves in
+ * X-Test-Client.
  */
 async function configuration(): Promise<string> {
   const example = await readFile(new URL('../edge-balancer.example.conf', import.meta.url), 'utf8');
@@ -50,7 +50,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Asks through the balancer. */
+/** Sends requests through the balancer. */
 const front = (): Edge => ({ ...edges[0]!, port });
 const edgesReached = (client: string) =>
   edges.filter(({ seen }) => seen.some(({ headers }) => headers['x-forwarded-for'] === client)).length;
@@ -67,7 +67,7 @@ test('behind a balancer that hashes the client, each has the limit of one edge, 
   for (const { seen } of edges) expect(seen.length).toBeGreaterThan(0);
 });
 
-test('the addresses of an IPv6 client, of which the first 64 bits count, all reach the same edge', async () => {
+test('all addresses of an IPv6 client, which are equal in the first 64 bits, reach the same edge', async () => {
   for (let network = 1; network <= 12; network += 1) {
     const addresses = Array.from({ length: 4 }, (_, n) => `2001:db8:0:${network}:a${n}::1`);
     const calls = addresses.map((client) => ({ path: '/api/v1/payments', headers: { 'X-Test-Client': client } }));

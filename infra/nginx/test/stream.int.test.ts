@@ -5,7 +5,7 @@ import { newClient, startEdge, type Edge } from './support.ts';
 let edge: Edge;
 let sending: ServerResponse[] = [];
 
-// As the gateway sends an export: of unknown length, asking for no buffering, and as the test says.
+// Sends an export as the gateway does: of unknown length, without buffering, and in the steps of the test.
 beforeAll(async () => {
   edge = await startEdge({
     answer: (_seen, response) => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => edge.close());
 
-/** Begins to read an export. Nothing is read that the test does not ask for. */
+/** Begins to read an export. Reads only what the test reads. */
 async function open(): Promise<{ incoming: IncomingMessage; gateway: ServerResponse }> {
   sending = [];
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -34,7 +34,7 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return text;
 }
 
-test('an export arrives while the gateway still sends it', async () => {
+test('an export arrives while the gateway is still sending it', async () => {
   const { incoming, gateway } = await open();
   const { value } = (await incoming[Symbol.asyncIterator]().next()) as { value: Buffer };
   expect(value.toString()).toBe('head\r\n');
@@ -42,14 +42,14 @@ test('an export arrives while the gateway still sends it', async () => {
   gateway.end();
 });
 
-test('an export that the gateway breaks off never ends as if it were whole', async () => {
+test('an export that the gateway aborts never looks complete', async () => {
   const { incoming, gateway } = await open();
   gateway.write('half a li');
   setImmediate(() => gateway.destroy());
   await expect(textOf(incoming)).rejects.toThrow('aborted');
 });
 
-test('an export far larger than any buffer arrives whole, and the gateway waits for its reader', async () => {
+test('an export far larger than any buffer arrives complete, and the gateway waits for the reader', async () => {
   const { incoming, gateway } = await open();
   const piece = Buffer.alloc(1024 * 1024, 'x');
   const pieces = 48;
@@ -70,6 +70,6 @@ test('an export far larger than any buffer arrives whole, and the gateway waits 
   }
   await writing;
   expect(read).toBe('head\r\n'.length + pieces * piece.length);
-  // What the system keeps for two connections; with the edge's own buffers it would be all.
+  // What the system buffers for two connections. With buffering in the edge it would be everything.
   expect(mostAhead).toBeLessThan(24 * piece.length);
 });

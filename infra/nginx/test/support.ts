@@ -9,26 +9,26 @@ import { freePort } from '@quittance/local-backends/ports.ts';
 import { stackDirectory } from '../../local/stack/directory.ts';
 import { renderNginx } from '../render.ts';
 
-/** A request as the gateway got it. */
+/** A request as the gateway received it. */
 export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; bytes: number };
 
 export type Edge = {
   port: number;
-  /** What reached the gateway, oldest first. */
+  /** The requests that reached the gateway, oldest first. */
   seen: Seen[];
-  /** What nginx wrote so far. */
+  /** The log that nginx has written so far. */
   log(): Promise<string>;
-  /** Ends the gateway alone, so that nginx finds none. */
+  /** Stops only the gateway, so that nginx cannot reach one. */
   closeGateway(): void;
   close(): Promise<void>;
 };
 
-/** How the gateway answers; unless told otherwise with 200 and what it saw. */
+/** How the gateway answers. Default: 200 with the request it got. */
 type AnswerOf = (seen: Seen, response: ServerResponse) => void;
 
 const echo: AnswerOf = (seen, response) => void response.end(JSON.stringify(seen));
 
-/** A real nginx with the edge's configuration, in front of a gateway that notes what it gets. */
+/** A real nginx with the edge's configuration, in front of a gateway that records its requests. */
 export async function startEdge(options: { trustedProxies?: string[]; answer?: AnswerOf } = {}): Promise<Edge> {
   const { trustedProxies = [], answer = echo } = options;
   const directory = await mkdtemp(join(tmpdir(), 'quittance-edge-'));
@@ -60,7 +60,9 @@ export async function startEdge(options: { trustedProxies?: string[]; answer?: A
   return { port, seen, log: () => readFile(logFile, 'utf8'), closeGateway, close };
 }
 
-/** An address that no other test uses. Only on Linux all of 127.0.0.0/8 are the machine's; elsewhere all share the one it has. */
+/**
+ * An address that no other test uses. Only on Linux does the machine have all of 127.0.0.0/8; elsewhere all tests share its one address.
+ */
 export function newClient(): string {
   if (process.platform !== 'linux') return '127.0.0.1';
   return `127.${randomInt(100, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
@@ -70,11 +72,11 @@ export type Call = { method?: string; headers?: Record<string, string | string[]
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; rawHeaders: string[]; text: string };
 
-/** One request on a connection of its own, from an address of its own unless `from` is given. */
+/** Sends one request on its own connection, from a new address unless `from` is given. */
 export function ask(edge: Edge, path: string, call: Call = {}): Promise<Answer> {
   const { method = 'GET', headers = {}, body, from = newClient() } = call;
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  // For some methods Node would send a body without saying how long it is.
+  // For some methods Node would send a body without its length.
   const length = body === undefined || 'Transfer-Encoding' in headers ? {} : { 'Content-Length': body.length };
   const options = { host: '127.0.0.1', port: edge.port, path, method, localAddress: from, agent: false };
   const outgoing = request({ ...options, headers: { ...length, ...headers } }, (incoming) => {
@@ -91,7 +93,7 @@ export function ask(edge: Edge, path: string, call: Call = {}): Promise<Answer> 
 
 export type Flood = { answers: Answer[]; admitted: number; seconds: number };
 
-/** Sends the calls as fast as it goes, a few at a time, so that only their rate can be too much. */
+/** Sends the calls as fast as possible, a few at a time, so that only their rate can exceed a limit. */
 export async function flood(edge: Edge, calls: readonly ({ path: string } & Call)[]): Promise<Flood> {
   const atATime = 8;
   const startedAt = performance.now();
@@ -112,7 +114,7 @@ export function open(edge: Edge, bytes: string, from: string = newClient()): Soc
   return socket;
 }
 
-/** Sends exactly these bytes. @returns everything that came back until the connection ended. */
+/** Sends exactly these bytes. @returns everything received until the connection ended. */
 export function exchange(edge: Edge, bytes: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = '';

@@ -11,7 +11,7 @@ test.each([
 });
 
 test.each(['proxy.example', '10.0.0.0/8;', '10.0.0.0/8 192.0.2.1', '0.0.0.0/0', '192.0.2.1,fe80::1%eth0'])(
-  'EDGE_TRUSTED_PROXIES=%j ends the start with a sentence that names the entry',
+  'EDGE_TRUSTED_PROXIES=%j prevents the start, with an error that names the entry',
   (text) => {
     const entry = text.split(',').at(-1)!;
     const sentence = `EDGE_TRUSTED_PROXIES must list addresses or networks such as 10.0.0.0/8, separated by commas, and "${entry}" is neither.`;

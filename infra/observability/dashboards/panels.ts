@@ -1,24 +1,24 @@
-/** One line of a panel: what is asked, and what its lines are called ("{{label}}"). */
+/** One query of a panel, with the legend of its lines ("{{label}}"). */
 export type Query = readonly [expr: string, legend: string];
 export type PanelSpec = {
   title: string;
-  /** A unit as Grafana names it: `s`, `bytes`, `reqps`, `percentunit`, `short`. */
+  /** A unit by Grafana's name: `s`, `bytes`, `reqps`, `percentunit`, `short`. */
   unit: string;
   queries: readonly Query[];
-  /** One large number instead of a line over time. */
+  /** A large number instead of a graph. */
   stat?: boolean;
-  /** What somebody should know who looks at it for the first time. */
+  /** Explains the panel to someone who sees it for the first time. */
   description?: string;
 };
 export type RowSpec = { title: string; panels: readonly PanelSpec[] };
-export type Variable = { name: string; label: string; /** Whose values there are to choose from. */ of: string };
+export type Variable = { name: string; label: string; /** The metric whose label values are offered. */ of: string };
 
-/** Whoever imports a dashboard chooses where its data comes from; no identity of anybody's Grafana is written down. */
+/** The person who imports a dashboard chooses its data source; the file names no particular Grafana. */
 const datasource = { type: 'prometheus', uid: '${datasource}' };
 
 const WIDTH = 24;
 
-/** A dashboard as Grafana (11 and later) reads it from a file. */
+/** A dashboard in the format that Grafana (11 and later) reads from a file. */
 export function dashboard(title: string, rows: readonly RowSpec[], variables: readonly Variable[] = []) {
   return {
     title: `Quittance / ${title}`,
@@ -36,7 +36,7 @@ export function dashboard(title: string, rows: readonly RowSpec[], variables: re
   };
 }
 
-/** From each dashboard to all others. */
+/** Links from each dashboard to all others. */
 const link = {
   type: 'dashboards' as const,
   title: 'Quittance',
@@ -82,7 +82,7 @@ function choose({ name, label, of }: Variable) {
   };
 }
 
-/** Rows from top to bottom; the panels of one share its width, at most four beside each other (numbers: eight). */
+/** Lays out rows from top to bottom. The panels of a row share its width, at most four next to each other (numbers: eight). */
 function layOut(rows: readonly RowSpec[]) {
   const panels: ReturnType<typeof heading | typeof panel>[] = [];
   let y = 0;

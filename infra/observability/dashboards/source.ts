@@ -9,7 +9,7 @@ import { webhooks } from './rows/webhooks.ts';
 const network = { name: 'network', label: 'Network', of: 'chain_lag_seconds' };
 const service = { name: 'service', label: 'Service', of: 'quittance_build_info' };
 
-/** Every dashboard by the name of its file. `node infra/observability/dashboards/write.ts` writes the files. */
+/** Every dashboard by its file name. `node infra/observability/dashboards/write.ts` writes the files. */
 export const dashboards = {
   'overview.json': dashboard('Overview', overview),
   'api.json': dashboard('API', api),
@@ -19,5 +19,5 @@ export const dashboards = {
   'processes.json': dashboard('Processes and backends', [...processes, ...backends], [service]),
 };
 
-/** What a dashboard's file holds. */
+/** The content of a dashboard's file. */
 export const textOf = (name: keyof typeof dashboards): string => `${JSON.stringify(dashboards[name], null, 2)}\n`;

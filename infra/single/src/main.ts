@@ -1,4 +1,4 @@
-/** All five services in one process, each with its own schema, role, messages and port, as if it had a process to itself. */
+/** Runs all five services in one process. Each has its own schema, role, messages and port, as if it ran alone. */
 import './environment.ts';
 import '@quittance/api-gateway/src/main.ts';
 import '@quittance/chain-watcher/src/main.ts';

@@ -4,20 +4,20 @@ import type { Shop } from './shop.ts';
 
 /** A transfer that may be for a payment, with what a person needs to decide about it. */
 export type Candidate = UnmatchedTransfer & {
-  /** Other orders that it may be for; null while Quittance cannot be asked. Empty also when nobody has to be asked. */
+  /** Other orders that it may be for; null while Quittance does not answer. Empty also when no question is needed. */
   others: OrderOfPayment[] | null;
-  /** Whether another merchant has a payment that it may be for: then only the operator of Quittance can accept it. */
+  /** Whether it may be for another merchant's payment: then only the operator of Quittance can accept it. */
   elsewhere: boolean;
 };
 
-/** Each is a question to Quittance; the page says of any further ones only how many payments they may be for. */
+/** Each of these is a request to Quittance. For further ones the page shows only how many payments they may be for. */
 const MOST_QUESTIONS = 5;
 
-/** It may be somebody else's money: a person has to compare it with what the customers say. */
+/** It may be another customer's money: a person has to compare it with what the customers say. */
 export const isUncertain = ({ reason, candidate_count: count }: UnmatchedTransfer): boolean =>
   reason === 'ambiguous' || count > 1;
 
-/** It paid another order already, and is listed only because its sender may be this order's customer. */
+/** It already paid another order, and is listed only because its sender may be this order's customer. */
 export const paidAnother = ({ reason }: UnmatchedTransfer): boolean => reason === 'paid_another';
 
 /** @returns the unmatched transfers of a payment, each with the other orders of this shop that it may be for. */
@@ -50,13 +50,13 @@ async function otherOrders(
 
 /** What a person chose on the order's page. */
 export type Choice = TransferChoice & {
-  /** The number of candidates that the person saw and confirmed; null where nothing was confirmed. */
+  /** The number of candidates that the person saw and confirmed; null without a confirmation. */
   confirmed: number | null;
 };
 
 /**
- * Accepts a transfer for a payment, if it is listed there now and somebody has decided whose it is. What the form says is not
- * believed: a page may have been open since before another order was made.
+ * Accepts a transfer for a payment, if the payment lists it now and a person has decided. The form is not trusted: the page may have been
+ * open since before another order was created.
  * @returns the payment, or why the transfer was not accepted. @throws QuittanceError.
  */
 export async function acceptFor(shop: Shop, paymentId: string, choice: Choice): Promise<Payment | string> {

@@ -15,9 +15,9 @@ export function createApp(shop: Shop): Express {
   const { shopUrl, quittanceUrl, adminPassword, trustedProxies } = shop.config;
   const app = express();
   app.disable('x-powered-by');
-  // Whose word counts for where a visitor comes from.
+  // The proxies that are trusted to report a visitor's address.
   app.set('trust proxy', trustedProxies);
-  // Before everything that reads bodies: what is signed are the bytes.
+  // Before everything that parses bodies, because the signature covers the bytes.
   app.all('/webhook', webhook(shop));
   app.use('/assets', express.static(assets, { index: false }));
   app.use(headers(new URL(quittanceUrl).origin), sameOriginOnly(shopUrl));
@@ -30,13 +30,13 @@ export function createApp(shop: Shop): Express {
   return app;
 }
 
-/** The pages have no script, load from here alone, and are kept by nobody: an order's address is all it takes to see it. */
+/** The pages have no script, load only from here, and are never cached, because an order's address is enough to see it. */
 function headers(checkout: string): RequestHandler {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
-    // The forms lead on to the checkout, and browsers hold redirects to this as well.
+    // The forms redirect to the checkout, and browsers apply this directive to redirects too.
     `form-action 'self' ${checkout}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -54,7 +54,7 @@ function headers(checkout: string): RequestHandler {
 
 function failed({ log }: Shop): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
-    // A form that cannot be read is the sender's fault, and Express says so.
+    // A form that cannot be parsed is the sender's fault, and Express marks it so.
     const { status = 500 } = error as { status?: number };
     if (status >= 500) log(`${request.method} ${request.path} failed: ${inOneLine(error)}`);
     if (response.headersSent) next(error);

@@ -3,38 +3,38 @@ import type { SigningKeys } from '@quittance/sdk';
 export type Config = {
   port: number;
   host: string;
-  /** Of a database of the shop's own. */
+  /** URL of the shop's own database. */
   databaseUrl: string;
-  /** Where customers reach the shop, without a slash at its end. */
+  /** The shop's public URL, without a slash at its end. */
   shopUrl: string;
-  /** Where Quittance is: its API, and its checkout page. */
+  /** Quittance's URL: its API and its checkout page. */
   quittanceUrl: string;
   apiKey: string;
-  /** By id. While a key is being replaced, the old one and the new one. */
+  /** By id. While a key is being replaced, both the old and the new one. */
   signingKeys: SigningKeys;
-  /** Receives the money. Nobody but the shop has its key. */
+  /** Receives the money. Only the shop has its key. */
   wallet: string;
   adminPassword: string;
-  /** Addresses and networks of what stands in front of the shop. */
+  /** Addresses and networks of the proxies in front of the shop. */
   trustedProxies: string[];
-  /** How often the open orders are compared with what Quittance knows. */
+  /** How often open orders are compared with Quittance. */
   reconcileSeconds: number;
 };
 
 const ADMIN_PASSWORD_MIN_LENGTH = 12;
 
-/** Everything that the shop is told from outside. @throws Error naming each setting that is missing or wrong. */
+/** All settings of the shop. @throws Error naming each setting that is missing or wrong. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
   const text = (name: string): string => env[name] || (problems.push(`${name} is missing`), '');
   const url = (name: string): string => {
     const value = text(name);
-    if (value !== '' && !URL.canParse(value)) problems.push(`${name} is no address`);
+    if (value !== '' && !URL.canParse(value)) problems.push(`${name} is not a URL`);
     return value.replace(/\/+$/, '');
   };
   const number = (name: string, fallback: number): number => {
     const value = Number(env[name] || fallback);
-    if (!Number.isInteger(value) || value < 0) problems.push(`${name} is no whole number`);
+    if (!Number.isInteger(value) || value < 0) problems.push(`${name} is not a whole number`);
     return value;
   };
   const config: Config = {
@@ -61,7 +61,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 const signingKeys = (text: string): SigningKeys =>
   Object.fromEntries(
     text.split(',').map((pair) => {
-      // A key in base64 may end with = itself.
+      // A key in base64 may itself end with =.
       const [id = '', ...key] = pair.trim().split('=');
       return [id, key.join('=')];
     }),

@@ -2,19 +2,19 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 
 export type Database = pg.Pool;
-/** What both the pool and a transaction can do. */
+/** The common part of the pool and a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
-/** Connects, and makes the tables that are missing. */
+/** Connects, and creates missing tables. */
 export async function openDatabase(url: string, log: (line: string) => void): Promise<Database> {
   const db = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 5_000 });
-  // A connection that breaks while nobody uses it is replaced by the pool.
+  // The pool replaces an idle connection that breaks.
   db.on('error', (error) => log(`a database connection broke: ${error.message}`));
   await db.query(await readFile(new URL('schema.sql', import.meta.url), 'utf8'));
   return db;
 }
 
-/** Does it all, or, when `run` throws, nothing. */
+/** Commits everything that `run` does, or nothing if it throws. */
 export async function inTransaction<T>(db: Database, run: (tx: Queryable) => Promise<T>): Promise<T> {
   const client = await db.connect();
   try {
@@ -24,7 +24,7 @@ export async function inTransaction<T>(db: Database, run: (tx: Queryable) => Pro
     client.release();
     return result;
   } catch (error) {
-    // A connection in doubt is not used again; its end rolls back.
+    // A connection in an unknown state is not reused; closing it rolls back.
     client.release(true);
     throw error;
   }

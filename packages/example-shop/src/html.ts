@@ -1,7 +1,7 @@
 /** A piece of HTML that is safe to put into a page. */
 export type Html = { readonly html: string };
 
-/** Writes HTML. Everything put into it is escaped, for text and for quoted attributes, but for what this function wrote itself. */
+/** Writes HTML. Every value is escaped, for text and for quoted attributes, except what this function itself wrote. */
 export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   return { html: String.raw({ raw: strings }, ...values.map(written)) };
 }

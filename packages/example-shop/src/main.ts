@@ -14,20 +14,20 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const config = readConfig(process.env);
   const db = await openDatabase(config.databaseUrl, log);
-  // A customer waits for it: what does not succeed soon is tried again later.
+  // A customer is waiting, so a call that does not succeed soon is repeated later.
   const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey, maxRetries: 2 });
   const shop: Shop = { config, db, quittance, log };
   const server = createApp(shop).listen(config.port, config.host);
   await once(server, 'listening');
   log(`the shop is open at ${config.shopUrl}`);
   await reconcile(shop, stopping.signal);
-  // Requests that run are finished first.
+  // Running requests are finished first.
   server.close();
   await once(server, 'close');
   await db.end();
 }
 
 await main().catch((error: unknown) => {
-  log(`the shop cannot go on: ${inOneLine(error)}`);
+  log(`the shop cannot continue: ${inOneLine(error)}`);
   process.exit(1);
 });

@@ -4,7 +4,7 @@ import type { Queryable } from './database.ts';
 
 export type Order = {
   order_id: string;
-  /** For people. */
+  /** Shown to people. */
   number: string;
   article: string;
   /** Decimal text in USDT, as everywhere: money is never a floating-point number. */
@@ -22,8 +22,8 @@ export type WholeOrder = Order & { payments: OrderPayment[]; notes: string[] };
 const COLUMNS = 'order_id, number, article, price, created_at, paid_by, paid_at';
 
 /**
- * The order of a visitor who buys something: the one that waits for its payment, if this visitor ordered the same lately, or a new one. Two
- * clicks at the same moment get the same order.
+ * The order of a visitor who buys something: the one that waits for its payment, if this visitor recently ordered the same article, or a
+ * new one. Two clicks at the same moment get the same order.
  */
 export async function orderFor(tx: Queryable, visitor: string, article: Article): Promise<Order> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [visitor]);
@@ -53,14 +53,14 @@ const WHOLE_ORDER = `
            where payment.order_id = shop_order.order_id) as payments
     from shop_order`;
 
-/** @param orderId may be any text: it comes from outside. */
+/** @param orderId may be any text, because it comes from outside. */
 export async function findOrder(db: Queryable, orderId: string): Promise<WholeOrder | null> {
   if (!isOrderId(orderId)) return null;
   const { rows } = await db.query<WholeOrder>(`${WHOLE_ORDER} where order_id = $1`, [orderId]);
   return rows[0] ?? null;
 }
 
-/** @returns the newest orders, or those before the one with that number. */
+/** @returns the newest orders, or those before the one with this number. */
 export async function listOrders(db: Queryable, before: string | null, limit: number): Promise<WholeOrder[]> {
   const sql = `${WHOLE_ORDER} where $1::bigint is null or number < $1 order by number desc limit $2`;
   return (await db.query<WholeOrder>(sql, [before, limit])).rows;
@@ -68,14 +68,14 @@ export async function listOrders(db: Queryable, before: string | null, limit: nu
 
 export type OrderOfPayment = Pick<Order, 'order_id' | 'number'>;
 
-/** The orders that payments belong to, those of this shop. */
+/** This shop's orders to which the payments belong. */
 export async function ordersOfPayments(db: Queryable, paymentIds: readonly string[]): Promise<OrderOfPayment[]> {
   const sql = `select distinct order_id, number from shop_order join payment using (order_id)
                 where payment_id = any ($1) order by number`;
   return (await db.query<OrderOfPayment>(sql, [paymentIds])).rows;
 }
 
-/** Keeps what Quittance says of a payment. The answer of a repeated creation is as old as the first: PAID stays PAID. */
+/** Stores the state of a payment. The answer to a repeated creation is as old as the first one, so PAID stays PAID. */
 export async function storePayment(db: Queryable, payment: Payment): Promise<void> {
   await db.query(
     `insert into payment (payment_id, order_id, payment_url, amount, status, created_at) values ($1, $2, $3, $4, $5, $6)
@@ -84,18 +84,18 @@ export async function storePayment(db: Queryable, payment: Payment): Promise<voi
   );
 }
 
-/** What a payment that is PAID says of an order, whether a webhook tells it or an answer. */
+/** A paid payment of an order, from a webhook or an answer. */
 export type Paid = {
   order_id: string;
   payment_id: string;
-  /** What the customer was asked to send. */
+  /** The amount that the customer was asked to send. */
   amount: string;
 };
 
 /**
- * Makes an order paid and has it sent: once, whoever tells it and however often, also two at the same moment.
- * Nothing is sent for a payment of another amount than the price, to which a unique amount adds less than a cent. What somebody has to
- * look at is noted.
+ * Marks an order as paid and ships it: once, however often and by which source it is reported, also twice at the same moment. Nothing is
+ * shipped if the payment's amount differs from the price, to which a unique amount adds less than a cent. A note is stored for a person to
+ * check.
  */
 export async function settle(tx: Queryable, { order_id, payment_id, amount }: Paid): Promise<void> {
   const { rowCount } = await tx.query(
@@ -118,7 +118,7 @@ export async function settle(tx: Queryable, { order_id, payment_id, amount }: Pa
   );
 }
 
-/** @returns false when the event had its effect already. Of two that come at once, the second waits here for the first. */
+/** @returns false when the event already had its effect. The second of two simultaneous ones waits here for the first. */
 export async function isNewEvent(tx: Queryable, eventId: string): Promise<boolean> {
   const sql = 'insert into webhook_event (event_id) values ($1) on conflict do nothing';
   return (await tx.query(sql, [eventId])).rowCount === 1;

@@ -4,17 +4,17 @@ import { inTransaction } from './database.ts';
 import { findOrder, settle, storePayment, type Order } from './orders.ts';
 import type { Shop } from './shop.ts';
 
-/** Amounts of carts that nobody pays are free again after that. */
+/** After this time the amount of an unpaid cart is free again. */
 const PAYMENT_SECONDS = 900;
 
 export const orderPath = (orderId: string): string => `/orders/${orderId}`;
 
 /**
- * Where to send a customer who wants to pay: to the payment that waits, or to a new one.
- * @throws QuittanceError when no payment could be made; then the same call may be made again.
+ * The URL for a customer who wants to pay: of the waiting payment, or of a new one.
+ * @throws QuittanceError when no payment could be created; then the same call may be repeated.
  */
 export async function paymentUrl(shop: Shop, { order_id }: Order): Promise<string> {
-  // A payment may have been made whose answer never came here, and one that is known may have ended since.
+  // A payment may have been created without its answer arriving here, and a known one may have ended since.
   await refresh(shop, order_id);
   const order = await findOrder(shop.db, order_id);
   if (order === null || order.paid_at !== null) return shop.config.shopUrl + orderPath(order_id);
@@ -28,13 +28,13 @@ export async function paymentUrl(shop: Shop, { order_id }: Order): Promise<strin
       // Other customers may be paying the same price to the same wallet at this moment.
       unique_amount: true,
       merchant_wallet: shop.config.wallet,
-      // Whoever has the link sees it, so it names nobody.
+      // Anyone with the link sees it, so it has no customer's name.
       description: `Order ${order.number}: ${articleOf(order.article)?.name ?? order.article}`,
       order_id,
       return_url: shop.config.shopUrl + orderPath(order_id),
       expires_in: PAYMENT_SECONDS,
     },
-    // However often this is repeated, by us or by an impatient customer, the order gets one payment until that has ended.
+    // However often this is repeated, by us or by an impatient customer, the order has one payment until that has ended.
     { idempotencyKey: `${order_id}.${order.payments.length + 1}` },
   );
   await storePayment(shop.db, payment);
@@ -42,8 +42,8 @@ export async function paymentUrl(shop: Shop, { order_id }: Order): Promise<strin
 }
 
 /**
- * Asks Quittance how an order's payments stand. They are asked for by the order, which also finds a payment that the shop does not
- * know: its creation succeeded, and the answer was lost.
+ * Reads the state of an order's payments from Quittance. The query uses the order, which also finds a payment that the shop does not know:
+ * its creation succeeded, and the answer was lost.
  */
 export async function refresh(shop: Shop, orderId: string, call: CallOptions = {}): Promise<void> {
   const payments = await shop.quittance.listPayments({ order_id: orderId }, call);

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { refresh } from './payments.ts';
 import { inOneLine, type Shop } from './shop.ts';
 
-/** Quittance answers 120 reads a minute, for everything that the shop asks. */
+/** Quittance answers 120 reads a minute, for all requests of the shop. */
 const MOST_ORDERS = 20;
 
 /**
- * Compares open orders with what Quittance knows, now and then and at every start, so that a webhook that never came loses nothing.
+ * Compares open orders with Quittance, regularly and at every start, so that a missing webhook loses nothing.
  * @param stopping ends it.
  */
 export async function reconcile(shop: Shop, stopping: AbortSignal): Promise<void> {
@@ -26,8 +26,8 @@ async function round(shop: Shop, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Orders in which nothing happens are asked about less and less often, each time after another tenth of their age, and after a week
- * no more: money that comes so late is for a person. Several shops at once get different orders.
+ * Orders without changes are checked less and less often, each time after another tenth of their age, and after a week no more: a person
+ * handles such late money. Several processes of the shop get different orders.
  */
 async function dueOrders({ db, config }: Shop): Promise<string[]> {
   const { rows } = await db.query<{ order_id: string }>(

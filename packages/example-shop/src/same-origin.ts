@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 
 /**
- * Lets no other site use a visitor's browser, and the password it keeps, to send our forms (CSRF). Browsers say where a request comes
- * from: all current ones by Sec-Fetch-Site, older ones, and all without TLS, by Origin. Who sends neither is no browser.
+ * Prevents other sites from using a visitor's browser, and its saved password, to send our forms (CSRF). Browsers report where a request
+ * comes from: all current ones by Sec-Fetch-Site, older ones, and all without TLS, by Origin. A client that sends neither is not a browser.
  */
 export const sameOriginOnly =
   (shopUrl: string): RequestHandler =>

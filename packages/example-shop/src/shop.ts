@@ -2,12 +2,12 @@ import type { Quittance } from '@quittance/sdk';
 import type { Config } from './config.ts';
 import type { Database } from './database.ts';
 
-/** What the parts of the shop work with. */
+/** What the parts of the shop share. */
 export type Shop = {
   config: Config;
   db: Database;
   quittance: Quittance;
-  /** One line for the people who run it. */
+  /** One line for the shop's operators. */
   log: (line: string) => void;
 };
 

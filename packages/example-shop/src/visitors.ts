@@ -5,13 +5,13 @@ import { messagePage } from './pages/layout.ts';
 import type { Shop } from './shop.ts';
 
 /**
- * A form leads to one payment at most, and a merchant has 30 creations a minute for all its customers. So one address gets fewer, and nobody
- * keeps the others from paying. A whole office may be behind one address.
+ * A form leads to at most one payment, and a merchant has 30 creations a minute for all its customers. So one address gets fewer, and
+ * cannot keep the others from paying. A whole office may use one address.
  */
 const FORMS_AT_MOST = 20;
 const WINDOW = '10 minutes';
 
-/** Forms from one address, on all processes of the shop. Beyond that they do nothing, and say so. */
+/** Limits forms from one address, over all processes of the shop. Further ones do nothing, and the page says so. */
 export const limitedByVisitor =
   ({ db }: Shop): RequestHandler =>
   async (request, response, next) => {
@@ -28,7 +28,7 @@ export const limitedByVisitor =
     else response.status(429).send(messagePage('Too many orders', 'Please try again in ten minutes.'));
   };
 
-/** An IPv4 address, or the first 64 bits of an IPv6 one: one visitor usually has all addresses of such a block. */
+/** An IPv4 address, or the first 64 bits of an IPv6 one, because one visitor usually has all addresses of such a block. */
 function addressBlock(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!isIPv6(plain)) return plain;
@@ -41,7 +41,7 @@ function addressBlock(address: string): string {
 
 const COOKIE = /(?:^|;\s*)visitor=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:;|$)/;
 
-/** Which browser it is, by a cookie that it gets with the first page. It is no log-in: it only finds the browser's own open order. */
+/** Identifies the browser by a cookie that it gets with the first page. It is not a login: it only finds the browser's own open order. */
 export function visitorOf(request: Request, response: Response): string {
   const known = COOKIE.exec(request.headers.cookie ?? '')?.[1];
   if (known !== undefined) return known;

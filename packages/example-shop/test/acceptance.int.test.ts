@@ -8,7 +8,7 @@ import { adminPassword, openShop, type OpenShop } from './open-shop.ts';
 
 const transaction_id = 'ab'.repeat(32);
 
-/** What a Quittance says, whatever is asked of it, and what it was asked to accept. */
+/** The answers of a replacement for Quittance, and the acceptances it received. */
 const says = {
   transfers: [] as UnmatchedTransfer[],
   found: [] as Partial<FoundTransfer>[],
@@ -81,7 +81,7 @@ const accept = (
   });
 
 test.each(['underpaid', 'overpaid', 'late', 'after_cancel', 'duplicate'] as const)(
-  'one that can be for this order alone is accepted by a click: %s',
+  'one that can only be for this order is accepted by a click: %s',
   async (reason) => {
     const bought = await order();
     says.transfers = [arrived(reason)];
@@ -117,7 +117,7 @@ test.each([
   expect(says.accepted).toEqual([{ transaction_id, transaction_event_index: 3, confirm_candidates: count }]);
 });
 
-test('one that paid another order is shown, and never offered nor accepted', async () => {
+test('one that paid another order is shown, and neither offered nor accepted', async () => {
   const bought = await order();
   says.transfers = [arrived('paid_another')];
   const page = await pageOf(bought);
@@ -127,7 +127,7 @@ test('one that paid another order is shown, and never offered nor accepted', asy
   expect(says.accepted).toEqual([]);
 });
 
-test('one that another merchant may have been paid is for the operator', async () => {
+test('one that may be for another merchant’s payment is for the operator', async () => {
   const bought = await order();
   says.transfers = [arrived('ambiguous', 2)];
   says.found = [{ transaction_event_index: 3, candidates: [bought.payment_id], candidates_elsewhere: true }];
@@ -144,7 +144,7 @@ test('one that is not listed at this order is not accepted, whatever the form sa
   expect(says.accepted).toEqual([]);
 });
 
-test('an order that is paid accepts nothing more', async () => {
+test('a paid order accepts nothing more', async () => {
   const bought = await order();
   says.transfers = [arrived('late')];
   expect((await accept(bought)).status).toBe(303);

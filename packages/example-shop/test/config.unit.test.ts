@@ -19,21 +19,21 @@ test('both keys of a rotation are read', () => {
   });
 });
 
-test('the proxies in front of it are read one by one, and there is none unless it is said', () => {
+test('the proxies in front of it are read one by one, and there are none by default', () => {
   expect(readConfig(whole).trustedProxies).toEqual([]);
   expect(readConfig({ ...whole, TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).trustedProxies).toEqual(['10.0.0.0/8', '::1']);
 });
 
-test('a key is read to its end, also where that is =', () => {
+test('a key is read to its end, also if it ends with =', () => {
   const key = `whsec_${'b'.repeat(43)}=`;
   expect(readConfig({ ...whole, QUITTANCE_SIGNING_KEYS: `whk_1=${key}` })).toMatchObject({
     signingKeys: { whk_1: key },
   });
 });
 
-test('everything that is missing or wrong is named at once', () => {
+test('all missing or wrong settings are named at once', () => {
   const wrong = { ...whole, WALLET: '', SHOP_URL: 'shop', QUITTANCE_SIGNING_KEYS: 'whsec_a', ADMIN_PASSWORD: 'horse' };
   expect(() => readConfig(wrong)).toThrow(
-    'SHOP_URL is no address; WALLET is missing; QUITTANCE_SIGNING_KEYS is not like whk_1=whsec_1,whk_2=whsec_2; ADMIN_PASSWORD is shorter than 12 characters',
+    'SHOP_URL is not a URL; WALLET is missing; QUITTANCE_SIGNING_KEYS is not like whk_1=whsec_1,whk_2=whsec_2; ADMIN_PASSWORD is shorter than 12 characters',
   );
 });

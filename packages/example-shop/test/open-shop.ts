@@ -15,19 +15,19 @@ export const adminPassword = 'correct horse';
 export type OpenShop = {
   url: string;
   db: Database;
-  /** What it wrote for the people who run it. */
+  /** The lines that it logged. */
   lines: string[];
   order(): Promise<Order>;
   /** @returns the status of the answer. */
   send(event: object, change?: { key?: string; keyId?: string }): Promise<number>;
-  /** Orders that are to be sent. */
+  /** The orders to ship. */
   shipped(): Promise<string[]>;
   close(): Promise<void>;
 };
 
 /**
- * The shop on a database of its own.
- * @param quittanceUrl none answers unless given: what the shop does with a real one is seen on a whole stack.
+ * The shop on its own database.
+ * @param quittanceUrl By default none answers: the use of a real one is tested on a whole stack.
  */
 export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<OpenShop> {
   const server = process.env['TEST_POSTGRES_URL'] ?? '';
@@ -60,7 +60,7 @@ export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<Ope
   };
 }
 
-/** The event of a payment of this order that is PAID. */
+/** The event of a PAID payment of this order. */
 export const paidEvent = ({ order_id }: Order, change: object = {}) => ({
   event_id: `evt_${randomUUID()}`,
   payment_id: `pay_${randomUUID().replaceAll('-', '')}`,

@@ -15,7 +15,7 @@ const get = (path: string, headers: Record<string, string> = {}) => fetch(shop.u
 const post = (path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}) =>
   fetch(shop.url + path, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' });
 
-test('an order whose payment cannot be made is kept, and its page offers to try again', async () => {
+test('an order whose payment cannot be created is kept, and its page offers to try again', async () => {
   const bought = await post('/orders', { article: 'cup' });
   expect(bought.status).toBe(303);
   const place = bought.headers.get('location') ?? '';
@@ -31,7 +31,7 @@ test.each([
   ['CHECKING', 'Payment found', []],
   ['EXPIRED', 'The time to pay is over', ['Pay again']],
   ['CANCELLED', 'The payment was cancelled', ['Pay again']],
-] as const)('an order whose payment is %s says so, and offers what can be done', async (status, title, buttons) => {
+] as const)('an order whose payment is %s says so, and offers the possible actions', async (status, title, buttons) => {
   const { order_id } = await shop.order();
   const payment = { payment_id: `pay_${status}`, order_id, status, amount: '12.5037' };
   const rest = { payment_url: 'http://127.0.0.1:1/pay/x', created_at: new Date().toISOString() };
@@ -41,7 +41,7 @@ test.each([
   expect([...text.matchAll(/<button.*?>(.*?)</g)].map(([, label]) => label)).toEqual(buttons);
 });
 
-test('a browser that orders the same again comes back to its open order, however often and fast; another one has its own', async () => {
+test('a browser that orders the same again comes back to its open order, however often and fast; another browser gets its own', async () => {
   const cookie = ((await get('/')).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   expect(cookie).toMatch(/^visitor=[0-9a-f-]{36}$/);
   const count = async () => (await shop.db.query('select from shop_order')).rowCount ?? 0;
@@ -53,13 +53,13 @@ test('a browser that orders the same again comes back to its open order, however
   await buy('cup', { cookie });
   await buy('teapot', {});
   expect(await count()).toBe(before + 3);
-  // Once it is paid, the same article is another order.
+  // Once it is paid, the same article is a new order.
   await shop.db.query("update shop_order set paid_at = now(), paid_by = 'pay_1' where article = 'teapot'");
   await buy('teapot', { cookie });
   expect(await count()).toBe(before + 4);
 });
 
-test('one address sends twenty forms in ten minutes, and what goes beyond makes no order; others go on', async () => {
+test('one address sends twenty forms in ten minutes, and further ones create no order; other addresses are not affected', async () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
   const stranger = ['203.0.113.9', '2001:db8:1:2::1'];
   for (const address of stranger) {
@@ -77,7 +77,7 @@ test('one address sends twenty forms in ten minutes, and what goes beyond makes 
   expect((await shop.db.query('select from visitor_forms')).rowCount).toBe(1);
 });
 
-test('a form that another site sends is refused, by what any browser says of it', async () => {
+test('a form that another site sends is refused, whatever header the browser uses', async () => {
   const foreign = [
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site', Origin: 'http://shop.example' },
@@ -89,7 +89,7 @@ test('a form that another site sends is refused, by what any browser says of it'
     expect((await post('/orders', { article: 'cup' }, headers as Record<string, string>)).status).toBe(303);
 });
 
-test("the shop's own pages want its password", async () => {
+test("the shop's own pages require its password", async () => {
   const { order_id } = await shop.order();
   const wrong = { Authorization: `Basic ${Buffer.from('olga:correct horsf').toString('base64')}` };
   for (const path of ['/admin', `/admin/orders/${order_id}`]) {
@@ -101,7 +101,7 @@ test("the shop's own pages want its password", async () => {
   expect((await post(`/admin/orders/${order_id}/accept`, {}, login)).status).toBe(404);
 });
 
-test('whatever a page shows is text', async () => {
+test('everything a page shows is text', async () => {
   const order = await shop.order();
   await shop.send(paidEvent(order, { expected_amount: '1', payment_id: `"><script>'&` }));
   const text = await (await get(`/admin/orders/${order.order_id}`, login)).text();
@@ -121,14 +121,14 @@ test('the list has every order once, page by page', async () => {
   expect(second).not.toContain('before=');
 });
 
-test('what is not there is 404, whatever its name', async () => {
+test('an unknown path is 404, whatever its name', async () => {
   for (const path of ['/nothing', '/orders/1', `/orders/${'0'.repeat(36)}`, "/orders/'%00"])
     expect((await get(path)).status).toBe(404);
   expect((await post('/orders', { article: 'house' })).status).toBe(404);
   expect(shop.lines).toEqual([]);
 });
 
-test('every page has its policy, and is kept by nobody', async () => {
+test('every page has its content security policy, and is not cached', async () => {
   const { headers } = await get('/');
   expect(headers.get('content-security-policy')).toMatch(
     /^default-src 'none'; .*form-action 'self' http:\/\/127.0.0.1:1;/,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-test('its webhook endpoint does nothing wrong, whatever comes', async () => {
+test('its webhook endpoint has no fault in the rehearsal', async () => {
   const orders = await Promise.all(Array.from({ length: PAYMENTS_NEEDED }, () => shop.order()));
   const report = await rehearse({
     url: `${shop.url}/webhook`,

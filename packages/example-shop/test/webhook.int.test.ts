@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterAll(() => shop.close());
 
-test('an event that comes twenty times at the same moment sends the goods once', async () => {
+test('an event that arrives twenty times at the same moment ships the goods once', async () => {
   const order = await shop.order();
   const event = paidEvent(order);
   const answers = await Promise.all(Array.from({ length: 20 }, () => shop.send(event)));
@@ -24,7 +24,7 @@ test('an event that comes twenty times at the same moment sends the goods once',
   expect(await shop.shipped()).toEqual([order.order_id]);
 });
 
-test('two events of one payment send the goods once, and so do two payments, of which the second is noted', async () => {
+test('two events of one payment ship the goods once, and so do two payments, the second of which is noted', async () => {
   const order = await shop.order();
   const event = paidEvent(order);
   const others = [paidEvent(order, { payment_id: event.payment_id }), paidEvent(order)];
@@ -37,7 +37,7 @@ test('two events of one payment send the goods once, and so do two payments, of 
   });
 });
 
-test('an event that comes before the answer to the creation pays the order, and the late answer takes nothing back', async () => {
+test('an event that arrives before the answer to the creation pays the order, and the late answer undoes nothing', async () => {
   const order = await shop.order();
   const { payment_id } = paidEvent(order);
   expect(await shop.send(paidEvent(order, { payment_id }))).toBe(204);
@@ -53,7 +53,7 @@ test('an event that comes before the answer to the creation pays the order, and 
 });
 
 test.each(['0.01', '12.49', '12.51', '125.00'])(
-  'a payment of %s for an order of 12.50 sends nothing, and is noted',
+  'a payment of %s for an order of 12.50 ships nothing, and is noted',
   async (amount) => {
     const order = await shop.order();
     const event = paidEvent(order, { expected_amount: amount, payment_id: 'pay_<b>' });
@@ -66,7 +66,7 @@ test.each(['0.01', '12.49', '12.51', '125.00'])(
   },
 );
 
-test('an event that could not have its effect has none, and has it when it comes again', async () => {
+test('an event that failed has no effect, and has it when it is sent again', async () => {
   const order = await shop.order();
   const event = paidEvent(order);
   await shop.db.query('alter table shipment rename to hidden');
@@ -77,7 +77,7 @@ test('an event that could not have its effect has none, and has it when it comes
   expect(await shop.shipped()).toEqual([order.order_id]);
 });
 
-test('what is not signed by a key of ours is refused and does nothing, and one line tells why', async () => {
+test('a request that is not signed with one of our keys is refused and does nothing, and one log line says why', async () => {
   const order = await shop.order();
   const forged = await shop.send(paidEvent(order), { key: 'whsec_guessed' });
   const unknown = await shop.send(paidEvent(order), { keyId: 'whk_of_another' });
@@ -89,14 +89,14 @@ test('what is not signed by a key of ours is refused and does nothing, and one l
   ]);
 });
 
-test('both keys are taken while one replaces the other', async () => {
+test('both keys are accepted while one replaces the other', async () => {
   const orders = await Promise.all(keys.map(() => shop.order()));
   for (const [position, { id, key }] of keys.entries())
     expect(await shop.send(paidEvent(orders[position]!), { keyId: id, key })).toBe(204);
   expect((await shop.shipped()).sort()).toEqual(orders.map((order) => order.order_id).sort());
 });
 
-test('an event of no order of this shop is received, so that it does not come for ever', async () => {
+test('an event for no order of this shop is accepted, so that it is not sent forever', async () => {
   const order = await shop.order();
   const statuses = await Promise.all(
     [undefined, 'order-1', '01234567-89ab-4def-8123-456789abcdef'].map((order_id) =>

@@ -25,29 +25,29 @@ import type {
 } from './types.ts';
 
 export type QuittanceOptions = {
-  /** Where the API is, such as https://pay.example.com: everything before /api/v1. */
+  /** The URL of the API before /api/v1, such as https://pay.example.com. */
   baseUrl: string;
   /** For servers only, never for a browser. Not needed for `getPublicStatus` and `rotateApiKey`. */
   apiKey?: string;
-  /** How long one attempt may wait for its answer, and an export for each piece of it, in milliseconds; 10,000 unless given. */
+  /** How long one attempt may wait for its answer, and an export for each part, in milliseconds. Default: 10,000. */
   timeoutMs?: number;
-  /** How often a call is repeated where that is safe; 4 unless given, 0 for never. */
+  /** How often a call is repeated if that is safe. Default: 4; 0 for never. */
   maxRetries?: number;
-  /** The longest pause between two attempts, in milliseconds; when more is asked for, the error is thrown. 10,000 unless given. */
+  /** The longest pause between two attempts, in milliseconds. If the server asks for more, the error is thrown. Default: 10,000. */
   maxRetryDelayMs?: number;
-  /** Instead of the global one. */
+  /** Used instead of the global one. */
   fetch?: typeof fetch;
 };
 
 export type CreationOptions = CallOptions & {
   /**
-   * Names this creation: with the same key and input, the same payment is answered, never a second one made. Take what your order is
-   * called, so that a crash in between costs nothing. Random unless given; an error carries it.
+   * Identifies this creation: the same key and input return the same payment, and never create a second one. Use your order's id, so that
+   * you can repeat it after a crash. Random by default; an error has it.
    */
   idempotencyKey?: string;
 };
 
-/** @returns a client of one merchant's account. Each of its methods throws QuittanceError when it does not succeed. */
+/** @returns a client of one merchant's account. Each of its methods throws a QuittanceError when it fails. */
 export function createClient(options: QuittanceOptions) {
   const transport: TransportOptions = {
     baseUrl: baseUrlOf(options.baseUrl),
@@ -79,24 +79,24 @@ type Calls = {
 };
 
 const paymentsOf = ({ call }: Calls) => ({
-  /** Creates a payment, and sends the customer to its `payment_url`. @throws QuittanceError with the key to repeat it with. */
+  /** Creates a payment. Send the customer to its `payment_url`. @throws QuittanceError with the key for repeating the call. */
   createPayment(creation: PaymentCreation, { idempotencyKey, ...given }: CreationOptions = {}): Promise<Payment> {
     const headers = { 'Idempotency-Key': idempotencyKey ?? crypto.randomUUID() };
     return call({ method: 'POST', path: '/payments', headers, json: creation, isIdempotent: true }, given);
   },
 
-  /** A payment as it is now, with the transfers that may be for it, and warnings. */
+  /** The current state of a payment, with the transfers that may be for it, and warnings. */
   getPaymentDetails(paymentId: string, given: CallOptions = {}): Promise<PaymentDetails> {
     return call(read(`/payments/${encodeURIComponent(paymentId)}/details`), given);
   },
 
-  /** Cancels a payment that waits. One that is cancelled already is answered alike. */
+  /** Cancels a waiting payment. An already cancelled one returns the same result. */
   async cancelPayment(paymentId: string, given: CallOptions = {}): Promise<Payment> {
     const path = `/payments/${encodeURIComponent(paymentId)}`;
     try {
       return await call<Payment>({ method: 'POST', path: `${path}/cancel`, isIdempotent: true }, given);
     } catch (error) {
-      // It may have been this call: an attempt whose answer was lost.
+      // This call may have cancelled it, in an attempt whose answer was lost.
       if (!(error instanceof QuittanceError) || error.code !== 'cancel_unavailable') throw error;
       const details = await call<PaymentDetails>(read(`${path}/details`), given);
       const { unmatched_transfers: _transfers, warnings: _warnings, ...payment } = details;
@@ -106,20 +106,20 @@ const paymentsOf = ({ call }: Calls) => ({
   },
 
   /**
-   * Says that a transfer which does not pay by itself is for this payment. It becomes PAID. Let a person decide: the transfer may be
-   * somebody else's.
-   * @param transfer as details and `findTransfers` have them. When it may be for several payments, add `confirm_candidates`: the
-   * `candidate_count` that the person saw.
+   * Accepts a transfer that does not pay by itself for this payment, which becomes PAID. Let a person decide, because it may be another
+   * customer's transfer.
+   * @param transfer from details or `findTransfers`. If it may be for several payments, add `confirm_candidates`: the `candidate_count`
+   * that the person saw.
    */
   acceptTransfer(paymentId: string, transfer: TransferChoice, given: CallOptions = {}): Promise<Payment> {
     const path = `/payments/${encodeURIComponent(paymentId)}/accept-transfer`;
-    // The API refuses what else a transfer has.
+    // The API refuses the other fields of a transfer.
     const { transaction_id, transaction_event_index, confirm_candidates } = transfer;
     const json = { transaction_id, transaction_event_index, confirm_candidates };
     return call({ method: 'POST', path, json, isIdempotent: true }, given);
   },
 
-  /** What was sent to the endpoint about a payment: `PAID` first, then the newest. */
+  /** The events sent to the endpoint about a payment: `PAID` first, then the newest. */
   async listDeliveries(paymentId: string, given: CallOptions = {}): Promise<DeliveryRecord[]> {
     const path = `/payments/${encodeURIComponent(paymentId)}/webhooks`;
     return (await call<{ deliveries: DeliveryRecord[] }>(read(path), given)).deliveries;
@@ -132,12 +132,12 @@ const findingOf = ({ call, stream }: Calls) => ({
     return (await call<{ payments: Payment[] }>(read('/payments', filters), given)).payments;
   },
 
-  /** One page, newest first; `next_cursor` leads to the next one. */
+  /** One page, newest first. Get the next one with `next_cursor`. */
   pagePayments(query: PageQuery = {}, given: CallOptions = {}): Promise<PaymentPage> {
     return call(read('/payments/page', query), given);
   },
 
-  /** Every payment, newest first, read page by page as they are taken. */
+  /** Every payment, newest first. Pages are read as they are needed. */
   async *eachPayment(query: Omit<PageQuery, 'cursor'> = {}, given: CallOptions = {}): AsyncGenerator<Payment, void> {
     let cursor: string | undefined;
     do {
@@ -147,7 +147,7 @@ const findingOf = ({ call, stream }: Calls) => ({
     } while (cursor !== undefined);
   },
 
-  /** Every payment of up to 366 days, oldest first, as they come. @throws QuittanceError also when the export ends before its end. */
+  /** Every payment of up to 366 days, oldest first, as they arrive. @throws QuittanceError also when the export is incomplete. */
   async *exportPayments(query: ExportQuery = {}, given: CallOptions = {}): AsyncGenerator<Payment, void> {
     let count = 0;
     const bytes = await stream(read('/payments/export', { ...query, format: 'ndjson' }), given);
@@ -161,20 +161,20 @@ const findingOf = ({ call, stream }: Calls) => ({
       count += 1;
       yield value as Payment;
     }
-    throw new QuittanceError({ code: 'no_answer', message: `the export broke off after ${count} payments` });
+    throw new QuittanceError({ code: 'no_answer', message: `the export ended early, after ${count} payments` });
   },
 
-  /** The same as CSV (RFC 4180 with a header line), in bytes as they come. Reading fails with a QuittanceError when they break off. */
+  /** The same as CSV (RFC 4180 with a header line), as bytes. Reading fails with a QuittanceError when the connection breaks. */
   exportPaymentsCsv(query: ExportQuery = {}, given: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
     return stream(read('/payments/export', { ...query, format: 'csv' }), given);
   },
 
-  /** Payments counted and summed by day or month, in UTC; both days are included. */
+  /** Counts and sums of payments by day or month, in UTC; both days are included. */
   readReport(query: ReportQuery, given: CallOptions = {}): Promise<Report> {
     return call(read('/merchant/report', query), given);
   },
 
-  /** Where the money of a transaction is. @param transactionId with or without 0x. */
+  /** Finds the transfers of a transaction. @param transactionId with or without 0x. */
   findTransfers(transactionId: string, given: CallOptions = {}): Promise<FoundTransfers> {
     return call(read('/merchant/transfers', { transaction_id: transactionId }), given);
   },
@@ -183,25 +183,25 @@ const findingOf = ({ call, stream }: Calls) => ({
 const webhooksOf = ({ call }: Calls) => ({
   getWebhook: (given: CallOptions = {}): Promise<WebhookSettings> => call(read('/merchant/webhook'), given),
 
-  /** Sets the endpoint, and what it is told. The answer has the signing key the first time only: keep it. */
+  /** Sets the endpoint and its events. Only the first answer has the signing key: keep it. */
   putWebhook(settings: { url: string; events?: WebhookChoice }, given: CallOptions = {}): Promise<WebhookConfigured> {
     return call({ method: 'PUT', path: '/merchant/webhook', json: settings, isIdempotent: true }, given);
   },
 
-  /** Has a test event sent now, once. It resolves also when the endpoint did not take it. */
+  /** Sends a test event immediately, once. It resolves also when the endpoint did not accept it. */
   testWebhook(given: CallOptions = {}): Promise<WebhookTest> {
     return call({ method: 'POST', path: '/merchant/webhook/test', isIdempotent: true }, given);
   },
 
-  /** A new signing key for everything that is sent from now on. Keep the one before for five minutes more. */
+  /** Creates a new signing key for everything sent from now on. Keep the old one for another five minutes. */
   rotateSigningKey(given: CallOptions = {}): Promise<NewSigningKey> {
     return call({ method: 'POST', path: '/merchant/webhook/rotate-key', isIdempotent: true }, given);
   },
 
-  /** Has a failed event sent again. */
+  /** Sends a failed event again. */
   retryEvent(eventId: string, given: CallOptions = {}): Promise<DeliveryRecord> {
     const path = `/merchant/webhook/events/${encodeURIComponent(eventId)}/retry`;
-    // Twice would be told that it is pending, and takes two of the five that an hour has.
+    // A repetition would be refused as pending, and would use two of the five retries an hour.
     return call({ method: 'POST', path, isIdempotent: false }, given);
   },
 });
@@ -212,26 +212,27 @@ const accountOf = ({ call }: Calls) => ({
 
   getProfile: (given: CallOptions = {}): Promise<Profile> => call(read('/merchant/profile'), given),
 
-  /** What customers see of the account. */
+  /** Sets what customers see of the account. */
   putProfile(profile: Profile, given: CallOptions = {}): Promise<Profile> {
     return call({ method: 'PUT', path: '/merchant/profile', json: profile, isIdempotent: true }, given);
   },
 });
 
-/** Calls that take another credential than the API key. */
+/** Calls without the API key. */
 const publicOf = ({ call }: Pick<Calls, 'call'>) => ({
-  /** What whoever has the link may know. @param token the last segment of `payment_url`, or all of it. */
+  /** What anyone with the link can see. @param token the last segment of `payment_url`, or the whole link. */
   getPublicStatus(token: string, given: CallOptions = {}): Promise<PublicPayment> {
     return call(read(`/payments/${encodeURIComponent(token.split('/').at(-1) ?? '')}`), given);
   },
 
   /**
-   * Replaces the account's first API key by a new one, which is shown only now. The old one stops working at once, for this client too.
+   * Replaces the account's first API key by a new one, which is shown only now. The old one stops working immediately, also for this
+   * client.
    * @param rotationSecret `qr_…`, which came with the account.
    */
   rotateApiKey(rotationSecret: string, given: CallOptions = {}): Promise<NewApiKey> {
     const headers = { 'secret-key': rotationSecret };
-    // An attempt whose answer was lost made a key that nobody knows; the next one replaces it.
+    // If an answer was lost, nobody has that new key; the next attempt replaces it.
     return call({ method: 'POST', path: '/merchant/rotate-key', headers, isIdempotent: true }, given);
   },
 });
@@ -248,7 +249,7 @@ function baseUrlOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}/api/v1`;
 }
 
-/** The lines of a text as they come, without their ends. A last line without one is not whole, and left out. */
+/** The lines of a text as they arrive, without line ends. A last line without a line end is incomplete, and left out. */
 async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   const reader = bytes.getReader();
@@ -260,7 +261,7 @@ async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<strin
       yield* lines.map((line) => line.replace(/\r$/, ''));
     }
   } finally {
-    // Also when the caller stops early: then the server need not go on.
+    // Also when the caller stops early: then the server can stop too.
     await reader.cancel().catch(() => undefined);
   }
 }

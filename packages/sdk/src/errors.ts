@@ -1,8 +1,8 @@
 import type { AccessCode, DocumentedErrorCode, ValidationItem } from './types.ts';
 
 /**
- * What an error is about, for programs. Those of the API, and three of this library's own: `no_answer` when no attempt was answered,
- * `unreadable_answer` when the answer is none of the API's, `aborted` when the caller's signal ended the call.
+ * The kind of an error, for programs. Those of the API, and three of this library: `no_answer` if no attempt was answered,
+ * `unreadable_answer` if the answer is not the API's, `aborted` if the caller's signal ended the call.
  */
 export type ErrorCode =
   | DocumentedErrorCode
@@ -25,18 +25,18 @@ type ErrorFacts = {
   cause?: unknown;
 };
 
-/** A call that did not succeed. `code` decides what to do, the message is for people and may change. */
+/** A failed call. `code` decides what to do; the message is for people and may change. */
 export class QuittanceError extends Error {
   readonly code: ErrorCode;
   /** The HTTP status of the last answer; null without an answer. */
   readonly status: number | null;
-  /** What is wrong with the input, field by field; empty unless `code` is `invalid_request`. */
+  /** The invalid fields of the input; empty unless `code` is `invalid_request`. */
   readonly invalidFields: readonly ValidationItem[];
-  /** How long the server asks to wait, in milliseconds; null where it does not say. */
+  /** How long the server asks to wait, in milliseconds; null if it does not say. */
   readonly retryAfterMs: number | null;
-  /** Names the request in the operator's logs; null where no answer came. */
+  /** Identifies the request in the operator's logs; null without an answer. */
   readonly requestId: string | null;
-  /** Of a creation: repeat the call with this key, and no second payment is made. */
+  /** Set for a creation: repeat the call with this key, and no second payment is created. */
   readonly idempotencyKey: string | null;
 
   constructor(facts: ErrorFacts) {
@@ -52,7 +52,7 @@ export class QuittanceError extends Error {
 }
 
 /**
- * The error that an answer stands for. Its body may be anything: an edge or a proxy may answer with a page.
+ * The error for an answer. Its body may be anything: an edge or a proxy may answer with a page.
  * @param body as text.
  */
 export function errorOf(response: Response, body: string, idempotencyKey: string | undefined): QuittanceError {
@@ -100,7 +100,7 @@ function textOf(detail: unknown): string | null {
   return typeof message === 'string' ? message : null;
 }
 
-/** For answers without a code: of an edge's page, of something between us and the service. */
+/** For answers without a code: the page of an edge, or of a proxy in between. */
 function codeOfStatus(status: number): ErrorCode {
   if (status === 401) return 'unauthorized';
   if (status === 404) return 'not_found';

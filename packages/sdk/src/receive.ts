@@ -11,16 +11,16 @@ import {
 } from './webhook.ts';
 
 export type ReceiverOptions = {
-  /** By id; a function where they are kept elsewhere and change while the process runs. */
+  /** By id. Use a function if they are stored elsewhere and change while the process runs. */
   keys: SigningKeys | (() => SigningKeys | Promise<SigningKeys>);
   /**
-   * Does what is due, once for each `event_id`: save both in one transaction, for an event comes again when an answer gets lost. When it
-   * resolves, the event is answered as received; when it throws, it comes again later.
+   * Does the work of an event, once for each `event_id`: save both in one transaction, because an event arrives again when an answer gets
+   * lost. When it resolves, the event is confirmed; when it throws, the event is sent again later.
    */
   onEvent: (event: WebhookEvent) => Promise<void> | void;
   /**
    * Called with every error: of a request that fails verification, of `onEvent`, and of wrong keys (WebhookConfigurationError). Without
-   * `onError`, only the last kind is written to the console.
+   * `onError`, only wrong keys are logged to the console.
    */
   onError?: (error: unknown) => void;
 };
@@ -28,7 +28,7 @@ export type ReceiverOptions = {
 /** The largest event has less than 10 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** For everything that speaks the Fetch API: Hono, Next.js route handlers, Deno, Bun, Cloudflare Workers. */
+/** For every Fetch API server: Hono, Next.js route handlers, Deno, Bun, Cloudflare Workers. */
 export function fetchReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
   return async (request) => {
     const readBody = () => fetchedBody(request);
@@ -37,11 +37,11 @@ export function fetchReceiver(options: ReceiverOptions): (request: Request) => P
   };
 }
 
-/** What of Node's and Express's requests is used. */
+/** The used parts of Node's and Express's requests. */
 export type NodeRequest = AsyncIterable<Uint8Array> & {
   method?: string | undefined;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Where a parser has been: `express.raw()` leaves the bytes, others leave nothing to verify. */
+  /** Set by a parser: `express.raw()` keeps the bytes, others leave nothing to verify. */
   body?: unknown;
 };
 export type NodeResponse = {
@@ -66,7 +66,7 @@ export function nodeReceiver(
 type Incoming = {
   method: string | undefined;
   headers: RequestHeaders;
-  /** @returns null once it has read more than the longest body. */
+  /** @returns null if the body is longer than the limit. */
   readBody: () => Promise<Uint8Array | null>;
 };
 type Reply = { status: number; headers: Record<string, string> };
@@ -75,7 +75,7 @@ type Reply = { status: number; headers: Record<string, string> };
 async function receive(options: ReceiverOptions, { method, headers, readBody }: Incoming): Promise<Reply> {
   const { keys, onEvent, onError = reportConfiguration } = options;
   const size = announcedSize(headers);
-  /** The server discards the rest of a body to use the connection again: not of one that may have no end. */
+  /** To reuse the connection, the server reads and discards the rest of a body. This avoids that for a body that may never end. */
   const unread = size === 'small' ? {} : closing;
   if (method !== 'POST') return { status: 405, headers: { Allow: 'POST', ...unread } };
   if (size === 'large') return { status: 413, headers: closing };
@@ -97,24 +97,24 @@ async function receive(options: ReceiverOptions, { method, headers, readBody }: 
 
 const closing = { Connection: 'close' };
 
-/** What the head says of the body. Reading is bounded whatever it says, for a length may be a lie. */
+/** The size that the headers declare. Reading is limited anyway, because the length may be wrong. */
 function announcedSize(headers: RequestHeaders): 'small' | 'large' | 'unknown' {
   const text = (name: string): string => [isFetchHeaders(headers) ? headers.get(name) : headers[name]].flat().join();
   if (Number(text('content-length')) > MAX_BODY_BYTES) return 'large';
   return text('transfer-encoding') === '' ? 'small' : 'unknown';
 }
 
-/** A clock that is wrong, or a key that this side does not know yet, is no fault of the request: it comes again. */
+/** A wrong clock, or a key that this side does not have yet, is not the request's fault: it is sent again. */
 const statusOf = (problem: VerificationProblem): number =>
   problem === 'timestamp_out_of_tolerance' || problem === 'key_unknown' ? 401 : 400;
 
-/** Every event is refused until somebody sees it. */
+/** Every event is refused until a person notices. */
 function reportConfiguration(error: unknown): void {
-  // oxlint-disable-next-line no-console -- nobody else would hear of it.
+  // oxlint-disable-next-line no-console -- no other code would report it.
   if (error instanceof WebhookConfigurationError) console.error(error);
 }
 
-/** @throws TypeError where something else has read the bytes. */
+/** @throws TypeError if other code has read the bytes. */
 async function fetchedBody(request: Request): Promise<Uint8Array | null> {
   if (request.bodyUsed) throw new TypeError('the raw body is gone: call the receiver before anything reads the body');
   const reader = request.body?.getReader();
@@ -122,12 +122,12 @@ async function fetchedBody(request: Request): Promise<Uint8Array | null> {
   try {
     return await joined(() => reader.read());
   } finally {
-    // Not cancelled: on some servers that ends the connection before the answer is sent.
+    // Not cancelled: on some servers that closes the connection before the answer is sent.
     reader.releaseLock();
   }
 }
 
-/** @throws TypeError where a parser has taken the bytes. */
+/** @throws TypeError if a parser has read the bytes. */
 async function nodeBody(request: NodeRequest): Promise<Uint8Array | null> {
   const { body } = request;
   if (body instanceof Uint8Array || typeof body === 'string') {
@@ -135,14 +135,14 @@ async function nodeBody(request: NodeRequest): Promise<Uint8Array | null> {
     return bytes.length > MAX_BODY_BYTES ? null : bytes;
   }
   if (body !== undefined) throw new TypeError('the raw body is gone: mount the receiver before express.json()');
-  // Not `for await`: to leave it early destroys the request, and with it the connection, before the answer is sent.
+  // Not `for await`: leaving it early destroys the request, and with it the connection, before the answer is sent.
   const chunks = request[Symbol.asyncIterator]();
   return joined(() => chunks.next());
 }
 
 type Chunk = { done?: boolean | undefined; value?: Uint8Array | undefined };
 
-/** @returns null as soon as there is more than the longest body. */
+/** @returns null as soon as there is more than the limit. */
 async function joined(next: () => Promise<Chunk>): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;

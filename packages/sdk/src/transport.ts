@@ -9,7 +9,7 @@ export type TransportOptions = {
 };
 
 export type CallOptions = {
-  /** Ends the call, its retries included. */
+  /** Aborts the call, including its retries. */
   signal?: AbortSignal;
 };
 
@@ -20,17 +20,17 @@ export type ApiRequest = {
   query?: Readonly<Record<string, string | number | undefined>>;
   headers?: Readonly<Record<string, string>>;
   json?: unknown;
-  /** Whether doing it twice is the same as once: then it is also repeated when an attempt got no answer. */
+  /** Whether repeating it has no further effect. If so, it is also repeated when an attempt got no answer. */
   isIdempotent: boolean;
 };
 
-/** The first pause; each further one is twice as long. */
+/** The first pause; each later one is twice as long. */
 const FIRST_DELAY_MS = 250;
 
 /**
- * Makes a request and repeats it where that is safe: after 429 and 503 always, for then nothing was done, and after no whole answer when
- * the request is idempotent. The pause grows, varies, and is at least what `Retry-After` asks for.
- * @returns what the answer's JSON says. @throws QuittanceError for any other answer, and when no attempt was answered in time and whole.
+ * Makes a request and repeats it if that is safe: after 429 always, because nothing was done, and after 503 or without a complete answer if
+ * the request is idempotent. The pause grows, varies, and is at least as long as `Retry-After`.
+ * @returns the answer's JSON. @throws QuittanceError for any other answer, and when no attempt was answered completely and in time.
  */
 export async function request<T>(options: TransportOptions, asked: ApiRequest, call: CallOptions): Promise<T> {
   const { status, text } = await repeated(options, asked, call, async ({ response }) => ({
@@ -41,14 +41,14 @@ export async function request<T>(options: TransportOptions, asked: ApiRequest, c
   if (body !== null) return body as T;
   throw new QuittanceError({
     code: 'unreadable_answer',
-    message: `${status}: the answer is no JSON object, so it is not the API's; is the base URL right?`,
+    message: `${status}: the answer is not a JSON object, so it is not the API's; is the base URL right?`,
     status,
   });
 }
 
 /**
- * The same for an answer that takes as long as it takes, and is repeated only until it begins.
- * @returns its bytes; reading them fails with a QuittanceError when they break off, or none come for as long as an attempt may take.
+ * The same for an answer of any duration. It is repeated only until the answer begins.
+ * @returns its bytes. Reading fails with a QuittanceError when the connection breaks, or no data arrive for as long as an attempt may take.
  */
 export function requestStream(
   options: TransportOptions,
@@ -61,7 +61,7 @@ export function requestStream(
 /** One request and its answer, until it is read. */
 type Attempt = {
   response: Response;
-  /** Does what must be done within the time limit. @throws QuittanceError `no_answer` or `aborted` when it fails. */
+  /** Runs what must finish within the time limit. @throws QuittanceError `no_answer` or `aborted` when it fails. */
   inTime: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
@@ -128,7 +128,7 @@ async function once<T>(
   });
 }
 
-/** The time limit runs while a piece is awaited, not while the reader does something else. */
+/** The time limit applies while waiting for data, not while the reader does something else. */
 function watchedBody({ response, inTime }: Attempt): ReadableStream<Uint8Array> {
   const reader = response.body?.getReader();
   return new ReadableStream<Uint8Array>(
@@ -146,7 +146,8 @@ function watchedBody({ response, inTime }: Attempt): ReadableStream<Uint8Array> 
 
 function mayRepeat({ code, status }: QuittanceError, { isIdempotent }: ApiRequest): boolean {
   if (code === 'no_answer') return isIdempotent;
-  // An edge that lost the service on the way answers 503 as well, so only repeating is safe, never believing that nothing happened.
+  // An edge that lost the connection to the service also answers 503, so the request may have had an effect. Only repeating an idempotent
+  // one is safe.
   return status === 429 || (status === 503 && isIdempotent);
 }
 

@@ -5,7 +5,7 @@ type Schemas = components['schemas'];
 export type AccessCode = Schemas['AccessCode'];
 export type CreationLimits = Schemas['CreationLimits'];
 export type DeliveryRecord = Schemas['DeliveryRecord'];
-/** Codes of errors that have no schema of their own. */
+/** Codes of errors that have no separate schema. */
 export type DocumentedErrorCode = Schemas['ErrorCode'];
 export type FoundTransfer = Schemas['FoundTransfer'];
 export type FoundTransfers = Schemas['FoundTransfers'];
@@ -29,11 +29,11 @@ export type WebhookConfigured = Schemas['WebhookConfigured'];
 export type WebhookSettings = Schemas['WebhookSettings'];
 export type WebhookTest = Schemas['WebhookTest'];
 
-/** The event of a payment that is PAID: the only one that is a reason to deliver goods. */
+/** The event of a PAID payment: the only one for which to deliver goods. */
 export type PaidEvent = Schemas['WebhookEvent'];
-/** An event of another kind, which a merchant chose to be told. */
+/** An event of another kind that a merchant subscribed to. */
 export type NoticeEvent = Schemas['WebhookNotice'];
-/** What POST /merchant/webhook/test sends. */
+/** The event that POST /merchant/webhook/test sends. */
 export type TestEvent = {
   event_id: string;
   event_type: 'test';
@@ -44,12 +44,12 @@ export type TestEvent = {
   transaction_event_index: null;
   description: string;
 };
-/** What an endpoint is sent. `status` tells which: PAID, CHECKING, EXPIRED, CANCELLED, UNMATCHED or TEST. */
+/** An event that an endpoint receives. `status` says which: PAID, CHECKING, EXPIRED, CANCELLED, UNMATCHED or TEST. */
 export type WebhookEvent = PaidEvent | NoticeEvent | TestEvent;
 
 type QueryOf<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
 
-/** Which payments; all of them unless something is given. */
+/** Filters for payments; all payments without a filter. */
 export type PaymentFilters = QueryOf<'listPayments'>;
 export type PageQuery = QueryOf<'pagePayments'>;
 export type ExportQuery = Omit<QueryOf<'exportPayments'>, 'format'>;

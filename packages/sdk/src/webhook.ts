@@ -1,7 +1,7 @@
 import { readJson } from './errors.ts';
 import type { WebhookEvent } from './types.ts';
 
-/** Signing keys by their ids, each as it was shown. During a rotation the old key stays here for five minutes. */
+/** Signing keys by id, each as it was shown. During a rotation the old key stays here for five minutes. */
 export type SigningKeys = Readonly<Record<string, string>>;
 
 /** The headers of a request: a Fetch `Headers`, or Node's `request.headers`. */
@@ -16,7 +16,7 @@ export type VerificationProblem =
   | 'body_unreadable'
   | 'event_id_differs';
 
-/** The request is not to be believed. `problem` says why; the sender must not be told. */
+/** The request must not be trusted. `problem` says why; don't tell the sender. */
 export class WebhookVerificationError extends Error {
   readonly problem: VerificationProblem;
   constructor(problem: VerificationProblem, message: string) {
@@ -27,8 +27,8 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * The keys or the clock of this side cannot verify any request. It says nothing about the request, so answer 500: the sender repeats
- * the event, and nothing is lost once the configuration is right. The message never holds a key.
+ * Your keys or your clock cannot verify any request. This says nothing about the request, so answer 500: the sender repeats the event, and
+ * nothing is lost once the configuration is right. The message never contains a key.
  */
 export class WebhookConfigurationError extends Error {
   constructor(message: string) {
@@ -40,18 +40,18 @@ export class WebhookConfigurationError extends Error {
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Every signing key that was ever issued: 32 random bytes, in base64url without padding or in standard base64 with it. An HMAC takes an
- * empty key, or the text "null", as well as any other, and then anybody can sign.
+ * Every signing key that was ever issued: 32 random bytes, in base64url without padding or in standard base64 with it. An HMAC accepts an
+ * empty key, or the text "null", like any other, and then anyone could sign.
  */
 const SIGNING_KEY = /^whsec_[A-Za-z0-9+/_-]{43,}=?$/;
 
 /**
- * Checks that a request to the endpoint is an event of ours: that the signature is of these bytes, by a key of ours, and recent.
- * What the event says is still to be compared with the order: that it is one of yours, its amount, and the status PAID.
- * @param rawBody the body as it came, before any parser.
- * @param now Unix milliseconds, the clock's unless given.
- * @returns the event. @throws WebhookVerificationError when it is not to be believed, and WebhookConfigurationError when `keys` or `now`
- * are wrong, whatever the request is.
+ * Checks that a request to the endpoint is an event of Quittance: that these bytes were signed with one of your keys, recently. You still
+ * have to compare its content with the order: that it is one of yours, its amount, and the status PAID.
+ * @param rawBody the raw body, before any parser.
+ * @param now Unix milliseconds. Default: the clock's.
+ * @returns the event. @throws WebhookVerificationError when it must not be trusted, and WebhookConfigurationError when `keys` or `now` are
+ * wrong, for any request.
  */
 export async function verifyWebhook(
   rawBody: Uint8Array | ArrayBuffer | string,
@@ -76,20 +76,20 @@ export async function verifyWebhook(
   return event as unknown as WebhookEvent;
 }
 
-/** Looks at the values themselves, for callers in JavaScript have no types. @throws WebhookConfigurationError. */
+/** Checks the values themselves, because callers in JavaScript have no types. @throws WebhookConfigurationError. */
 function checkConfiguration(keys: unknown, now: unknown): void {
-  // Nothing is further from NaN than the tolerance, so a clock that is none would accept every age.
+  // No comparison with NaN exceeds the tolerance, so an invalid clock would accept any age.
   if (!Number.isFinite(now)) throw new WebhookConfigurationError('the clock must be a number of milliseconds');
   const isRecord = typeof keys === 'object' && keys !== null && !Array.isArray(keys);
   const values: unknown[] = isRecord ? Object.values(keys) : [];
   if (values.length === 0) throw new WebhookConfigurationError('there must be signing keys, by their ids');
-  // No id is named: where somebody has mixed the two up, it is the key.
+  // No id is named: if id and key were swapped, it is the key.
   if (!values.every((key) => typeof key === 'string' && SIGNING_KEY.test(key))) {
     throw new WebhookConfigurationError('every signing key must be whsec_ and at least 43 characters of base64');
   }
 }
 
-/** What is needed of the headers. They are small, so read them before the body. @throws WebhookVerificationError header_missing. */
+/** The required headers. They are small, so read them before the body. @throws WebhookVerificationError header_missing. */
 export function readSignedHeaders(headers: RequestHeaders) {
   const header = (name: string): string => onlyHeader(headers, name);
   return {
@@ -100,7 +100,7 @@ export function readSignedHeaders(headers: RequestHeaders) {
   };
 }
 
-/** Compares in constant time, as WebCrypto verifies an HMAC. */
+/** Compares in constant time, as WebCrypto does when it verifies an HMAC. */
 async function isSigned(key: string, timestamp: string, body: Uint8Array, signature: string): Promise<boolean> {
   const hex = /^v1=([0-9a-f]{64})$/.exec(signature)?.[1];
   if (hex === undefined) return false;
@@ -116,7 +116,7 @@ async function isSigned(key: string, timestamp: string, body: Uint8Array, signat
   return crypto.subtle.verify('HMAC', cryptoKey, expected, signed);
 }
 
-/** One that is there twice has no value that both sides agree on. */
+/** A header that occurs twice has no value on which both sides agree. */
 function onlyHeader(headers: RequestHeaders, name: string): string {
   const lower = name.toLowerCase();
   const values = isFetchHeaders(headers)
@@ -129,7 +129,7 @@ function onlyHeader(headers: RequestHeaders, name: string): string {
   return value;
 }
 
-/** By what it can do: runtimes bring classes of their own. */
+/** Checked by its methods, because runtimes have their own classes. */
 export const isFetchHeaders = (headers: RequestHeaders): headers is Headers => typeof headers.get === 'function';
 
 function readEvent(body: Uint8Array): Record<string, unknown> | null {

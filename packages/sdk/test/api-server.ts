@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
-/** What one request is answered. A function does it by hand. */
+/** The answer to one request. A function writes it itself. */
 export type Answer =
   | { status?: number; headers?: Record<string, string>; body?: unknown }
   | ((response: ServerResponse) => void);
 
-/** An HTTP server that gives these answers, one for each request, and keeps what it was asked. */
+/** An HTTP server that gives these answers, one for each request, and records its requests. */
 export async function apiServer(answers: readonly Answer[]) {
   const received: Received[] = [];
   const server = createServer((request, response) => {

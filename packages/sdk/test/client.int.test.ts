@@ -13,7 +13,7 @@ const creation = { amount: '49.90', merchant_wallet: `0x${'1'.repeat(40)}`, desc
 const payment = { payment_id: 'pay_1', status: 'PENDING' };
 const unavailable: Answer = { status: 503, body: { detail: 'Service temporarily unavailable', code: 'unavailable' } };
 const broken: Answer = (response) => response.destroy();
-/** Promises more than comes. */
+/** Declares more bytes than it sends. */
 const standsStill =
   (text: string, status = 200) =>
   (response: ServerResponse): void => {
@@ -23,7 +23,7 @@ const breaksOff =
   (text: string) =>
   (response: ServerResponse): void => {
     standsStill(text)(response);
-    // Once the beginning is there.
+    // Once the first bytes have been sent.
     response.write(' ', () => response.destroy());
   };
 
@@ -62,7 +62,7 @@ describe('a creation', () => {
     }
   });
 
-  test('takes the key it is given, and an error carries it', async () => {
+  test('uses the given key, and an error has it', async () => {
     const conflict = { detail: 'Finish the current payment first', code: 'payment_unfinished' };
     const { client, received } = await world([{ status: 409, headers: { 'x-request-id': 'r1' }, body: conflict }]);
     const error = await errorOf(client.createPayment(creation, { idempotencyKey: 'order-1' }));
@@ -83,7 +83,7 @@ describe('an error', () => {
     });
   });
 
-  test('of access has its own code', async () => {
+  test('about access has its own code', async () => {
     const detail = { code: 'daily_quota_exhausted', message: 'Come back tomorrow' };
     const { client } = await world([{ status: 403, body: { detail, code: detail.code } }]);
     expect(await errorOf(client.createPayment(creation))).toMatchObject({
@@ -96,12 +96,12 @@ describe('an error', () => {
     [404, 'not_found'],
     [418, 'unreadable_answer'],
     [500, 'internal_error'],
-  ])('of something in between that answers a page with %d is %s', async (status, code) => {
+  ])('of a proxy that answers a page with %d is %s', async (status, code) => {
     const { client } = await world([{ status, body: '<h1>no</h1>' }], { maxRetries: 0 });
     expect(await errorOf(client.getLimits())).toMatchObject({ code, status });
   });
 
-  test('says that a success was not the answer of the API', async () => {
+  test('says that a success did not come from the API', async () => {
     const { client } = await world([{ body: '<h1>welcome</h1>' }]);
     expect(await errorOf(client.getLimits())).toMatchObject({ code: 'unreadable_answer', status: 200 });
   });
@@ -124,7 +124,7 @@ describe('repeating', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('is left out where twice would be more than once', async () => {
+  test('is not made if repeating has a further effect', async () => {
     for (const answer of [unavailable, broken]) {
       const { client, received } = await world([answer]);
       await errorOf(client.retryEvent('evt_1'));
@@ -132,7 +132,7 @@ describe('repeating', () => {
     }
   });
 
-  test('ends when the caller does not want it any more', async () => {
+  test('ends when the caller aborts', async () => {
     const stop = new AbortController();
     const { client, received } = await world([
       (response) => {
@@ -150,15 +150,15 @@ describe('repeating', () => {
 
   test.each([
     ['is not answered in time', silent],
-    ['is answered by a body that breaks off', breaksOff('{"access_type"')],
-    ['is answered by a body that stands still', standsStill('{"access_type"')],
-    ['is refused by a body that stands still', standsStill('{"detail"', 503)],
-  ])('goes on after an attempt that %s', async (_how, answer) => {
+    ['is answered by a truncated body', breaksOff('{"access_type"')],
+    ['is answered by a body that stops arriving', standsStill('{"access_type"')],
+    ['is refused by a body that stops arriving', standsStill('{"detail"', 503)],
+  ])('is made after an attempt that %s', async (_how, answer) => {
     const { client } = await world([answer, ...Array<Answer>(4).fill({ body: limits })], { timeoutMs: 1_000 });
     expect(await client.getLimits()).toEqual(limits);
   });
 
-  test('is left out after a body that breaks off where twice would be more than once', async () => {
+  test('is not made after a truncated body if repeating has a further effect', async () => {
     const { client, received } = await world([breaksOff('{"event_id"')]);
     expect(await errorOf(client.retryEvent('evt_1'))).toMatchObject({ code: 'no_answer' });
     expect(received).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('repeating', () => {
     expect(error).toMatchObject({ code: 'no_answer', idempotencyKey: 'order-1' });
   });
 
-  test('ends when the caller does not want the rest of an answer any more', async () => {
+  test('ends when the caller aborts during an answer', async () => {
     const stop = new AbortController();
     const { client, received } = await world([
       (response) => {
@@ -200,7 +200,7 @@ describe('a cancellation', () => {
     ]);
   });
 
-  test('of a payment that is paid is refused', async () => {
+  test('of a paid payment is refused', async () => {
     const { client } = await world([conflict, { body: { payment_id: 'pay_1', status: 'PAID' } }]);
     expect(await errorOf(client.cancelPayment('pay_1'))).toMatchObject({ code: 'cancel_unavailable' });
   });
@@ -215,7 +215,7 @@ describe('an acceptance', () => {
     reason: 'ambiguous' as const,
   };
 
-  test('sends what names the transfer, and confirms candidates only where the caller says so', async () => {
+  test('sends the fields that identify the transfer, and confirms candidates only if the caller does', async () => {
     const { client, received } = await world([{ body: {} }, { body: {} }]);
     await client.acceptTransfer('pay_1', { ...listed, candidate_count: 2 } as typeof transfer);
     await client.acceptTransfer('pay_1', { ...transfer, confirm_candidates: 2 });
@@ -234,7 +234,7 @@ describe('many payments', () => {
     return taken;
   };
 
-  test('are read page by page, as they are taken', async () => {
+  test('are read page by page, as they are needed', async () => {
     const { client, received } = await world([
       { body: { payments: [one, two], next_cursor: 'c1' } },
       { body: { payments: [three], next_cursor: null } },
@@ -257,7 +257,7 @@ describe('many payments', () => {
       response.end();
     };
 
-  test('are exported whole, however the bytes come', async () => {
+  test('are exported completely, however the bytes arrive', async () => {
     const text = `${[one, two, { end: 2 }].map((line) => JSON.stringify(line)).join('\n')}\n`;
     const { client, received } = await world([exported(...text.match(/.{1,7}|\n/gs)!)]);
     expect(await take(client.exportPayments({ status: 'PAID' }))).toEqual([one, two]);
@@ -285,7 +285,7 @@ describe('many payments', () => {
     expect(received).toHaveLength(1);
   });
 
-  test.each(ways)('are an error when an export as %s stands still', async (_format, read) => {
+  test.each(ways)('are an error when an export as %s stops arriving', async (_format, read) => {
     const { client } = await world([standsStill(line)], { timeoutMs: 500, maxRetries: 0 });
     expect(await errorOf(read(client))).toMatchObject({ code: 'no_answer' });
   });
@@ -301,7 +301,7 @@ describe('many payments', () => {
     expect(await errorOf(read(client, stop.signal))).toMatchObject({ code: 'aborted' });
   });
 
-  test('may be exported for longer than an answer may take', async () => {
+  test('may be exported for longer than the time limit of an answer', async () => {
     jest.useFakeTimers();
     let body!: ReadableStreamDefaultController<Uint8Array>;
     const answer = new Response(new ReadableStream<Uint8Array>({ start: (controller) => void (body = controller) }));
@@ -312,19 +312,19 @@ describe('many payments', () => {
     const payments = createClient({ baseUrl: 'http://pay.example', fetch }).exportPayments();
     body.enqueue(Buffer.from(line));
     expect((await payments.next()).value).toEqual(one);
-    // The shop has work to do with it.
+    // The shop works on the payment meanwhile.
     jest.advanceTimersByTime(60_000);
     body.enqueue(Buffer.from('{"end":1}\n'));
     expect(await take(payments)).toEqual([]);
   });
 });
 
-test('paths and secrets are sent as the API wants them', async () => {
+test('paths and secrets are sent as the API requires them', async () => {
   const { client, received } = await world([{ body: payment }, { body: { new_api_key: 'qk_2' } }]);
   await client.getPublicStatus('https://pay.example.com/pay/abc_-');
   await client.rotateApiKey('qr_1');
   expect(received.map(({ path }) => path)).toEqual(['/api/v1/payments/abc_-', '/api/v1/merchant/rotate-key']);
-  // Nobody who looks at a link is given the key, nor does a rotation carry two credentials.
+  // A request for a link has no key, and a rotation has only one credential.
   expect(received.map(({ headers }) => [headers['x-api-key'], headers['secret-key']])).toEqual([
     [undefined, undefined],
     [undefined, 'qr_1'],

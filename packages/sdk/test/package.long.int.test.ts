@@ -62,7 +62,7 @@ test('installs into a bare project with nothing else, and is loaded by import an
   }
 });
 
-test('brings the rehearsal of a receiver as a command', async () => {
+test('includes the rehearsal of a receiver as a command', async () => {
   const server = createServer((_request, response) => response.writeHead(401).end());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -81,7 +81,7 @@ test('brings the rehearsal of a receiver as a command', async () => {
   }
 });
 
-test('its declarations are right for a strict project of either kind', async () => {
+test('its declarations are valid for a strict project of either kind', async () => {
   const source = `
     import { createClient, type Payment, type WebhookEvent } from '@quittance/sdk';
     const client = createClient({ baseUrl: 'https://pay.example' });

@@ -88,22 +88,22 @@ test.each(ways)('%s: an event is handled and answered', async (_name, send) => {
   expect(errors).toEqual([]);
 });
 
-test.each(ways)('%s: what is not to be believed is not handled, and told to onError', async (_name, send) => {
+test.each(ways)('%s: an untrusted request is not handled, and is passed to onError', async (_name, send) => {
   const forged = { ...signed(body), body: body.replace('10.50', '0.01') };
   expect((await send(forged)).status).toBe(400);
-  // Comes again later, when the clock or the key is right.
+  // It is sent again later, when the clock or the key is right.
   expect((await send(signed(body, 1_000_000_000))).status).toBe(401);
   expect(events).toEqual([]);
   expect(errors).toMatchObject([{ problem: 'signature_wrong' }, { problem: 'timestamp_out_of_tolerance' }]);
 });
 
-test.each(ways)('%s: an error of the handler is a 500, so that the event comes again', async (_name, send) => {
+test.each(ways)('%s: an error of the handler is a 500, so that the event is sent again', async (_name, send) => {
   isBroken = true;
   expect((await send(signed(body))).status).toBe(500);
   expect(errors).toMatchObject([{ message: 'the database is away' }]);
 });
 
-test.each(ways)('%s: a body that no event has is refused', async (_name, send) => {
+test.each(ways)('%s: a body that cannot be an event is refused', async (_name, send) => {
   expect((await send(signed('x'.repeat(70_000)))).status).toBe(413);
 });
 
@@ -113,13 +113,13 @@ test('a parser that took the raw body is an error that says so', async () => {
   expect(errors).toMatchObject([{ message: 'the raw body is gone: mount the receiver before express.json()' }]);
 });
 
-test('only POST is taken', async () => {
+test('only POST is accepted', async () => {
   expect((await fetchReceive(new Request('https://shop.example/webhook'))).status).toBe(405);
   const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/node`);
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
 });
 
-test.each(ways)('%s: keys that verify nothing are a 500, so that the event comes again', async (_name, send) => {
+test.each(ways)('%s: keys that verify nothing are a 500, so that the event is sent again', async (_name, send) => {
   keys = { [keyId]: '' };
   expect((await send(signed(body))).status).toBe(500);
   expect(errors).toEqual([expect.any(WebhookConfigurationError)]);
@@ -127,7 +127,7 @@ test.each(ways)('%s: keys that verify nothing are a 500, so that the event comes
   expect((await send(signed(body))).status).toBe(204);
 });
 
-test('without onError, keys that verify nothing are told on the console, and forgers are not', async () => {
+test('without onError, keys that verify nothing are reported on the console, and forged requests are not', async () => {
   const written = jest.spyOn(console, 'error').mockImplementation(() => undefined);
   try {
     const silent = fetchReceiver({ keys: () => keys, onEvent: options.onEvent });
@@ -142,7 +142,7 @@ test('without onError, keys that verify nothing are told on the console, and for
   }
 });
 
-/** 64 MiB, and how much of them was taken. */
+/** 64 MiB, and how much of it was read. */
 function largeBody() {
   const counted = { taken: 0 };
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
@@ -158,11 +158,11 @@ const aLittleMore = 5 * 16_384;
 
 test.each([
   ['of no length', signedHeaders, 413, aLittleMore],
-  ['whose length is a lie', { ...signedHeaders, 'Content-Length': '10' }, 413, aLittleMore],
-  ['whose length is no number', { ...signedHeaders, 'Content-Length': 'x' }, 413, aLittleMore],
-  ['whose length is too much', { ...signedHeaders, 'Content-Length': '65537' }, 413, 0],
+  ['whose length is wrong', { ...signedHeaders, 'Content-Length': '10' }, 413, aLittleMore],
+  ['whose length is not a number', { ...signedHeaders, 'Content-Length': 'x' }, 413, aLittleMore],
+  ['whose length is too large', { ...signedHeaders, 'Content-Length': '65537' }, 413, 0],
   ['that is not signed', { 'Transfer-Encoding': 'chunked' }, 400, 0],
-])('fetch: of a body %s no more is read than an event has', async (_name, headers, status, mostTaken) => {
+])('fetch: of a body %s no more is read than the limit', async (_name, headers, status, mostTaken) => {
   const { counted, stream } = largeBody();
   const init = { method: 'POST', headers, body: stream, duplex: 'half' } as RequestInit;
   const answer = await fetchReceive(new Request('https://shop.example/webhook', init));
@@ -170,7 +170,7 @@ test.each([
   expect(counted.taken).toBeLessThanOrEqual(mostTaken);
 });
 
-test('fetch: a body that something else has read is an error that says so', async () => {
+test('fetch: a body that other code has read is an error that says so', async () => {
   const request = new Request('https://shop.example/webhook', signed(body));
   await request.text();
   expect((await fetchReceive(request)).status).toBe(500);
@@ -183,7 +183,7 @@ async function statusUntilClosed(path: string, head: Record<string, string>, sen
   const lines = Object.entries({ Host: 'shop.example', ...head }).map(([name, value]) => `${name}: ${value}\r\n`);
   let answer = '';
   socket.on('data', (chunk) => (answer += chunk.toString()));
-  // What was not read when the connection was closed.
+  // The part that was not read when the connection was closed.
   socket.on('error', () => undefined);
   socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${sent}`);
   await once(socket, 'close');
@@ -192,7 +192,7 @@ async function statusUntilClosed(path: string, head: Record<string, string>, sen
 
 const chunk = `1400\r\n${'x'.repeat(0x1400)}\r\n`;
 
-test.each(['/express', '/node'])('%s: what has no end is answered, and its connection closed', async (path) => {
+test.each(['/express', '/node'])('%s: an endless body is answered, and its connection closed', async (path) => {
   const chunked = { 'Transfer-Encoding': 'chunked' };
   expect(await statusUntilClosed(path, { ...signedHeaders, ...chunked }, chunk.repeat(14))).toBe(413);
   expect(await statusUntilClosed(path, { ...signedHeaders, 'Content-Length': '629145600' }, '')).toBe(413);
@@ -200,12 +200,12 @@ test.each(['/express', '/node'])('%s: what has no end is answered, and its conne
   expect(await statusUntilClosed(path, { 'Content-Length': '629145600' }, '')).toBe(413);
 });
 
-test.each(['/express', '/node'])('%s: what is not signed is answered before its body has come', async (path) => {
+test.each(['/express', '/node'])('%s: an unsigned request is answered before its body has arrived', async (path) => {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(`POST ${path} HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1000\r\n\r\n`);
   const [refused] = (await once(socket, 'data')) as [Buffer];
   expect(refused.toString()).toMatch(/^HTTP\/1\.1 400 [^]*keep-alive/i);
-  // The connection goes on behind the rest of it, as the sender may have sent that already.
+  // The connection continues after the rest of it, because the sender may already have sent that.
   socket.write(`${'x'.repeat(1_000)}GET ${path} HTTP/1.1\r\nHost: shop.example\r\n\r\n`);
   const [next] = (await once(socket, 'data')) as [Buffer];
   expect(next.toString()).toMatch(/^HTTP\/1\.1 40[45] /);

@@ -41,14 +41,14 @@ describe('docs/vectors/webhook-signatures.json', () => {
   test.each(cases.map((vector) => [vector.name, vector] as const))('%s', async (_name, vector) => {
     const { headers, signing_keys: keys, now } = vector;
     expect(await problemOf(verifyWebhook(bodyOf(vector), headers, keys, now * 1_000))).toBe(vector.problem);
-    // Fetch's headers hold no text beyond Latin-1, nor does any request.
+    // Fetch's headers cannot contain text beyond Latin-1, nor can any request.
     if (!Object.values(headers).every((value) => /^[\x20-\x7e]*$/.test(value))) return;
     expect(await problemOf(verifyWebhook(bodyOf(vector), new Headers(headers), keys, now * 1_000))).toBe(
       vector.problem,
     );
   });
 
-  test('has what is accepted, and every problem', () => {
+  test('has an accepted request, and every problem', () => {
     expect(cases.filter(({ accepted }) => accepted).length).toBeGreaterThan(5);
     expect(cases.every(({ accepted, problem }) => accepted === (problem === null))).toBe(true);
     expect([...new Set(cases.flatMap(({ problem }) => problem ?? []))].sort()).toEqual([
@@ -72,7 +72,7 @@ test('an event is read as it was sent, from bytes, an ArrayBuffer and text', asy
   }
 });
 
-test('a header that is there twice is refused', async () => {
+test('a header that occurs twice is refused', async () => {
   const { headers, signing_keys: keys, now, body = '' } = genuine;
   for (const [name, value] of Object.entries(headers)) {
     for (const twice of [
@@ -87,12 +87,12 @@ test('a header that is there twice is refused', async () => {
   }
 });
 
-test('without a time, the clock says what is recent', async () => {
+test('without a given time, the clock decides what is recent', async () => {
   const { headers, signing_keys: keys, body = '' } = genuine;
   expect(await problemOf(verifyWebhook(body, headers, keys))).toBe('timestamp_out_of_tolerance');
 });
 
-/** The genuine request, signed by another key. */
+/** The genuine request, signed with another key. */
 function signedBy(key: string) {
   const { headers, now, body = '' } = genuine;
   const hex = createHmac('sha256', key).update(`${now}.${body}`).digest('hex');
@@ -100,7 +100,7 @@ function signedBy(key: string) {
 }
 const [[keyId, rightKey]] = Object.entries(genuine.signing_keys) as [[string, string]];
 
-/** With the text that HMAC would take for the key. */
+/** With the text that HMAC would use as the key. */
 const keysOfNobody: [string, unknown, string][] = [
   ['an empty text', '', ''],
   ['null', null, 'null'],
@@ -108,23 +108,23 @@ const keysOfNobody: [string, unknown, string][] = [
   ['a number', 7, '7'],
   ['an array', [rightKey], rightKey],
   ['another credential', `qk_${'a'.repeat(43)}`, `qk_${'a'.repeat(43)}`],
-  ['the prefix alone', 'whsec_', 'whsec_'],
+  ['only the prefix', 'whsec_', 'whsec_'],
   ['a key without its last character', rightKey.slice(0, -1), rightKey.slice(0, -1)],
   ['a key with a line break', `${rightKey}\n`, `${rightKey}\n`],
 ];
 
-test.each(keysOfNobody)('%s as a key is a configuration error, whoever signed', async (_name, key, text) => {
+test.each(keysOfNobody)('%s as a key is a configuration error, whatever the signature', async (_name, key, text) => {
   const { body, headers, now } = signedBy(text);
   const alone = { [keyId]: key } as SigningKeys;
   await expect(verifyWebhook(body, headers, alone, now)).rejects.toThrow(WebhookConfigurationError);
-  // Also beside a right one that signed: it would be taken for the other's id.
+  // Also together with a right one that signed, whose id it might be.
   const genuinely = signedBy(rightKey);
   const beside = { [keyId]: rightKey, whk_2: key } as SigningKeys;
   await expect(verifyWebhook(body, genuinely.headers, beside, now)).rejects.toThrow(WebhookConfigurationError);
 });
 
 test.each([[{}], [null], [undefined], [[rightKey]], [new Map([[keyId, rightKey]])], [rightKey]])(
-  'keys of another form are an error of the configuration, which tells no key: %p',
+  'keys of another format are a configuration error, which shows no key: %p',
   async (keys) => {
     const { body, headers, now } = signedBy(rightKey);
     const error: unknown = await verifyWebhook(body, headers, keys as unknown as SigningKeys, now).catch(
@@ -135,14 +135,14 @@ test.each([[{}], [null], [undefined], [[rightKey]], [new Map([[keyId, rightKey]]
   },
 );
 
-test('a key whose id was put in its place is not told', async () => {
+test('a key that was swapped with its id is not shown', async () => {
   const { body, headers, now } = signedBy(rightKey);
   const verified = verifyWebhook(body, headers, { [rightKey]: keyId }, now);
   await expect(verified).rejects.toThrow(WebhookConfigurationError);
   await expect(verified).rejects.not.toThrow(rightKey);
 });
 
-test('every form in which keys were ever given is taken', async () => {
+test('every format in which keys were ever issued is accepted', async () => {
   const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));
   for (const encoding of ['base64url', 'base64'] as const) {
     const key = `whsec_${bytes.toString(encoding)}`;
@@ -152,7 +152,7 @@ test('every form in which keys were ever given is taken', async () => {
 });
 
 test.each([Number.NaN, Infinity, -Infinity, null, '', String(genuine.now * 1_000), {}])(
-  'a clock that is no number is an error of the configuration: %p',
+  'a clock that is not a number is a configuration error: %p',
   async (now) => {
     const { headers, signing_keys: keys, body = '' } = genuine;
     const verified = verifyWebhook(body, headers, keys, now as number);

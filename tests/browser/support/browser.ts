@@ -2,7 +2,7 @@ import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { findChromium } from '@quittance/local-backends/chromium.ts';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 
-/** The devices that pages are looked at with. */
+/** The devices that tests emulate. */
 const devices = {
   phone: { viewport: { width: 360, height: 740 }, deviceScaleFactor: 3, isMobile: true, hasTouch: true },
   smallPhone: { viewport: { width: 320, height: 568 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
@@ -13,38 +13,39 @@ export type Device = keyof typeof devices;
 
 export type VisitOptions = BrowserContextOptions & {
   device?: Device;
-  /** What may be said on the console, where a test provokes it. */
+  /** Console messages that a test provokes. */
   expected?: RegExp;
 };
 
-/** A browser of one visitor, with no other visitor's history in it. */
+/** The browser session of one visitor, without other visitors' history. */
 export type Visit = {
   page: Page;
   context: BrowserContext;
-  /** Everything that a page must not do: errors, warnings, breaches of its own policy, requests to another host. */
+  /** Everything that a page must not do: errors, warnings, violations of its own policy, requests to another host. */
   complaints: string[];
 };
 
 export type TestBrowser = {
   visit(options?: VisitOptions): Promise<Visit>;
   /**
-   * The page of a visitor who only looks, kept for the next one with the same options: a new visit takes longer to open than a page to look at.
-   * @param who where the site knows its visitors.
+   * The page of a visitor who only reads. It is kept for the next call with the same options, because a new visit takes longer to open than
+   * a page.
+   * @param who if the site knows its visitors.
    */
   look(options?: VisitOptions, who?: string): Promise<Page>;
-  /** @throws Error listing what pages complained about since the last time; every visit of its own is closed. */
+  /** Closes every visit except those kept for look(). @throws Error listing what pages complained about since the last call. */
   leaveAll(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** One real browser; each visit is shut off from the others. @param options.forReading with fonts for every language. */
+/** One real browser; visits are isolated from each other. @param options.forReading with fonts for every language. */
 export async function openBrowser({ forReading = false }: { forReading?: boolean } = {}): Promise<TestBrowser> {
   const found = await findChromium({ toolsDirectory: stackDirectory().tools, forReading });
   const browser = await chromium.launch({
     executablePath: found.program,
     env: { ...ownEnvironment(), ...found.env },
     chromiumSandbox: found.canSandbox,
-    // Names cannot be looked up, so that nothing but this machine can be reached, whatever a page holds.
+    // Names don't resolve, so a page can reach only this machine, whatever it contains.
     args: ['--disable-background-networking', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   });
   let visits: Visit[] = [];
@@ -73,7 +74,7 @@ export async function openBrowser({ forReading = false }: { forReading?: boolean
 }
 
 async function openVisit(browser: Browser, { device = 'phone', expected, ...options }: VisitOptions): Promise<Visit> {
-  // What moves without an end is drawn sixty times a second, by the processor here, for as long as its page is open.
+  // An endless animation is drawn sixty times a second, here by the processor, as long as its page is open.
   const still = { reducedMotion: 'reduce' } as const;
   const context = await browser.newContext({ locale: 'en-US', ...still, ...devices[device], ...options });
   context.setDefaultTimeout(30_000);
@@ -85,7 +86,7 @@ async function openVisit(browser: Browser, { device = 'phone', expected, ...opti
     const { hostname, protocol } = new URL(request.url());
     if (protocol !== 'data:' && hostname !== '127.0.0.1') complaints.push(`a request to ${request.url()}`);
   });
-  // Breaches of the content security policy are told here too.
+  // Violations of the content security policy are reported here too.
   context.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complain(`console: ${message.text()}`);
   });
@@ -97,7 +98,7 @@ async function openVisit(browser: Browser, { device = 'phone', expected, ...opti
   return { page: await context.newPage(), context, complaints };
 }
 
-/** Ours without what is undefined. */
+/** Our environment without undefined values. */
 function ownEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),

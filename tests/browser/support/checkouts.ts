@@ -1,6 +1,6 @@
 import type { PublicPayment, CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 
-/** What `main[data-state]` may say of a payment. */
+/** The values of `main[data-state]`. */
 export const states = ['waiting', 'over', 'arrived', 'frozen', 'seen', 'paid', 'expired', 'cancelled'] as const;
 export type State = (typeof states)[number];
 
@@ -13,11 +13,11 @@ type Changes = Partial<PublicPayment> &
   Partial<
     Pick<CheckoutPayment, 'confirmations' | 'merchant_id' | 'reference' | 'return_url' | 'lookup' | 'warnings'>
   > & {
-    /** Until the payment expires, on the server's clock. */
+    /** Minutes until the payment expires, on the server's clock. */
     minutesLeft?: number;
   };
 
-/** What payments tells of a payment whose page is in that state, now. */
+/** What payments answers for a payment whose page is in that state now. */
 export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
   const { minutesLeft, confirmations, merchant_id = null, reference = 'K7QMX2RD', ...others } = changes;
   const { return_url = null, lookup = null, warnings, ...payment } = others;
@@ -45,7 +45,7 @@ export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
   };
 }
 
-/** Warnings that a page can show besides its state, and money at payments that have ended, by names for tests and pictures. */
+/** Warnings that a page can show in addition to its state, and money at payments that have ended, by names for tests and pictures. */
 export const warned: Record<string, [state: State, changes: Changes]> = {
   'arrived-over': ['arrived', { minutesLeft: -1 }],
   'arrived-expired': ['arrived', { status: 'EXPIRED', minutesLeft: -1 }],

@@ -9,17 +9,17 @@ import { withDatabase } from '../../support/database.ts';
 import { asOperator } from '../../support/operator.ts';
 import type { Shop } from '../../support/shop.ts';
 
-/** What there is to be looked at in the console: one of each thing, as a shop and its customers would have made it. */
+/** Data for the console: one of each object, as a shop and its customers would have created it. */
 export type ConsoleData = {
   merchant: string;
   wallet: string;
-  /** Of payments. */
+  /** Payment ids. */
   paid: string;
   waiting: string;
   underpaid: string;
-  /** Of a transfer of 48.90 for the one that asks for 49.90. */
+  /** A transfer of 48.90 for a payment of 49.90. */
   lost: { transaction_id: string; transaction_event_index: number };
-  /** Of a transfer of 5.50 that may be for either of two payments, of 5 and 6. */
+  /** A transfer of 5.50 that may be for either of two payments, of 5 and 6. */
   either: ConsoleData['lost'];
   twins: [string, string];
   failedEvent: string;
@@ -29,7 +29,7 @@ export type ConsoleData = {
 
 type Pages = Record<string, (data: ConsoleData) => string>;
 
-/** Where a transfer is accepted for a payment. */
+/** The page that accepts a transfer for a payment. */
 export const acceptPath = (paymentId: string, transfer: ConsoleData['lost']): string =>
   `/payments/${paymentId}/accept?transaction_id=${transfer.transaction_id}&index=${transfer.transaction_event_index}`;
 
@@ -84,27 +84,27 @@ const merchantPages = {
   'my-payment-not-found': () => '/my/payments/none',
 } satisfies Pages as Pages;
 
-/** Every page, by whom it is for. */
+/** Every page, by its visitors. */
 export const pagesOf = { operator: consolePages, merchant: merchantPages };
 
 export type Visitor = keyof typeof pagesOf;
 
 export const visitors = Object.keys(pagesOf) as Visitor[];
 
-/** A page that was refused or not found is one, too; a browser writes that on its console. */
+/** A refusal and a page that does not exist count too; a browser reports them on its console. */
 export const expectedOfConsole = /status of (403|404|409|422)/;
 
-/** An admin, and somebody of the merchant whose things there are. @returns their credentials. */
+/** Creates an admin, and a person of the merchant that owns the data. @returns their credentials. */
 export async function welcomeVisitors(stack: Stack, { merchant }: ConsoleData): Promise<Record<Visitor, string>> {
   const { credential } = await merchantPersonCalled(stack, merchant, 'anna');
   return { operator: await operatorCalled(stack, 'ada', 'admin'), merchant: credential };
 }
 
-/** Gives somebody an account. @returns the credential. */
+/** Creates an operator. @returns the credential. */
 export const operatorCalled = async (stack: Stack, name: string, role: string): Promise<string> =>
   (await asOperator<{ credential: string }>(stack.file, 'POST', '/operators', { name, role })).credential;
 
-/** Gives somebody of a merchant an account. @returns the credential, and where a link leads that signs in once. */
+/** Creates a person of a merchant. @returns the credential, and the target of a link that signs in once. */
 export async function merchantPersonCalled(
   stack: Stack,
   merchantId: string,
@@ -116,7 +116,7 @@ export async function merchantPersonCalled(
   return { credential, linkPath: signInLinkPath(link) };
 }
 
-/** Signs in as a person does. */
+/** Signs in through the page. */
 export async function signIn(page: Page, stack: Stack, credential: string): Promise<void> {
   await page.goto(`${stack.file.console_url}/sign-in`);
   await page.getByLabel('Your credential').fill(credential);
@@ -124,7 +124,7 @@ export async function signIn(page: Page, stack: Stack, credential: string): Prom
   await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
 }
 
-/** Makes all of it. What would take days is written into the database as it would then be. */
+/** Creates all of the data. What would take days is written directly into the database. */
 export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData> {
   const paid = await shop.createOrThrow('10.50');
   await shop.pay('10.50');
@@ -175,21 +175,21 @@ export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData
   };
 }
 
-/** A transfer that is as near to one open payment as to another. */
+/** A transfer whose amount is equally near to two open payments. */
 export async function payEither(shop: Shop): Promise<Pick<ConsoleData, 'either' | 'twins'>> {
   const [less, more] = [await shop.createOrThrow('5'), await shop.createOrThrow('6')];
   const either = await loseMoney(shop, less.payment_id, '5.50');
   return { either, twins: [less.payment_id, more.payment_id] };
 }
 
-/** An order of 49.90. */
+/** Creates a payment of 49.90. */
 export async function orderOf(shop: Shop, order_id: string, more: Record<string, unknown> = {}): Promise<Payment> {
   const { status, text, body } = await insist(() => shop.order({ amount: '49.90', order_id, ...more }));
   if (status !== 201) throw new Error(`${order_id} answered ${status} ${text}`);
   return body;
 }
 
-/** A customer sends less than the payment asks for. @returns the transfer, once payments lists it as unmatched. */
+/** Pays less than the payment asks for. @returns the transfer, once payments lists it as unmatched. */
 export async function loseMoney(shop: Shop, paymentId: string, amount: string): Promise<ConsoleData['lost']> {
   const { transactionHash } = await shop.pay(amount);
   return eventually(

@@ -1,4 +1,4 @@
-/** All pictures beside each other, each with its name. @param names of the files, without `.png`. */
+/** A page with all pictures next to each other, each with its name. @param names of the files, without `.png`. */
 export function contactSheet(title: string, names: readonly string[]): string {
   const figures = names.map(
     (name) =>

@@ -1,4 +1,4 @@
-/** What a description may hold at worst: texts that the API accepts, as long as it accepts them, and some that only a fault could bring. */
+/** The worst descriptions: texts that the API accepts, at their maximum length, and some that only a fault could produce. */
 export const hostileDescriptions = {
   markup: '</bdi></dd></dl></main><script>alert(1)</script><img src=x onerror=alert(2)><style>*{display:none}</style>',
   attributes: '" onmouseover="alert(1)" style="position:fixed;inset:0" x=\'',

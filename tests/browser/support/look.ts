@@ -4,23 +4,23 @@ import jsQr from 'jsqr';
 import { PNG } from 'pngjs';
 import type { Locator, Page } from 'playwright-core';
 
-/** What is run in a page is no TypeScript: the types of this repository know no browser. */
+/** Code that runs in a page is not TypeScript, because this repository has no types of the browser. */
 const inPage = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const layout = inPage('in-page/layout.js');
 const geometry = inPage('in-page/geometry.js');
 
-/** WCAG 2.2 AA as far as a program can tell, and what is beyond it good practice. */
+/** WCAG 2.2 AA as far as a program can check it, and further good practice. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** @returns what overflows, scrolls sideways or is too small to hit; empty when all is well. */
+/** @returns elements that overflow, scroll sideways or are too small to tap; empty if there are none. */
 export const layoutProblems = (page: Page): Promise<string[]> => page.evaluate<string[]>(layout);
 
 export type Place = { text: string; left: number; right: number };
 
-/** Where the words of the page are from side to side; those of the description are left out, and those that time changes. */
+/** The horizontal positions of the page's texts, without the description and texts that change with time. */
 export const placesOfWords = (page: Page): Promise<Place[]> => page.evaluate<Place[]>(geometry);
 
-/** @returns what bars somebody from using the page, with the elements concerned; empty when all is well. */
+/** @returns accessibility violations with the elements concerned; empty if there are none. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
   const run = `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(tags)} }, resultTypes: ['violations'] })`;
@@ -30,7 +30,7 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   );
 }
 
-/** What a scanner reads off the screen, dark on light as most of them want it; null when it reads nothing. */
+/** What a scanner reads from the screen, dark on light as most scanners need it; null when it reads nothing. */
 export async function scan(code: Locator): Promise<string | null> {
   const { data, width, height } = PNG.sync.read(await code.screenshot());
   return jsQr.default(new Uint8ClampedArray(data), width, height, { inversionAttempts: 'dontInvert' })?.data ?? null;

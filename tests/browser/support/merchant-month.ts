@@ -13,13 +13,13 @@ const HOUR_MS = 3_600_000;
 /** Thirty days, and tomorrow for a test that runs past midnight. */
 export type Month = { from: string; to: string };
 
-/** What a month came to: exact, without zeros at the end of the sum. */
+/** A month's totals: exact, without zeros at the end of the sum. */
 export type Sums = { created: number; paid: number; paidAmount: string };
 
-/** With what separates and encloses cells. */
+/** Contains the separator and the quote of a CSV cell. */
 export const DESCRIPTION = 'Cake "Sacher", small';
 
-/** The past days of a month of a shop that sells round the clock, and the days before it. Every seventh that was paid was accepted, being short. */
+/** The past days of a month of a shop that sells all day, and the days before it. Every seventh paid payment was short and accepted. */
 export async function fillMonth({ postgres_url: url }: StackFile, merchant_id: string): Promise<Month> {
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const start = today - 29 * DAY_MS;
@@ -62,7 +62,7 @@ export async function sumsInDatabase(stack: StackFile, merchantId: string, { fro
   return row;
 }
 
-/** The totals that stand above the report. */
+/** The totals above the report. */
 export async function sumsOnPage(page: Page): Promise<Sums> {
   const names = await page.locator('main dl dt').allInnerTexts();
   const values = await page.locator('main dl dd').allInnerTexts();

@@ -2,7 +2,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 
 const common = { decimals: 6, confirmations: 12, finality: 'confirmations', poll_interval_ms: 1000 } as const;
 
-/** The networks file of the gateway that is looked at: one network of each family of addresses. */
+/** The networks file of the gateway under test: one network of each address family. */
 export const networks: Network[] = [
   {
     ...common,

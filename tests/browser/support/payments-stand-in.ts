@@ -7,16 +7,16 @@ import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 
 export type PaymentsStandIn = {
   url: string;
-  /** Another payment. @returns its public token. */
+  /** Adds a payment. @returns its public token. */
   add(checkout: CheckoutPayment): string;
-  /** What the gateway is told of it from now on. */
+  /** Sets what the gateway gets for it from now on. */
   change(token: string, checkout: CheckoutPayment): void;
-  /** Answers 503 from now on, or no longer: as a service does whose database is away. */
+  /** Answers 503 from now on, or stops doing so: like a service whose database is down. */
   fail(isFailing: boolean): void;
   close(): Promise<void>;
 };
 
-/** Stands where payments stands, on a socket of its own, and knows the payments that a test tells it: in any state, at any time. */
+/** Replaces payments, on its own socket. It knows the payments that a test adds: in any state, at any time. */
 export async function startPaymentsStandIn(): Promise<PaymentsStandIn> {
   const known = new Map<string, CheckoutPayment>();
   let isFailing = false;

@@ -1,14 +1,14 @@
 import type { WatchedPage } from './watched-page.ts';
 
 export const stateOf = ({ page }: WatchedPage) => page.locator('main').getAttribute('data-state');
-/** Seconds that the countdown shows. */
+/** The seconds that the countdown shows. */
 export const countdownOf = async ({ page }: WatchedPage) => {
   const [minutes, seconds] = ((await page.locator('.countdown').textContent()) ?? '').split(':').map(Number);
   return minutes! * 60 + seconds!;
 };
 export const noteOf = ({ page }: WatchedPage) => page.locator('.note').innerText();
 
-/** Gaps between as many questions as `polls`, on the page's clock. */
+/** The gaps between `polls` polls, on the page's clock. */
 export async function gaps(shown: WatchedPage, polls: number): Promise<number[]> {
   const first = (await shown.asked()).length;
   for (let poll = 0, last = await shown.now(); poll < polls; poll += 1) {
@@ -19,7 +19,7 @@ export async function gaps(shown: WatchedPage, polls: number): Promise<number[]>
   return asked.slice(1).map((at, position) => at - asked[position]!);
 }
 
-/** Evaluated in the page: keeps every text that its live region is given. Gone after a new load. */
+/** Evaluated in the page: records every text of its live region. A page load removes it. */
 export const writeDownAnnouncements = `
   window.announced = [];
   new MutationObserver(() => {

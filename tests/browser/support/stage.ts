@@ -15,25 +15,25 @@ import { startPaymentsStandIn, type PaymentsStandIn } from './payments-stand-in.
 export type Stage = {
   origin: string;
   payments: PaymentsStandIn;
-  /** The address of a checkout page that shows this. */
+  /** The URL of a checkout page that shows this payment. */
   show(checkout: CheckoutPayment): string;
-  /** A merchant whose shop has that name. @returns its id. */
+  /** Creates a merchant with this shop name. @returns its id. */
   shopCalled(name: string): Promise<string>;
-  /** Has the page at that address show something else from now on. */
+  /** Changes what the page at that URL shows from now on. */
   change(url: string, checkout: CheckoutPayment): void;
   close(): Promise<void>;
 };
 
-/** Nothing of the checkout page goes through the broker, so there is none: the gateway goes on trying to reach it. */
+/** Nothing of the checkout page uses the broker, so there is none. The gateway keeps trying to connect to it. */
 const NO_BROKER = 'amqp://127.0.0.1:1';
 
 /**
- * The gateway's own process on its own PostgreSQL, with a stand-in for payments: the page is made as in production, and shows whatever a
- * test wants to see of it. Whole systems are started by the journeys.
+ * The gateway's own process on its own PostgreSQL, with a replacement for payments. The page is rendered as in production, and shows what a
+ * test sets. Complete systems are tested by the journeys.
  */
 export async function openStage(): Promise<Stage> {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-browser-'));
-  // PostgreSQL's own user, when we are root, has to pass through.
+  // If the tests run as root, PostgreSQL's own user has to pass through this folder.
   await chmod(directory, 0o711);
   const stops: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
   const close = async () => {

@@ -3,15 +3,15 @@ import { openBrowser, type TestBrowser } from './browser.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /**
- * A stage and a browser for the tests of one file. After each test payments can be read again, every visit is closed, and the test
+ * A stage and a browser for the tests of one file. After each test, payments answers normally again, every visit is closed, and the test
  * fails if a page complained.
- * @returns both, filled before the first test.
+ * @returns both; set before the first test.
  */
 export function useStage(): { readonly stage: Stage; readonly browser: TestBrowser } {
   const opened = {} as { stage: Stage; browser: TestBrowser };
   beforeAll(async () => {
     [opened.stage, opened.browser] = await Promise.all([openStage(), openBrowser()]);
-    // Chromium is fetched when it is used for the first time.
+    // Chromium is downloaded when it is used for the first time.
   }, 300_000);
   afterEach(async () => {
     opened.stage.payments.fail(false);

@@ -4,28 +4,28 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page, Route } from 'playwright-core';
 import type { TestBrowser, Visit, VisitOptions } from './browser.ts';
 
-/** One question of the page's script. `at` is on the page's clock, in milliseconds. */
+/** One request of the page's script. `at` is the page's clock in milliseconds. */
 type Asked = { path: string; at: number };
 
-/** A checkout page whose clock the test moves, and which the test answers when it asks for the status. */
+/** A checkout page whose clock the test moves, and whose status requests the test answers. */
 export type WatchedPage = Visit & {
-  /** What is asked for the status from now on; `server` lets the question through. */
+  /** How status requests are answered from now on; `server` forwards the request. */
   answers: StatusAnswer;
-  /** Questions so far for the public status, oldest first. */
+  /** The status requests so far, oldest first. */
   asked(): Promise<Asked[]>;
-  /** Questions so far for the page itself. */
+  /** The requests so far for the page itself. */
   pagesAsked(): Promise<Asked[]>;
-  /** The most questions for the status that were ever open at once. */
+  /** The largest number of status requests that were open at the same time. */
   mostOpen(): Promise<number>;
   now(): Promise<number>;
-  /** Lets time go by, running what falls due, and waits until what was asked meanwhile is answered and acted upon. */
+  /** Advances the clock, runs the due timers, and waits until all requests made are answered and processed. */
   pass(milliseconds: number): Promise<void>;
-  /** Lets seconds go by one after the other, so that answers come within one, as they mostly do. */
+  /** Advances the clock second by second, so that answers arrive within a second, as they usually do. */
   live(seconds: number): Promise<void>;
-  /** Lets time go by up to that time, if it has not come yet. */
+  /** Advances the clock to this time, if it is not reached yet. */
   passUntil(time: number): Promise<void>;
   hide(isHidden: boolean): Promise<void>;
-  /** Takes the network away or brings it back, and waits until the page has been told. */
+  /** Disconnects or connects the network, and waits until the page has noticed. */
   connect(isConnected: boolean): Promise<void>;
   settled(): Promise<void>;
 };
@@ -34,15 +34,15 @@ export type StatusAnswer =
   | 'server'
   | 'network failure'
   | { status: number; body?: object | string; headers?: Record<string, string> }
-  /** Answered when this resolves. */
+  /** Answers when this resolves. */
   | Promise<{ status: number; body?: object | string }>;
 
 const recorderFile = fileURLToPath(new URL('in-page/recorder.js', import.meta.url));
 
-/** Provoked on purpose: a browser writes every failed question on its console. */
+/** Provoked on purpose: a browser logs every failed request on its console. */
 const failedQuestions = /^console: Failed to load resource: (the server responded with a status of|net::ERR_)/;
 
-/** @param options.deviceTime what the device believes the time to be; the right one unless given. */
+/** @param options.deviceTime the time on the device. Default: the correct one. */
 export async function watchPage(
   browser: TestBrowser,
   url: string,
@@ -50,7 +50,7 @@ export async function watchPage(
 ): Promise<WatchedPage> {
   const visit = await browser.visit({ expected: failedQuestions, ...options });
   const { page } = visit;
-  // The clock goes until it is paused, and cannot be paused in the past: a minute covers the slowest machine.
+  // The clock runs until it is paused, and cannot be paused in the past. A minute is enough for the slowest machine.
   await page.clock.install({ time: deviceTime - 60_000 });
   await page.clock.pauseAt(deviceTime);
   await page.addInitScript({ path: recorderFile });

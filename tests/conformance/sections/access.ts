@@ -11,7 +11,7 @@ import { asOperator } from '../../support/operator.ts';
 import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
-/** Whether a merchant may create: the 403 of every code, and which of several comes first. Quotas are in quota.ts. */
+/** Whether a merchant may create: the 403 of every code, and their order of precedence. Quotas are in quota.ts. */
 export function accessSection(contract: Contract): void {
   describe('access to creation', () => {
     const change = (merchant: Merchant, action: string, body?: object) =>
@@ -28,7 +28,7 @@ export function accessSection(contract: Contract): void {
 
     rule(
       ['errors.403', 'errors.body.2', 'endpoint.rule1.access'],
-      'each reason has its code, the first in their order is said, and each ends only with its own remedy',
+      'each reason has its code, the first in their order is answered, and each ends only with its own remedy',
       () =>
         withinOneDay(async () => {
           const merchant = await openMerchant(contract.stack, {
@@ -53,7 +53,7 @@ export function accessSection(contract: Contract): void {
 
     rule(
       ['errors.403', 'errors.body.2', 'limits-record.not-activated'],
-      'a beta creates nothing before its activation, and a pause is said before that',
+      'a beta creates nothing before its activation, and a pause takes precedence over that',
       async () => {
         const merchant = await openMerchant(contract.stack, { access_type: 'beta', total_limit: 0, daily_limit: 0 });
         await change(merchant, 'pause');
@@ -93,13 +93,13 @@ export function accessSection(contract: Contract): void {
 
     rule(
       ['auth.3', 'errors.403', 'errors.body.2'],
-      'a creation that was let in before the account was blocked is 403 account_inactive, before every other reason',
+      'a creation that was admitted before the account was blocked is 403 account_inactive, before every other reason',
       async () => {
         const merchant = await openMerchant(contract.stack, { total_limit: 0 });
         await change(merchant, 'pause');
         await asOperator(contract.stack, 'POST', `/merchants/${merchant.merchantId}/block`, {});
         await untilGate(contract.stack, merchant.merchantId, (gate) => !gate.account_active);
-        // From now on the edge says 401. What the gateway had admitted the moment before, payments decides like this.
+        // From now on the edge answers 401. Payments decides like this about what the gateway admitted a moment earlier.
         expect((await merchant.create()).status).toBe(401);
         const admitted = await asGateway(merchant.merchantId);
         expect([admitted.status, admitted.json<object>()]).toEqual([
@@ -114,7 +114,7 @@ export function accessSection(contract: Contract): void {
 
     rule(
       ['auth.3', 'errors.403', 'errors.401'],
-      'creations that race a block end as 201, 401 or 403 account_inactive, and none is made after it',
+      'creations that race a block end as 201, 401 or 403 account_inactive, and none is created after it',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const creations = Array.from({ length: 12 }, (_, index) =>
@@ -134,7 +134,7 @@ export function accessSection(contract: Contract): void {
       },
     );
 
-    /** The request as the gateway passes it on to payments. */
+    /** The request as the gateway forwards it to payments. */
     async function asGateway(merchantId: string): Promise<HttpAnswer> {
       const { services, chain } = contract.stack;
       return send('POST', `${services.payments.url}/internal/v1/merchants/${merchantId}/payments`, {
@@ -144,7 +144,7 @@ export function accessSection(contract: Contract): void {
           amount: '1',
           merchant_wallet: newWallet(),
           network: chain.network,
-          description: 'Let in before the block',
+          description: 'Admitted before the block',
         },
       });
     }

@@ -23,7 +23,7 @@ export function cancelSection(contract: Contract): void {
 
     rule(
       ['endpoint.cancel', 'payment.status'],
-      'turns PENDING into CANCELLED, says when, and changes nothing else',
+      'turns PENDING into CANCELLED with its time, and changes nothing else',
       async () => {
         const payment = await merchant.created({ amount: '21', description: 'Order 21' });
         const answer = await cancel(payment.payment_id);
@@ -60,7 +60,7 @@ export function cancelSection(contract: Contract): void {
       },
     );
 
-    rule('endpoint.rule2.cancel', 'succeeds once when ten ask at once', async () => {
+    rule('endpoint.rule2.cancel', 'succeeds once when ten requests come at once', async () => {
       const { payment_id: id } = await merchant.created({ amount: '23' });
       const answers = await Promise.all(Array.from({ length: 10 }, () => insist(() => cancel(id))));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
@@ -84,7 +84,7 @@ export function cancelSection(contract: Contract): void {
         expect((await detailsOf(merchant, paid)).status).toBe('PAID');
         expect((await detailsOf(merchant, expired)).status).toBe('EXPIRED');
         expect(await detailsOf(other, foreign)).toEqual({ ...foreign, unmatched_transfers: [], warnings: [] });
-        // What has expired waits no longer: its slot is free.
+        // An expired payment no longer waits: its slot is free.
         expect((await merchant.create({ amount: '25' })).status).toBe(201);
       },
     );

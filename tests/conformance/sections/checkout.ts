@@ -12,7 +12,7 @@ import { rule } from '../support/rule.ts';
 
 const PENDING: StatusAnswer = { status: 200, body: { status: 'PENDING' } };
 
-/** The hosted checkout page in a real browser, whose clock is moved here. More about it is in tests/browser. */
+/** The hosted checkout page in a real browser, whose clock the test moves. tests/browser tests more of it. */
 export function checkoutSection(contract: Contract): void {
   describe('the checkout page', () => {
     let merchant: Merchant;
@@ -23,7 +23,7 @@ export function checkoutSection(contract: Contract): void {
       browser = await openBrowser();
       merchant = await openMerchant(contract.stack);
       payment = await merchant.created({ amount: '81.50', description: '<script>alert(1)</script> & "Zoë"' });
-      // Chromium is fetched when it is used for the first time.
+      // Chromium is downloaded when it is used for the first time.
     }, 300_000);
     afterEach(() => browser.leaveAll());
     afterAll(() => browser.close());
@@ -31,7 +31,7 @@ export function checkoutSection(contract: Contract): void {
 
     rule(
       ['payment.payment_url', 'payment.link', 'payment.description', 'auth.2'],
-      'shows the payment to whoever has the link, as text, and nothing of the merchant or its keys',
+      'shows the payment to anyone with the link, as text, and nothing of the merchant or its keys',
       async () => {
         const answer = await send('GET', payment.payment_url);
         expect(answer).toMatchObject({
@@ -57,7 +57,7 @@ export function checkoutSection(contract: Contract): void {
       },
     );
 
-    rule('limits.app.rule7', 'asks for the public status every 3.8 to 4 seconds while it is PENDING', async () => {
+    rule('limits.app.rule7', 'polls the public status every 3.8 to 4 seconds while it is PENDING', async () => {
       const shown = await open();
       shown.answers = PENDING;
       for (let polls = 0, last = await shown.now(); polls < 40; polls += 1) {
@@ -70,11 +70,11 @@ export function checkoutSection(contract: Contract): void {
         expect(at - last).toBeLessThanOrEqual(4_001);
         last = at;
       }
-      // Money that may be for the payment stands on the page alone, which is looked at every 20 seconds: 160 have passed.
+      // Only the page shows money that may be for the payment, so it is loaded every 20 seconds: 160 have passed.
       expect((await shown.pagesAsked()).length).toBeLessThanOrEqual(8);
     });
 
-    rule('limits.app.rule7', 'never has two questions open, and asks again only after the answer', async () => {
+    rule('limits.app.rule7', 'never has two polls open, and polls again only after the answer', async () => {
       const shown = await open();
       const answer = Promise.withResolvers<{ status: number; body: object }>();
       shown.answers = answer.promise;
@@ -90,25 +90,29 @@ export function checkoutSection(contract: Contract): void {
       expect(await shown.mostOpen()).toBe(1);
     });
 
-    rule('limits.app.rule7', 'pauses while nobody looks, and asks at once when looked at or online again', async () => {
-      const shown = await open();
-      shown.answers = PENDING;
-      await shown.hide(true);
-      await shown.pass(120_000);
-      expect(await shown.asked()).toHaveLength(0);
-      await shown.hide(false);
-      expect(await shown.asked()).toHaveLength(1);
-      await shown.pass(1_000);
-      await shown.connect(false);
-      await shown.connect(true);
-      expect(await shown.asked()).toHaveLength(2);
-      await shown.pass(4_001);
-      expect(await shown.asked()).toHaveLength(3);
-    });
+    rule(
+      'limits.app.rule7',
+      'pauses while the page is hidden, and polls at once when it is visible or online again',
+      async () => {
+        const shown = await open();
+        shown.answers = PENDING;
+        await shown.hide(true);
+        await shown.pass(120_000);
+        expect(await shown.asked()).toHaveLength(0);
+        await shown.hide(false);
+        expect(await shown.asked()).toHaveLength(1);
+        await shown.pass(1_000);
+        await shown.connect(false);
+        await shown.connect(true);
+        expect(await shown.asked()).toHaveLength(2);
+        await shown.pass(4_001);
+        expect(await shown.asked()).toHaveLength(3);
+      },
+    );
 
     rule(
       'limits.app.rule7',
-      'waits longer after each failure, at most thirty seconds, and as long as a 429 says',
+      'waits longer after each failure, at most thirty seconds, and as long as a 429 demands',
       async () => {
         const shown = await open();
         const oneMore = async () => {
@@ -117,7 +121,7 @@ export function checkoutSection(contract: Contract): void {
             await shown.pass(1_000);
           return (await shown.asked())[before]!.at;
         };
-        /** From a question that is answered like this to the next one. The answer comes at a full second. */
+        /** The time from a poll with this answer to the next poll. The answer arrives at a full second. */
         const waitAfter = async (answers: StatusAnswer) => {
           shown.answers = answers;
           const askedAt = await oneMore();
@@ -140,7 +144,7 @@ export function checkoutSection(contract: Contract): void {
 
     rule(
       ['limits.app.rule7', 'states.payment.polled'],
-      'shows the new status when it has changed, and asks no more once the payment is over',
+      'shows the new status when it has changed, and stops polling once the payment has ended',
       async () => {
         const own = await merchant.created({ amount: '82' });
         const shown = await watchPage(browser, own.payment_url);

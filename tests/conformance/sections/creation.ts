@@ -12,7 +12,7 @@ import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 const UNFINISHED = /finish the current payment with this amount on this address first/i;
 
-/** POST /api/v1/payments with valid fields: what the 201 holds, and what stands in its way. */
+/** POST /api/v1/payments with valid fields: the content of the 201, and conflicts. */
 export function creationSection(contract: Contract): void {
   describe('creating a payment', () => {
     let merchant: Merchant;
@@ -48,7 +48,7 @@ export function creationSection(contract: Contract): void {
           paid_at: null,
           cancelled_at: null,
           transaction: null,
-          // What the interface document does not have.
+          // Fields beyond the interface document.
           ...shownExtensions,
           requested_amount: '10.50',
           reference: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{8}$/),
@@ -58,41 +58,41 @@ export function creationSection(contract: Contract): void {
       },
     );
 
+    rule(['payment.payment_url', 'payment.link'], 'the token in payment_url shows that payment to anyone', async () => {
+      const payment = await merchant.created({ amount: '11' });
+      const other = await merchant.created({ amount: '11.01' });
+      expect(tokenOf(payment)).not.toBe(tokenOf(other));
+      expect(tokenOf(payment)).not.toContain(payment.payment_id.slice('pay_'.length));
+      const { status, amount, currency, network, merchant_wallet, description, expires_at } = payment;
+      const shown = { status, amount, currency, network, merchant_wallet, description, expires_at };
+      expect(await shownToAnybody(payment)).toEqual(shown);
+      // The id is not a token: knowing one does not reveal the other.
+      expect(await anybody('GET', `/api/v1/payments/${payment.payment_id}`)).toMatchObject({ status: 404 });
+    });
+
     rule(
-      ['payment.payment_url', 'payment.link'],
-      'the token in payment_url shows that payment to anybody',
+      'payment.link',
+      'the token changes nothing, gives access to nothing else and works after a cancellation',
       async () => {
-        const payment = await merchant.created({ amount: '11' });
-        const other = await merchant.created({ amount: '11.01' });
-        expect(tokenOf(payment)).not.toBe(tokenOf(other));
-        expect(tokenOf(payment)).not.toContain(payment.payment_id.slice('pay_'.length));
-        const { status, amount, currency, network, merchant_wallet, description, expires_at } = payment;
-        const shown = { status, amount, currency, network, merchant_wallet, description, expires_at };
-        expect(await shownToAnybody(payment)).toEqual(shown);
-        // The id is no token: whoever knows one does not know the other.
-        expect(await anybody('GET', `/api/v1/payments/${payment.payment_id}`)).toMatchObject({ status: 404 });
+        const payment = await merchant.created({ amount: '12' });
+        const token = tokenOf(payment);
+        const asKey = { headers: { 'X-API-Key': token } };
+        const attempts = await Promise.all([
+          anybody('POST', `/api/v1/payments/${token}/cancel`),
+          anybody('GET', `/api/v1/payments/${token}/details`),
+          anybody('POST', `/api/v1/payments/${payment.payment_id}/cancel`, asKey),
+          anybody('GET', '/api/v1/payments', asKey),
+          merchant.call('POST', `/api/v1/payments/${token}/cancel`),
+          merchant.call('GET', `/api/v1/payments/${token}/details`),
+        ]);
+        expect(attempts.map(({ status }) => status)).toEqual([401, 401, 401, 401, 409, 404]);
+        expect(await detailsOf(merchant, payment)).toMatchObject({ status: 'PENDING' });
+        await merchant.call('POST', `/api/v1/payments/${payment.payment_id}/cancel`);
+        expect(await shownToAnybody(payment)).toMatchObject({ status: 'CANCELLED', amount: '12' });
       },
     );
 
-    rule('payment.link', 'the token changes nothing, opens nothing else and outlives a cancellation', async () => {
-      const payment = await merchant.created({ amount: '12' });
-      const token = tokenOf(payment);
-      const asKey = { headers: { 'X-API-Key': token } };
-      const attempts = await Promise.all([
-        anybody('POST', `/api/v1/payments/${token}/cancel`),
-        anybody('GET', `/api/v1/payments/${token}/details`),
-        anybody('POST', `/api/v1/payments/${payment.payment_id}/cancel`, asKey),
-        anybody('GET', '/api/v1/payments', asKey),
-        merchant.call('POST', `/api/v1/payments/${token}/cancel`),
-        merchant.call('GET', `/api/v1/payments/${token}/details`),
-      ]);
-      expect(attempts.map(({ status }) => status)).toEqual([401, 401, 401, 401, 409, 404]);
-      expect(await detailsOf(merchant, payment)).toMatchObject({ status: 'PENDING' });
-      await merchant.call('POST', `/api/v1/payments/${payment.payment_id}/cancel`);
-      expect(await shownToAnybody(payment)).toMatchObject({ status: 'CANCELLED', amount: '12' });
-    });
-
-    rule('payment.amount', 'the amount is kept as it was written, wherever the payment is shown', async () => {
+    rule('payment.amount', 'the amount is kept as it was sent, wherever the payment is shown', async () => {
       const amounts = ['0.000001', '0.10', '1', '20.500000', '999999999999.999999', '100000000000'];
       const payments = await Promise.all(amounts.map((amount) => merchant.created({ amount })));
       expect(payments.map(({ amount }) => amount)).toEqual(amounts);
@@ -105,7 +105,7 @@ export function creationSection(contract: Contract): void {
 
     rule(
       'payment.merchant_wallet',
-      'the wallet is answered with its EIP-55 checksum, however it was written',
+      'the wallet is answered with its EIP-55 checksum, however it was spelt',
       async () => {
         const address = newWallet();
         const spellings = [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`];
@@ -127,7 +127,7 @@ export function creationSection(contract: Contract): void {
     });
   });
 
-  describe('a creation that is in conflict', () => {
+  describe('a creation with a conflict', () => {
     rule(
       ['endpoint.rule1.unfinished', 'errors.409', 'errors.body.1'],
       'is 409 while a payment of the same value on the same address is unfinished, and succeeds once it is cancelled',
@@ -147,7 +147,7 @@ export function creationSection(contract: Contract): void {
       },
     );
 
-    rule('endpoint.rule1.unfinished', 'is 409 for all but one of those that come at once', async () => {
+    rule('endpoint.rule1.unfinished', 'is 409 for all but one of several simultaneous ones', async () => {
       const merchant = await openMerchant(contract.stack);
       const answers = await Promise.all(
         Array.from({ length: 6 }, (_, index) => insist(() => merchant.create({ amount: '7' }, `order-${index}`))),
@@ -164,7 +164,7 @@ export function creationSection(contract: Contract): void {
         detail: expect.not.stringMatching(UNFINISHED),
         code: 'wallet_of_another_merchant',
       });
-      // The wallet stays its owner's after the payment has ended.
+      // The wallet stays the first merchant's after the payment has ended.
       await owner.call('POST', `/api/v1/payments/${payment_id}/cancel`);
       expect(await other.create({ merchant_wallet: owner.wallet.toLowerCase(), amount: '5' })).toMatchObject({
         status: 409,
@@ -196,7 +196,7 @@ export function creationSection(contract: Contract): void {
 
     rule(
       ['service.paths', 'versioning.path', 'errors.401', 'errors.404'],
-      'of every endpoint begin with /api/v1: there a key is asked for, and with any other prefix nothing is there',
+      'of every endpoint begin with /api/v1: there a key is required, and with any other prefix nothing exists',
       async () => {
         const api = apiAt(contract.stack.edge_url);
         const statuses = await fewAtATime(

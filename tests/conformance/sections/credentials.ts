@@ -9,7 +9,7 @@ import { rule } from '../support/rule.ts';
 
 type Headers = Record<string, string | string[]>;
 
-/** Who may call: the API key, the public token, and what is neither. The rotation of keys is in key-rotation.ts. */
+/** Authentication: the API key, the public token, and what is neither. The rotation of keys is in key-rotation.ts. */
 export function credentialsSection(contract: Contract): void {
   describe('credentials', () => {
     let merchant: Merchant;
@@ -25,7 +25,7 @@ export function credentialsSection(contract: Contract): void {
     const sent = ({ method, path, call }: Endpoint, headers: Headers, query = '') =>
       anybody(method, path + query, { ...call, headers: { ...call.headers, ...headers } });
 
-    /** Every endpoint must refuse it with the same bytes, so that no answer tells a wrong key from a missing one. */
+    /** Every endpoint must refuse it with the same bytes, so that no answer distinguishes a wrong key from a missing one. */
     async function expectRefused(what: string, headers: Headers, query = ''): Promise<void> {
       const answers = await Promise.all(protectedEndpoints.map((endpoint) => sent(endpoint, headers, query)));
       const told = answers.map(({ status, text }, index) => `${name(index)}, ${what}: ${status} ${text}`);
@@ -41,7 +41,7 @@ export function credentialsSection(contract: Contract): void {
         const { apiKey } = merchant;
         await expectRefused('no key', {});
         await expectRefused('an empty key', { 'X-API-Key': '' });
-        await expectRefused('a key of nobody', { 'X-API-Key': newSecret('qk') });
+        await expectRefused('an unknown key', { 'X-API-Key': newSecret('qk') });
         await expectRefused('a key without its last character', { 'X-API-Key': apiKey.slice(0, -1) });
         await expectRefused('a key in another case', { 'X-API-Key': apiKey.toUpperCase() });
         await expectRefused('the key twice', { 'X-API-Key': [apiKey, apiKey] });
@@ -53,14 +53,14 @@ export function credentialsSection(contract: Contract): void {
       },
     );
 
-    rule('auth.1', 'a bearer token, basic authentication or a cookie that holds the key is none', async () => {
+    rule('auth.1', 'a bearer token, basic authentication or a cookie with the key is not accepted', async () => {
       const { apiKey } = merchant;
       await expectRefused('a bearer token', { Authorization: `Bearer ${apiKey}` });
       await expectRefused('basic', { Authorization: `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}` });
       await expectRefused('a cookie', { Cookie: `X-API-Key=${apiKey}; api_key=${apiKey}` });
     });
 
-    rule('auth.2', 'a key in the query or in the body is none', async () => {
+    rule('auth.2', 'a key in the query or in the body is not accepted', async () => {
       const { apiKey, wallet } = merchant;
       await expectRefused('a query', {}, `?X-API-Key=${apiKey}&x-api-key=${apiKey}&api_key=${apiKey}`);
       const body = { amount: '1', merchant_wallet: wallet, description: 'x', api_key: apiKey, 'X-API-Key': apiKey };
@@ -68,7 +68,7 @@ export function credentialsSection(contract: Contract): void {
       expect(inBody.status).toBe(401);
     });
 
-    rule('auth.1', 'with the key each protected endpoint works, whatever way the header name is written', async () => {
+    rule('auth.1', 'with the key each protected endpoint works, however the header name is spelt', async () => {
       const reader = await openMerchant(contract.stack);
       const names = ['X-API-Key', 'x-api-key', 'X-Api-Key'];
       const answers = await Promise.all(
@@ -79,7 +79,7 @@ export function credentialsSection(contract: Contract): void {
       expect(statuses).toEqual(wanted.map((status, index) => `${name(index)}: ${status}`));
     });
 
-    rule('auth.1', 'a refused request is answered 401 before its body or fields are looked at', async () => {
+    rule('auth.1', 'a refused request is answered 401 before its body or fields are checked', async () => {
       const tooLarge = Buffer.alloc(65_537, 0x20);
       const answers = await Promise.all([
         anybody('POST', '/api/v1/payments', { body: { amount: 1 } }),
@@ -112,7 +112,7 @@ export function credentialsSection(contract: Contract): void {
 
     rule(
       'auth.5',
-      'the operator replaces both credentials: the old ones end, account, payments and webhook stay',
+      'the operator replaces both credentials: the old ones stop working, account, payments and webhook stay',
       async () => {
         const account = await openMerchant(contract.stack);
         const payment = await account.created({ amount: '3.25' });

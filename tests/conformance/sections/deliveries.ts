@@ -11,14 +11,14 @@ import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 const RETRIES_AN_HOUR = 5;
-/** Within the 15 seconds that an attempt may take. */
+/** Less than the 15 seconds that an attempt may take. */
 const ANSWER_AFTER_MS = 6_000;
 
-/** GET /payments/{payment_id}/webhooks, and what an endpoint's answers make of a delivery, with the standard delays. */
+/** GET /payments/{payment_id}/webhooks, and how an endpoint's answers change a delivery, with the standard delays. */
 export function deliveriesSection(contract: Contract): void {
   describe('the delivery of an event', () => {
     type Case = { merchant: Merchant; payment: Payment };
-    /** Merchants whose endpoints answer in one way each, and the payment that each was paid. */
+    /** Merchants whose endpoints each answer in one way, and the paid payment of each. */
     const cases = {} as Record<201 | 204 | 299 | 302 | 'breaks', Case>;
 
     beforeAll(async () => {
@@ -48,7 +48,7 @@ export function deliveriesSection(contract: Contract): void {
       let record: DeliveryRecord;
       let refused: HttpAnswer;
 
-      /** All that is asked between the failure and its retry, for which there are at least four seconds; false when there were none. */
+      /** Makes all requests between the failure and its retry, at least four seconds; false if there was less time. */
       async function look(): Promise<boolean> {
         const merchant = await openMerchant(contract.stack);
         await answerWith(contract.stack, merchant.host, { status: 500, times: 1 });
@@ -80,14 +80,14 @@ export function deliveriesSection(contract: Contract): void {
             error_category: 'http_5xx',
           });
           const [last, next] = [Date.parse(record.last_attempt_at!), Date.parse(record.next_attempt_at!)];
-          // Five seconds, shortened by a fifth at most, after the attempt has ended.
+          // Five seconds, shortened by at most a fifth, after the attempt has ended.
           expect(next - last).toBeGreaterThanOrEqual(4_000);
         },
       );
 
       rule(
         ['states.delivery.retry-refused', 'endpoint.rule5.retry', 'errors.409'],
-        'cannot be retried by hand meanwhile',
+        'cannot be retried manually meanwhile',
         async () => {
           expect([refused.status, refused.json<object>()]).toEqual([
             409,
@@ -101,7 +101,7 @@ export function deliveriesSection(contract: Contract): void {
           ...(['endpoint.rule7.rotation', 'events.header.key-id', 'events.header.timestamp'] as const),
           ...(['events.delivery.2', 'events.delivery.5'] as const),
         ],
-        'is repeated with the same id and bytes, a new timestamp, and the key that is current then',
+        'is repeated with the same id and bytes, a new timestamp, and the key that is then current',
         async () => {
           const { merchant, payment } = failing;
           const [first, second] = await untilReceived(contract.stack, merchant.host, 2);
@@ -124,7 +124,7 @@ export function deliveriesSection(contract: Contract): void {
       let record: DeliveryRecord;
       let refused: HttpAnswer;
 
-      /** All that is asked while the endpoint takes its time; false when that was over too soon. */
+      /** Makes all requests while the endpoint delays its answer; false if it answered too soon. */
       async function look(): Promise<boolean> {
         const merchant = await openMerchant(contract.stack);
         await answerWith(contract.stack, merchant.host, { delay_ms: ANSWER_AFTER_MS });
@@ -139,7 +139,7 @@ export function deliveriesSection(contract: Contract): void {
 
       rule(
         ['delivery.in-flight', 'states.delivery.retry-refused', 'errors.409'],
-        'is pending while the attempt is under way, which is not counted before it has ended, and cannot be retried by hand',
+        'is pending while the attempt is in progress, which counts only once it has ended, and cannot be retried manually',
         async () => {
           expect(record).toMatchObject({
             ...{ status: 'pending', attempts: 0 },
@@ -155,7 +155,7 @@ export function deliveriesSection(contract: Contract): void {
 
     rule(
       ['events.delivery.2', 'events.delivery.5', 'event.event_id', 'states.delivery.delivered'],
-      'whose answer was lost comes again as the same event',
+      'whose answer was lost is sent again as the same event',
       async () => {
         const { merchant } = cases.breaks;
         const [first, second] = await untilReceived(contract.stack, merchant.host, 2);
@@ -175,7 +175,7 @@ export function deliveriesSection(contract: Contract): void {
         'limits.size.deliveries',
         'events.paid-only',
       ],
-      'is delivered by any 2xx, at the first attempt, and is the one record of its payment, since only its being paid is told',
+      'is delivered by any 2xx, at the first attempt, and is the only record of its payment, because only PAID is sent',
       async () => {
         for (const status of [201, 204, 299] as const) {
           const { merchant, payment } = cases[status];
@@ -216,7 +216,7 @@ export function deliveriesSection(contract: Contract): void {
 
     rule(
       ['states.delivery.retry-refused', 'endpoint.rule5.retry', 'endpoint.rule4.webhooks', 'errors.404', 'errors.409'],
-      'once done cannot be retried, 409; of others and of no payment there is nothing to see or to retry, 404',
+      'once delivered cannot be retried, 409; for another merchant’s or an unknown payment it is 404',
       async () => {
         const { merchant: owner, payment } = cases[201];
         const stranger = cases[204].merchant;
@@ -242,7 +242,7 @@ export function deliveriesSection(contract: Contract): void {
 
     rule(
       ['endpoint.webhooks', 'delivery.hidden'],
-      'is told without URL, body or key; unpaid, a payment has none',
+      'is recorded without URL, body or key; an unpaid payment has none',
       async () => {
         const { merchant, payment } = cases[201];
         const unpaid = await merchant.created({ amount: '1.23' });
@@ -256,7 +256,7 @@ export function deliveriesSection(contract: Contract): void {
 
     rule(
       ['endpoint.rule5.retry', 'limits.app.retry', 'errors.429', 'errors.body.4'],
-      'can be asked for by hand five times an hour, refusals included; then 429 says how long to wait',
+      'can be retried manually five times an hour, refusals included; then 429 says how long to wait',
       async () => {
         const merchant = await openMerchant(contract.stack, { webhook: false });
         const ids = Array.from({ length: RETRIES_AN_HOUR + 2 }, () => newId('evt'));
@@ -273,7 +273,7 @@ export function deliveriesSection(contract: Contract): void {
   });
 }
 
-/** Looks at what lasts a few seconds only, again from the beginning when the machine was too slow for it. */
+/** Tests something that lasts only a few seconds, again from the beginning if the machine was too slow. */
 async function untilInTime(look: () => Promise<boolean>): Promise<void> {
   for (let tries = 1; tries <= 3; tries += 1) if (await look()) return;
   throw new Error('this machine was too slow three times');

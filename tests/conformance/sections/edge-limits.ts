@@ -11,7 +11,7 @@ import { rule } from '../support/rule.ts';
 const ACTIVE = 30;
 const KEYLESS_READ = '/api/v1/merchant/limits';
 
-/** The public gateway's limits for one client address, asked for with requests that the application answers without counting. */
+/** The edge's limits for one client address, tested with requests that the application answers without counting. */
 export function edgeLimitsSection(contract: Contract): void {
   describe('public gateway limits', () => {
     let api: Api;
@@ -51,7 +51,7 @@ export function edgeLimitsSection(contract: Contract): void {
       expect(ofBusy.refused).not.toEqual([]);
     });
 
-    rule('limits.edge.api', 'what a client says about its address gains it nothing and harms nobody', async () => {
+    rule('limits.edge.api', 'what a client claims about its address has no effect for it or others', async () => {
       const [liar, victim] = [address(), address()];
       const invented = (index: number) => {
         const other = index % 2 === 0 ? address() : victim;
@@ -65,7 +65,7 @@ export function edgeLimitsSection(contract: Contract): void {
 
     rule(
       ['limits.edge.public-status', 'errors.body.5'],
-      'twenty looks at public statuses pass at once, then five a second, whatever the tokens',
+      'twenty reads of public statuses pass at once, then five a second, whatever the tokens',
       async () => {
         const from = address();
         const burst = await burstOf(120, () => api('GET', `/api/v1/payments/${newPublicToken()}`, { from }));
@@ -74,7 +74,7 @@ export function edgeLimitsSection(contract: Contract): void {
       },
     );
 
-    rule('limits.edge.public-status', 'the list endpoints beside it do not count as looks at a status', async () => {
+    rule('limits.edge.public-status', 'the neighbouring list endpoints do not count as reads of a status', async () => {
       const from = address();
       const answers = await Promise.all(
         Array.from({ length: 25 }, () => api('GET', '/api/v1/payments/page', { from })),
@@ -97,7 +97,7 @@ export function edgeLimitsSection(contract: Contract): void {
 
     rule(
       'limits.edge.api',
-      'key rotation is refused to a client that has used up ten of the allowance, where reads still pass',
+      'key rotation is refused to a client that has used up ten of the allowance, while reads still pass',
       async () => {
         await eventually(
           async () => {
@@ -107,7 +107,7 @@ export function edgeLimitsSection(contract: Contract): void {
             const rotation = await rotationFrom(from);
             const seconds = (performance.now() - startedAt) / 1_000;
             const read = await readFrom(from);
-            // 25 used less ten for each second that has passed must be more than ten: else the machine was too slow to tell.
+            // 25 used, minus ten for each second that has passed, must be more than ten. Otherwise the machine was too slow.
             if (seconds > 1.2) throw new Error(`the requests took ${seconds} s`);
             expect(reads.map(({ status }) => status)).toEqual(reads.map(() => 401));
             expect([rotation.status, read.status]).toEqual([429, 401]);
@@ -130,30 +130,30 @@ export function edgeLimitsSection(contract: Contract): void {
       const burst = await burstOf(250, (index) => send('GET', urls[index % 2]!, { from }));
       expectRate(burst, { burst: 50, perSecond: 20 });
       for (const { headers } of burst.refused) expect(headers).not.toHaveProperty('retry-after');
-      // Pages take nothing from the API's allowance.
+      // Pages use nothing of the API's allowance.
       expect((await readFrom(from)).status).toBe(401);
     });
 
     rule(
       'limits.edge.connections',
-      'thirty requests are under way at a time, the next is 429 without Retry-After, until one of them ends',
+      'thirty requests are in progress at a time, the next is 429 without Retry-After, until one of them ends',
       async () => {
         const from = address();
         const held: ClientRequest[] = [];
-        // Pages have a burst of fifty, more than all requests of this test, so it cannot be the rate that refuses.
+        // Pages have a burst of fifty, more than all requests of this test, so the rate refuses none of them.
         const url = `${contract.stack.edge_url}/pay/${newPublicToken()}`;
         const next = () => send('GET', url, { from });
         try {
           for (let count = 1; count < ACTIVE; count += 1) held.push(await hold(url, from));
           expect((await next()).status).toBe(404);
-          // The edge may count an answered request a moment longer than whoever asked.
+          // The edge may count an answered request a moment longer than its client.
           held.push(await eventually(() => hold(url, from), { intervalMs: 100 }));
           const refused = await next();
           expect(refused.status).toBe(429);
           expect(refused.headers).not.toHaveProperty('retry-after');
           expect((await send('GET', url, { from: address() })).status).toBe(404);
           held.pop()!.destroy();
-          // The edge may notice a moment later; asked this rarely, the rate refuses nothing meanwhile.
+          // The edge may notice a moment later. At this interval the rate refuses nothing.
           await eventually(async () => expect((await next()).status).toBe(404), { intervalMs: 100 });
         } finally {
           for (const one of held) one.destroy();

@@ -13,7 +13,7 @@ type Receipt = { status: string; logs: { topics: string[]; data: string; address
 const description = 'Für "Zoë" & Cø <b>№ 7</b> \\ 😀';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** One event as it reached the endpoint: its body, its headers, and how it verifies with nothing but node:crypto. */
+/** One event as the endpoint received it: its body, its headers, and its verification with only node:crypto. */
 export function eventsSection(contract: Contract): void {
   describe('the event of a paid payment', () => {
     let merchant: Merchant;
@@ -28,7 +28,7 @@ export function eventsSection(contract: Contract): void {
       const put = await merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url } });
       settings = put.json<typeof settings>();
       payment = await merchant.created({ amount: '10.50', description });
-      // Changing the API key must not change what signs.
+      // A change of the API key must not change the signing key.
       const rotated = await apiAt(contract.stack.edge_url)('POST', '/api/v1/merchant/rotate-key', {
         headers: { 'secret-key': merchant.rotationSecret },
       });
@@ -43,7 +43,7 @@ export function eventsSection(contract: Contract): void {
         ...(['event.payment_id', 'event.status', 'event.expected_amount', 'event.description'] as const),
         ...(['event.event_id', 'event.transaction_id', 'payment.description', 'payment.amount'] as const),
       ],
-      'has exactly its seven fields, with the amount and description as they were sent',
+      'has exactly its seven fields, with the amount and description as sent on creation',
       async () => {
         expect(JSON.parse(event.raw_body)).toEqual({
           event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
@@ -60,7 +60,7 @@ export function eventsSection(contract: Contract): void {
 
     rule(
       ['event.transaction_id', 'event.transaction_event_index', 'events.diagnostics'],
-      'names the very log of the receipt that paid, as the details do',
+      'names the log of the receipt that paid, as the details do',
       async () => {
         const { transaction_id: id, transaction_event_index: index } = event.body;
         const receipt = await rpc<Receipt>(contract.stack.chain.rpc_url, 'eth_getTransactionReceipt', [`0x${id}`]);
@@ -79,7 +79,7 @@ export function eventsSection(contract: Contract): void {
 
     rule(
       ['events.delivery.1', 'webhook-settings.url'],
-      'came as a POST of JSON to the URL that was put, query included, and came once',
+      'is sent once, as a POST of JSON to the configured URL including its query',
       async () => {
         const { method, host, path } = event;
         expect([method, host, path]).toEqual(['POST', merchant.host, '/hooks/pay?tenant=7&x=%20']);
@@ -94,7 +94,7 @@ export function eventsSection(contract: Contract): void {
         ...(['events.header.timestamp', 'events.header.signature', 'events.header.event-id'] as const),
         ...(['events.header.key-id', 'webhook-settings.key_id', 'versioning.signature'] as const),
       ],
-      'carries its four headers once each, and no credential',
+      'has its four headers once each, and no credential',
       async () => {
         const names = Object.keys(event.headers).filter((name) => name.startsWith('x-'));
         expect(names.sort()).toEqual([
@@ -115,7 +115,7 @@ export function eventsSection(contract: Contract): void {
 
     rule(
       ['events.verification.1', 'events.verification.2', 'events.header.signature', 'auth.7', 'versioning.signature'],
-      'verifies over its raw bytes with the whole signing key, after the API key was rotated too',
+      'verifies over its raw bytes with the whole signing key, also after the API key was rotated',
       async () => {
         const { headers, raw_body: rawBody } = event;
         expect(headers['x-service-signature']).toBe(
@@ -133,14 +133,14 @@ export function eventsSection(contract: Contract): void {
         const arrived = Date.parse(event.received_at) / 1000;
         expect(event.headers['x-service-timestamp']).toMatch(/^\d{1,12}$/);
         expect(arrived - sent).toBeGreaterThanOrEqual(0);
-        // An attempt that took longer would have been given up.
+        // A longer attempt would have been abandoned.
         expect(arrived - sent).toBeLessThan(16);
       },
     );
 
     rule(
       ['events.verification.5', 'events.verification.6'],
-      'verifies with nothing changed, and only then, for who reads the rules of verification as this test does',
+      'verifies by the documented rules if nothing is changed, and only then',
       async () => {
         const { headers, raw_body: rawBody } = event;
         const seconds = Number(headers['x-service-timestamp']);
@@ -158,7 +158,7 @@ export function eventsSection(contract: Contract): void {
           withHeader('x-service-timestamp', `0${seconds}`),
           withHeader('x-service-event-id', event.body.event_id.replace('evt_', 'evt_0')),
           withHeader('x-service-signature', headers['x-service-signature']!.slice(3)),
-          // Genuine once, and sent again much later; or with a timestamp that no receiver reads.
+          // A genuine event sent again much later, and one with an invalid timestamp.
           { ...event, received_at: new Date((seconds + 301) * 1000).toISOString() },
           { ...event, headers: signedFor(String(seconds - 301)) },
           { ...event, headers: signedFor(`${'0'.repeat(13 - String(seconds).length)}${seconds}`) },

@@ -31,7 +31,7 @@ export function extensionsAccountsSection(contract: Contract): void {
 
     rule(
       'extensions.keys.read',
-      'a key for reading is admitted by every protected GET and is 401 at every other endpoint',
+      'a read key works at every protected GET and is 401 at every other endpoint',
       async () => {
         const key = await addKey('reports', 'read');
         const endpoints: Endpoint[] = [
@@ -87,17 +87,21 @@ export function extensionsAccountsSection(contract: Contract): void {
       expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
     });
 
-    rule('extensions.keys.counters', 'all keys of a merchant share its counters, whichever of them asks', async () => {
-      const key = await addKey('counted', 'all');
-      const body = { url: 'https://never.example.com/hooks' };
-      let turn = 0;
-      const answers = await repeated(14, () => {
-        const asked = turn++ % 2 === 0 ? withKey(key) : {};
-        return merchant.call('PUT', '/api/v1/merchant/webhook', { body, ...asked });
-      });
-      // One of the ten was taken when the webhook was first configured.
-      expectAdmitted(answers, 200, 9);
-    });
+    rule(
+      'extensions.keys.counters',
+      'all keys of a merchant share its counters, whichever of them is used',
+      async () => {
+        const key = await addKey('counted', 'all');
+        const body = { url: 'https://never.example.com/hooks' };
+        let turn = 0;
+        const answers = await repeated(14, () => {
+          const asked = turn++ % 2 === 0 ? withKey(key) : {};
+          return merchant.call('PUT', '/api/v1/merchant/webhook', { body, ...asked });
+        });
+        // Setting the webhook used one of the ten.
+        expectAdmitted(answers, 200, 9);
+      },
+    );
 
     rule(
       'extensions.profile',
@@ -118,7 +122,7 @@ export function extensionsAccountsSection(contract: Contract): void {
       },
     );
 
-    rule('extensions.profile', 'a name that is none is 422, an unknown field too, and nothing is changed', async () => {
+    rule('extensions.profile', 'an invalid name is 422, an unknown field too, and nothing is changed', async () => {
       const shop = await openMerchant(contract.stack, { webhook: false });
       const bodies = [
         ...['', 'x'.repeat(61), 'a\u0000', 'a\u009fb', '\u202eb', 'a\u2066b', 7, true, ['x'], {}].map((name) => ({

@@ -11,14 +11,14 @@ import { receivedBy, untilReceived } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
-/** Until a payment is so old, money is taken for a late payer's of the payment before. */
+/** Until a payment is this old, a transfer may be a late one for the payment before. */
 const FIRST_SECONDS_MS = 5_000;
 
-/** On a shared wallet: whose money it is, where more than one payment may be meant. */
+/** Which payment gets a transfer on a shared wallet, if several are possible. */
 export function extensionsCandidatesSection(contract: Contract): void {
   describe('money that may be for several payments', () => {
     let merchant: Merchant;
-    /** Of one amount on one wallet: a cancelled payment, the next one, and a transfer that either customer may have sent. */
+    /** With one amount on one wallet: a cancelled payment, the next one, and a transfer that either customer may have sent. */
     let cancelled: Payment;
     let waiting: Payment;
     let transactionId: string;
@@ -42,7 +42,7 @@ export function extensionsCandidatesSection(contract: Contract): void {
         return transfer;
       }, patience);
 
-    /** @returns false where a busy machine paid too late. */
+    /** @returns false if a busy machine paid too late. */
     async function payAtOnce(): Promise<boolean> {
       const order = (id: string) => ({ amount: '71', merchant_wallet: wallet, order_id: id });
       const wallet = newWallet();
@@ -70,15 +70,19 @@ export function extensionsCandidatesSection(contract: Contract): void {
       },
     );
 
-    rule('extensions.money.candidates', 'is found by its transaction with all of them, and none alone', async () => {
-      const answer = await merchant.call('GET', `/api/v1/merchant/transfers?transaction_id=${transactionId}`);
-      const { transfers, explanation_code: code } = answer.json<FoundTransfers>();
-      expect([code, transfers]).toMatchObject([
-        'unmatched',
-        [{ payment_id: null, reason: 'ambiguous', candidates_elsewhere: false }],
-      ]);
-      expect(transfers[0]!.candidates.toSorted()).toEqual(both());
-    });
+    rule(
+      'extensions.money.candidates',
+      'is found by its transaction with all of them, and none as the only one',
+      async () => {
+        const answer = await merchant.call('GET', `/api/v1/merchant/transfers?transaction_id=${transactionId}`);
+        const { transfers, explanation_code: code } = answer.json<FoundTransfers>();
+        expect([code, transfers]).toMatchObject([
+          'unmatched',
+          [{ payment_id: null, reason: 'ambiguous', candidates_elsewhere: false }],
+        ]);
+        expect(transfers[0]!.candidates.toSorted()).toEqual(both());
+      },
+    );
 
     rule('extensions.webhooks.candidates', 'is notified once for the merchant, with all of them', async () => {
       const events = await eventually(async () => {
@@ -113,7 +117,7 @@ export function extensionsCandidatesSection(contract: Contract): void {
 
     rule(
       ['extensions.money.confirm-candidates', 'extensions.money.accepted-event', 'extensions.money.details'],
-      'is accepted for one of them with their number alone; the event says what was accepted, and the other one lists it',
+      'is accepted for one of them only with their number; the event has the accepted amount, and the other one lists it',
       async () => {
         for (const wrong of [{}, { confirm_candidates: 1 }, { confirm_candidates: 3 }]) {
           const refused = await accept(waiting, transactionId, wrong);
@@ -146,7 +150,7 @@ export function extensionsCandidatesSection(contract: Contract): void {
 
     rule(
       ['extensions.money.accept-others', 'extensions.money.details'],
-      'is 409 where it pays another payment or has exactly the amount of another one, and not listed there',
+      'is 409 if it pays another payment or has exactly the amount of another one, and not listed there',
       async () => {
         const wallet = newWallet();
         const [other, own] = [

@@ -16,7 +16,7 @@ const options = {
   return_url: 'https://shop.example/orders/1007?from=checkout#thanks',
 };
 
-/** What a creation may say beyond the interface document. */
+/** Optional fields of a creation beyond the interface document. */
 export function extensionsCreationSection(contract: Contract): void {
   let merchant: Merchant;
   beforeAll(async () => {
@@ -44,7 +44,7 @@ export function extensionsCreationSection(contract: Contract): void {
 
     rule(
       'extensions.creation.private',
-      'order_id and metadata show neither in the public status nor on the page',
+      'order_id and metadata are neither in the public status nor on the page',
       async () => {
         const secrets = { order_id: `order-${randomUUID()}`, metadata: { note: `note-${randomUUID()}` } };
         const payment = await merchant.created({ amount: '12.51', ...secrets, return_url: options.return_url });
@@ -62,7 +62,7 @@ export function extensionsCreationSection(contract: Contract): void {
       expect(Date.parse(expires) - Date.parse(created)).toBe(900_000);
     });
 
-    rule('extensions.creation.refused', 'are 422 by their names, all at once', async () => {
+    rule('extensions.creation.refused', 'are 422 with their names, all at once', async () => {
       const wrong = {
         order_id: 'ö',
         metadata: { constructor: 'x' },
@@ -76,7 +76,7 @@ export function extensionsCreationSection(contract: Contract): void {
       expect(detail.map(({ field }) => field).sort()).toEqual(Object.keys(wrong).sort());
     });
 
-    rule('extensions.creation.replay', 'are part of the same body, and absent where they are the default', async () => {
+    rule('extensions.creation.replay', 'are part of the compared body, where absent equals the default', async () => {
       const [key, other] = [randomUUID(), randomUUID()];
       const plain = await merchant.create({ amount: '12.53' }, key);
       const defaults = { amount: '12.53', metadata: {}, expires_in: 1800, unique_amount: false };
@@ -103,7 +103,7 @@ export function extensionsCreationSection(contract: Contract): void {
 
     rule(
       'extensions.unique.amount',
-      'is another one for each of ten creations at once, at most 0.0099 above the price',
+      'is different for each of ten simultaneous creations, at most 0.0099 above the price',
       async () => {
         const to = wallet();
         const payments = await Promise.all(Array.from({ length: 10 }, () => merchant.created(unique('49.90', to))));
@@ -133,7 +133,7 @@ export function extensionsCreationSection(contract: Contract): void {
       expect((await merchant.create({ amount: '7', merchant_wallet: to })).status).toBe(201);
     });
 
-    rule('extensions.unique.rest', 'is not given again soon after its payment ended', async () => {
+    rule('extensions.unique.rest', 'is not used again soon after its payment ended', async () => {
       const owner = await openMerchant(contract.stack);
       const given = async () => {
         const payments = await Promise.all(Array.from({ length: 14 }, () => owner.created(unique('5', owner.wallet))));
@@ -152,7 +152,7 @@ export function extensionsCreationSection(contract: Contract): void {
 
     rule(
       ['extensions.unique.dropped-digits', 'extensions.creation.transaction', 'extensions.money.details'],
-      'is paid by itself alone; who drops its last digits has paid too little, for nobody else either',
+      'is paid only by its exact amount; a customer who drops the last digits has paid too little, and pays no other payment',
       async () => {
         const to = wallet();
         const [one, two] = [await merchant.created(unique('3', to)), await merchant.created(unique('3', to))];

@@ -10,7 +10,7 @@ import { protectedEndpoints } from '../../support/protected-endpoints.ts';
 import { RawConnection } from '../../support/raw.ts';
 import { rule } from '../support/rule.ts';
 
-/** The top-level code of an error. That each status has codes of its own only is checked of every answer, in every section. */
+/** The top-level code of an error. Every section checks that each answer's code belongs to its status. */
 export function errorCodesSection(contract: Contract): void {
   describe('extensions: the code of an error', () => {
     let merchant: Merchant;
@@ -61,7 +61,7 @@ export function errorCodesSection(contract: Contract): void {
       ]);
     });
 
-    rule('extensions.errors.conflict', '409 tells what a creation and a cancellation conflict with', async () => {
+    rule('extensions.errors.conflict', '409 says what a creation or a cancellation conflicts with', async () => {
       const [other, bare] = await Promise.all([
         openMerchant(contract.stack),
         openMerchant(contract.stack, { webhook: false }),
@@ -100,7 +100,7 @@ export function errorCodesSection(contract: Contract): void {
       expect(new Set(refused.map(said))).toEqual(new Set(['429 rate_limited']));
     });
 
-    rule('extensions.errors.edge', '400, 404, 405, 414, 429 and 431 of the edge, before anybody is asked', async () => {
+    rule('extensions.errors.edge', '400, 404, 405, 414, 429 and 431 of the edge, without the gateway', async () => {
       const rest = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
       const path = '/api/v1/payments';
       const ask = async (bytes: string) =>
@@ -141,7 +141,7 @@ export function errorCodesSection(contract: Contract): void {
   });
 }
 
-/** Status and code; what is wrong instead of a code that does not belong to the status. */
+/** Status and code, or the problem if the code does not belong to the status. */
 function said(answer: HttpAnswer): string {
   const [problem] = codeProblems(answer);
   return `${answer.status} ${problem ?? answer.json<{ code?: string }>().code}`;

@@ -8,7 +8,7 @@ import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { createAndPay, detailsOf } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
-/** Finding and counting payments: on a merchant with one that is paid, one that is cancelled and one that waits. */
+/** Finding and counting payments of a merchant with a paid, a cancelled and a waiting one. */
 export function extensionsFindingSection(contract: Contract): void {
   describe('extensions: finding and counting', () => {
     let merchant: Merchant;
@@ -42,7 +42,7 @@ export function extensionsFindingSection(contract: Contract): void {
       return answer.json<{ detail: { field: string }[] }>().detail.map(({ field }) => field);
     };
 
-    rule('extensions.finding.filters', 'both lists are narrowed down by each filter, and by all together', async () => {
+    rule('extensions.finding.filters', 'each filter, and all together, narrow down both lists', async () => {
       const { transaction_id: transaction } = paid.transaction!;
       const paidAt = Date.parse(paid.paid_at!);
       const time = (ms: number) => new Date(ms).toISOString();
@@ -60,7 +60,7 @@ export function extensionsFindingSection(contract: Contract): void {
       expect(await found({ order_id: 'tea/1', merchant_wallet: merchant.wallet, status: 'CANCELLED' })).toEqual([]);
     });
 
-    rule('extensions.finding.filters', "another merchant's payments are found by none of them", async () => {
+    rule('extensions.finding.filters', "none of them finds another merchant's payments", async () => {
       const other = await openMerchant(contract.stack, { webhook: false });
       const asked = { order_id: 'tea/1', reference: paid.reference, transaction_id: paid.transaction!.transaction_id };
       for (const [name, value] of Object.entries(asked)) {
@@ -119,7 +119,7 @@ export function extensionsFindingSection(contract: Contract): void {
       },
     );
 
-    rule('extensions.finding.export-one', 'while one is under way, another one is 429 with Retry-After', async () => {
+    rule('extensions.finding.export-one', 'while one is in progress, another one is 429 with Retry-After', async () => {
       const held = `insert into payments.export_lease values ($1, gen_random_uuid(), now() + interval '40 seconds')`;
       await inDatabase(contract.stack, held, [merchant.merchantId]);
       const answer = await get('/payments/export');
@@ -144,34 +144,30 @@ export function extensionsFindingSection(contract: Contract): void {
       },
     );
 
-    rule(
-      'extensions.finding.report',
-      'a report counts by day and month, with the sum of what was carried',
-      async () => {
-        // The payments may lie on both sides of midnight.
-        const days = [paid, cancelled, waiting].map(({ created_at: at }) => at.slice(0, 10)).sort();
-        const span = { from: days[0]!, to: new Date(Date.now() + 60_000).toISOString().slice(0, 10) };
-        const totals = { created: 3, paid: 1, paid_amount: '20.25', expired: 0, cancelled: 1 };
-        for (const [group, period] of [
-          ['day', /^\d{4}-\d\d-\d\d$/],
-          ['month', /^\d{4}-\d\d$/],
-        ] as const) {
-          const answer = await get('/merchant/report', { ...span, group });
-          expect(answer.status).toBe(200);
-          const report = answer.json<{
-            rows: { period: string; network: string; created: number }[];
-            totals: object;
-          }>();
-          expect(report.totals).toEqual(totals);
-          expect(report.rows[0]).toMatchObject({ period: expect.stringMatching(period), network: paid.network });
-          expect(report.rows.reduce((sum, { created }) => sum + created, 0)).toBe(3);
-        }
-        expect((await get('/merchant/report', { from: '2020-01-01', to: '2021-02-03' })).json()).toEqual({
-          rows: [],
-          totals: { created: 0, paid: 0, paid_amount: '0', expired: 0, cancelled: 0 },
-        });
-      },
-    );
+    rule('extensions.finding.report', 'a report counts by day and month, with the sum of the transfers', async () => {
+      // The payments may be on both sides of midnight.
+      const days = [paid, cancelled, waiting].map(({ created_at: at }) => at.slice(0, 10)).sort();
+      const span = { from: days[0]!, to: new Date(Date.now() + 60_000).toISOString().slice(0, 10) };
+      const totals = { created: 3, paid: 1, paid_amount: '20.25', expired: 0, cancelled: 1 };
+      for (const [group, period] of [
+        ['day', /^\d{4}-\d\d-\d\d$/],
+        ['month', /^\d{4}-\d\d$/],
+      ] as const) {
+        const answer = await get('/merchant/report', { ...span, group });
+        expect(answer.status).toBe(200);
+        const report = answer.json<{
+          rows: { period: string; network: string; created: number }[];
+          totals: object;
+        }>();
+        expect(report.totals).toEqual(totals);
+        expect(report.rows[0]).toMatchObject({ period: expect.stringMatching(period), network: paid.network });
+        expect(report.rows.reduce((sum, { created }) => sum + created, 0)).toBe(3);
+      }
+      expect((await get('/merchant/report', { from: '2020-01-01', to: '2021-02-03' })).json()).toEqual({
+        rows: [],
+        totals: { created: 0, paid: 0, paid_amount: '0', expired: 0, cancelled: 0 },
+      });
+    });
 
     rule('extensions.finding.report-by', 'a report counts paid payments by PAID or by block', async () => {
       const { created_at: created, paid_at: paidAt, transaction } = paid;

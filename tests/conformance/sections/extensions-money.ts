@@ -16,9 +16,9 @@ import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 type Choice = { transaction_id: string; transaction_event_index: number };
 
-/** Transfers that pay no payment by themselves, as the merchant and the customer find them. */
+/** Transfers that pay no payment by themselves, as merchant and customer see them. */
 export function extensionsMoneySection(contract: Contract): void {
-  describe('money that pays nothing', () => {
+  describe('an unmatched transfer', () => {
     let merchant: Merchant;
     beforeAll(async () => {
       merchant = await openMerchant(contract.stack);
@@ -30,7 +30,7 @@ export function extensionsMoneySection(contract: Contract): void {
       as.call('POST', `/api/v1/payments/${payment.payment_id}/accept-transfer`, { body });
     const choice = (hash: string): Choice => ({ transaction_id: hash, transaction_event_index: 0 });
 
-    /** Until the transfer is confirmed it is refused with a sentence, and may be tried again. */
+    /** Refused with an explanation until the transfer is confirmed; then the call succeeds. */
     const accepted = (payment: Payment, hash: string) =>
       eventually(async () => {
         const answer = await accept(payment, choice(hash));
@@ -40,7 +40,7 @@ export function extensionsMoneySection(contract: Contract): void {
 
     rule(
       ['extensions.money.accept', 'extensions.money.accepted-event'],
-      'is accepted by its merchant: 200 with the payment, now PAID, as often as asked, and one event with its own amount',
+      'can be accepted by its merchant: 200 with the payment, now PAID, also when repeated, and one event with the transfer’s amount',
       async () => {
         const payment = await created('52.90');
         const hash = await pay(payment, '51.9');
@@ -69,7 +69,7 @@ export function extensionsMoneySection(contract: Contract): void {
 
     rule(
       'extensions.money.accept-refusals',
-      'is 409 when unknown or too little, 404 for another merchant’s payment, 422 when it is not named as it must be',
+      'is 409 when unknown or too little, 404 for another merchant’s payment, 422 when it is not identified correctly',
       async () => {
         const payment = await created('53');
         const hash = await pay(payment, '47.699999');
@@ -97,7 +97,7 @@ export function extensionsMoneySection(contract: Contract): void {
       if (answer.status !== 200) throw new Error(`answered ${answer.status} ${answer.text}`);
       return answer.json<FoundTransfers>();
     };
-    /** Waits until the transaction is explained by this code. */
+    /** Waits until the explanation of the transaction has this code. */
     const explained = (hash: string, code: string, as = merchant) =>
       eventually(async () => {
         const answer = await found(hash, as);
@@ -107,7 +107,7 @@ export function extensionsMoneySection(contract: Contract): void {
 
     rule(
       'extensions.money.transfers',
-      'is found by its transaction: what pays, what pays nothing and why, what went elsewhere, and what nobody knows',
+      'is found by its transaction: paying transfers, unmatched ones with the reason, those to other wallets, and unknown transactions',
       async () => {
         const [paid, missed] = await Promise.all([created('54'), created('55')]);
         const [paying, missing, elsewhere] = [
@@ -144,7 +144,7 @@ export function extensionsMoneySection(contract: Contract): void {
 
     rule(
       'extensions.money.transfers-refusals',
-      'is not told to another merchant, who reads what the chain shows; without a transaction id it is 422',
+      'is not shown to another merchant, who gets only what the chain shows; without a transaction id it is 422',
       async () => {
         const payment = await created('56');
         const hash = await pay(payment, '56');
@@ -167,7 +167,7 @@ export function extensionsMoneySection(contract: Contract): void {
 
     rule(
       'extensions.money.customers',
-      'is explained on the page to the customer who names its transaction; the seventh question in a minute is 429',
+      'is explained on the page to a customer who enters its transaction; the seventh look-up in a minute is 429',
       async () => {
         const [payment, other] = await Promise.all([created('57'), created('58')]);
         const chain = new LocalChain(contract.stack.chain.rpc_url);
@@ -193,7 +193,7 @@ export function extensionsMoneySection(contract: Contract): void {
 
     rule(
       'extensions.money.arrived',
-      'is said on the page of each payment that it may be for, and dust on none',
+      'is shown on the page of each payment that it may be for, and dust on none',
       async () => {
         const wallet = newWallet();
         const payment = await merchant.created({ amount: '59', merchant_wallet: wallet });
@@ -206,7 +206,7 @@ export function extensionsMoneySection(contract: Contract): void {
           const { text } = await page(one);
           for (const shown of ['58.5', 'has arrived at this address', 'If it was you, do not pay again'])
             expect([shown, text.includes(shown)]).toEqual([shown, true]);
-          // With its unit, because a time on the page may end in these digits.
+          // With its unit, because a time on the page may end with these digits.
           expect(text).not.toContain('0.07 USDT');
         }
         expect((await page(second)).text).not.toContain('48.25');

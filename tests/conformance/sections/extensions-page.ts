@@ -7,7 +7,7 @@ import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { createAndPay, patience } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
-/** What the hosted page shows beyond the interface document, read as a browser without script reads it. */
+/** What the hosted page shows beyond the interface document, read like a browser without scripts. */
 export function extensionsPageSection(contract: Contract): void {
   describe('the checkout page, beyond the interface document', () => {
     let merchant: Merchant;
@@ -17,7 +17,7 @@ export function extensionsPageSection(contract: Contract): void {
     const pageOf = async ({ payment_url: url }: Payment, query = '') => (await send('GET', url + query)).text;
     const cancel = ({ payment_id: id }: Payment) => merchant.call('POST', `/api/v1/payments/${id}/cancel`);
 
-    rule('extensions.page.return', 'leads back to the shop while it waits, is paid, and is cancelled', async () => {
+    rule('extensions.page.return', 'links back to the shop while it waits, is paid, and is cancelled', async () => {
       const body = { return_url: 'https://shop.example/orders/7?from=a&to=b' };
       const link = 'href="https://shop.example/orders/7?from=a&amp;to=b" rel="noopener noreferrer"';
       const waiting = await merchant.created({ amount: '61.10', ...body });
@@ -31,7 +31,7 @@ export function extensionsPageSection(contract: Contract): void {
       expect(await pageOf(await merchant.created({ amount: '61.20' }))).not.toContain('class="back"');
     });
 
-    rule('extensions.page.shop', 'names the shop as it calls itself, as text, and nobody before', async () => {
+    rule('extensions.page.shop', 'shows the shop’s own name as text, and none before it is set', async () => {
       const payment = await merchant.created({ amount: '61.50' });
       expect(await pageOf(payment)).not.toContain('class="shop"');
       const body = { display_name: '<b>Söhne</b> & Co' };
@@ -51,10 +51,14 @@ export function extensionsPageSection(contract: Contract): void {
       expect(page).not.toMatch(/private-|mer_|pay_/);
     });
 
-    rule('extensions.page.help', 'has a form for a transaction that any browser sends to the page itself', async () => {
-      const answer = await send('GET', (await merchant.created({ amount: '61.40' })).payment_url);
-      expect(answer.text).toMatch(/<form action="#[^"]*">.*<input[^>]*name="transaction_id"/s);
-      expect(answer.headers['content-security-policy']).toContain("form-action 'self'");
-    });
+    rule(
+      'extensions.page.help',
+      'has a form for a transaction id that any browser can send to the page itself',
+      async () => {
+        const answer = await send('GET', (await merchant.created({ amount: '61.40' })).payment_url);
+        expect(answer.text).toMatch(/<form action="#[^"]*">.*<input[^>]*name="transaction_id"/s);
+        expect(answer.headers['content-security-policy']).toContain("form-action 'self'");
+      },
+    );
   });
 }

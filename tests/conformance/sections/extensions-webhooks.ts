@@ -16,7 +16,7 @@ import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 const PATH = '/api/v1/merchant/webhook';
 
-/** What a merchant chooses to be told besides PAID, and test events. */
+/** Events that a merchant can choose in addition to PAID, and test events. */
 export function extensionsWebhooksSection(contract: Contract): void {
   describe('the choice of events', () => {
     let merchant: Merchant;
@@ -31,7 +31,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.events',
-      'is PAID alone at first, is answered 200 by PUT and GET, and stays until another is put',
+      'is only PAID at first, is in the 200 of PUT and GET, and stays until another is set',
       async () => {
         expect(await chosen()).toEqual(['PAID']);
         const events = ['PAID', 'CANCELLED', 'TRANSFER_UNMATCHED'];
@@ -45,7 +45,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.events-refused',
-      'is 422 on the field when it is empty, repeats, leaves PAID out, or has anything else in it, and then stays as it was',
+      'is 422 on the field when it is empty, has repeats, lacks PAID, or has an unknown value, and then stays unchanged',
       async () => {
         const before = await chosen();
         for (const wrong of [
@@ -79,7 +79,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.test',
-      'is one attempt, with the current key, and 200 with what came of it, whether the endpoint took it or not',
+      'is one attempt, with the current key, and 200 with its result, whether the endpoint accepted it or not',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const { signing_key: key } = (await merchant.call('POST', `${PATH}/rotate-key`)).json<{
@@ -117,7 +117,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
     );
   });
 
-  describe('the events of a merchant who chose all', () => {
+  describe('the events of a merchant that chose all', () => {
     type Event = Record<string, unknown> & { event_id: string; event_type?: string; payment_id: string | null };
     let merchant: Merchant;
     let paid: Payment;
@@ -158,7 +158,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.paid',
-      'say PAID once, with the order, the data and the price asked for behind the seven fields, and no type',
+      'report PAID once, with order_id, metadata and the requested price after the seven fields, and no type',
       async () => {
         const [event, ...others] = events.filter(({ status }) => status === 'PAID');
         expect(others).toEqual([]);
@@ -171,7 +171,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.notices',
-      'say once each that a payment is CHECKING, by which transfer, that it is CANCELLED, and that it has EXPIRED',
+      'report once each that a payment is CHECKING, with the transfer, that it is CANCELLED, and that it has EXPIRED',
       async () => {
         const [pay, check] = eventsOf(paid).toSorted((a, b) => (a['status']! > b['status']! ? -1 : 1));
         expect(check).toEqual({
@@ -203,7 +203,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.unmatched',
-      'say once that a confirmed transfer is unmatched, with the only payment that it may be for',
+      'report once that a confirmed transfer is unmatched, with the only payment that it may be for',
       async () => {
         const transfer = { amount: '63.9', reason: 'underpaid', network: underpaid.network };
         expect(eventsOf(underpaid)).toEqual([
@@ -229,7 +229,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.expired-candidates',
-      'say of an expired payment how many unmatched transfers may be for it, and nothing where there is none',
+      'report for an expired payment how many unmatched transfers may be for it, and nothing if there are none',
       async () => {
         const [expiry] = eventsOf(short).filter(({ event_type: type }) => type === 'payment.expired');
         expect(expiry).toMatchObject({ status: 'EXPIRED', candidate_transfers: 1 });
@@ -245,7 +245,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
 
     rule(
       'extensions.webhooks.superseded',
-      'that PAID overtakes are withdrawn: failed with superseded, and not sent again by a retry',
+      'that PAID overtakes are not sent: failed with superseded, and not sent again by a retry',
       async () => {
         const { stack } = contract;
         const other = await openMerchant(stack);
@@ -291,7 +291,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
       await expireSoon(stack, unpaid);
       for (const { amount } of payments) await payOnChain(stack.chain, other.wallet, amount);
       await waiting(4, `select 1 from webhooks.event where merchant_id = $1`);
-      // Until the first attempt at a new merchant has ended, each of two dispatchers makes one: a third PAID event waits meanwhile.
+      // Until the first attempt at a new merchant has ended, each of two dispatchers makes one attempt, so a third PAID event waits.
       await answerWith(stack, other.host, { delay_ms: 2_000 });
       await asOperator(stack, 'POST', `/merchants/${other.merchantId}/unblock`, {});
       const received = await untilReceived(stack, other.host, 4);

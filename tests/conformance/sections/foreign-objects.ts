@@ -10,7 +10,7 @@ import { patience } from '../../support/paying.ts';
 import { untilReceived, type Received } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 
-/** No merchant sees, changes or even notices another one's payments and events. One paid payment serves all tests. */
+/** No merchant can see, change or detect another one's payments and events. One paid payment serves all tests. */
 export function foreignObjectsSection(contract: Contract): void {
   describe("another merchant's objects", () => {
     let owner: Merchant;
@@ -39,7 +39,7 @@ export function foreignObjectsSection(contract: Contract): void {
 
     rule(
       ['auth.7', 'endpoint.rule8.rotation'],
-      'a delivery after an API key rotation is signed with the signing key of before',
+      'a delivery after an API key rotation is signed with the unchanged signing key',
       async () => {
         expect(received.headers['x-service-key-id']).toBe(keyIdBefore);
         expect(received.verified).toBe(true);
@@ -77,7 +77,7 @@ export function foreignObjectsSection(contract: Contract): void {
       },
     );
 
-    rule('errors.404', 'ids of the wrong form are answered like unknown ones', async () => {
+    rule('errors.404', 'ids of the wrong format are answered like unknown ones', async () => {
       const shapeless = ['x', 'pay_', `pay_${'0'.repeat(31)}`, `PAY_${'0'.repeat(32)}`, paid.payment_id.toUpperCase()];
       const wanted = bytesOf(await stranger.call('GET', `/api/v1/payments/${newId('pay')}/details`));
       for (const id of [...shapeless, "'%20or%201=1", '%F0%9F%92%B8']) {
@@ -93,7 +93,7 @@ export function foreignObjectsSection(contract: Contract): void {
       expect(unknown[0]).toMatchObject({ status: 404, text: wanted.text });
     });
 
-    rule('errors.404', "lists show nobody else's payments, not even with another merchant's cursor", async () => {
+    rule('errors.404', "lists show no other merchant's payments, not even with another merchant's cursor", async () => {
       const page = await asOwner('GET', '/api/v1/payments/page?limit=1');
       const { next_cursor: cursor } = page.json<{ next_cursor: string }>();
       expect(typeof cursor).toBe('string');
@@ -103,7 +103,7 @@ export function foreignObjectsSection(contract: Contract): void {
         stranger.call('GET', '/api/v1/payments/page'),
         stranger.call('GET', `/api/v1/payments/page?cursor=${encodeURIComponent(cursor)}`),
       ]);
-      // The cursor is no more than a place in time: everything of the stranger's came after it.
+      // The cursor is only a position in time: all of the other merchant's payments are later.
       const shown = lists.map((answer) => [answer.status, answer.json<{ payments: Payment[] }>().payments]);
       expect(shown).toEqual([
         [200, [own]],
@@ -112,10 +112,10 @@ export function foreignObjectsSection(contract: Contract): void {
       ]);
     });
 
-    rule('endpoint.rule2.cancel', 'what a stranger tried has changed nothing for the owner', async () => {
+    rule('endpoint.rule2.cancel', 'another merchant’s attempts have changed nothing for the owner', async () => {
       const details = await asOwner('GET', `/api/v1/payments/${open.payment_id}/details`);
       expect(details.json()).toMatchObject({ status: 'PENDING', cancelled_at: null });
-      // The endpoint has it before the record says so.
+      // The endpoint receives it before the record shows it.
       await eventually(async () => {
         const deliveries = await asOwner('GET', `/api/v1/payments/${paid.payment_id}/webhooks`);
         expect(deliveries.json()).toMatchObject({

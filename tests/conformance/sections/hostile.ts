@@ -8,17 +8,17 @@ import { shapeProblems } from '../../support/shapes/try-shape.ts';
 import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
-/** Enough that their counters leave most requests through. */
+/** Enough merchants that their limits admit most requests. */
 const MERCHANTS = amountOf({ short: 10, long: 30 });
-/** Of each of these, at least this share of the answers: a run that only meets a rate limit shows nothing. */
+/** Each of these statuses must have at least this share of the answers: a run that only meets a rate limit proves nothing. */
 const SHARE_MIN = 0.015;
-/** The same requests for everybody; `npm run nightly` makes others, and more of them. */
+/** The same requests for everyone; `npm run nightly` generates others, and more of them. */
 const SEED = 20_261_122;
 const EXPECTED = [200, 201, 401, 404, 405, 409, 413, 422];
 
 /**
- * Random and hostile requests, at the edge and at the gateway's replicas behind it, while nothing is broken.
- * HOSTILE_SEED repeats the requests of a run, HOSTILE_COUNT sets how many there are.
+ * Random and hostile requests, to the edge and to the gateway's replicas behind it, while nothing is broken. HOSTILE_SEED repeats the
+ * requests of a run, HOSTILE_COUNT sets their number.
  */
 export function hostileSection(contract: Contract): void {
   const seed = Number(process.env['HOSTILE_SEED'] ?? seedOf(SEED));
@@ -61,7 +61,7 @@ export function hostileSection(contract: Contract): void {
 
     rule(
       ['errors.body.1', 'auth.1'],
-      'that two servers could read in two ways, or that are hardly HTTP, are refused or read as one request only',
+      'that two servers could read differently, or that are hardly HTTP, are refused or read as one request only',
       async () => {
         const [merchant] = (await open(1)) as [Merchant];
         const { apiKey, wallet } = merchant;
@@ -76,7 +76,7 @@ export function hostileSection(contract: Contract): void {
       },
     );
 
-    rule(['endpoint.create', 'errors.201'], 'have harmed nobody: the same processes are there, and work', async () => {
+    rule(['endpoint.create', 'errors.201'], 'have harmed nothing: the same processes run and work', async () => {
       for (const { pid } of replicas()) expect(process.kill(pid, 0)).toBe(true);
       const ready = await Promise.all(replicas().map(({ url }) => send('GET', `${url}/readyz`)));
       expect(ready.map(({ status }) => status)).toEqual(replicas().map(() => 200));

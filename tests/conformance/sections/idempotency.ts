@@ -9,7 +9,7 @@ import { repeated } from '../support/counted.ts';
 import { apiAt, extensions, openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
-/** Repeated creations, and which of several reasons to refuse one is said. */
+/** Repeated creations, and the precedence of several reasons to refuse one. */
 export function idempotencySection(contract: Contract): void {
   const open = (access: Parameters<typeof openMerchant>[1] = {}) => openMerchant(contract.stack, access);
   const paymentsOf = async (merchant: Merchant) =>
@@ -23,7 +23,7 @@ export function idempotencySection(contract: Contract): void {
   describe('a creation repeated with its Idempotency-Key', () => {
     rule(
       ['endpoint.rule1.replay', 'endpoint.create', 'errors.201'],
-      'is answered with the bytes of the first 201, however the same values are written',
+      'is answered with the bytes of the first 201, however the same values are spelt',
       async () => {
         const merchant = await open();
         const body = { amount: '10.50', merchant_wallet: merchant.wallet, description: 'Café', ...extensions };
@@ -80,7 +80,7 @@ export function idempotencySection(contract: Contract): void {
       expect((await paymentsOf(merchant)).map(({ status }) => status)).toEqual(['CANCELLED']);
     });
 
-    rule('endpoint.rule1.replay', 'meets only keys of its own merchant, in their exact spelling', async () => {
+    rule('endpoint.rule1.replay', 'matches only keys of its own merchant, in their exact spelling', async () => {
       const [one, other] = await Promise.all([open(), open()]);
       const created = await Promise.all([
         one.created({ amount: '1' }, 'Order-4'),
@@ -91,7 +91,7 @@ export function idempotencySection(contract: Contract): void {
       expect(new Set(created.map(({ payment_id }) => payment_id)).size).toBe(4);
     });
 
-    rule('endpoint.rule1.replay', 'makes one payment when ten come at once, and all get its 201', async () => {
+    rule('endpoint.rule1.replay', 'creates one payment when ten come at once, and all get its 201', async () => {
       const merchant = await open();
       const urls = contract.stack.services['api-gateway'].replicas.map(({ url }) => url);
       const call = (index: number): Promise<HttpAnswer> => {
@@ -122,7 +122,7 @@ export function idempotencySection(contract: Contract): void {
         const created = await merchant.create({ amount: '6' }, 'order-6');
         expect(created.status).toBe(201);
         expect(created.headers).not.toHaveProperty('idempotency-replayed');
-        // A key whose creations all failed is also free for another body.
+        // A key whose creations all failed is also free for a different body.
         expect((await merchant.create({ amount: '6' }, 'order-7')).status).toBe(409);
         expect((await merchant.create({ amount: '6.1' }, 'order-7')).status).toBe(201);
       },
@@ -132,7 +132,7 @@ export function idempotencySection(contract: Contract): void {
   describe('of several reasons to refuse a creation', () => {
     rule(
       ['errors.422', 'errors.429', 'limits.app.create', 'limits.app.rule5'],
-      'an invalid field comes before the rate limit and takes none of it; the limit comes before a replay',
+      'an invalid field comes before the rate limit and does not count; the limit comes before a replay',
       async () => {
         const merchant = await open();
         const invalid = await repeated(35, () => merchant.create({ amount: '-1' }));
@@ -154,7 +154,7 @@ export function idempotencySection(contract: Contract): void {
 
     rule(
       ['errors.403', 'errors.409', 'errors.body.7'],
-      'a saved reply, also that the key is taken, comes before an exhausted quota, and that before every other 409',
+      'a saved reply, or a conflict of the key, comes before an exhausted quota, and that before every other 409',
       async () => {
         const [merchant, other] = await Promise.all([open({ total_limit: 1 }), open()]);
         const foreign = await other.created({ amount: '5' });

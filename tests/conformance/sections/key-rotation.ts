@@ -11,7 +11,7 @@ import { rule } from '../support/rule.ts';
 const PATH = '/api/v1/merchant/rotate-key';
 const LIMIT = 5;
 
-/** POST /api/v1/merchant/rotate-key: a new API key for the rotation secret, at every door of the system. */
+/** POST /api/v1/merchant/rotate-key: a new API key for the rotation secret, at the edge and at every replica. */
 export function keyRotationSection(contract: Contract): void {
   describe('rotating the API key', () => {
     let edge: Api;
@@ -25,7 +25,7 @@ export function keyRotationSection(contract: Contract): void {
     const rotate = (secret: string | string[], api: Api = edge) =>
       api('POST', PATH, { headers: { 'secret-key': secret } });
     const keyOf = (answer: HttpAnswer) => answer.json<{ new_api_key: string }>().new_api_key;
-    /** What a read with this key is answered, at the edge and at every replica, asked at the same time. */
+    /** The answers to a read with this key, at the edge and at every replica at the same time. */
     const everywhere = (key: string) =>
       Promise.all(
         [edge, ...replicas].map(
@@ -36,12 +36,12 @@ export function keyRotationSection(contract: Contract): void {
 
     rule(
       ['auth.4', 'endpoint.rotate-key', 'endpoint.rule8.rotation'],
-      'from the answer on, the old key is refused and the new one taken, at the edge and at every replica',
+      'from the answer on, the old key is refused and the new one accepted, at the edge and at every replica',
       async () => {
         const merchant = await openMerchant(contract.stack);
         let key = merchant.apiKey;
         for (const api of [edge, ...replicas]) {
-          // Whoever keeps keys in memory knows the old one now.
+          // Every process that caches keys has cached the old one now.
           expect(await everywhere(key)).toEqual(allOf(200));
           const answer = await rotate(merchant.rotationSecret, api);
           expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
@@ -55,7 +55,7 @@ export function keyRotationSection(contract: Contract): void {
 
     rule(
       ['endpoint.rotate-key', 'limits.app.rotate-key'],
-      'of 20 rotations at once over all replicas five are admitted, and one of the five keys works',
+      'of 20 simultaneous rotations over all replicas five are admitted, and one of the five keys works',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const answers = await Promise.all(
@@ -72,7 +72,7 @@ export function keyRotationSection(contract: Contract): void {
 
     rule(
       ['auth.4', 'errors.401'],
-      'a missing, empty, doubled or unknown secret is the same 401, and the first two are never counted',
+      'a missing, empty, doubled or unknown secret is the same 401, and the first two never count',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const secret = merchant.rotationSecret;
@@ -98,7 +98,7 @@ export function keyRotationSection(contract: Contract): void {
 
     rule(
       ['auth.4', 'limits.app.rotate-key', 'errors.429', 'errors.body.4'],
-      'attempts are counted by secret, known, doubled or not: five each, then 429 with Retry-After, whoever asks where',
+      'attempts count by secret, known, doubled or not: five each, then 429 with Retry-After, for all clients at all replicas',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const guesses = [newSecret('qr'), `guess ${randomBytes(8).toString('hex')}`];
@@ -116,7 +116,7 @@ export function keyRotationSection(contract: Contract): void {
           const refusal = answers.at(-1)!;
           expect(refusal.text).toBe('{"detail":"Rate limit exceeded","code":"rate_limited"}');
           expect(refusal.headers['retry-after']).toMatch(/^([1-9]|[1-5]\d|60)$/);
-          // An attempt over the limit changes nothing: the key of the last one admitted still works.
+          // An attempt over the limit changes nothing: the last admitted key still works.
           if (admitted === 200) expect(await everywhere(keyOf(answers.at(-2)!))).toEqual(allOf(200));
         }
       },
@@ -124,7 +124,7 @@ export function keyRotationSection(contract: Contract): void {
 
     rule(
       ['limits.app.rule4', 'limits.app.window', 'limits.app.retry'],
-      'a rotation resets no counter of the merchant: what the old key used up is used up for the new one',
+      'a rotation resets no counter of the merchant: what the old key used also counts for the new one',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const retry = (key: string) =>
@@ -160,7 +160,7 @@ export function keyRotationSection(contract: Contract): void {
 
     rule(
       'endpoint.rule8.rotation',
-      'the three credentials are independent: rotating one changes neither of the others',
+      'the three credentials are independent: rotating one does not change the others',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const keyId = async (key: string) =>
@@ -174,7 +174,7 @@ export function keyRotationSection(contract: Contract): void {
 
         const newKey = keyOf(await rotate(merchant.rotationSecret));
         expect(await keyId(newKey)).toBe(signingKeyId);
-        // The same secret goes on working: it is not used up by a rotation.
+        // The same secret still works: a rotation does not use it up.
         expect((await rotate(merchant.rotationSecret)).status).toBe(200);
       },
     );

@@ -14,7 +14,7 @@ export function limitsRecordSection(contract: Contract): void {
 
     rule(
       ['endpoint.limits', 'limits-record.fields', 'limits-record.utc', 'quota.3'],
-      'of a legacy account has every field, null where only a beta has a value, and no daily cap',
+      'of a legacy account has every field, null for the values of a beta, and no daily cap',
       () =>
         withinOneDay(async () => {
           const merchant = await open({ access_type: 'legacy', total_limit: 500 });
@@ -50,7 +50,7 @@ export function limitsRecordSection(contract: Contract): void {
         const merchant = await open();
         const before = Date.now();
         const { server_time: now, daily_reset_at: reset } = await limitsOf(merchant);
-        // One machine, so one clock; PostgreSQL keeps no less than milliseconds.
+        // Both run on one machine, so the clock is the same. PostgreSQL stores at least milliseconds.
         expect(Date.parse(now)).toBeGreaterThanOrEqual(before - 1);
         expect(Date.parse(now)).toBeLessThanOrEqual(Date.now() + 1);
         const midnight = new Date(now);
@@ -127,7 +127,7 @@ export function limitsRecordSection(contract: Contract): void {
 
     rule(
       ['limits-record.beta-package', 'quota.4'],
-      'of an account that moved to beta counts the package anew, the day and the lifetime on',
+      'of an account that moved to beta restarts the count of the package, and continues those of the day and the lifetime',
       () =>
         withinOneDay(async () => {
           const merchant = await open({ access_type: 'legacy', total_limit: 50 });
@@ -171,7 +171,7 @@ export function limitsRecordSection(contract: Contract): void {
 
     rule(
       ['limits-record.fields', 'limits-record.no-credentials'],
-      'says when the request before was made, null on the very first, and holds nothing of a credential',
+      'has the time of the previous request, null on the first, and no part of a credential',
       async () => {
         const merchant = await open({ webhook: false });
         const askedFrom = Date.now();

@@ -8,14 +8,14 @@ import { rule } from '../support/rule.ts';
 type Page = { payments: Payment[]; next_cursor: string | null };
 
 const CREATED = 101;
-/** A third of what the rate limit allows: a creation that a busy machine answered with 503 is asked for again, which counts too. */
+/** A third of the rate limit, because a creation that a busy machine answered with 503 is repeated and counts again. */
 const CREATIONS_A_WINDOW = 10;
 
-/** GET /payments and GET /payments/page, on a merchant with one payment more than a list shows. */
+/** GET /payments and GET /payments/page, for a merchant with one payment more than a list shows. */
 export function listsSection(contract: Contract): void {
   describe('lists of payments', () => {
     let merchant: Merchant;
-    /** Newest first, as they were created. */
+    /** In the order of creation, newest first. */
     let newest: Payment[];
     let cancelled: Payment[];
 
@@ -88,7 +88,7 @@ export function listsSection(contract: Contract): void {
       },
     );
 
-    rule('endpoint.page', 'a page has 20 payments unless 1 to 100 are asked for', async () => {
+    rule('endpoint.page', 'a page has 20 payments, or the requested 1 to 100', async () => {
       const [standard, one, hundred] = await Promise.all([page(), page({ limit: '1' }), page({ limit: '100' })]);
       expect(standard).toEqual({ payments: newest.slice(0, 20), next_cursor: expect.any(String) });
       expect(one).toEqual({ payments: newest.slice(0, 1), next_cursor: expect.any(String) });
@@ -99,29 +99,25 @@ export function listsSection(contract: Contract): void {
       });
     });
 
-    rule('endpoint.page', 'a filter holds on every page, and a last page that is full has no next one', async () => {
+    rule('endpoint.page', 'a filter applies to every page, and a last page that is full has no next one', async () => {
       const pages = await walk({ status: 'CANCELLED', limit: '1' });
       expect(pages.map(({ payments }) => payments)).toEqual(cancelled.map((payment) => [payment]));
       expect((await page({ status: 'CANCELLED', limit: '3' })).next_cursor).toBeNull();
     });
 
-    rule(
-      'endpoint.page',
-      'created_from is part of the time asked for and created_to is not, in any time zone',
-      async () => {
-        const [from, to] = [newest[60]!.created_at, newest[20]!.created_at];
-        const expected = newest.filter(({ created_at: at }) => at >= from && at < to);
-        const zoned = new Date(Date.parse(from) + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
-        for (const start of [from, zoned, from.replace('Z', '000Z')]) {
-          const { payments } = await page({ created_from: start, created_to: to, limit: '100' });
-          expect(payments).toEqual(expected);
-        }
-        expect(expected.map(({ payment_id: id }) => id)).toContain(newest[60]!.payment_id);
-        expect((await page({ created_from: from, created_to: from })).payments).toEqual([]);
-        const filtered = await walk({ created_from: from, created_to: to, limit: '7' });
-        expect(filtered.flatMap(({ payments }) => payments)).toEqual(expected);
-      },
-    );
+    rule('endpoint.page', 'created_from is inclusive and created_to is exclusive, in any time zone', async () => {
+      const [from, to] = [newest[60]!.created_at, newest[20]!.created_at];
+      const expected = newest.filter(({ created_at: at }) => at >= from && at < to);
+      const zoned = new Date(Date.parse(from) + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
+      for (const start of [from, zoned, from.replace('Z', '000Z')]) {
+        const { payments } = await page({ created_from: start, created_to: to, limit: '100' });
+        expect(payments).toEqual(expected);
+      }
+      expect(expected.map(({ payment_id: id }) => id)).toContain(newest[60]!.payment_id);
+      expect((await page({ created_from: from, created_to: from })).payments).toEqual([]);
+      const filtered = await walk({ created_from: from, created_to: to, limit: '7' });
+      expect(filtered.flatMap(({ payments }) => payments)).toEqual(expected);
+    });
 
     rule(['endpoint.list', 'endpoint.page', 'errors.422'], 'bad parameters are 422, each of them named', async () => {
       const bad: [query: string, fields: string[]][] = [
@@ -165,7 +161,7 @@ export function listsSection(contract: Contract): void {
     // Last, because it adds payments.
     rule(
       'endpoint.page',
-      'pages read while payments are created neither repeat nor skip one of those there were at the start',
+      'pages read while payments are created neither repeat nor skip a payment that existed at the start',
       async () => {
         let amount = 900;
         const pages = await walk({ limit: '25' }, async () => {

@@ -20,16 +20,16 @@ import {
 } from '../support/property-inputs.ts';
 import { rule } from '../support/rule.ts';
 
-/** PROPERTY_SEED repeats a run; a failure names the seed, and the smallest input that it found. */
+/** PROPERTY_SEED repeats a run. A failure names the seed, and the smallest failing input. */
 const seed = Number(process.env['PROPERTY_SEED'] ?? seedOf(20_261_123));
 
-/** Below the thirty creations a minute of one merchant. */
+/** Less than the thirty creations a minute of one merchant. */
 const CREATIONS = amountOf({ short: 8, long: 20 });
 const CHECKS = amountOf({ short: 20, long: 120 });
 
 /**
- * What holds for any input. Whether a text is accepted is told without creating anything: next to a field that is certainly
- * invalid, the 422 names it too, or does not. That takes no rate token, so there can be many.
+ * Properties for any input. Whether a text is accepted is tested without creating anything: together with a field that is certainly
+ * invalid, the 422 names the text's field too, or does not. That uses no rate token, so there can be many inputs.
  */
 export function propertiesSection(contract: Contract): void {
   describe('for any input', () => {
@@ -38,7 +38,7 @@ export function propertiesSection(contract: Contract): void {
       merchant = await openMerchant(contract.stack);
     });
     const valid = () => ({ amount: '1', merchant_wallet: merchant.wallet, description: 'Order 7' });
-    /** The fields named for a creation without Idempotency-Key, that one left out. */
+    /** The fields that the 422 of a creation without Idempotency-Key names, except that header. */
     const refusedIn = async (fields: Record<string, unknown>) => {
       const body = { ...valid(), ...fields };
       return named(await merchant.call('POST', '/api/v1/payments', { body }), 'Idempotency-Key');
@@ -55,7 +55,7 @@ export function propertiesSection(contract: Contract): void {
       };
     };
 
-    rule('payment.amount', 'an amount is accepted exactly if it is one by the contract, and then kept', async () => {
+    rule('payment.amount', 'an amount is accepted exactly if it is valid by the contract, and then kept', async () => {
       await holds(amountTexts, CHECKS, async (amount) => {
         expect(await refusedIn({ amount })).toEqual(isAmount(amount) ? [] : ['amount']);
       });
@@ -67,7 +67,7 @@ export function propertiesSection(contract: Contract): void {
 
     rule(
       'payment.merchant_wallet',
-      'a wallet is accepted exactly if it is an address, and answered checksummed',
+      'a wallet is accepted exactly if it is an address, and answered with its checksum',
       async () => {
         await holds(addressTexts, CHECKS, async (text) => {
           const isWallet = text.startsWith('0x') && isAddress(text) && text !== ZeroAddress;
@@ -84,7 +84,7 @@ export function propertiesSection(contract: Contract): void {
 
     rule(
       'payment.description',
-      'a description is accepted exactly if it is text to show, and answered in NFC',
+      'a description is accepted exactly if it is displayable text, and answered in NFC',
       async () => {
         await holds(descriptionTexts, CHECKS, async (text) => {
           expect(await refusedIn({ description: text })).toEqual(isDescription(text) ? [] : ['description']);
@@ -110,7 +110,7 @@ export function propertiesSection(contract: Contract): void {
             headers,
             body: { ...valid(), amount: '-' },
           });
-          // HTTP itself takes spaces away from both ends of a value.
+          // HTTP removes spaces from both ends of a value.
           const isKey = /^[!-~]{1,255}$/.test(key.replaceAll(/^[ \t]+|[ \t]+$/g, ''));
           expect(named(answer, 'amount')).toEqual(isKey ? [] : ['Idempotency-Key']);
         });
@@ -146,7 +146,7 @@ export function propertiesSection(contract: Contract): void {
 
     rule(
       ['endpoint.page', 'errors.422'],
-      'a cursor of any other making is 422 or leads to a page, never further',
+      'a cursor from another source is 422 or leads to a page, and to nothing else',
       async () => {
         const reader = await openMerchant(contract.stack);
         await Promise.all(['1', '2', '3'].map((amount) => reader.created({ amount })));
@@ -164,7 +164,7 @@ export function propertiesSection(contract: Contract): void {
       },
     );
 
-    rule('errors.body.1', 'the request id is the one of the caller exactly if that is well-formed', async () => {
+    rule('errors.body.1', 'the request id is the caller’s exactly if that is well-formed', async () => {
       const doors = [contract.stack.edge_url, contract.stack.services['api-gateway'].replicas[0]!.url].map(apiAt);
       await holds(headerTexts(70), CHECKS / 2, async (id) => {
         for (const door of doors) {
@@ -173,7 +173,7 @@ export function propertiesSection(contract: Contract): void {
           const isOwn = /^[A-Za-z0-9._-]{1,64}$/.test(sent);
           const answered = answer.headers['x-request-id'];
           expect(answered).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
-          // A tab before or after the value is part of it for nginx, and is not for Node; an id of our own is right for both.
+          // For nginx a tab before or after the value is part of it, for Node it is not. An id of our own is correct in both cases.
           if (sent === id.replaceAll(/^ +| +$/g, '')) expect([sent, answered === sent]).toEqual([sent, isOwn]);
         }
       });
@@ -181,7 +181,7 @@ export function propertiesSection(contract: Contract): void {
   });
 }
 
-/** The fields that a 422 names, without those that were invalid on purpose, which must be among them. */
+/** The fields that a 422 names, without those that were invalid on purpose, which it must also name. */
 function named(answer: HttpAnswer, ...onPurpose: string[]): string[] {
   if (answer.status !== 422) throw new Error(`was answered ${answer.status} ${answer.text.slice(0, 300)}`);
   const fields = answer.json<{ detail: { field: string }[] }>().detail.map(({ field }) => field);
@@ -189,7 +189,7 @@ function named(answer: HttpAnswer, ...onPurpose: string[]): string[] {
   return fields.filter((field) => !onPurpose.includes(field));
 }
 
-/** Written from the contract's words, apart from the program's own reading of them. */
+/** Written from the contract's text, independently of the program. */
 function isAmount(text: string): boolean {
   const [whole = '', fraction, ...more] = text.split('.');
   const isDigits = (digits: string) => /^[0-9]+$/.test(digits);
@@ -199,7 +199,7 @@ function isAmount(text: string): boolean {
   return /[1-9]/.test(text);
 }
 
-/** One to 500 characters in NFC, none of which is half of one, controls anything or reorders its neighbours. */
+/** One to 500 characters in NFC, without lone surrogates, control characters or characters that change the order of others. */
 function isDescription(text: string): boolean {
   const points = Array.from(text.normalize('NFC'), (character) => character.codePointAt(0) ?? 0);
   const within = (from: number, to: number) => points.some((point) => point >= from && point <= to);

@@ -11,7 +11,7 @@ import { rule } from '../support/rule.ts';
 
 const LIMIT = 120;
 
-/** GET /payments/{public_token}: exactly these fields in every status, for whoever asks. */
+/** GET /payments/{public_token}: exactly these fields in every status, for any client. */
 export function publicStatusSection(contract: Contract): void {
   describe('the public status', () => {
     let merchant: Merchant;
@@ -22,7 +22,7 @@ export function publicStatusSection(contract: Contract): void {
     });
     const ask = (token: string, headers: Record<string, string> = {}) =>
       anybody('GET', `/api/v1/payments/${token}`, { headers });
-    /** The minimum, as the merchant's own record has it. */
+    /** The minimum fields of the merchant's own record. */
     const minimumOf = ({ status, amount, currency, network, merchant_wallet, description, expires_at }: Payment) => ({
       status,
       amount,
@@ -40,7 +40,7 @@ export function publicStatusSection(contract: Contract): void {
 
     rule(
       ['endpoint.public-status', 'endpoint.rule3.public-status', 'auth.6', 'payment.description'],
-      'is the same seven fields without a key, with a key of somebody else and with a wrong one',
+      'is the same seven fields without a key, with another merchant’s key and with a wrong one',
       async () => {
         const payment = await merchant.created({ amount: '31.10', description: 'Für Zoë <b>&amp; "x"' });
         const other = await openMerchant(contract.stack, { webhook: false });
@@ -86,7 +86,7 @@ export function publicStatusSection(contract: Contract): void {
       },
     );
 
-    rule(['errors.404', 'endpoint.public-status'], 'of a token nobody has is 404, and not to be kept', async () => {
+    rule(['errors.404', 'endpoint.public-status'], 'of an unknown token is 404, and not cacheable', async () => {
       const { payment_url: url } = await merchant.created({ amount: '35' });
       const token = url.split('/').at(-1)!;
       const flipped = token.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'));
@@ -99,7 +99,7 @@ export function publicStatusSection(contract: Contract): void {
 
     rule(
       ['endpoint.rule3.public-status', 'limits.app.public-status'],
-      'is counted by its token: whoever asks too often is refused, and the next token is not',
+      'counts by its token: too many requests for one are refused, and those for the next are not',
       async () => {
         const [watched, other] = await Promise.all([
           merchant.created({ amount: '36' }),

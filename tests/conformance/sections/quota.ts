@@ -10,7 +10,7 @@ import { createAndPay, deliveriesOf, detailsOf, publicStatus, untilStatus } from
 import { untilReceived } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 
-/** How many payments a merchant may create, and what goes on when it may create none. */
+/** How many payments a merchant may create, and what still works when it may create none. */
 export function quotaSection(contract: Contract): void {
   describe('the creation quota', () => {
     const open = (access: Parameters<typeof openMerchant>[1]) => openMerchant(contract.stack, access);
@@ -30,7 +30,7 @@ export function quotaSection(contract: Contract): void {
 
     rule(
       ['quota.2', 'quota.7', 'endpoint.rule1.access'],
-      'a standard beta creates ten a UTC day however many ask at once, and ten more the next day',
+      'a standard beta creates ten a UTC day however many requests come at once, and ten more the next day',
       () =>
         withinOneDay(async () => {
           const merchant = await open(standardBeta);
@@ -48,7 +48,7 @@ export function quotaSection(contract: Contract): void {
 
     rule(
       ['quota.2', 'quota.6', 'endpoint.rule1.access'],
-      'a total holds exactly however many ask at once, and neither a month nor an extension adds to it',
+      'a total is exact however many requests come at once, and neither a month nor an extension adds to it',
       () =>
         withinOneDay(async () => {
           const merchant = await open({ access_type: 'beta', total_limit: 4, daily_limit: 9, beta_duration_days: 40 });
@@ -72,7 +72,7 @@ export function quotaSection(contract: Contract): void {
         }),
     );
 
-    rule('quota.3', 'a legacy account has its total and neither a daily cap nor an end', () =>
+    rule('quota.3', 'a legacy account has its total, without a daily cap or an end', () =>
       withinOneDay(async () => {
         const merchant = await open({ access_type: 'legacy', total_limit: 14 });
         expect(await createMany(merchant, 14)).toEqual(Array<number>(14).fill(201));
@@ -100,7 +100,7 @@ export function quotaSection(contract: Contract): void {
 
     rule(
       ['quota.5', 'limits.app.rule5', 'events.delivery.6'],
-      'replays, refusals, reads, a cancellation and a delivery take none of it',
+      'replays, refusals, reads, a cancellation and a delivery use none of it',
       () =>
         withinOneDay(async () => {
           const merchant = await open({ access_type: 'legacy', total_limit: 5, daily_limit: 5 });
@@ -125,7 +125,7 @@ export function quotaSection(contract: Contract): void {
 
     rule(
       ['quota.8', 'service.reads-while-blocked', 'events.delivery.6', 'errors.403'],
-      'when it is used up, the beta over and creation paused, all but creation goes on',
+      'when it is used up, the beta has ended and creation is paused, everything except creation still works',
       async () => {
         const merchant = await open({ access_type: 'beta', total_limit: 2, daily_limit: 2, beta_duration_days: 1 });
         await change(merchant, 'activate');
@@ -171,7 +171,7 @@ export function quotaSection(contract: Contract): void {
 
     rule(
       ['errors.body.7', 'limits.app.rule5', 'endpoint.rule1.replay'],
-      'a replay is answered after exhaustion, expiry and pause alike, and counts toward the creation limit',
+      'a replay is answered after exhaustion, expiry or pause, and counts toward the creation limit',
       async () => {
         const merchant = await open({ access_type: 'beta', total_limit: 1, beta_duration_days: 1 });
         await change(merchant, 'activate');
@@ -194,7 +194,7 @@ export function quotaSection(contract: Contract): void {
         await change(merchant, 'pause');
         expect(await codeOf(merchant)).toBe('creation_paused');
         await expectReplay();
-        // Seven requests reached the counter so far.
+        // Seven requests have counted so far.
         const rest = await repeated(24, replay);
         expect(rest.map(({ status }) => status).sort()).toEqual([...Array<number>(23).fill(201), 429]);
       },

@@ -17,7 +17,7 @@ const SETTINGS = 10;
 const RETRIES = 5;
 const AT_ONCE = 200;
 
-/** The application's counters: what each admits, what shares it and what takes from it. Their windows are in rate-windows.ts. */
+/** The application's counters: what each admits, and which calls share it or count. Their windows are in rate-windows.ts. */
 export function rateLimitsSection(contract: Contract): void {
   describe('application rate limits', () => {
     let edge: Api;
@@ -28,13 +28,13 @@ export function rateLimitsSection(contract: Contract): void {
       replicas = contract.stack.services['api-gateway'].replicas.map(({ url }) => apiAt(url));
     });
 
-    /** Half of the requests go to each replica, all at the same time. */
+    /** Sends half of the requests to each replica, all at the same time. */
     const atOnce = (ask: (api: Api, index: number) => Promise<HttpAnswer>) =>
       Promise.all(Array.from({ length: AT_ONCE }, (_, index) => ask(replicas[index % replicas.length]!, index)));
 
     rule(
       ['limits.app.rule1', 'limits.app.list', 'limits.app.page', 'limits.app.details', 'limits.app.webhooks'],
-      'of 200 reads at once, mixed over the six endpoints and both replicas, exactly 120 are admitted',
+      'of 200 simultaneous reads, mixed over the six endpoints and both replicas, exactly 120 are admitted',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const payment = await merchant.created();
@@ -75,7 +75,7 @@ export function rateLimitsSection(contract: Contract): void {
 
     rule(
       ['limits.app.create', 'limits.app.rule3'],
-      'of 200 creations at once over both replicas exactly 30 are admitted; cancelling them has its own counter',
+      'of 200 simultaneous creations over both replicas exactly 30 are admitted; cancelling them has its own counter',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const answers = await atOnce((api, index) =>
@@ -86,7 +86,7 @@ export function rateLimitsSection(contract: Contract): void {
         );
         expectAdmitted(answers, 201, CREATIONS);
         const { payments } = (await merchant.call('GET', '/api/v1/payments')).json<{ payments: object[] }>();
-        // Those that were answered 503 for being late have not happened.
+        // Creations answered 503 for being late have no effect.
         const [made, ...others] = answers.filter(({ status }) => status === 201);
         expect(payments).toHaveLength(1 + others.length);
         const cancelled = await merchant.call('POST', `/api/v1/payments/${made!.json<Payment>().payment_id}/cancel`);
@@ -97,7 +97,7 @@ export function rateLimitsSection(contract: Contract): void {
 
     rule(
       ['limits.app.public-status', 'endpoint.rule3.public-status'],
-      'of 200 looks at one public token at once exactly 120 are admitted, whoever looks; other tokens have their own counter',
+      'of 200 simultaneous reads of one public token exactly 120 are admitted, for all clients together; other tokens have their own counter',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const [one, other] = await Promise.all([
@@ -107,7 +107,7 @@ export function rateLimitsSection(contract: Contract): void {
         const path = (payment: Payment) => `/api/v1/payments/${tokenOf(payment)}`;
         const answers = await atOnce((api) => api('GET', path(one)));
         expectAdmitted(answers, 200, SHARED_READS);
-        // Another viewer, another address, and the merchant itself: one counter.
+        // Another viewer, another address, and the merchant itself share one counter.
         expectRefused(await edge('GET', path(one)), 60);
         expectRefused(await merchant.call('GET', path(one)), 60);
         expect((await edge('GET', path(other))).status).toBe(200);
@@ -131,12 +131,12 @@ export function rateLimitsSection(contract: Contract): void {
 
     rule(
       ['limits.app.rule2', 'limits.app.put-webhook', 'limits.app.rotate-webhook-key', 'limits.app.rule6'],
-      'URL updates and signing-key rotations together are admitted ten times; invalid ones take nothing',
+      'URL updates and signing-key rotations together are admitted ten times; invalid ones do not count',
       async () => {
         const merchant = await openMerchant(contract.stack, { webhook: false });
         const put = (url: string) => merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url } });
         const rotate = () => merchant.call('POST', '/api/v1/merchant/webhook/rotate-key');
-        // Before the first PUT there is nothing to rotate: a 409, and it counts.
+        // Before the first PUT there is no key to rotate: a 409, which counts.
         expect((await rotate()).status).toBe(409);
         expectStatuses(await repeated(SETTINGS + 1, () => put('http://shop.example.com/hooks')), 422);
         const turns = Array.from({ length: SETTINGS - 1 }, (_, index) => index);
@@ -152,7 +152,7 @@ export function rateLimitsSection(contract: Contract): void {
 
     rule(
       ['limits.app.rule5', 'limits.app.rule6', 'errors.body.7', 'quota.5'],
-      'thirty creations are admitted, replays and conflicts among them; what is refused with 401 or 422 takes nothing, and 413 takes one',
+      'thirty creations are admitted, replays and conflicts among them; a refusal with 401 or 422 does not count, and 413 does',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const key = randomUUID();
@@ -182,7 +182,7 @@ export function rateLimitsSection(contract: Contract): void {
 
     rule(
       ['limits.app.retry', 'endpoint.rule5.retry', 'errors.429', 'errors.body.4'],
-      'five manual retries an hour are admitted, those answered 404 and 409 among them; the hour over, five more',
+      'five manual retries an hour are admitted, those answered 404 and 409 among them; after the hour, five more',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const eventId = await deliveredEvent(merchant);
@@ -203,7 +203,7 @@ export function rateLimitsSection(contract: Contract): void {
       },
     );
 
-    rule(['limits.app.window', 'auth.2'], 'no counter is kept under a secret or a token in clear', async () => {
+    rule(['limits.app.window', 'auth.2'], 'no counter stores a secret or a token in plain text', async () => {
       const [secret, token] = [newSecret('qr'), newPublicToken()];
       const answers = await Promise.all([
         edge('POST', '/api/v1/merchant/rotate-key', { headers: { 'secret-key': secret } }),

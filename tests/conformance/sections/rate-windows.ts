@@ -11,12 +11,12 @@ import { rule } from '../support/rule.ts';
 const LIMIT = 5;
 const WINDOW_MS = 60_000;
 
-/** When a request was sent and its answer had come, in milliseconds of the monotonic clock. */
+/** When a request was sent and when it was answered, in milliseconds of the monotonic clock. */
 type Attempt = { sentAt: number; answeredAt: number; answer: HttpAnswer };
 
 /**
- * The window of one counter from its first request to its end: that of a rotation secret nobody has.
- * `open` belongs before all other sections and `section` after them, so that little is left to wait then.
+ * The window of one counter from its first request to its end: the counter of an unknown rotation secret. Call `open` before all other
+ * sections and `section` after them, so that little time is left to wait.
  */
 export function rateWindows(contract: Contract): { open: () => void; section: () => void } {
   const secret = newSecret('qr');
@@ -45,7 +45,7 @@ export function rateWindows(contract: Contract): { open: () => void; section: ()
     );
   }
 
-  /** A failure here is one of the tests below, not of every other section. */
+  /** A failure here belongs to one of the tests below, not to every other section. */
   const open = (): void =>
     beforeAll(async () => {
       opened = openBoth();
@@ -56,7 +56,7 @@ export function rateWindows(contract: Contract): { open: () => void; section: ()
     describe('rate-limit windows', () => {
       rule(
         ['limits.app.window', 'limits.app.rule6', 'errors.body.4'],
-        'a window begins with its first request and ends when Retry-After says, however many attempts come meanwhile',
+        'a window begins with its first request and ends when Retry-After says, however many attempts are made meanwhile',
         async () => {
           await opened;
           const early = attempts.slice(0, LIMIT + 1).map(({ answer }) => answer.status);
@@ -64,7 +64,7 @@ export function rateWindows(contract: Contract): { open: () => void; section: ()
           const admitted = await eventually(
             async () => {
               const made = await attempt();
-              if (made.answer.status === 429) throw new Error('the window is not over');
+              if (made.answer.status === 429) throw new Error('the window has not ended');
               return made;
             },
             { timeoutMs: WINDOW_MS + 5_000, intervalMs: 400 },
@@ -73,7 +73,7 @@ export function rateWindows(contract: Contract): { open: () => void; section: ()
           const refusals = attempts.filter(({ answer }) => answer.status === 429);
           for (const { answer } of refusals) expectRefused(answer, WINDOW_MS / 1_000);
 
-          // Seconds are rounded up: the end lies within the last second of what was announced.
+          // Seconds are rounded up: the window ends within the last announced second.
           const secondsLeft = refusals.map(({ answer }) => Number(answer.headers['retry-after']));
           expect(secondsLeft).toEqual(secondsLeft.toSorted((a, b) => b - a));
           const notBefore = Math.max(
@@ -93,7 +93,7 @@ export function rateWindows(contract: Contract): { open: () => void; section: ()
 
       rule(
         'limits.app.window',
-        'after its end a window admits its whole number again, from its own first request on',
+        'after the end of a window the next one admits the full number again, from its first request on',
         async () => {
           const made = [];
           for (let count = 2; count <= LIMIT + 1; count += 1) made.push((await attempt()).answer);
@@ -102,7 +102,7 @@ export function rateWindows(contract: Contract): { open: () => void; section: ()
         },
       );
 
-      rule('limits.app.window', 'windows that are over are swept, and no others', async () => {
+      rule('limits.app.window', 'ended windows are deleted, and no others', async () => {
         const rowsOf = (of: string) =>
           inDatabase<{ count: number }>(
             contract.stack,

@@ -10,16 +10,16 @@ import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 /**
- * The only places where a public token may stand in clear: the payment, whose URL must be shown again, and the saved reply of
- * its creation, which is repeated byte by byte.
+ * The only places where a public token may be in plain text: the payment, whose URL must be shown again, and the saved reply of its
+ * creation, which is repeated byte by byte.
  */
 const tokenPlaces = ['payments.payment: public token', 'payments.idempotent_reply: public token, its text in hex'];
 
-/** Whether anything secret is left behind, looked for after a merchant has lived through all that makes or shows a secret. */
+/** Looks for secrets left behind, after a merchant has done everything that creates or shows a secret. */
 export function secretsSection(contract: Contract): void {
   describe('secrets', () => {
     let merchant: Merchant;
-    /** Seen in the logs once they hold everything up to the end of that life. */
+    /** When it is in the logs, they are complete up to that request. */
     let lastRequestId: string;
     const refusals: string[] = [];
     const credentials: Needles = new Map();
@@ -45,7 +45,7 @@ export function secretsSection(contract: Contract): void {
 
     rule(
       'auth.2',
-      'no table holds a credential in clear, and only payments and their saved replies a token',
+      'no table holds a credential in plain text, and only payments and their saved replies a token',
       async () => {
         const tables = await tablesOf(contract.stack);
         const schemas = new Set(tables.map((name) => name.split('.')[0]));
@@ -56,7 +56,7 @@ export function secretsSection(contract: Contract): void {
         for (const name of tables) {
           places.push(...(await foundInTable(contract.stack, name, needles)).map((what) => `${name}: ${what}`));
         }
-        // Who looks the same way for what must be there finds it.
+        // The same search finds texts that must be there.
         const known = [
           'gateway.merchant: merchant id',
           'payments.payment: merchant id',
@@ -71,7 +71,7 @@ export function secretsSection(contract: Contract): void {
     rule('auth.2', 'no queue holds a message with a secret', async () => {
       const queues = await readQueues(contract.stack);
       if (queues === null) {
-        // Only somebody's own stack may have a broker that shows no queues.
+        // Only a stack that was given may have a broker without a management API.
         if (process.env['CONFORMANCE_STACK']) return;
         throw new Error('the stack names no management API of its broker');
       }

@@ -47,7 +47,7 @@ export function sizesSection(contract: Contract): void {
       },
     );
 
-    rule(['errors.401', 'errors.413'], 'that is too long is 401 first for who has no valid key', async () => {
+    rule(['errors.401', 'errors.413'], 'that is too long is 401 first without a valid key', async () => {
       const bodies = [creation('4', KIB_64 + 1), creation('4', 69_000), creation('4', 1024 * 1024)];
       const keys = [`qk_${'A'.repeat(43)}`, '', 'x'.repeat(300), merchant.rotationSecret];
       const asked = doors.flatMap((door) =>
@@ -59,40 +59,40 @@ export function sizesSection(contract: Contract): void {
       expect(await statuses(asked)).toEqual(asked.map(() => 401));
     });
 
+    rule(['errors.413', 'errors.422'], 'that is too long is 413 before any other problem of the request', async () => {
+      const broken = 'x'.repeat(KIB_64 + 1);
+      const headers = { 'X-API-Key': merchant.apiKey, 'Content-Type': 'text/plain', 'Idempotency-Key': 'two words' };
+      const asked = doors.flatMap((door) =>
+        [headers, { ...headers, ...chunked }].map((sent) =>
+          door('POST', '/api/v1/payments', { headers: sent, body: broken }),
+        ),
+      );
+      expect(await statuses(asked)).toEqual([413, 413, 413, 413]);
+    });
+
     rule(
-      ['errors.413', 'errors.422'],
-      'that is too long is 413 before anything in the request is found invalid',
+      'limits.size.body',
+      'that is too long is 413 at every endpoint, including those that need no body',
       async () => {
-        const broken = 'x'.repeat(KIB_64 + 1);
-        const headers = { 'X-API-Key': merchant.apiKey, 'Content-Type': 'text/plain', 'Idempotency-Key': 'two words' };
-        const asked = doors.flatMap((door) =>
-          [headers, { ...headers, ...chunked }].map((sent) =>
-            door('POST', '/api/v1/payments', { headers: sent, body: broken }),
-          ),
-        );
-        expect(await statuses(asked)).toEqual([413, 413, 413, 413]);
+        const endpoints = [
+          ...protectedEndpoints,
+          { method: 'POST', path: '/api/v1/merchant/rotate-key' },
+          { method: 'GET', path: `/api/v1/payments/${newPublicToken()}` },
+        ];
+        const headers = { 'X-API-Key': merchant.apiKey, 'secret-key': merchant.rotationSecret };
+        const long: HttpCall = {
+          headers: { ...headers, 'Content-Type': 'application/json' },
+          body: ' '.repeat(KIB_64 + 1),
+        };
+        const asked = endpoints.flatMap(({ method, path }) => [
+          doors[0]!(method, path, long),
+          doors[0]!(method, path, { ...long, headers: { ...long.headers, ...chunked } }),
+        ]);
+        expect(await statuses(asked)).toEqual(asked.map(() => 413));
+        // Nothing was done: the key that a rotation would have replaced still works.
+        expect(await merchant.call('GET', '/api/v1/merchant/limits')).toMatchObject({ status: 200 });
       },
     );
-
-    rule('limits.size.body', 'that is too long is 413 at every endpoint, those that need none included', async () => {
-      const endpoints = [
-        ...protectedEndpoints,
-        { method: 'POST', path: '/api/v1/merchant/rotate-key' },
-        { method: 'GET', path: `/api/v1/payments/${newPublicToken()}` },
-      ];
-      const headers = { 'X-API-Key': merchant.apiKey, 'secret-key': merchant.rotationSecret };
-      const long: HttpCall = {
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        body: ' '.repeat(KIB_64 + 1),
-      };
-      const asked = endpoints.flatMap(({ method, path }) => [
-        doors[0]!(method, path, long),
-        doors[0]!(method, path, { ...long, headers: { ...long.headers, ...chunked } }),
-      ]);
-      expect(await statuses(asked)).toEqual(asked.map(() => 413));
-      // Nothing was done: the key that a rotation would have replaced is still good.
-      expect(await merchant.call('GET', '/api/v1/merchant/limits')).toMatchObject({ status: 200 });
-    });
   });
 }
 

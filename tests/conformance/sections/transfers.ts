@@ -15,7 +15,7 @@ import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 type Receipt = { blockNumber: string; logs: { address: string; topics: string[]; data: string }[] };
 
-/** What a merchant reads of real transfers on the local chain. */
+/** What a merchant sees of real transfers on the local chain. */
 export function transfersSection(contract: Contract): void {
   describe('transfers', () => {
     let merchant: Merchant;
@@ -40,7 +40,7 @@ export function transfersSection(contract: Contract): void {
         ...(['states.payment.polled', 'endpoint.details', 'payment.status', 'events.diagnostics'] as const),
         ...(['extensions.creation.transaction', 'extensions.money.warnings'] as const),
       ],
-      'take a payment from PENDING by way of CHECKING to PAID, with the transaction in details and lists',
+      'take a payment from PENDING through CHECKING to PAID, with the transaction in details and lists',
       async () => {
         const payment = await created('41.5');
         const chain = new LocalChain(contract.stack.chain.rpc_url);
@@ -75,7 +75,7 @@ export function transfersSection(contract: Contract): void {
             transaction_event_index: 0,
             block_number: Number((await receiptOf(transactionId)).blockNumber),
             block_timestamp: await blockTimeOf(transactionId),
-            // Without the zeros behind its point.
+            // Without trailing zeros.
             amount: String(Number(payment.amount)),
             accepted: false,
             confirmations: expect.any(Number),
@@ -96,7 +96,7 @@ export function transfersSection(contract: Contract): void {
 
     rule(
       ['event.transaction_event_index', 'event.transaction_id', 'endpoint.details'],
-      'of one transaction pay each their payment, told apart by their position in the full receipt log',
+      'of one transaction pay one payment each, distinguished by their position in the full receipt log',
       async () => {
         const owner = await openMerchant(contract.stack);
         const wallets = [newWallet(), newWallet()];
@@ -104,7 +104,7 @@ export function transfersSection(contract: Contract): void {
           wallets.map((wallet) => owner.created({ amount: '42', merchant_wallet: wallet })),
         );
         const token = await ensureToken(contract.stack.chain.rpc_url);
-        // Nobody's transfers before and between them, so that no position could be counted among ours alone.
+        // Other transfers before and between them, so that a position among our own would be wrong.
         const nobody = () => ({ to: newWallet(), units: 42_000_000n });
         const ours = wallets.map((to) => ({ to, units: 42_000_000n }));
         const hash = await token.payBatch([nobody(), nobody(), ours[0]!, nobody(), ours[1]!]);
@@ -125,7 +125,7 @@ export function transfersSection(contract: Contract): void {
 
     rule(
       ['endpoint.details', 'events.diagnostics', 'events.paid-only', 'extensions.money.details'],
-      'that pay nothing are shown with their reason: underpaid, overpaid, duplicate, late or after_cancel; no event tells of them',
+      'that pay nothing are shown with their reason: underpaid, overpaid, duplicate, late or after_cancel; no event reports them',
       async () => {
         const [once, cancelled, expired] = await Promise.all([created('43'), created('44'), created('45')]);
         await Promise.all([
@@ -176,16 +176,16 @@ export function transfersSection(contract: Contract): void {
       },
     );
 
-    /** No event tells of a transfer that paid nothing, nor of a payment that was cancelled or has expired. */
+    /** No event reports a transfer that paid nothing, or a payment that was cancelled or has expired. */
     async function expectNoneBut(paid: Payment, looked: PaymentDetails[]): Promise<void> {
       const ids = new Set(looked.map(({ payment_id: id }) => id));
       const told = async () => {
         const events = await receivedBy(contract.stack, merchant.host);
         return new Set(events.map(({ body }) => body.payment_id).filter((id) => ids.has(id)));
       };
-      // PAID is shown before it is told.
+      // PAID is visible before its event is sent.
       await eventually(async () => expect(await told()).toEqual(new Set([paid.payment_id])), patience);
-      // What is paid only now is told after whatever else there was to tell.
+      // The event of this later payment is sent after any other event.
       const last = await created('46');
       await payFor(last, '46');
       await eventually(async () => {

@@ -5,7 +5,7 @@ import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { creationsOf, refusals } from '../support/refusals.ts';
 import { rule } from '../support/rule.ts';
 
-/** Bodies of which no field can be read. */
+/** Bodies from which no field can be read. */
 export function unreadableBodiesSection(contract: Contract): void {
   describe('a creation with an unreadable body', () => {
     let merchant: Merchant;
@@ -14,7 +14,7 @@ export function unreadableBodiesSection(contract: Contract): void {
     });
     const { valid, postText } = creationsOf(() => merchant);
 
-    rule(['errors.422', 'service.paths'], 'names the body when that is no JSON object in plain UTF-8', async () => {
+    rule(['errors.422', 'service.paths'], 'names the body when it is not a JSON object in plain UTF-8', async () => {
       const text = JSON.stringify(valid());
       const bodies: Record<string, string | Buffer> = {
         ...{
@@ -64,7 +64,7 @@ export function unreadableBodiesSection(contract: Contract): void {
         ['no type', bare] as const,
         ['gzip', () => postText(zipped, { 'Content-Encoding': 'gzip' })] as const,
         ['gzip, unsaid', () => postText(zipped)] as const,
-        ['said, not done', () => postText(text, { 'Content-Encoding': 'br' })] as const,
+        ['declared, but not compressed', () => postText(text, { 'Content-Encoding': 'br' })] as const,
       ];
       expect(await refusals(Object.fromEntries(cases))).toEqual(
         Object.fromEntries(cases.map(([name]) => [name, ['body']])),

@@ -7,7 +7,7 @@ import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { creationsOf, fieldsOf, label, refusals } from '../support/refusals.ts';
 import { rule } from '../support/rule.ts';
 
-/** What a creation is refused for: 422 takes no rate token, so one merchant can send all of these. */
+/** Invalid fields of a creation. 422 uses no rate token, so one merchant can send all of these. */
 export function validationSection(contract: Contract): void {
   describe('a creation with invalid fields', () => {
     let merchant: Merchant;
@@ -23,7 +23,7 @@ export function validationSection(contract: Contract): void {
 
     rule(
       ['payment.amount', 'errors.422', 'errors.body.3'],
-      'names an amount that is no decimal text above zero',
+      'names an amount that is not decimal text above zero',
       async () => {
         const amounts = [
           ...'0 0.0 0.000000 -1 +1 01 00.5 1. .5 1e3 1E3 1.0000001 1234567890123 1.5.1 1,5'.split(' '),
@@ -35,13 +35,13 @@ export function validationSection(contract: Contract): void {
       },
     );
 
-    rule(['payment.merchant_wallet', 'errors.422'], 'names a wallet that nobody could be paid on', async () => {
+    rule(['payment.merchant_wallet', 'errors.422'], 'names a wallet that cannot be paid', async () => {
       const address = newWallet();
       const wallets = [
         ...['', '0x', 'shop.eth', ZeroAddress, wrongChecksum(address), address.slice(0, -1), `${address}0`],
         ...[address.slice(2), ` ${address}`, `${address}\n`, address.replace('0x', '0X'), address.replace(/.$/, 'g')],
         ...[contract.stack.chain.token, contract.stack.chain.token.toLowerCase(), 12, null, [address], { address }],
-        // No Tron network is configured here, whatever the address is worth there.
+        // No Tron network is configured here, so Tron addresses are invalid.
         ...[addressFromHex('tron', address), addressFromHex('tron', ZeroAddress), 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
       ];
       expect(await each('merchant_wallet', wallets)).toEqual(all(wallets, ['merchant_wallet']));
@@ -49,7 +49,7 @@ export function validationSection(contract: Contract): void {
 
     rule(
       ['payment.description', 'errors.422'],
-      'names a description that is empty, longer than 500 characters, broken or able to show other words than it holds',
+      'names a description that is empty, longer than 500 characters, broken or able to display a text other than its own',
       async () => {
         const texts = [
           ...['', 'x'.repeat(501), '😀'.repeat(501), 'e\u0301'.repeat(501), '\ud800', 'a\udc00b'],
@@ -60,7 +60,7 @@ export function validationSection(contract: Contract): void {
       },
     );
 
-    rule('errors.422', 'names a network that does not exist here; the right one is taken', async () => {
+    rule('errors.422', 'names a network that does not exist here; the right one is accepted', async () => {
       const networks = ['', 'nowhere', 'tron', 'LOCAL', 'toString', '__proto__', 'constructor', 7, null, ['local']];
       expect(await each('network', networks)).toEqual(all(networks, ['network']));
       const { network } = contract.stack.chain;
@@ -97,7 +97,7 @@ export function validationSection(contract: Contract): void {
       });
     });
 
-    rule('errors.422', 'names unknown fields, and fields that are given twice', async () => {
+    rule('errors.422', 'names unknown fields, and fields that occur twice', async () => {
       const inner = JSON.stringify(valid()).slice(1, -1);
       const surrogate = String.raw`{"\ud800":1,${inner}}`;
       expect(
@@ -169,7 +169,7 @@ export function validationSection(contract: Contract): void {
   });
 }
 
-/** One letter of the address in the other case: valid hex, broken EIP-55. */
+/** Changes the case of one letter of the address: valid hex, wrong EIP-55 checksum. */
 function wrongChecksum(address: string): string {
   const at = address.search(/[a-fA-F]/);
   const letter = address[at] ?? '';

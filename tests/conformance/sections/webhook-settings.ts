@@ -13,7 +13,7 @@ const PATH = '/api/v1/merchant/webhook';
 const KEY_ID = /^whk_[0-9a-f]{32}$/;
 const SIGNING_KEY = /^whsec_[A-Za-z0-9_-]{43}$/;
 
-/** PUT and GET /merchant/webhook, and the rotation of the signing key. Which URLs are taken is in webhook-urls.ts. */
+/** PUT and GET /merchant/webhook, and the rotation of the signing key. Accepted URLs are in webhook-urls.ts. */
 export function webhookSettingsSection(contract: Contract): void {
   describe('webhook settings', () => {
     const open = () => openMerchant(contract.stack, { webhook: false });
@@ -53,7 +53,7 @@ export function webhookSettingsSection(contract: Contract): void {
 
       rule(
         ['endpoint.put-webhook', 'webhook-settings.url', 'webhook-settings.signing_key', 'webhook-settings.key_id'],
-        'the first answer has the URL as it was put, the key id and the signing key',
+        'the first answer has the URL as it was set, the key id and the signing key',
         async () => {
           expect(first).toEqual({
             url,
@@ -66,7 +66,7 @@ export function webhookSettingsSection(contract: Contract): void {
 
       rule(
         ['endpoint.get-webhook', 'endpoint.put-webhook', 'webhook-settings.url', 'webhook-settings.signing_key'],
-        'reads and later PUTs show URL and key id, never the key, which stays',
+        'reads and later PUTs show URL and key id, never the key, which does not change',
         async () => {
           const before = await merchant.call('GET', PATH);
           expect(before.json()).toEqual({
@@ -123,40 +123,36 @@ export function webhookSettingsSection(contract: Contract): void {
         },
       );
 
-      rule(
-        ['endpoint.put-webhook', 'errors.422'],
-        'a PUT that is refused names what is wrong with it, and changes nothing',
-        async () => {
-          const before = await read(merchant);
-          const good = 'https://hooks.example.com/';
-          const json = { 'Content-Type': 'application/json' };
-          const cases: [body: object | string, fields: string[], headers?: Record<string, string>][] = [
-            [{}, ['url']],
-            [{ url: null }, ['url']],
-            [{ url: [good] }, ['url']],
-            [{ url: good, secret: 'x' }, ['secret']],
-            [{ URL: good, signing_key: 'x' }, ['URL', 'signing_key', 'url']],
-            ['', ['body'], json],
-            ['{"url":', ['body'], json],
-            [`["${good}"]`, ['body'], json],
-            [`url=${good}`, ['body'], { 'Content-Type': 'application/x-www-form-urlencoded' }],
-            [JSON.stringify({ url: good }), ['body']],
-            [JSON.stringify({ url: good }), ['body'], { 'Content-Type': 'text/plain' }],
-          ];
-          const answers = await Promise.all(cases.map(([body, , headers]) => put(merchant, body, headers)));
-          const found = answers.map(({ status, json: parsed }) => {
-            const { detail } = parsed<{ detail: { field: string; reason: string }[] }>();
-            return [status, detail.map(({ field }) => field).sort()];
-          });
-          expect(found).toEqual(cases.map(([, fields]) => [422, fields]));
-          expect(await read(merchant)).toEqual(before);
-        },
-      );
+      rule(['endpoint.put-webhook', 'errors.422'], 'a refused PUT names the problem, and changes nothing', async () => {
+        const before = await read(merchant);
+        const good = 'https://hooks.example.com/';
+        const json = { 'Content-Type': 'application/json' };
+        const cases: [body: object | string, fields: string[], headers?: Record<string, string>][] = [
+          [{}, ['url']],
+          [{ url: null }, ['url']],
+          [{ url: [good] }, ['url']],
+          [{ url: good, secret: 'x' }, ['secret']],
+          [{ URL: good, signing_key: 'x' }, ['URL', 'signing_key', 'url']],
+          ['', ['body'], json],
+          ['{"url":', ['body'], json],
+          [`["${good}"]`, ['body'], json],
+          [`url=${good}`, ['body'], { 'Content-Type': 'application/x-www-form-urlencoded' }],
+          [JSON.stringify({ url: good }), ['body']],
+          [JSON.stringify({ url: good }), ['body'], { 'Content-Type': 'text/plain' }],
+        ];
+        const answers = await Promise.all(cases.map(([body, , headers]) => put(merchant, body, headers)));
+        const found = answers.map(({ status, json: parsed }) => {
+          const { detail } = parsed<{ detail: { field: string; reason: string }[] }>();
+          return [status, detail.map(({ field }) => field).sort()];
+        });
+        expect(found).toEqual(cases.map(([, fields]) => [422, fields]));
+        expect(await read(merchant)).toEqual(before);
+      });
     });
 
     rule(
       ['endpoint.put-webhook', 'webhook-settings.signing_key', 'auth.7'],
-      'of first PUTs at once exactly one is shown the key, and that key signs',
+      'of simultaneous first PUTs exactly one gets the key, and that key signs',
       async () => {
         const merchant = await open();
         const urls = Array.from({ length: 8 }, (_, index) => `https://${merchant.host}/${index}`);
@@ -178,7 +174,7 @@ export function webhookSettingsSection(contract: Contract): void {
 
     rule(
       ['endpoint.rotate-webhook-key', 'endpoint.rule7.rotation'],
-      'of rotations at once each shows a key of its own, and one of them is the current one',
+      'of simultaneous rotations each shows its own key, and one of them is the current one',
       async () => {
         const merchant = await openMerchant(contract.stack);
         const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(merchant)));

@@ -10,7 +10,7 @@ import { rule } from '../support/rule.ts';
 const PATH = '/api/v1/merchant/webhook';
 const PUTS_A_WINDOW = 10;
 
-/** The table of the URL policy, which the policy's own unit test reads too. \t stands for a tab, \\ for a backslash. */
+/** The table of the URL policy, which the policy's own unit test also reads. \t stands for a tab, \\ for a backslash. */
 const table = readFileSync(
   new URL('../../../packages/contracts/test/fixtures/webhook-urls.tsv', import.meta.url),
   'utf8',
@@ -23,7 +23,7 @@ const table = readFileSync(
     return { expected, url };
   });
 
-/** What no file can hold, or what only JSON can say. */
+/** What a file cannot contain, or only JSON can express. */
 const moreRefused = [
   ...['\n', '\r', '\0', '\u007f', '\u00a0', '\u200b', '\u202e', '\ud800'].flatMap((character) => [
     `https://hooks${character}.example.com/`,
@@ -45,7 +45,7 @@ const moreRefused = [
   'null',
 ];
 
-/** PUT /merchant/webhook: which URLs a merchant may give. */
+/** PUT /merchant/webhook: the accepted URLs. */
 export function webhookUrlsSection(contract: Contract): void {
   describe('the URL of a webhook', () => {
     let merchant: Merchant;
@@ -71,7 +71,7 @@ export function webhookUrlsSection(contract: Contract): void {
 
     rule(
       ['endpoint.rule6.url', 'errors.422'],
-      'is refused when it is not public HTTPS on port 443, holds credentials or a fragment, or is oddly spelt',
+      'is refused when it is not public HTTPS on port 443, holds credentials or a fragment, or has an unusual spelling',
       async () => {
         const refused = table.filter(({ expected }) => expected === 'reject').map(({ url }) => url);
         expect(refused.length).toBeGreaterThan(120);
@@ -81,13 +81,13 @@ export function webhookUrlsSection(contract: Contract): void {
 
     rule(
       ['endpoint.rule6.url', 'errors.422'],
-      'is refused with control characters, overlong, of another scheme or under another name for a private address',
+      'is refused with control characters, overlong, with another scheme or with an alternative spelling of a private address',
       () => expectRefused(moreRefused),
     );
 
     rule(
       ['endpoint.rule6.url', 'errors.422', 'limits.app.put-webhook', 'limits.app.rule6'],
-      'is refused when its host does not exist, which counts, because only asking shows it; what the text shows does not',
+      'is refused when its host does not exist, which counts because it needs a DNS query; what the text shows does not count',
       async () => {
         const stranger = await openMerchant(contract.stack, { webhook: false });
         const tryUrl = (url: string) => stranger.call('PUT', PATH, { body: { url } });
@@ -110,7 +110,7 @@ export function webhookUrlsSection(contract: Contract): void {
 
     rule(
       ['endpoint.rule6.url', 'endpoint.put-webhook', 'webhook-settings.url'],
-      'is taken, and kept as it was put, when it is public HTTPS: no list of hosts is needed',
+      'is accepted, and kept as sent, when it is public HTTPS: no list of hosts is needed',
       async () => {
         const accepted = table.filter(({ expected }) => expected === 'accept').map(({ url }) => url);
         accepted.push('https://hooks.example.com/'.padEnd(2048, 'a'));

@@ -7,10 +7,10 @@ import { inDatabase } from '../../support/database.ts';
 import { asQuotaOperator, type Registration } from '../../support/operator.ts';
 import { type Merchant } from '../../support/merchant.ts';
 
-/** A beta registered without a number, so that the standard decides. JSON leaves the absent total out. */
+/** A beta registered without a total, so that the standard applies. JSON leaves the undefined total out. */
 export const standardBeta = { access_type: 'beta', total_limit: undefined } satisfies Registration;
 
-/** What an operator changes of a merchant's access: activate, pause, resume, limits, extend or move-to-beta. */
+/** An operator's changes to a merchant's access: activate, pause, resume, limits, extend or move-to-beta. */
 export async function changeAccess(
   stack: StackFile,
   { merchantId }: Merchant,
@@ -22,7 +22,7 @@ export async function changeAccess(
   return policy;
 }
 
-/** Waits until payments enforces what was decided about a merchant, as the operator's commands do. */
+/** Waits until payments enforces a decision about a merchant, as the operator's commands do. */
 export async function untilGate(
   stack: StackFile,
   merchantId: string,
@@ -42,7 +42,7 @@ export async function limitsOf(merchant: Merchant): Promise<CreationLimits> {
   return answer.json<CreationLimits>();
 }
 
-/** Lets days go by for a merchant's beta. */
+/** Moves a merchant's beta days into the past. */
 export async function passBetaDays(stack: StackFile, { merchantId }: Merchant, days: number): Promise<void> {
   for (const table of ['quota.policy', 'payments.gate']) {
     await inDatabase(
@@ -54,7 +54,7 @@ export async function passBetaDays(stack: StackFile, { merchantId }: Merchant, d
   }
 }
 
-/** Makes what a merchant has created today a thing of days ago. */
+/** Moves everything that a merchant has created today days into the past. */
 export async function passDays(stack: StackFile, { merchantId }: Merchant, days: number): Promise<void> {
   await inDatabase(stack, 'update payments.gate set used_day = used_day - $2::integer where merchant_id = $1', [
     merchantId,
@@ -62,7 +62,7 @@ export async function passDays(stack: StackFile, { merchantId }: Merchant, days:
   ]);
 }
 
-/** Lets the merchant's running rate-limit windows be over. */
+/** Ends the merchant's current rate-limit windows. */
 export async function endWindows(stack: StackFile, { merchantId }: Merchant): Promise<void> {
   await inDatabase(
     stack,

@@ -6,18 +6,18 @@ import type { HttpAnswer } from '../../support/http.ts';
 export type Asked = Record<string, () => Promise<HttpAnswer>>;
 
 /**
- * The breaker lets one request a second through. Four reads of one merchant, asked for this often, are a hundred of the 120 that are
- * admitted in a minute, and creations twenty-five of thirty.
+ * The breaker admits one request a second. At this interval, four reads of one merchant are a hundred of the 120 that are admitted in a
+ * minute, and creations twenty-five of thirty.
  */
 export const recovery = { timeoutMs: 25_000, intervalMs: 1_000 };
 
 /**
- * The services give up after 1.5 s. The contract promises no number, only that no caller hangs: so this is many times that, which a
- * busy machine never needs, and a small part of the time that a caller would wait for what is never given up.
+ * The services give up after 1.5 s. The contract promises no number, only that no caller hangs. So this is several times that, which a busy
+ * machine never needs, and much less than a caller would wait for a request that is never abandoned.
  */
 const BOUND_MS = 8_000;
 
-/** Asks all at once; each must be 503 with its own words, in time. How long they took is told. */
+/** Sends all at once. Each must be answered 503 with its own text, in time. Logs how long they took. */
 export async function expectUnavailable(when: string, asked: Asked): Promise<void> {
   const answers = await Promise.all(
     Object.entries(asked).map(async ([name, ask]) => {
@@ -33,7 +33,7 @@ export async function expectUnavailable(when: string, asked: Asked): Promise<voi
   }
 }
 
-/** Asks all at once; each must be answered with this status. */
+/** Sends all at once; each must be answered with this status. */
 export async function expectEach(asked: Asked, status: number): Promise<void> {
   const answers = await Promise.all(
     Object.entries(asked).map(async ([name, ask]) => `${name} ${(await ask()).status}`),

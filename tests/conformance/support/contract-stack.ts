@@ -5,8 +5,8 @@ import { journeyStack } from '../../support/journey-stack.ts';
 export type ContractStack = { file: StackFile; close: () => Promise<void> };
 
 /**
- * The system that is held to the contract: two replicas of every service behind the edge.
- * CONFORMANCE_STACK may name the stack.json of one that is running already; that one is used and left running.
+ * The system under test: two replicas of every service behind the edge. CONFORMANCE_STACK may name the stack.json of a running system,
+ * which is then used and left running.
  */
 export async function contractStack(): Promise<ContractStack> {
   const running = process.env['CONFORMANCE_STACK'];

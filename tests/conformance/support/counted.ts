@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { fewAtATime, type HttpAnswer } from '../../support/http.ts';
 
-/** The same request so many times, a few at once. */
+/** Sends the same request a number of times, a few at once. */
 export const repeated = (times: number, ask: () => Promise<HttpAnswer>): Promise<HttpAnswer[]> =>
   fewAtATime(Array.from({ length: times }, () => ask));
 
@@ -10,8 +10,8 @@ export function expectStatuses(answers: HttpAnswer[], status: number): void {
 }
 
 /**
- * `count` answers of the one status that means admitted; all others are refusals of the counter. On a busy machine some of either
- * are answered 503 for being late: they are counted all the same.
+ * Expects `count` answers with the status that means admitted; all others must be refusals of the counter. On a busy machine some are
+ * answered 503 for being late; they count all the same.
  */
 export function expectAdmitted(answers: HttpAnswer[], status: number, count: number): void {
   const {
@@ -29,7 +29,7 @@ export function expectAdmitted(answers: HttpAnswer[], status: number, count: num
   for (const answer of refused) expectRefused(answer, 60);
 }
 
-/** The application's 429, whose Retry-After lies within the counter's window. */
+/** The application's 429, with a Retry-After within the counter's window. */
 export function expectRefused(answer: HttpAnswer, windowSeconds: number): void {
   expect([answer.status, answer.text]).toEqual([429, '{"detail":"Rate limit exceeded","code":"rate_limited"}']);
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);

@@ -3,7 +3,7 @@ import { inDatabase } from '../../support/database.ts';
 
 const role = 'quittance_gateway';
 
-/** Takes the database from the gateway alone, so that the owners behind it could answer what got past it. */
+/** Blocks the database only for the gateway, so that the services behind it could answer what it lets through. */
 export async function admitGateway(stack: StackFile, isAdmitted: boolean): Promise<void> {
   await inDatabase(stack, `alter role ${role} ${isAdmitted ? 'login' : 'nologin'}`);
 }
@@ -14,7 +14,7 @@ export async function connectionsOfGateway(stack: StackFile): Promise<number[]> 
   return (await inDatabase<{ pid: number }>(stack, text, [role])).map(({ pid }) => pid);
 }
 
-/** Those of them that are in the middle of something. */
+/** Those that run a statement or hold a transaction. */
 export async function busyConnectionsOfGateway(stack: StackFile): Promise<number[]> {
   const text = `select pid from pg_stat_activity where usename = $1 and state <> 'idle'`;
   return (await inDatabase<{ pid: number }>(stack, text, [role])).map(({ pid }) => pid);

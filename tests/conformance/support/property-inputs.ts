@@ -1,7 +1,7 @@
 import { getAddress } from 'ethers';
 import fc from 'fast-check';
 
-/** Inputs for properties: what is valid, what nearly is, and anything. */
+/** Inputs for properties: valid, nearly valid, and arbitrary ones. */
 
 const oneOf = (characters: string) => fc.constantFrom(...Array.from(characters));
 
@@ -12,7 +12,7 @@ export const validAmounts = fc
   .map((parts) => parts.filter((part) => part !== undefined).join('.'))
   .filter((text) => /[1-9]/.test(text));
 
-/** The text with a few characters lost, doubled, or put in. */
+/** The text with a few characters removed, doubled or inserted. */
 const damaged = (texts: fc.Arbitrary<string>, extra: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(texts, fc.nat(), fc.nat({ max: 2 }), extra).map(([text, place, lost, added]) => {
     const at = place % (text.length + 1);
@@ -39,7 +39,7 @@ export const validAddresses = fc.oneof(
   checksummed.map((address) => `0x${address.slice(2).toUpperCase()}`),
 );
 
-/** Each letter in one case or the other: valid about never, but of the right form. */
+/** Each letter in a random case: almost never valid, but in the right format. */
 const miscased = fc
   .tuple(checksummed, fc.array(fc.boolean(), { minLength: 42, maxLength: 42 }))
   .map(([address, upper]) =>
@@ -57,7 +57,7 @@ export const addressTexts = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
-/** Anything that a JSON string can spell, halves of surrogate pairs included. */
+/** Anything that a JSON string can express, including lone surrogates. */
 const codeUnits = fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)), minLength: 1 });
 
 export const validDescriptions = fc.oneof(
@@ -78,7 +78,7 @@ export const descriptionTexts = fc.oneof(
   ),
 );
 
-/** What an HTTP client can put into a header: no control characters but the tab. */
+/** What an HTTP client can put into a header: no control characters except the tab. */
 export const headerTexts = (maxLength: number): fc.Arbitrary<string> => {
   const visible = fc.integer({ min: 0x21, max: 0x7e });
   const any = fc.oneof(visible, fc.integer({ min: 0x80, max: 0xff }), fc.constantFrom(0x09, 0x20));
@@ -113,7 +113,7 @@ const valid = fc
     return `${second}${fraction === undefined ? '' : `.${fraction}`}${offset}`;
   });
 
-/** Texts with whether they are a timestamp of RFC 3339. */
+/** Texts, and whether each is a timestamp of RFC 3339. */
 export const momentTexts: fc.Arbitrary<[text: string, isMoment: boolean]> = fc.oneof(
   valid.map((text): [string, boolean] => [text, true]),
   valid.map((text): [string, boolean] => [text.slice(0, 10), false]),
@@ -125,7 +125,7 @@ export const momentTexts: fc.Arbitrary<[text: string, isMoment: boolean]> = fc.o
   fc.string().map((text): [string, boolean] => [text, false]),
 );
 
-/** Damaged copies of a real cursor, what such a one holds with other contents, and anything. */
+/** Damaged copies of a real cursor, cursors with other contents, and any text. */
 export const cursorTexts = (cursor: string): fc.Arbitrary<string> => {
   const inner = Buffer.from(cursor, 'base64url').toString('latin1');
   const encoded = (text: string) => Buffer.from(text, 'latin1').toString('base64url');

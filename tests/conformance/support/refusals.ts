@@ -1,7 +1,7 @@
 import { fewAtATime, type HttpAnswer, type HttpCall } from '../../support/http.ts';
 import type { Merchant } from '../../support/merchant.ts';
 
-/** Ways to send a creation that is to be refused, and to tell for which fields. */
+/** Sends creations that must be refused, and reads for which fields. */
 export function creationsOf(merchant: () => Merchant) {
   const valid = () => ({ amount: '10.50', merchant_wallet: merchant().wallet, description: 'Order 7' });
   const post = ({ headers, ...call }: HttpCall) =>
@@ -10,18 +10,18 @@ export function creationsOf(merchant: () => Merchant) {
       ...call,
     });
   return {
-    /** The body of a creation in which everything is right. */
+    /** A body in which everything is valid. */
     valid,
     /** With an Idempotency-Key and a content type, unless changed. */
     post,
     /** The same with exactly this body. */
     postText: (body: string | Buffer, headers: Record<string, string> = {}) => post({ body, headers }),
-    /** A request, for later, with some fields of a valid creation changed. */
+    /** A request, to be sent later, with some fields of a valid creation changed. */
     withBody: (fields: Record<string, unknown>) => () => post({ body: { ...valid(), ...fields } }),
   };
 }
 
-/** The fields that each of the cases is refused for, by the case's name. */
+/** The fields for which each case is refused, by the case's name. */
 export async function refusals(cases: Record<string, () => Promise<HttpAnswer>>) {
   const asks = Object.entries(cases).map(
     ([name, ask]) =>
@@ -31,7 +31,7 @@ export async function refusals(cases: Record<string, () => Promise<HttpAnswer>>)
   return Object.fromEntries(await fewAtATime(asks));
 }
 
-/** The fields a 422 names, in order, each of them with a reason and nothing else; or what came instead. */
+/** The fields that a 422 names, in order, each with a reason and nothing else; or the answer if it is not a 422. */
 export function fieldsOf(answer: HttpAnswer): string[] | string {
   if (answer.status !== 422) return `${answer.status} ${answer.text.slice(0, 200)}`;
   const { detail } = answer.json<{ detail: { field: string; reason: string }[] }>();

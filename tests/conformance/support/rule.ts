@@ -2,7 +2,7 @@ import { test } from '@jest/globals';
 import type { RuleId } from '../rules.ts';
 
 /**
- * A test of rules of the contract. Its name begins with their ids, by which the report puts rule and test together.
+ * A test of rules of the contract. Its name begins with their ids, by which the report finds the tests of a rule.
  * @param ids one or more rules, for example 'errors.429' or ['limits.app.create', 'limits.app.rule5'].
  * @param guarantee what holds, as a sentence without the word "should".
  */

@@ -19,7 +19,7 @@ describe.each(overlayNames)('the check of %s', (overlay) => {
     expect(container!.image).toBe(podOf(objects, 'operator').containers[0]!.image);
   });
 
-  test('knows where every service is and has the key of ops, and nothing else', async () => {
+  test('has the URL of every service and the key of ops, and nothing else', async () => {
     const objects = await render(overlay);
     const env = environmentIn(objects, checkIn(objects).containers[0]!);
     const { urls, signingKey } = readConfig(env, '/nonexistent');
@@ -29,7 +29,7 @@ describe.each(overlayNames)('the check of %s', (overlay) => {
     expect(environmentOf(objects, 'operator')).toMatchObject(env);
   });
 
-  test("is no pod of a Deployment, so that `kubectl exec deploy/operator` is the operator's own", async () => {
+  test("is not a pod of a Deployment, so that `kubectl exec deploy/operator` is the operator's own", async () => {
     const objects = await render(overlay);
     const { labels } = checkIn(objects);
     const owners = ofKind(objects, 'Deployment').filter(({ spec }) => selects((spec as WorkloadSpec).selector, labels));

@@ -23,8 +23,8 @@ import { render } from './support/render.ts';
 
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 
-describe('what the manifests say again', () => {
-  test.each(Object.entries(generatedFiles()))('%s is as `npm run manifests` writes it', (path, text) => {
+describe('generated manifests', () => {
+  test.each(Object.entries(generatedFiles()))('%s is up to date with `npm run manifests`', (path, text) => {
     expect(read(path)).toBe(text);
   });
 });
@@ -57,18 +57,18 @@ describe('production', () => {
     ]);
   });
 
-  test('runs one version, by which its migrations are called', () => {
+  test('runs one version, which names its migrations', () => {
     const { VERSION } = find(objects, 'ConfigMap', 'release').data!;
     const ours = podsOf(objects).filter(({ name }) => name !== 'edge');
     const tags = ours.flatMap(({ containers }) => containers.map(({ image }) => image.split(':').at(-1)));
     expect(new Set(tags)).toEqual(new Set([VERSION]));
-    // By which the migration step knows a function of a later release.
+    // The migration step uses it to recognize a function of a later release.
     expect(JSON.parse(read('packages/messaging/package.json'))).toMatchObject({ version: VERSION });
     const jobs = ofKind(objects, 'Job').map(({ metadata }) => metadata.name);
     expect(jobs.filter((name) => name.endsWith(`.${VERSION}`))).toEqual(jobs);
   });
 
-  test('is reached where its payment links lead', () => {
+  test('is reachable at the host of its payment links', () => {
     const { host } = new URL(environmentOf(objects, 'payments')['PUBLIC_BASE_URL']!);
     type Backend = { service: { name: string; port: { name: string } } };
     const { rules, tls } = specOf<{
@@ -81,15 +81,15 @@ describe('production', () => {
     expect(ports.map(({ name }) => name)).toContain(service.port.name);
   });
 
-  test('sends each client to one edge, which counts by itself', () => {
+  test('sends each client to one edge, because each edge counts separately', () => {
     const { annotations } = find(objects, 'Ingress', 'quittance').metadata;
     expect(annotations).toHaveProperty(['nginx.ingress.kubernetes.io/upstream-hash-by'], '$binary_remote_addr');
   });
 
-  test('has two of everything, or an autoscaler that keeps so many', () => {
+  test('has two of everything, or an autoscaler with that minimum', () => {
     const floors = specsOf<WorkloadSpec>(objects, 'Deployment').map(({ name, spec }) => {
       const scaler = scalerOf(name);
-      // Both at once would undo each other at every apply.
+      // With both, each apply would undo the autoscaler's change.
       return [name, scaler ? (spec.replicas === undefined ? scaler.minReplicas : 0) : spec.replicas];
     });
     expect(Object.fromEntries(floors)).toEqual({
@@ -99,7 +99,7 @@ describe('production', () => {
     });
   });
 
-  test('asks for no more connections than PostgreSQL takes, with every autoscaler at its most and every rollout under way', () => {
+  test('needs no more connections than PostgreSQL allows, with every autoscaler at its maximum and every rollout in progress', () => {
     const networks = parseNetworks(JSON.parse(configured('networks', 'networks.json'))).length;
     const connections = serviceNames.map((name) => {
       const { replicas = 0, strategy } = specOf<WorkloadSpec>(objects, 'Deployment', name);
@@ -116,7 +116,7 @@ describe('production', () => {
     expect(cluster().postgresql.parameters).toMatchObject({ log_parameter_max_length: '0' });
   });
 
-  test('scales dispatchers by a metric that they have and the adapter offers', () => {
+  test('scales dispatchers by a metric that they expose and the adapter offers', () => {
     const adapter = parse(read('k8s/components/autoscaling/prometheus-adapter.yaml')) as {
       rules: { external: { seriesQuery: string; name: { as: string } }[] };
     };
@@ -127,7 +127,7 @@ describe('production', () => {
     expect(read('services/webhook-dispatcher/src/lanes/housekeeping.ts')).toContain(`metrics.gauge('${series}'`);
   });
 
-  test('alerts by every rule file, as it stands', () => {
+  test('has every rule file unchanged', () => {
     const rules = ofKind(objects, 'PrometheusRule');
     expect(rules.length).toBeGreaterThan(0);
     for (const { metadata, spec } of rules) {
@@ -136,7 +136,7 @@ describe('production', () => {
     }
   });
 
-  test('monitors pods that are there, at a port that they have', () => {
+  test('monitors existing pods, at a port that they have', () => {
     type Monitor = { selector: Selector; podMetricsEndpoints: { port: string; path: string }[] };
     const { selector, podMetricsEndpoints } = specOf<Monitor>(objects, 'PodMonitor', 'services');
     const found = podsOf(objects).filter(({ labels }) => selects(selector, labels));
@@ -146,13 +146,13 @@ describe('production', () => {
     for (const { containers } of found) expect(containers[0]!.ports?.map(({ name }) => name)).toContain(endpoint!.port);
   });
 
-  test('answers no commit before a second PostgreSQL has it', () => {
+  test('confirms no commit before a second PostgreSQL has it', () => {
     const { instances, postgresql, affinity } = cluster();
     expect(postgresql.synchronous).toMatchObject({ method: 'any', number: 1, dataDurability: 'required' });
     expect([instances, affinity.podAntiAffinityType]).toEqual([3, 'required']);
   });
 
-  test('makes its schemas, and backs them up, by what is there', () => {
+  test('creates and backs up its schemas with existing objects', () => {
     const { bootstrap, plugins } = cluster();
     const [schemas] = bootstrap.initdb.postInitApplicationSQLRefs.configMapRefs;
     expect(find(objects, 'ConfigMap', schemas!.name).data).toHaveProperty([schemas!.key]);
@@ -163,7 +163,7 @@ describe('production', () => {
     expect(backup.cluster.name).toBe('postgres');
   });
 
-  test('loses no majority of brokers to a node that is emptied', () => {
+  test('keeps a majority of brokers when a node is drained', () => {
     const { maxUnavailable, selector } = specOf<{ maxUnavailable: number; selector: Selector }>(
       objects,
       'PodDisruptionBudget',

@@ -12,20 +12,20 @@ import { Network, type Party } from './support/network.ts';
 import { overlayNames, render } from './support/render.ts';
 
 const postgres = pod('postgres', { 'cnpg.io/cluster': 'postgres' });
-/** What was brought back beside the first one. */
+/** A cluster that was restored next to the first one. */
 const restored = pod('postgres-2', { 'cnpg.io/cluster': 'postgres-2' });
 const rabbitmq = pod('rabbitmq', { 'app.kubernetes.io/name': 'rabbitmq' });
 const stranger = pod('stranger', { 'app.kubernetes.io/name': 'stranger' });
 const prometheus = pod('prometheus', { 'app.kubernetes.io/name': 'prometheus' }, 'monitoring');
 const ingress = pod('ingress', { 'app.kubernetes.io/name': 'controller' }, 'ingress');
-/** cert-manager's, as long as it proves whose the host is. */
+/** cert-manager's pod while it proves ownership of the host. */
 const challenge = pod('challenge', { 'acme.cert-manager.io/http01-solver': 'true' });
 const collector = pod('collector', { 'app.kubernetes.io/name': 'collector' }, 'observability');
 const neighbour = pod('neighbour', { 'app.kubernetes.io/component': 'service' }, 'default');
-/** The Kubernetes API and the bucket of the backups, whose addresses only a deployment knows. */
+/** Ports of the Kubernetes API and the backups' bucket, whose addresses only a deployment knows. */
 const outward = [443, 6443];
 const isLocal = (overlay: string): boolean => overlay === 'local';
-/** PostgreSQL and RabbitMQ are outside the cluster: pods that look like them are strangers. */
+/** PostgreSQL and RabbitMQ are outside the cluster: pods that look like them are not trusted. */
 const isExternal = (overlay: string): boolean => overlay === 'external';
 const ports = [22, 53, 80, 443, 4318, 5432, 5671, 5672, 6443, 8000, 8080, 8089, 8545, 9187, 15672, 15692, 4369, 25672];
 
@@ -41,7 +41,7 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
     ours = [...made.filter(({ name }) => name !== 'postgres' && name !== 'rabbitmq'), postgres, rabbitmq];
   });
 
-  test('lets through what is configured, and nothing else', () => {
+  test('allows what is configured, and nothing else', () => {
     const everybody = [...ours, stranger, challenge, prometheus, ingress, collector, neighbour];
     const flows = everybody.flatMap((from) =>
       everybody
@@ -65,7 +65,7 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
     expect(ways(restored)).toEqual(ways(postgres));
   });
 
-  test('allows at no end what the other one forbids', () => {
+  test('never allows at one end what the other end forbids', () => {
     const inside = [...ours, stranger];
     const oneSided = inside.flatMap((from) =>
       inside.flatMap((to) =>
@@ -79,7 +79,7 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
     expect(oneSided.sort()).toEqual(open.sort());
   });
 
-  test('lets chain-watcher and webhook-dispatcher reach the internet by HTTPS, PostgreSQL its bucket, and nobody else', () => {
+  test('lets chain-watcher and webhook-dispatcher reach the internet by HTTPS, PostgreSQL its bucket, and nothing else', () => {
     const outside = ['8.8.8.8', '1.1.1.1', '2606:4700::1111'];
     const reached = (party: Party) =>
       outside.map((address) => ports.filter((port) => network.letsOut(party, address, port)));
@@ -93,7 +93,7 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
 });
 
 test.each(overlayNames)(
-  'nobody in the cluster of %s reaches the console, and it reaches the services alone',
+  'nothing in the cluster of %s reaches the console, and it reaches only the services',
   async (overlay) => {
     const objects = await render(overlay);
     const network = new Network(objects);
@@ -106,8 +106,8 @@ test.each(overlayNames)(
   },
 );
 
-describe('the way to the internet', () => {
-  /** Of each address family, the block that is open, with what is shut inside it. */
+describe('access to the internet', () => {
+  /** For each address family, the allowed block with its exceptions. */
   let blocks: { cidr: string; except: string[] }[];
   let network: Network;
 
@@ -122,7 +122,7 @@ describe('the way to the internet', () => {
     blocks = egress[0]!.to.map(({ ipBlock }) => ipBlock);
   });
 
-  test('is shut for the blocks that webhooks are never sent to', () => {
+  test('is closed for the blocks that webhooks are never sent to', () => {
     const source = readFileSync(join(repositoryRoot, 'packages', 'contracts', 'src', 'public-address.ts'), 'utf8');
     const [shut4, open6, shut6] = [...source.matchAll(/blockList\('ipv\d', \[([^\]]*)\]/g)].map(([, list = '']) =>
       [...list.matchAll(/'([^']+)'/g)].map(([, block]) => block),
@@ -133,7 +133,7 @@ describe('the way to the internet', () => {
     ]);
   });
 
-  test('is judged by the network as by webhook-dispatcher itself', () => {
+  test('has the same exceptions in the network policy and in webhook-dispatcher', () => {
     const dispatcher = pod('webhook-dispatcher', { 'app.kubernetes.io/name': 'webhook-dispatcher' });
     const inside = blocks.flatMap(({ except }) => except.map((block) => block.split('/')[0]!));
     const addresses = [
@@ -152,7 +152,7 @@ describe('the way to the internet', () => {
   });
 });
 
-test('the ways to backends elsewhere are open to who has their URL, at the addresses that the overlay names', async () => {
+test('external backends are reachable for the pods that have their URL, at the addresses that the overlay names', async () => {
   const objects = await render('external');
   const network = new Network(objects);
   const pods = podsOf(objects);
@@ -175,7 +175,7 @@ test('the ways to backends elsewhere are open to who has their URL, at the addre
   expect(reached.length).toBeGreaterThan(2 * serviceNames.length);
 });
 
-describe('the way to private webhook targets', () => {
+describe('access to private webhook targets', () => {
   let objects: KubernetesObject[];
   let network: Network;
 
@@ -199,7 +199,7 @@ describe('the way to private webhook targets', () => {
     expect(named).not.toEqual([]);
   });
 
-  test('is open to webhook-dispatcher alone, and to no other port and no address beside', () => {
+  test('is open to webhook-dispatcher only, and for no other port or address', () => {
     const tried = ['10.20.30.39', '10.20.30.40', '10.20.30.41', '10.20.30.1', '169.254.169.254', '127.0.0.1', '::1'];
     const reached = podsOf(objects).flatMap(({ name, labels }) =>
       tried.flatMap((address) =>
@@ -219,7 +219,7 @@ function pod(name: string, labels: Record<string, string>, namespace = 'quittanc
 const flow = (from: { name: string }, to: { name: string }, port: number): string =>
   `${from.name} → ${to.name}:${port}`;
 
-/** Every connection that somebody's settings speak of, and those of the cluster around. */
+/** Every connection in the settings of a pod, and those of the surrounding cluster. */
 function configured(objects: readonly KubernetesObject[], overlay: string): string[] {
   const called = podsOf(objects).flatMap((one) =>
     [...one.containers, ...one.initContainers].flatMap((container) =>
@@ -238,12 +238,12 @@ function configured(objects: readonly KubernetesObject[], overlay: string): stri
   return [...new Set([...called, ...upstreams, ...scraped, ...(isLocal(overlay) ? [] : aroundProduction(overlay))])];
 }
 
-/** A Service's or a server's name, as that of who answers there. */
+/** The pod's name for the name of a Service or server. */
 const hostOf = (host: string): string =>
   ({ 'postgres-rw': 'postgres', 'collector.observability': 'collector' })[host] ?? host;
 
 function aroundProduction(overlay: string): string[] {
-  // A load balancer passes on the clients' own addresses, so the edge's port is open to whoever may send at all.
+  // A load balancer forwards the clients' own addresses, so the edge's port is open to all clients.
   const clients = overlay.endsWith('load balancer') ? [prometheus, ingress, collector, neighbour] : [ingress];
   const elsewhere = [prometheus, ingress, collector, neighbour];
   return [

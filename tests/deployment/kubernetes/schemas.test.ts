@@ -18,7 +18,7 @@ type ClusterSpec = {
 };
 
 describe.each(overlayNames)('the manifests of %s', (overlay) => {
-  test('are what Kubernetes and the operators take', async () => {
+  test('are valid for Kubernetes and its operators', async () => {
     const objects = await render(overlay);
     const problems = objects.map((object) => [`${object.kind} ${object.metadata.name}`, problemsOf(object)]);
     expect(problems.filter(([, problem]) => problem !== '')).toEqual([]);
@@ -54,7 +54,7 @@ describe('the schemas', () => {
     expect(problem).toContain('/spec/maxReplicas must be integer');
   });
 
-  test("refuse what an operator's kind does not have", async () => {
+  test("refuse a field that an operator's kind does not have", async () => {
     const path = 'spec.postgresql.synchronous.dataDurability';
     expect(await changed('Cluster', 'postgres', path, 'most of the time')).toContain(`/${path.replaceAll('.', '/')}`);
     expect(await changed('RabbitmqCluster', 'rabbitmq', 'spec.rabbitmq.config', '')).toContain("'config'");
@@ -62,7 +62,7 @@ describe('the schemas', () => {
 });
 
 describe('the Cluster that docs/kubernetes.md restores into', () => {
-  /** Of the page, the one block of YAML that says how a cluster begins with a backup. */
+  /** The page's one YAML block that describes a cluster restored from a backup. */
   const documented = (): { spec: ClusterSpec } => {
     const page = readFileSync(join(repositoryRoot, 'docs', 'kubernetes.md'), 'utf8');
     const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, block = '']) => block);
@@ -70,7 +70,7 @@ describe('the Cluster that docs/kubernetes.md restores into', () => {
     return parse(blocks.find((block) => block.includes('recovery:'))!) as { spec: ClusterSpec };
   };
 
-  test('is one that the operator takes, and reads the backups that the first one writes', async () => {
+  test('is valid for the operator, and reads the backups that the first one writes', async () => {
     const first = find(await render('production'), 'Cluster', 'postgres') as KubernetesObject & { spec: ClusterSpec };
     const { spec } = documented();
     const restored = {

@@ -23,7 +23,7 @@ import {
 } from './support/objects.ts';
 import { overlayNames, render } from './support/render.ts';
 
-/** Who has a connection to the broker, by name of the Secret. */
+/** The clients of the broker, by the name of their Secret. */
 const connecting = [...serviceNames, 'operator'];
 
 describe.each(overlayNames)('the manifests of %s', (overlay) => {
@@ -39,10 +39,10 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
 
   const networksFile = (): string =>
     ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.startsWith('networks'))!.data!['networks.json']!;
-  /** What stands for a secret in the URLs and headers of the networks file. */
+  /** The placeholders for secrets in the URLs and headers of the networks file. */
   const placeholders = (): string[] => [...networksFile().matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
 
-  test('tell each service what it must be told, and nothing that it does not know', () => {
+  test('give each service its required settings, and none that it does not know', () => {
     const secrets = new Set(placeholders());
     const given = serviceNames.map((service) => {
       const names = Object.keys(environmentOf(objects, service));
@@ -62,7 +62,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     expect(env['NODE_ENV']).toBe('production');
   });
 
-  test('put the networks file where each service that reads it is told to look', () => {
+  test('mount the networks file at the path in each service’s settings', () => {
     for (const service of serviceNames) {
       const { containers, spec } = podOf(objects, service);
       const file = environmentOf(objects, service)['NETWORKS_FILE'];
@@ -74,7 +74,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     }
   });
 
-  test('give migrations, and those who wait for them, the database and nothing else', () => {
+  test('give migrations, and the pods that wait for them, the database and nothing else', () => {
     const tasks = [...jobPods(objects, 'migration'), ...servicePods(objects)];
     for (const { kind, containers, initContainers } of tasks) {
       const env = environmentIn(objects, (kind === 'Job' ? containers : initContainers)[0]!);
@@ -83,7 +83,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     }
   });
 
-  test("tell the operator's pod where every service is, and nothing that the command line does not know", () => {
+  test("give the operator's pod the URL of every service, and nothing that the command line does not know", () => {
     const env = environmentOf(objects, 'operator');
     const { urls, signingKey, amqpUrl, sharedToken } = readOpsConfig(env);
     expect(Object.values(urls)).not.toContain('');
@@ -99,7 +99,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     const watched = new Proxy(env, { get: (target, name: string) => (asked.add(name), target[name]) });
     readConsoleConfig(watched);
     readFrameConfig(watched);
-    // Which the image's own environment has, too.
+    // The image's own environment also sets this one.
     expect(Object.keys(env).filter((name) => !asked.has(name) && name !== 'NODE_ENV')).toEqual([]);
     expect(env['NODE_ENV']).toBe('production');
     const { containers, spec } = podOf(objects, 'console');
@@ -107,7 +107,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     expect(JSON.stringify([from, spec.volumes])).not.toContain('secret');
   });
 
-  test('restart a service when its settings change, by names that follow from their contents', () => {
+  test('restart a service when its settings change, with names that depend on their contents', () => {
     const used = [...servicePods(objects), podOf(objects, 'console')].flatMap(({ containers, spec }) => [
       ...containers[0]!.envFrom!.flatMap(({ configMapRef }) => configMapRef?.name ?? []),
       ...spec.volumes!.flatMap(({ configMap }) => configMap?.name ?? []),
@@ -116,7 +116,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
   });
 });
 
-/** What a service finds at a path that a ConfigMap is mounted at. @throws Error when there is none. */
+/** The file that a service finds at a mount path of a ConfigMap. @throws Error when there is none. */
 function mountedFile(objects: readonly KubernetesObject[], service: string, path: string): string {
   const { containers, spec } = podOf(objects, service);
   const mount = containers[0]!.volumeMounts!.find(({ mountPath }) => path.startsWith(`${mountPath}/`))!;
@@ -127,7 +127,7 @@ function mountedFile(objects: readonly KubernetesObject[], service: string, path
 describe('external', () => {
   const secretsOf = async () => ofKind(await render('external'), 'Secret');
 
-  test('has no operator and no secret of its own, only a template that no service starts with as it is', async () => {
+  test('has no operator and no secret, only a template with which no service starts unchanged', async () => {
     const groups = (await render('external')).map(({ apiVersion }) => apiVersion.split('/')[0]!);
     expect(groups.filter((group) => /cnpg|rabbitmq|external-secrets/.test(group))).toEqual([]);
     const applied = readFileSync(join(repositoryRoot, 'k8s/overlays/external/kustomization.yaml'), 'utf8');
@@ -139,7 +139,7 @@ describe('external', () => {
     }
   });
 
-  test('has in its template each secret, with the keys that production makes', async () => {
+  test('has each secret in its template, with the keys that production creates', async () => {
     const [production, secrets] = [await render('production'), await secretsOf()];
     for (const name of [...connecting, 'broker']) {
       const { target } = specOf<ExternalSecretSpec>(production, 'ExternalSecret', name);
@@ -161,7 +161,7 @@ describe('production', () => {
 
   test('keeps no secret in the repository', () => {
     expect(ofKind(objects, 'Secret')).toEqual([]);
-    // A template alone decides what is in a secret: names, URLs without passwords, and what is fetched.
+    // Only a template decides the content of a secret: names, URLs without passwords, and fetched values.
     const harmless = /^(?:\{\{ \.\w+ \}\}|[a-z_-]+|(?:postgres|amqp):\/\/[\w-]+:\{\{ \.\w+ \| urlquery \}\}@[^@]+)$/;
     const secrets = specsOf<ExternalSecretSpec>(objects, 'ExternalSecret');
     expect(secrets.length).toBeGreaterThan(serviceNames.length);
@@ -187,7 +187,7 @@ describe('production', () => {
     }
   });
 
-  test('makes every role that a service logs in as', () => {
+  test('creates every role that a service logs in as', () => {
     const { managed } = specOf<{ managed: { roles: { name: string; passwordSecret: { name: string } }[] } }>(
       objects,
       'Cluster',

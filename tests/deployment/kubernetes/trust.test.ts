@@ -25,7 +25,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
   const brokerJob = () => jobPods(objects, 'broker')[0]!;
   const isUpgrade = overlay === 'production on its way from 0.2.0';
 
-  test('give each process a key of its own, by which all services know it', () => {
+  test('give each process its own key, by which all services recognize it', () => {
     const holders = [...serviceNames, 'ops'];
     const keys = holders.map((name) => environmentOf(objects, name === 'ops' ? 'operator' : name)['SIGNING_KEY']!);
     expect(new Set(keys).size).toBe(holders.length);
@@ -37,7 +37,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     }
   });
 
-  test('have the token that all services shared in no environment, but for an upgrade from 0.2.0', () => {
+  test('have the token that all services shared in no environment, except for an upgrade from 0.2.0', () => {
     const told = [...serviceNames, 'operator', 'console'].filter(
       (name) => environmentOf(objects, name)['INTERNAL_TOKEN'] !== undefined,
     );
@@ -45,7 +45,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     if (!isUpgrade) expect(JSON.stringify(objects)).not.toMatch(/internal.?token"/i);
   });
 
-  test('have each process at RabbitMQ under its own name, and a Job of its version prepare it', () => {
+  test('connect each process to RabbitMQ with its own user, and have a Job of its version prepare RabbitMQ', () => {
     const urls = brokerUsers.map((name) => new URL(environmentOf(objects, name)['AMQP_URL']!));
     expect(urls.map(({ username }) => username)).toEqual(brokerUsers);
     const { name, containers } = brokerJob();
@@ -61,7 +61,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
 });
 
 test.each(['local', 'production', 'external'] as const)(
-  'the Job of %s that prepares RabbitMQ has settings with which it gets as far as RabbitMQ',
+  'the Job of %s that prepares RabbitMQ has settings with which it connects to RabbitMQ',
   async (overlay) => {
     const objects = await render(overlay);
     const [{ containers }] = jobPods(objects, 'broker') as [Pod];
@@ -81,7 +81,7 @@ test.each(['local', 'production', 'external'] as const)(
   },
 );
 
-test('production as it stands starts no service, whatever keys are in the store', () => {
+test('production starts no service without changes, whatever keys are in the store', () => {
   const { TRUSTED_KEYS = '' } = parseEnv(read('k8s/overlays/production/settings/common.env'));
   expect(TRUSTED_KEYS).toBe(TRUST_KEYS_BLANK);
   for (const service of serviceNames)
@@ -105,7 +105,7 @@ describe("production's RabbitMQ", () => {
     objects = await render('production');
   });
 
-  test('has a user for each who connects, and one that prepares it; none is an administrator', () => {
+  test('has a user for each client, and one that prepares it; none is an administrator', () => {
     const logins = specsOf<User>(objects, 'User').map(({ name, spec: { importCredentialsSecret: secret, tags } }) => [
       name,
       externalSecret(objects, secret.name)['username'],
@@ -114,7 +114,7 @@ describe("production's RabbitMQ", () => {
     expect(logins.sort()).toEqual([...brokerUsers, 'setup'].map((name) => [name, name, undefined]).sort());
   });
 
-  test('lets each do in the virtual host what topology.ts says, and `setup` everything', () => {
+  test('allows each in the virtual host what topology.ts says, and `setup` everything', () => {
     const found = specsOf<Permission>(objects, 'Permission').map(({ spec }) => [
       spec.userReference.name,
       { vhost: spec.vhost, ...spec.permissions },
@@ -134,7 +134,7 @@ describe("production's RabbitMQ", () => {
   });
 });
 
-test('docs/kubernetes.md has the permissions for a RabbitMQ elsewhere', () => {
+test('docs/kubernetes.md has the permissions for an external RabbitMQ', () => {
   const lines = [
     ...read('docs/kubernetes.md').matchAll(/rabbitmqctl set_permissions -p quittance (\S+) +'(.+)' '(.+)' '(.+)'$/gm),
   ];

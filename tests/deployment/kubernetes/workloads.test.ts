@@ -30,11 +30,11 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
   beforeAll(async () => {
     objects = await render(overlay);
     pods = podsOf(objects);
-    // Nothing waits for what operators use: it is there for one person at a time.
+    // Nothing depends on what operators use, and one person uses it at a time.
     deployments = pods.filter(({ kind, name }) => kind === 'Deployment' && !['operator', 'console'].includes(name));
   });
 
-  test('are as restricted as Pod Security knows, and the namespace takes no others', () => {
+  test('have the strictest Pod Security level, and the namespace accepts no others', () => {
     const { labels = {} } = find(objects, 'Namespace', 'quittance').metadata;
     expect(labels['pod-security.kubernetes.io/enforce']).toBe('restricted');
     for (const { owner, spec, containers, initContainers } of pods) {
@@ -56,7 +56,7 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     }
   });
 
-  test('of ours run as 10001 and write to nothing but memory and /tmp', () => {
+  test('of ours run as 10001 and write only to memory and /tmp', () => {
     for (const { spec, containers, initContainers } of pods.filter(({ kind }) => kind !== 'StatefulSet')) {
       expect([spec.securityContext?.runAsUser, spec.securityContext?.runAsGroup]).toEqual([10001, 10001]);
       for (const { securityContext } of [...containers, ...initContainers]) {
@@ -65,7 +65,7 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     }
   });
 
-  test('cannot speak to the Kubernetes API', () => {
+  test('cannot use the Kubernetes API', () => {
     for (const { owner, kind, spec } of pods) {
       expect([owner, spec.automountServiceAccountToken]).toEqual([owner, false]);
       if (kind === 'StatefulSet') continue;
@@ -75,30 +75,30 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     expect(ofKind(objects, 'Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding')).toEqual([]);
   });
 
-  test('run images of a version', () => {
+  test('run images with a version', () => {
     const images = pods.flatMap(({ containers, initContainers }) =>
       [...containers, ...initContainers].map(({ image }) => image),
     );
     expect(images.filter((image) => !/:[\w.-]+$/.test(image) || image.endsWith(':latest'))).toEqual([]);
-    // What is not ours is the same as in docker-compose.yml, to the digest: one nginx, one PostgreSQL, one RabbitMQ.
+    // Third-party images are those of docker-compose.yml, with the same digest: one nginx, one PostgreSQL, one RabbitMQ.
     const composed = [...composeText(base).matchAll(/image: (\S+@sha256:[0-9a-f]{64})$/gm)].map(([, image]) => image);
     expect(images.filter((image) => !image.includes('quittance/') && !composed.includes(image))).toEqual([]);
   });
 
-  test('say how much memory and CPU they need, and how much memory they may take', () => {
+  test('say how much memory and CPU they need, and their memory limit', () => {
     for (const { owner, containers, initContainers } of pods) {
       for (const { name, resources } of [...containers, ...initContainers]) {
         expect({ owner, name, ...resources }).toMatchObject({
           requests: { cpu: expect.stringMatching(/^\d+m?$/), memory: expect.stringMatching(/^\d+[MG]i$/) },
           limits: { memory: expect.stringMatching(/^\d+[MG]i$/) },
         });
-        // A limit of CPU would stop a process in the middle of its work, with nobody else using what it may not.
+        // A CPU limit would pause a process in the middle of its work, even while the CPU is otherwise idle.
         expect(resources?.limits).not.toHaveProperty('cpu');
       }
     }
   });
 
-  test('are found by their Service, which sends to a port that they listen on', () => {
+  test('are found by their Service, which uses a port that they listen on', () => {
     const services = specsOf<{ selector: Labels; ports: { targetPort: string }[] }>(objects, 'Service');
     expect(services.length).toBeGreaterThan(serviceNames.length);
     for (const { name, spec } of services) {
@@ -110,7 +110,7 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     }
   });
 
-  test('belong to the Deployment, the budget and the spread that mean them', () => {
+  test('match the Deployment, the disruption budget and the spread that are for them', () => {
     const budgets = specsOf<{ selector: Selector; maxUnavailable: number }>(objects, 'PodDisruptionBudget');
     for (const { name, labels, spec } of deployments) {
       expect(selects(specOf<WorkloadSpec>(objects, 'Deployment', name).selector, labels)).toBe(true);
@@ -125,30 +125,30 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     }
   });
 
-  test('are replaced one by one, without one too few, and taken out of use before they stop', () => {
+  test('are replaced one by one without reducing their number, and get no traffic before they stop', () => {
     for (const { owner, name, spec, containers } of deployments) {
       const { strategy } = specOf<WorkloadSpec>(objects, 'Deployment', name);
       const oneByOne = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } };
       expect([owner, strategy]).toEqual([owner, oneByOne]);
       expect(containers).toHaveLength(1);
       const sleep = containers[0]!.lifecycle?.preStop?.sleep?.seconds ?? 0;
-      // Longer than a node takes to hear that an endpoint is gone; then the process has all the time that it gives itself.
+      // Longer than a node needs to learn that an endpoint is gone. After that the process has its full time to stop.
       expect(sleep).toBeGreaterThanOrEqual(5);
       const stop = name === 'edge' ? EDGE_STOP_SECONDS : SERVICE_STOP_SECONDS;
       expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleep + stop + 5);
     }
   });
 
-  test('of services, and of the console, are asked what they answer, and long enough after each other', () => {
+  test('of services, and of the console, have probes that they answer, with sufficient limits', () => {
     for (const { name, containers } of [...servicePods(objects), podOf(objects, 'console')]) {
-      // People reach the console's pages with nothing of ours in front.
+      // People reach the console's pages directly, so its probes have a separate port.
       const port = name === 'console' ? 'probes' : 'http';
       const { startupProbe, readinessProbe, livenessProbe } = containers[0]!;
       expect(startupProbe?.httpGet).toEqual({ path: '/livez', port });
       expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port });
-      // Never /readyz: a database that is away would have every pod restarted.
+      // Never /readyz: a database outage would restart every pod.
       expect(livenessProbe?.httpGet).toEqual({ path: '/livez', port });
-      // Even if it did not answer while it waits for the database. /readyz itself gives up after a second.
+      // Even if it does not answer while it waits for the database. /readyz itself gives up after a second.
       expect(startupProbe!.periodSeconds! * startupProbe!.failureThreshold!).toBeGreaterThan(DATABASE_WAIT_SECONDS);
       expect(readinessProbe!.timeoutSeconds).toBeGreaterThan(READY_TIMEOUT_SECONDS);
       expect(livenessProbe!.periodSeconds! * livenessProbe!.failureThreshold!).toBeGreaterThanOrEqual(60);
@@ -157,7 +157,7 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     }
   });
 
-  test('of services wait for the migrations of their own version, which a Job of that version runs', () => {
+  test('of services wait for their version’s migrations, which a Job of that version runs', () => {
     const jobs = jobPods(objects, 'migration');
     expect(jobs).toHaveLength(serviceNames.length);
     for (const { name, containers, initContainers } of servicePods(objects)) {
@@ -173,7 +173,7 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
   });
 });
 
-/** From the sources, so that whoever changes them hears of it here. */
+/** Read from the sources, so that a change there fails here. */
 const seconds = (path: string, name: string): number => {
   const source = readFileSync(join(repositoryRoot, path), 'utf8');
   const [, milliseconds] = new RegExp(`const ${name} = ([\\d_]+);`).exec(source) ?? [];
@@ -183,5 +183,5 @@ const seconds = (path: string, name: string): number => {
 const SERVICE_STOP_SECONDS = seconds('packages/runtime/src/lifecycle.ts', 'STOP_TIMEOUT_MS');
 const DATABASE_WAIT_SECONDS = seconds('packages/messaging/src/backends.ts', 'DATABASE_TIMEOUT_MS');
 const READY_TIMEOUT_SECONDS = seconds('packages/http/src/server/probes.ts', 'READY_TIMEOUT_MS');
-/** proxy_read_timeout: the longest that nginx waits for the answer to a request that it has passed on. */
+/** proxy_read_timeout: the longest time that nginx waits for the answer to a forwarded request. */
 const EDGE_STOP_SECONDS = 30;

@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import type Dockerignore from '@balena/dockerignore';
 
-/** It is a CommonJS module whose types say otherwise. */
+/** It is a CommonJS module, although its types say otherwise. */
 const dockerignore = createRequire(import.meta.url)('@balena/dockerignore') as (typeof Dockerignore)['default'];
 const rules = dockerignore().add(readFileSync(join(repositoryRoot, '.dockerignore'), 'utf8'));
 
-/** Whether the file reaches the engine. `path` counts from the repository's top. */
+/** Whether the file is sent to the engine. `path` is relative to the repository's root. */
 export const isInContext = (path: string): boolean => !rules.ignores(path);
 
-/** Copies what `COPY . .` would find: the repository as .dockerignore leaves it. */
+/** Copies what `COPY . .` would copy: the repository without what .dockerignore excludes. */
 export async function copyContext(target: string): Promise<void> {
   await Promise.all(
     contextFiles().map(async (path) => {
@@ -22,7 +22,7 @@ export async function copyContext(target: string): Promise<void> {
   );
 }
 
-/** Its files. Folders that can only hold what is left out are not entered, and no link is followed. */
+/** Its files. Folders in which everything is excluded are skipped, and links are not followed. */
 export function contextFiles(folder = ''): string[] {
   return readdirSync(join(repositoryRoot, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);

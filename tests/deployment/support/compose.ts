@@ -50,10 +50,9 @@ export const trial = 'docker-compose.trial.yml';
 export const single = 'docker-compose.single.yml';
 
 /**
- * The files as Compose reads them together, with variables replaced.
- * Of its rules for merging there is what ours need: mappings are merged, sequences appended, and `command`, `entrypoint` and
- * the test of a health check replaced.
- * @throws Error when a variable that must be set is not.
+ * The files as Compose merges them, with variables replaced. Only the merge rules that our files need are implemented: mappings are merged,
+ * sequences appended, and `command`, `entrypoint` and the test of a health check replaced.
+ * @throws Error when a required variable is not set.
  */
 export function readCompose(files: readonly string[], env: Record<string, string>): Compose {
   const documents = files.map((file) => interpolate(readDocument(file), env));
@@ -64,9 +63,9 @@ export function composeText(file: string): string {
   return readFileSync(join(repositoryRoot, file), 'utf8');
 }
 
-/** One file, as it stands there. */
+/** One file, without merging. */
 function readDocument(file: string): unknown {
-  // Without the limit that is meant for strangers' files: what all services share is named often.
+  // Without the limit for untrusted files, because our files use many aliases.
   return parse(composeText(file), { merge: true, maxAliasCount: -1 });
 }
 

@@ -13,17 +13,16 @@ import { makeEnvironment } from './environment-file.ts';
 import type { Layouts } from './layouts.ts';
 
 export type ComposedSystem = {
-  /** Where a service listens, as seen from the test. */
+  /** A service's URL as seen from the test. */
   url(service: ServiceName): string;
-  /** What the compose file says of a service, one of its jobs, or anything else that runs from an image of ours. */
+  /** The compose file's definition of a service, a job, or any other container that runs one of our images. */
   plan(name: string, change?: Partial<ContainerPlan>): ContainerPlan;
   stop(): Promise<void>;
 };
 
 /**
- * PostgreSQL, RabbitMQ and a chain, and what each container of docker-compose.yml is told so that it finds them: its own
- * environment and no other, in which only ports differ, and the broker's login and virtual host, because the network of
- * all is this machine's and the broker is the run's.
+ * PostgreSQL, RabbitMQ and a chain, and the environment of each container of docker-compose.yml for them. Only ports, and the broker's
+ * login and virtual host, differ from compose, because everything shares this machine's network and the test run's broker.
  */
 export async function composedSystem(layouts: Layouts): Promise<ComposedSystem> {
   const { postgresUrl, brokerUrl, rpcUrl, stop } = await startBackends(layouts.directory);
@@ -62,16 +61,16 @@ export async function composedSystem(layouts: Layouts): Promise<ComposedSystem> 
   return { url: (service) => `http://127.0.0.1:${portOf[service]!}`, plan, stop };
 }
 
-/** An address with the port that its host has here; anything else as it is. */
+/** An address with the port that its host has here; other values stay unchanged. */
 function withPort(value: string, portOf: Record<string, string>): string {
   const [, start = '', host = ''] = /^(\w+:\/\/(?:[^@/]*@)?([a-z-]+)):\d+/.exec(value) ?? [];
   const port = portOf[host];
   return port === undefined ? value : `${start}:${port}${value.slice(start.length).replace(/^:\d+/, '')}`;
 }
 
-/** @returns the superuser's address, the broker's and the chain's. */
+/** @returns the URLs of the superuser, the broker and the chain. */
 async function startBackends(directory: string) {
-  // A server of its own, because the roles of the services are the server's and not a database's.
+  // A separate server, because roles belong to the server and not to a database.
   delete process.env['TEST_POSTGRES_URL'];
   const folder = join(directory, 'chain');
   await mkdir(folder);

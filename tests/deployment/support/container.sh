@@ -1,13 +1,13 @@
 #!/bin/sh
-# Runs a command the way a container engine would run it in an image of ours, for a test on a machine without an engine:
-# in a root that it cannot write, with /tmp of its own, as process 1, as user 10001 without capabilities.
-# The network is the machine's, where the test's PostgreSQL and RabbitMQ are.
+# Runs a command as a container engine would run it in one of our images, for a test on a machine without an engine: on a read-only root,
+# with its own /tmp, as process 1, as user 10001 without capabilities. The network is the machine's, where the test's PostgreSQL and
+# RabbitMQ are.
 #
 #   container.sh PLAN [NAME=value …] command …
 #
-# Runs as root of new mount and process namespaces; the command gets the given environment and nothing else. PLAN is a
-# folder with: app (the laid-out tree), node (the program), hosts, and whatever links and volumes hold:
-#   links    one a line, "path target" as the Dockerfile has them made
+# Runs as root of new mount and process namespaces; the command gets only the given environment. PLAN is a folder with: app (the laid-out
+# tree), node (the program), hosts, and the files
+#   links    one a line, "path target" as the Dockerfile creates them
 #   binds    one a line, "source path ro|rw"
 #   identity the words that make the command user 10001
 set -eu
@@ -20,7 +20,7 @@ mount -t tmpfs -o mode=0755 root "$root"
 cd "$root"
 mkdir app dev etc proc tmp usr
 for name in bin sbin lib lib32 lib64; do
-  # On most systems these are links into /usr; on the others, folders.
+  # On most systems these are links into /usr; on others, folders.
   if [ -L "/$name" ]; then
     cp -P "/$name" "$name"
   elif [ -d "/$name" ]; then

@@ -6,37 +6,37 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Containment } from './containment.ts';
 
-/** What runs, from which tree, and everything it is told. */
+/** What runs, from which tree, and with which settings. */
 export type ContainerPlan = {
-  /** A folder of the test, where what the container needs is put. */
+  /** A folder of the test for the container's files. */
   directory: string;
   /** The laid-out tree, mounted at /app. */
   app: string;
   command: readonly string[];
   environment: Record<string, string>;
-  /** Links that the Dockerfile has made, from path to target. */
+  /** Links that the Dockerfile creates, from path to target. */
   links?: ReadonlyMap<string, string>;
-  /** Names that stand for this machine. */
+  /** Host names for this machine. */
   hosts?: readonly string[];
   binds?: { source: string; path: string; writable?: boolean }[];
 };
 
 export type Container = {
-  /** Of the command itself, which within is process 1. */
+  /** Process id, outside the container, of the command that is process 1 inside. */
   pid(): Promise<number>;
   /** Exit code, or the name of the signal. */
   ended: Promise<number | string>;
-  /** What it has written so far, to both. */
+  /** What it has written so far, to stdout and stderr. */
   log(): string;
   signal(name: NodeJS.Signals): Promise<void>;
-  /** Ends it at once, whatever it does. */
+  /** Kills it. */
   kill(): Promise<void>;
 };
 
 const script = fileURLToPath(new URL('container.sh', import.meta.url));
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Starts it, shut in (see container.sh). Without `containment`, only its tree and its environment are those of a container. */
+/** Starts it in isolation (see container.sh). Without `containment`, only its tree and its environment are those of a container. */
 export async function startContainer(plan: ContainerPlan, containment: Containment | null): Promise<Container> {
   const { child, isInside } = containment === null ? startBare(plan) : await startInside(plan, containment);
   const chunks: string[] = [];
@@ -51,14 +51,14 @@ export async function startContainer(plan: ContainerPlan, containment: Containme
     log: () => chunks.join(''),
     signal: async (name) => void process.kill(await pid(), name),
     kill: async () => {
-      // Of the namespace's maker; everything in it dies with that.
+      // Kills the process that made the namespace; everything in it dies too.
       child.kill('SIGKILL');
       await ended;
     },
   };
 }
 
-/** Runs it to its end. @throws Error with what it wrote, unless its exit code is 0. */
+/** Runs it to its end. @throws Error with its output, unless its exit code is 0. */
 export async function runContainer(plan: ContainerPlan, containment: Containment | null): Promise<string> {
   const container = await startContainer(plan, containment);
   const code = await container.ended;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** How a process is shut in here: the words that start the namespaces, and those that make it user 10001 within. */
+/** How to isolate a process here: the words that start the namespaces, and those that make it user 10001 inside. */
 export type Containment = { enter: string[]; identity: string };
 
 const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
@@ -9,8 +9,8 @@ const withoutPrivileges = 'setpriv --no-new-privs --inh-caps=-all --bounding-set
 const CAP_SYS_ADMIN = 21n;
 
 /**
- * What this machine lets us do: as root, namespaces; as anybody else, the same below a namespace of users.
- * @returns why not, where it lets us do neither. Root with the capability for it is always let.
+ * What this machine allows: namespaces as root, or the same inside a user namespace as any other user.
+ * @returns the reason if neither is allowed. Root with the necessary capability is always allowed.
  */
 export function containment(): Containment | { impossible: string } {
   if (process.platform !== 'linux') return { impossible: `${process.platform} has no namespaces` };
@@ -24,7 +24,7 @@ export function containment(): Containment | { impossible: string } {
     enter: ['unshare', '--user', '--map-root-user', ...namespaces],
     identity: `unshare --user --map-user=10001 --map-group=10001 -- ${withoutPrivileges} --`,
   };
-  // A read-only mount and a nested user say whether the whole of it will go.
+  // A read-only mount and a nested user show whether all of it works.
   const words = ['sh', '-c', `mount -t tmpfs tmpfs /mnt && exec ${user.identity} true`];
   const [command = '', ...rest] = [...user.enter, ...words];
   const attempt = spawnSync(command, rest, { encoding: 'utf8' });

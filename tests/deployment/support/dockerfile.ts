@@ -5,15 +5,15 @@ import { DockerfileParser } from 'dockerfile-ast';
 
 export const dockerfileText = readFileSync(join(repositoryRoot, 'infra', 'docker', 'Dockerfile'), 'utf8');
 
-/** An instruction as it stands there: its keyword, and the rest with continued lines joined and comments left out. */
+/** An instruction: its keyword, and the rest with continued lines joined and without comments. */
 export type Instruction = { keyword: string; text: string; stage: string };
 
 export const instructions: Instruction[] = readInstructions();
 
-/** Those of the last stage, which is what the image holds. */
+/** The instructions of the last stage, which is the image. */
 export const finalStage = instructions.filter(({ stage }) => stage === instructions.at(-1)!.stage);
 
-/** The last one of its kind in the image. @throws Error when there is none. */
+/** The last instruction of its kind in the image. @throws Error when there is none. */
 export function finalInstruction(keyword: string): string {
   const found = finalStage.findLast((instruction) => instruction.keyword === keyword);
   if (found === undefined) throw new Error(`the image has no ${keyword}`);
@@ -26,15 +26,15 @@ const environment = finalInstruction('ENV')
 const isOfNode = ([name]: [string, string]): boolean =>
   ['NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX', 'NODE_OPTIONS'].includes(name);
 
-/** What the image tells every service. */
+/** The environment that the image sets. */
 export const imageEnvironment: Record<string, string> = Object.fromEntries(
   environment.filter((pair) => !isOfNode(pair)),
 );
 
-/** What it tells Node and its memory allocator, whatever runs. */
+/** The part of it that Node and its memory allocator read. */
 export const nodeEnvironment: Record<string, string> = Object.fromEntries(environment.filter(isOfNode));
 
-/** CMD, and the one of HEALTHCHECK. */
+/** CMD, which the image runs. */
 export const imageCommand = JSON.parse(finalInstruction('CMD')) as string[];
 export const healthCommand = JSON.parse(/CMD (\[.*\])$/.exec(finalInstruction('HEALTHCHECK'))![1]!) as string[];
 
@@ -46,7 +46,7 @@ export const imageLinks = new Map(
     .map(([, target = '', path = '']) => [path, target]),
 );
 
-/** The words with which the Dockerfile lays out the image of a service, for other folders than those of the build. */
+/** The Dockerfile's command that lays out the image of a service, with other folders. */
 export function layoutCommand(service: string, source: string, target: string): string[] {
   const run = instructions.find(({ text }) => text.includes('layout.sh'))!;
   const words = run.text.split(/\s+/).filter((word) => !word.startsWith('--mount='));

@@ -6,7 +6,7 @@ import { environmentText } from '../../../infra/docker/setup/init/env-file.ts';
 
 export const exampleText = readFileSync(join(repositoryRoot, '.env.example'), 'utf8');
 
-/** An .env as somebody gets it who starts for the first time. */
+/** An .env as a new user gets it. */
 export function makeEnvironment(): Record<string, string> {
   return parseEnv(environmentText(exampleText, null)) as Record<string, string>;
 }

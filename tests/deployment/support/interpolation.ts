@@ -1,6 +1,7 @@
 /**
- * Replaces ${NAME}, ${NAME:-default}, in which more may stand, ${NAME:?} and $$ in every text of a document, as Compose does.
- * @throws Error naming a variable that must be set and is not, or a form that is none of these.
+ * Replaces ${NAME}, ${NAME:-default} (nested forms are allowed in the default), ${NAME:?} and $$ in every text of a document, as Compose
+ * does.
+ * @throws Error naming a required variable that is not set, or an unsupported form.
  */
 export function interpolate(document: unknown, env: Record<string, string>): unknown {
   if (typeof document === 'string') return fill(document, env);
@@ -9,7 +10,7 @@ export function interpolate(document: unknown, env: Record<string, string>): unk
   return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, interpolate(value, env)]));
 }
 
-/** Every variable that a file asks for, outside its comments. */
+/** Every variable that a file uses, outside its comments. */
 export function variablesIn(file: string): string[] {
   const text = file.replace(/^\s*#.*$/gm, '');
   return [...new Set([...text.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name = '']) => name))].sort();
@@ -34,14 +35,14 @@ function fill(text: string, env: Record<string, string>): string {
 
 function valueOf(expression: string, env: Record<string, string>): string {
   const [, name, operator, rest = ''] = /^([A-Z_]+)(?:(:-|:\?)([^]*))?$/.exec(expression) ?? [];
-  if (name === undefined) throw new Error(`"\${${expression}}" is a form that is not used here`);
+  if (name === undefined) throw new Error(`"\${${expression}}" is not a supported form`);
   const value = env[name] ?? '';
   if (value !== '') return value;
   if (operator === ':?') throw new Error(`${name} must be set`);
   return fill(rest, env);
 }
 
-/** Of the brace that belongs to the one after the dollar sign. */
+/** Position of the brace that closes the one after the dollar sign. */
 function closing(text: string, dollar: number): number {
   let depth = 0;
   for (let position = dollar + 1; position < text.length; position += 1) {

@@ -7,14 +7,14 @@ import { copyContext } from './build-context.ts';
 import { layoutCommand } from './dockerfile.ts';
 
 export type Layouts = {
-  /** Holds everything; anybody may pass through it. */
+  /** Holds everything; all users may pass through it. */
   directory: string;
-  /** The tree of an image: what is at /app in it. */
+  /** The tree of an image: the content of its /app. */
   app(name: string): string;
   remove(): Promise<void>;
 };
 
-/** Builds as the Dockerfile does, by its own command and from what .dockerignore lets through, as far as that goes without an engine. */
+/** Builds as the Dockerfile does, with its own command and the files that .dockerignore includes, as far as possible without an engine. */
 export async function layOut(names: readonly string[]): Promise<Layouts> {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-image-'));
   await chmod(directory, 0o755);
@@ -26,7 +26,7 @@ export async function layOut(names: readonly string[]): Promise<Layouts> {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
       await layOne({ directory, context }, name);
   };
-  // Each waits for the disk half of the time.
+  // Each waits for the disk half of the time, so three run at once.
   const workers = await Promise.allSettled([layNext(), layNext(), layNext()]);
   const failure = workers.find((worker) => worker.status === 'rejected');
   if (failure === undefined) return { directory, app: (name) => join(directory, name, 'app'), remove };
@@ -43,7 +43,7 @@ async function layOne({ directory, context }: { directory: string; context: stri
   await rm(source, { recursive: true, force: true });
 }
 
-/** This process's, with the Node of the image first, and without what npm and jest set for their own children. */
+/** This process's environment with the image's Node first, and without what npm and jest set for their child processes. */
 function buildEnvironment(): NodeJS.ProcessEnv {
   const foreign = /^(?:npm_config_(?!registry|cache)|NODE_(?:OPTIONS|ENV)$)/i;
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));

@@ -1,7 +1,7 @@
 /**
- * The proxy of docker-compose.tls.yml with its own configuration, between clients and the edge, on a network of its own: there, ports 80
- * and 443 are free, and its name leads to it. An authority stands beside it that makes sure of a name as public ones do (ACME).
- * tls.test.ts runs this as a program, and reads what it found on stdout.
+ * The proxy of docker-compose.tls.yml with its own configuration, between clients and the edge, on a separate network where ports 80 and
+ * 443 are free and its name resolves to it. A local authority verifies the name as public ones do (ACME). tls.test.ts runs this as a
+ * program, and reads the results from stdout.
  *
  *   tls-world.ts FOLDER CADDY
  */
@@ -62,7 +62,7 @@ function ask(
         resolve({ status: answer.statusCode!, headers: answer.headers, body, issuer: String(issuer?.CN ?? '') });
       }, reject);
     });
-    // A connection that is cut off may tell of it twice.
+    // A broken connection may report the error twice.
     sent.on('error', reject).end();
   });
 }
@@ -73,9 +73,9 @@ const certifier = await start('authority', configurationFile, {});
 const rootFile = join(folder, 'authority', 'caddy', 'pki', 'authorities', 'local', 'root.crt');
 const ca = await eventually(() => readFile(rootFile, 'utf8'), { timeoutMs: 60_000 });
 const directory = `https://${authority}:14000/acme/local/directory`;
-// A proxy that finds no authority tries again after a minute.
+// A proxy that finds no authority retries after a minute.
 await eventually(() => ask(directory, { ca }), { timeoutMs: 60_000 });
-// It connects from where everything here does.
+// The proxy connects from this address, as everything here does.
 const edge = await startEdge({ trustedProxies: ['127.0.0.1'] });
 const proxy = await start('proxy', join(repositoryRoot, 'infra', 'caddy', 'Caddyfile'), {
   PUBLIC_BASE_URL: `https://${host}`,

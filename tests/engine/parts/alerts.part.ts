@@ -16,7 +16,7 @@ type Rules = { groups: { rules: { type: string; health: string; name: string; la
 export const part: Part = {
   name: 'alerts',
   about:
-    'docker-compose.alerts.yml: Prometheus sees every service, has every rule and hands alerts on to Alertmanager; it is killed and back',
+    'docker-compose.alerts.yml: Prometheus sees every service, has every rule and sends alerts to Alertmanager; it is killed and restarts',
   run: async (context) => {
     const deployment = await deploy(context, {
       options: ['--own-proxy'],
@@ -24,23 +24,24 @@ export const part: Part = {
       prepare: writeReceiver,
     });
     context.say(`watched ${await eventually(() => checkPrometheus(deployment), patience)}`);
-    // The last line of docs/go-live.md's part on alerts.
+    // The last command about alerts in docs/go-live.md.
     const amtool = ['exec', '-T', 'alertmanager', 'amtool', '--alertmanager.url=http://127.0.0.1:9093', 'alert'];
     await deployment.compose(...amtool, 'add', 'Test', 'severity=critical');
     const waiting = await deployment.compose(...amtool, 'query');
-    if (!waiting.includes('Test')) throw new Error(`Alertmanager has not the alert that it was given: ${waiting}`);
-    context.say('alert   Alertmanager has taken one by hand');
+    if (!waiting.includes('Test'))
+      throw new Error(`Alertmanager does not have the alert that was sent to it: ${waiting}`);
+    context.say('alert   Alertmanager has accepted a manual one');
     await deployment.survives('prometheus', 'alertmanager');
     context.say(`watched ${await eventually(() => checkPrometheus(deployment), patience)}`);
   },
 };
 
-/** The example, with a mail server that nobody runs in place of one that somebody might. */
+/** The example, with a mail server that does not exist, so that no real one gets mail. */
 async function writeReceiver({ folder }: Project): Promise<void> {
   const example = await readFile(join(folder, 'infra/observability/alertmanager.example.yml'), 'utf8');
   const file = join(folder, 'alertmanager.yml');
   await writeFile(file, example.replace('smtp.example.com:587', '127.0.0.1:25'), { mode: 0o600 });
-  // Only root can give it to the container's user.
+  // Only root can make the container's user its owner.
   await (process.getuid?.() === 0 ? chown(file, 65_534, 65_534) : chmod(file, 0o644));
 }
 
@@ -69,7 +70,7 @@ async function checkPrometheus({ compose }: Project): Promise<string> {
   const ours = files.flatMap((file) =>
     readAlertRules(pathToFileURL(join(repositoryRoot, 'infra/observability/alerts', file))),
   );
-  if (alerts.length !== ours.length) throw new Error(`${ours.length} alerts are written, and ${alerts.length} loaded`);
+  if (alerts.length !== ours.length) throw new Error(`${ours.length} alerts are defined, and ${alerts.length} loaded`);
   const { activeAlertmanagers } = await ask<{ activeAlertmanagers: unknown[] }>('alertmanagers');
   if (activeAlertmanagers.length !== 1) throw new Error('Prometheus has found no Alertmanager');
   return `${wanted.length} targets are up, ${alerts.length} alerts evaluated, Alertmanager found`;

@@ -20,7 +20,8 @@ const files = ['docker-compose.yml', 'tests/engine/attacks.yml'];
 
 export const part: Part = {
   name: 'attacks',
-  about: 'what one stolen key or password of RabbitMQ opens: the topics `forged` and `tokens` of npm run attacks',
+  about:
+    'what one stolen key or RabbitMQ password gives access to: the topics `forged` and `tokens` of npm run attacks',
   run: async ({ images, say, onEnd }) => {
     await images.ours();
     const project = await freshCheckout(images.version, onEnd);
@@ -51,14 +52,14 @@ export const part: Part = {
   },
 };
 
-/** RabbitMQ's versions differ in what a user may look at. */
+/** RabbitMQ's versions differ in what a user may read. */
 async function requireNoRefusal(project: Project): Promise<void> {
   const lines = (await project.compose('logs', ...serviceNames)).split('\n');
   const refused = lines.filter((line) => line.includes('ACCESS_REFUSED'));
   if (refused.length > 0) throw new Error(`RabbitMQ refuses what services do:\n${refused.slice(0, 5).join('\n')}`);
 }
 
-/** The deployment as stack.json describes a local one, with the addresses of its containers, which only this machine reaches. */
+/** Describes the deployment like stack.json, with the addresses of its containers, which only this machine reaches. */
 async function describe(
   project: Project,
   ports: Record<'edge' | 'console' | 'receiver', number>,

@@ -9,7 +9,7 @@ import type { Part } from '../part.ts';
 export const part: Part = {
   name: 'backup',
   about:
-    'infra/docker/backup.sh copies the running database, everything is lost, and docs/backup.md restores it: its payments are there',
+    'infra/docker/backup.sh copies the running database, everything is lost, and docs/backup.md restores it with its payments',
   run: async (context) => {
     const { say } = context;
     const deployment = await deploy(context, { options: ['--own-proxy'] });
@@ -33,13 +33,13 @@ export const part: Part = {
       () => false,
       () => true,
     );
-    if (!isLost) throw new Error(`${lost} was created after the copy, and is there: it shows nothing`);
+    if (!isLost) throw new Error(`${lost} was created after the copy and still exists, so the test proves nothing`);
     say(`found   ${saved} is PAID, ${lost} from after the copy is unknown`);
     await deployment.survives('postgres');
   },
 };
 
-/** The commands of docs/backup.md, one by one, with the names of here. */
+/** The commands of docs/backup.md, one by one, with the names used here. */
 function restoring(file: string): string[] {
   const page = readFileSync(join(repositoryRoot, 'docs/backup.md'), 'utf8');
   const block = blocksIn(page).find(({ title }) => title === 'restore');

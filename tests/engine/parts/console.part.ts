@@ -5,7 +5,7 @@ import type { Part } from '../part.ts';
 export const part: Part = {
   name: 'console',
   about:
-    'the profile `console`: its sign-in page answers, an operator signs in and sees the payment; it is killed and back',
+    'the profile `console`: its sign-in page answers, an operator signs in and sees the payment; it is killed and restarts',
   run: async (context) => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -19,7 +19,7 @@ export const part: Part = {
     const text = await page.text();
     if (page.status !== 200 || !text.includes('name="credential"'))
       throw new Error(`the sign-in page answered ${page.status} ${text.slice(0, 500)}`);
-    context.say('page    /sign-in asks for a credential');
+    context.say('page    /sign-in shows the credential form');
     const created = await deployment.ops(
       'operator',
       'add',
@@ -43,7 +43,7 @@ export const part: Part = {
     const shown = await (await fetch(`${url}/payments/${payment}`, { headers: { Cookie: cookie } })).text();
     if (!shown.includes(payment) || !shown.includes('PAID'))
       throw new Error(`signing in answered ${signedIn.status}, and the payment's page shows ${shown.slice(0, 500)}`);
-    context.say(`page    an operator who signed in sees ${payment}`);
+    context.say(`page    a signed-in operator sees ${payment}`);
     await deployment.survives('console');
     if ((await fetch(`${url}/sign-in`)).status !== 200) throw new Error('the sign-in page is gone');
   },

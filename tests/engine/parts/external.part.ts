@@ -5,7 +5,7 @@ import { deploy } from '../deployment.ts';
 import { docker, patience } from '../docker.ts';
 import type { Part, PartContext } from '../part.ts';
 
-/** As elsewhere.yml names it. Only what docker-compose.external.yml gives the outside network reaches it. */
+/** As in elsewhere.yml. Only containers to which docker-compose.external.yml gives outside access reach it. */
 const network = 'quittance-engine-elsewhere';
 const postgres = 'quittance-engine-postgres';
 const rabbitmq = 'quittance-engine-rabbitmq';
@@ -13,7 +13,7 @@ const password = randomBytes(12).toString('hex');
 
 export const part: Part = {
   name: 'external',
-  about: 'PostgreSQL and RabbitMQ given by URL, outside of the project; none of the bundled ones runs',
+  about: 'PostgreSQL and RabbitMQ given by URL, outside the project; none of the bundled ones runs',
   run: async (context) => {
     await docker('network', 'create', network);
     const deployment = await deploy(context, {
@@ -31,14 +31,14 @@ export const part: Part = {
     const bundled = services.filter((service) => service === 'postgres' || service === 'rabbitmq');
     if (bundled.length > 0) throw new Error(`the bundled ${bundled.join(' and ')} runs`);
     await deployment.survives('payments');
-    // The services find both again, wherever their connections were.
+    // The services must reconnect to both.
     for (const name of [postgres, rabbitmq]) await docker('restart', '--time', '60', name);
     context.say('restarted both backends');
     await deployment.paid();
   },
 };
 
-/** From the images that compose names, so that nothing else has to be pulled. */
+/** Uses the images that compose names, so that no others have to be pulled. */
 async function startElsewhere(project: Project, { images }: PartContext): Promise<void> {
   const words = ['run', '--detach', '--network', network];
   const start = async (name: string, env: string[], image: string): Promise<void> => {
@@ -49,6 +49,6 @@ async function startElsewhere(project: Project, { images }: PartContext): Promis
   const imageOf = (name: string): string => (images.areStandIns ? `stand-in/${name}` : services[name]!.image);
   await start(postgres, [`POSTGRES_PASSWORD=${password}`], imageOf('postgres'));
   await start(rabbitmq, ['RABBITMQ_DEFAULT_USER=shop', `RABBITMQ_DEFAULT_PASS=${password}`], imageOf('rabbitmq'));
-  // Over TCP, on which the server that only makes the cluster does not listen.
+  // Over TCP, where the temporary server that initializes the cluster does not listen.
   await eventually(() => docker('exec', postgres, 'pg_isready', '-q', '-h', '127.0.0.1', '-U', 'postgres'), patience);
 }

@@ -11,7 +11,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { docker, patience } from '../docker.ts';
 import type { Part } from '../part.ts';
 
-/** As on a machine that is no Debian and has unpacked nothing, for this process and what it starts. */
+/** Hides programs from this process and what it starts, as on a machine other than Debian that has unpacked nothing. */
 const bare = `
   mount -t tmpfs tmpfs "$1"
   for program in apt-get dpkg-deb; do
@@ -23,12 +23,12 @@ const bare = `
 export const part: Part = {
   name: 'start',
   about:
-    'npm start where there is neither RabbitMQ nor nginx nor apt: both are containers, which end with it; without an engine, a list',
+    'npm start without RabbitMQ, nginx and apt: both run in containers, which end with it; without an engine, it lists what is missing',
   run: async ({ images, say, onEnd }) => {
     if (process.platform !== 'linux' || process.getuid?.() !== 0)
-      return 'only root on Linux can hide from a process what this machine has';
+      return 'only root on Linux can hide this machine’s programs from a process';
     if (installedRabbitmq() !== undefined || installedNginx() !== undefined)
-      return 'this machine has RabbitMQ or nginx, which npm start takes';
+      return 'this machine has RabbitMQ or nginx, which npm start would use';
     images.nameStandIns();
     const directory = await mkdtemp(join(tmpdir(), 'quittance-start-'));
     onEnd(() => rm(directory, { recursive: true, force: true }));
@@ -52,7 +52,7 @@ export const part: Part = {
     const second = await start(directory);
     onEnd(async () => void second.child.kill('SIGKILL'));
     await second.ready;
-    say('started again on the data of before; another demo is paid');
+    say('started again on the earlier data; another demo is paid');
     second.child.kill('SIGKILL');
     await eventually(() => requireContainers(0), patience);
     say('killed, and both containers are gone');
@@ -84,14 +84,14 @@ async function start(directory: string, env: NodeJS.ProcessEnv = {}): Promise<St
     isReady.reject(new Error(`npm start ended:\n${said}`));
     return said;
   });
-  // Nobody waits for one that is meant to be refused.
+  // Not awaited if the start is meant to be refused.
   isReady.promise.catch(() => undefined);
   return { child, ready: isReady.promise, ended };
 }
 
-/** @throws Error unless so many run of what npm start puts into containers. */
+/** @throws Error unless this number of npm start's containers runs. */
 async function requireContainers(count: number): Promise<void> {
   const running = (await docker('ps', '--format', '{{.Image}}')).split('\n');
   const ours = [used.rabbitmq, used.nginx].filter((image) => running.includes(image));
-  if (ours.length !== count) throw new Error(`${count} containers were to run, and there are ${running.join(', ')}`);
+  if (ours.length !== count) throw new Error(`${count} containers should run, but these do: ${running.join(', ')}`);
 }

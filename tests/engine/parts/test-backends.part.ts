@@ -4,13 +4,13 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { docker, run } from '../docker.ts';
 import type { Part } from '../part.ts';
 
-/** Small, and about nothing but what the run's PostgreSQL and RabbitMQ have to be. */
+/** A small file that tests only the run's PostgreSQL and RabbitMQ. */
 const file = 'packages/testkit/test/backends.int.test.ts';
 
 export const part: Part = {
   name: 'test-backends',
   about:
-    'the tests find the engine by themselves: their PostgreSQL and RabbitMQ are containers, and gone after the run',
+    'the tests find the engine by themselves: their PostgreSQL and RabbitMQ are containers, which are removed after the run',
   run: async ({ images, say }) => {
     images.nameStandIns();
     const since = new Date().toISOString();
@@ -19,7 +19,7 @@ export const part: Part = {
     const options = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
     await run(process.execPath, [...options, jest, file], {
       cwd: repositoryRoot,
-      // What removes containers of a killed run is an image of its own, which has no stand-in.
+      // The image that removes containers of a killed run has no stand-in.
       env: { ...process.env, ...(images.areStandIns && { TESTCONTAINERS_RYUK_DISABLED: 'true' }) },
     });
     const filters = ['--filter', 'type=container', '--filter', 'event=start', '--format', '{{.From}}'];
@@ -32,7 +32,7 @@ export const part: Part = {
     }
     say(`passed  ${file} on containers of ${used.postgres} and ${used.rabbitmq}`);
     const left = (await running()).filter((id) => !before.includes(id));
-    if (left.length > 0) throw new Error(`the run has left ${left.length} containers behind`);
+    if (left.length > 0) throw new Error(`the run has left ${left.length} containers`);
   },
 };
 

@@ -12,7 +12,7 @@ type Answer = { status: number; headers: IncomingHttpHeaders; body: string; issu
 export const part: Part = {
   name: 'tls',
   about:
-    'what init makes for money: Caddy gets its certificate by itself, of an authority beside it, and HTTPS leads to the edge; it is killed and back',
+    'a production deployment by init: Caddy gets its certificate by itself from a local authority, and HTTPS leads to the edge; it is killed and restarts',
   run: async (context) => {
     const deployment = await deploy(context, {
       files: ['tests/engine/authority.yml'],
@@ -27,7 +27,7 @@ export const part: Part = {
   },
 };
 
-/** @throws Error when anything of it is not as the edge behind its proxy answers. @returns what was seen. */
+/** @throws Error when an answer differs from that of the edge behind its proxy. @returns the answers. */
 async function checkHttps({ compose }: Deployment): Promise<string> {
   const root = 'cat /tmp/caddy/pki/authorities/local/root.crt';
   const ca = await compose('exec', '-T', 'authority', 'sh', '-c', root);
@@ -41,10 +41,10 @@ async function checkHttps({ compose }: Deployment): Promise<string> {
   const plain = await ask(`http://${publicHost}/openapi.json`, ca);
   if (plain.status !== 308 || plain.headers.location !== `https://${publicHost}/openapi.json`)
     throw new Error(`http answered ${plain.status} to ${plain.headers.location ?? 'nowhere'}`);
-  return `200 by a certificate of ${issuer}, with Strict-Transport-Security; http is sent on to it`;
+  return `200 with a certificate of ${issuer} and Strict-Transport-Security; http is redirected to it`;
 }
 
-/** As a client whose name server says that the name leads to this machine. */
+/** Sends a request as if the name resolved to this machine. */
 function ask(url: string, ca: string): Promise<Answer> {
   const send = url.startsWith('https:') ? request : plainRequest;
   return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ const files = ['docker-compose.yml', 'docker-compose.trial.yml'];
 
 export const part: Part = {
   name: 'trial',
-  about: 'the trial: payments paid, every container killed and back, an upgrade and the way back from it',
+  about: 'the trial: payments paid, every container killed and restarted, an upgrade and a rollback',
   run: async (context) => {
     const { images, say, onEnd } = context;
     await images.ours();
@@ -46,13 +46,15 @@ async function change(project: Project, { images, say }: PartContext, to: string
   const ours = (await project.containers()).filter(({ image }) => image.startsWith('quittance/'));
   const others = ours.filter(({ image }) => !image.endsWith(`:${to}`));
   if (ours.length < serviceNames.length || others.length > 0)
-    throw new Error(`after the change to ${to} there run ${others.map(({ image }) => image).join(', ')}`);
+    throw new Error(
+      `image).join(', ')} => after the change to ${to} these run: ${others.map(({ image }) => image).join(', ')} => image).join(', ')}`,
+    );
   say(`changed to ${to}: ${ours.length} containers run it; ${await paid(project)}`);
   const shown = await project.compose('run', '--rm', '-T', 'ops', 'payment', 'show', first, '--json');
   if (!shown.includes('"PAID"')) throw new Error(`${first} is not PAID any more`);
 }
 
-/** The trial's demo. @returns the first of its payments. @throws Error with all that it said. */
+/** Runs the trial's demo. @returns the first of its payments. @throws Error with its whole output. */
 async function paid({ compose }: Project): Promise<string> {
   const said = await compose('run', '--rm', '-T', 'trial');
   const [, payment] = /^created +(pay_\w+)/m.exec(said) ?? [];

@@ -4,21 +4,21 @@ import { deploy, type Deployment } from '../deployment.ts';
 import { buildImages } from '../images.ts';
 import type { Part, PartContext } from '../part.ts';
 
-/** Of the release's images, which may have the same version as ours. */
+/** The tag of the release's images, which may have the same version as ours. */
 const release = 'release';
 
-/** What an operator has changed, and `git` leaves. */
+/** Files that an operator has changed, and that `git` therefore keeps. */
 const kept = ['infra/networks.json'];
 
 export const part: Part = {
   name: 'upgrade',
   about:
-    'release 0.2.0, as its init made it, becomes this version as docs/docker.md says, goes back, comes forward again, and ends without ' +
+    'release 0.2.0, created by its init, is upgraded to this version as docs/docker.md says, rolled back, upgraded again, and ends without ' +
     'INTERNAL_TOKEN; payments are paid at each step',
   run: async (context) => {
     const { images, say, onEnd } = context;
     const { RELEASE_ARCHIVE: archive = '' } = process.env;
-    if (archive === '') return 'git does not know release 0.2.0 here: fetch all of the history';
+    if (archive === '') return 'git does not have release 0.2.0 here: fetch the whole history';
     await images.ours();
     const checkOut = (close: PartContext['onEnd']) => releaseCheckout(archive, release, close);
     await buildImages({ ...images, say }, { version: release, files: 'docker-compose.yml' }, checkOut);
@@ -51,7 +51,10 @@ export const part: Part = {
   },
 };
 
-/** Within the hour after the upgrade `ops trust check` still says no, with a row for each service: own key, accepts INTERNAL_TOKEN. */
+/**
+ * Within the hour after the upgrade `ops trust check` still fails, with a row for each service: has its own key, and accepts
+ * INTERNAL_TOKEN.
+ */
 async function requireKeys(deployment: Deployment): Promise<void> {
   const said = await deployment.ops('trust', 'check').then(
     (answer) => `ended with 0: ${answer}`,
@@ -67,7 +70,7 @@ async function restart(deployment: Deployment): Promise<void> {
   await deployment.up();
 }
 
-/** Something is paid, and what was paid before still is. */
+/** A new payment can be paid, and the earlier one is still PAID. */
 async function requirePaid(deployment: Deployment, first: string): Promise<void> {
   await deployment.paid();
   const shown = await deployment.ops('payment', 'show', first, '--json');

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Makes the stand-ins of the images that are not ours, where they are missing. Runs where an engine answers, on a Debian with mmdebstrap.
+# Makes the missing stand-ins of third-party images. Runs with an engine, on a Debian with mmdebstrap.
 #
 #   make.sh NODE_VERSION FOUNDRY_VERSION
 #
-# NPM_REGISTRY: where npm's packages come from.
+# NPM_REGISTRY: the registry of npm's packages.
 set -eu
 cd "$(dirname "$0")"
 
-# The image's list of authorities is this machine's: it may be behind a mirror that has one of its own. Debian's next release has the
-# versions of PostgreSQL and RabbitMQ that compose names; what a mirror keeps of it may be older than it is meant to be used.
+# The image gets this machine's list of authorities, because a mirror may have its own. Debian's next release has the versions of PostgreSQL
+# and RabbitMQ that compose names. A mirror's copy of it may be older than its validity period.
 base() {
   docker image inspect "stand-in/base:$1" >/dev/null 2>&1 && return
   echo "Making stand-in/base:$1 …"
@@ -25,5 +25,5 @@ for name in node postgres rabbitmq nginx foundry caddy prometheus alertmanager; 
   docker build --quiet --target "$name" --build-arg "NODE_VERSION=$1" --build-arg "FOUNDRY_VERSION=$2" \
     --build-arg "REGISTRY=${NPM_REGISTRY%/}" -t "stand-in/$name" . >/dev/null
 done
-# The Dockerfile names it so; without its digest, which nobody else can have.
+# The Dockerfile uses this name; without its digest, which only the original has.
 docker tag stand-in/node "node:$1-trixie-slim"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# As the image of PostgreSQL starts: never as root, and the first time with a cluster that it makes, whose superuser has the password of
-# POSTGRES_PASSWORD, and a server that listens to nobody, so that "ready to accept connections" is logged twice.
+# Starts like the image of PostgreSQL: never as root. The first time it creates a cluster, whose superuser has the password of
+# POSTGRES_PASSWORD, with a server that accepts no connections, so that "ready to accept connections" is logged twice.
 set -eu
 if [ "$(id -u)" = 0 ]; then
   chown -R 999:999 /var/lib/postgresql

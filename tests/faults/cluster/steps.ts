@@ -8,13 +8,13 @@ import type { World } from '../system/world.ts';
 
 export type Step = {
   name: string;
-  /** Does it and heals it. @returns what was not as it must be. */
+  /** Causes the fault and heals it. @returns what went wrong. */
   run(world: World): Promise<string[]>;
 };
 
-/** The queue whose leader is taken: every creation goes through it. */
+/** The queue whose leader fails. Every creation uses it. */
 const QUEUE = 'quota.payment-created';
-/** Longer than it takes the others to find out. A frozen node is missed by nobody for up to 75 s (net_ticktime). */
+/** Longer than the others need to notice. A frozen node is noticed after up to 75 s (net_ticktime). */
 const AWAY_MS = 20_000;
 const FROZEN_MS = 90_000;
 
@@ -59,7 +59,7 @@ function leaderAway(name: string, forMs: number, { begin, end }: Away): Step {
       await end(leader);
       await rabbitmq.untilWhole(QUEUE);
       const next = await rabbitmq.leaderOf(QUEUE);
-      return next === leader ? [`node ${leader.number} led before and after it: nothing was shown`] : [];
+      return next === leader ? [`node ${leader.number} led before and after it, so nothing was tested`] : [];
     },
   };
 }
@@ -68,11 +68,11 @@ function failover(name: string, how: 'killed' | 'frozen', after: (failedOver: Fa
   return { name, run: async ({ postgres }) => after(await postgres.failOver(how)) };
 }
 
-/** The former primary wakes up and believes to be one still: what it is told to store, it must answer to nobody. */
+/** The former primary wakes up and still acts as one. It must not confirm any commit. */
 async function outdated({ formerUrl, thaw, rebuild }: FailedOver): Promise<string[]> {
   thaw();
   const told = withDatabase(formerUrl, (db) => db.query('create table never_answered ()')).then(
-    () => ['the former primary answered a commit that its standby does not have'],
+    () => ['the former primary confirmed a commit that its standby does not have'],
     () => [],
   );
   await eventually(

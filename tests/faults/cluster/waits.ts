@@ -1,15 +1,15 @@
 import { withDatabase } from '../../support/database.ts';
 import type { Order } from '../system/shops.ts';
 
-/** Seconds. */
+/** Waits in seconds. */
 export type Waits = {
-  /** From when a shop first asked for a payment to its 201; it repeats every two seconds. */
+  /** From a shop's first request for a payment to its 201; the shop repeats it every two seconds. */
   creations: number;
-  /** From when a message about a creation was written to when it took effect at its consumer. */
+  /** From writing a message about a creation to its effect at the consumer. */
   messages: number;
 };
 
-/** The longest of what began in this time or later; what has no end yet counts up to now. */
+/** The longest waits of those that began at this time or later; one without an end counts up to now. */
 export async function longestWaits(url: string, orders: readonly Order[], from: Date): Promise<Waits> {
   const now = Date.now();
   const asked = orders

@@ -1,12 +1,12 @@
-/** What is planned to happen, each thing at its moment. */
+/** Planned actions, each at its time. */
 export type Agenda = {
   /** @param moment milliseconds since 1970. */
   plan(moment: number, act: (moment: number) => Promise<void> | void): void;
-  /** Does everything that is planned, and what that plans, in the order of time; things of one moment in the order of planning. */
+  /** Runs all planned actions, including those planned meanwhile, in order of time; actions of one moment in order of planning. */
   work(): Promise<void>;
 };
 
-/** A day has some ten thousand of them; more means that something plans itself for ever. */
+/** A day has about ten thousand actions. More means that an action plans itself forever. */
 const ACTS_MAX = 500_000;
 
 export function newAgenda(): Agenda {

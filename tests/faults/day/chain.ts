@@ -1,11 +1,11 @@
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 import { floorSecond } from '../../../services/payments/test/model/whose-money.ts';
 
-/** Moments are milliseconds since 1970, of our clock except for `timestamp`. */
+/** Moments are milliseconds since 1970, by our clock except for `timestamp`. */
 export type Block = {
   number: number;
   madeAt: number;
-  /** What the block says: whole seconds of the chain's clock. */
+  /** The block's timestamp: whole seconds of the chain's clock. */
   timestamp: number;
   /** When chain-watcher reads it. */
   readAt: number;
@@ -22,9 +22,9 @@ export type Chain = {
 
 const BLOCK_MS = 3_000;
 export const CONFIRMATIONS = 10;
-/** The chain's clock is behind ours by up to this much. */
+/** The chain's clock is up to this much behind ours. */
 const BEHIND_MS = 3_000;
-/** chain-watcher reads a block up to this long after it was made, so that it always reads live. */
+/** chain-watcher reads a block at most this long after it was made, so every read is live. */
 const READING_MS = 5_000;
 
 export function newChain(chance: Chance, startsAt: number): Chain {
@@ -47,7 +47,7 @@ export function newChain(chance: Chance, startsAt: number): Chain {
     finalAt: ({ number }) => blockOf(number + CONFIRMATIONS).readAt,
     finalThrough(now) {
       let newest = Math.floor((now - startsAt) / BLOCK_MS);
-      // One is read after at most two others were made.
+      // When a block is read, at most two later ones have been made.
       while (newest >= 0 && blockOf(newest).readAt > now) newest -= 1;
       return newest < CONFIRMATIONS ? null : blockOf(newest - CONFIRMATIONS).timestamp;
     },

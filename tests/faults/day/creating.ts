@@ -10,10 +10,10 @@ import { ownersIn } from '../../../services/payments/test/model/other-services.t
 import type { Run } from '../../../services/payments/test/model/run.ts';
 import { PRICE, type Kind } from './shop.ts';
 
-/** Asks for a payment of the price, for an order of the shop. Null: another payment holds the amount. @throws when it can't be decided. */
+/** Creates a payment of the price for an order of the shop. Null: another payment holds the amount. @throws when it cannot be decided. */
 export type Create = (order: string) => Promise<Payment | null>;
 
-/** Creates payments as a replica does, which has no unique amounts in the model's runs. */
+/** Creates payments as a replica does. The model's runs have no unique amounts. */
 export function creator({ world, settings, otherServices, merchants, wallets, networks }: Run, kind: Kind): Create {
   const pool = world.pools[0];
   const [merchant, wallet, network] = [merchants[0]!, wallets[0]!, networks[0]!];

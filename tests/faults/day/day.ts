@@ -18,7 +18,7 @@ import { type Block, type Chain, CONFIRMATIONS, newChain } from './chain.ts';
 import { type Create, creator } from './creating.ts';
 import { type Customer, type Kind, PRICE, type Shop, shopOf, shortOf } from './shop.ts';
 
-/** A transfer, and who has sent it: what the service can't know. */
+/** A transfer and its sender, which the service cannot know. */
 export type Sent = { name: string; customer: Customer; isSecond: boolean; news: TransferObserved };
 
 export type Day = {
@@ -26,16 +26,16 @@ export type Day = {
   name: string;
   shop: Shop;
   run: Run;
-  /** The payment of each cart that has one, by the cart's name. */
+  /** The payment of each cart that has one, by cart name. */
   payments: Map<string, ModelPayment>;
   /** Carts that were refused at first. */
   refused: Set<string>;
-  /** Carts whose payment other money had come for before their customer sent anything. */
+  /** Carts whose payment got another transfer before their customer sent one. */
   spared: Set<string>;
   sent: Sent[];
-  /** What happened to which cart, in order. */
+  /** Events of each cart, in order. */
   history: { moment: number; cart: string; text: string }[];
-  /** Where the service answered otherwise than the model. */
+  /** Answers in which the service and the model differ. */
   disagreements: string[];
 };
 
@@ -43,15 +43,15 @@ type Work = Day & { agenda: Agenda; chain: Chain; chance: Chance; create: Create
 
 const MIDNIGHT = '2031-03-11T00:00:00.000Z';
 const DAY_MS = 86_400_000;
-/** Before that the chain is not final past a payment's expiry, and the expiry loop asks about nothing. */
+/** Before this the chain is not final past a payment's expiry, and the expiry loop asks no questions. */
 const FINAL_MS = 30_000;
 const EXPIRY_EVERY_MS = 10_000;
-/** A payment that is still unfinished by then stays so, and is reported. */
+/** A payment that is still unfinished after this many rounds stays so, and is reported. */
 const EXPIRY_LOOKS_MAX = 360;
 
 /**
- * A day of one shop and one wallet: the service and the model of its rules go through it together.
- * @param number the same number and seed make the same customers for both kinds.
+ * A day of one shop and one wallet, processed by the service and by the model of its rules.
+ * @param number the same number and seed produce the same customers for both kinds.
  */
 export async function liveThrough(
   world: SharedDatabase,
@@ -77,7 +77,7 @@ export async function liveThrough(
   return work;
 }
 
-/** The shop may create what it wants, and is notified of everything. */
+/** Gives the shop unlimited creations and subscribes it to all events. */
 function introduce({ merchants, otherServices, model }: Run): void {
   const merchant = merchants[0]!;
   otherServices.quota.set(merchant, policyOf(merchant));
@@ -85,7 +85,7 @@ function introduce({ merchants, otherServices, model }: Run): void {
   model.webhooks.set(merchant, webhookChoices);
 }
 
-/** A cart that is refused is tried again until it has a payment. Where the model knows that the slot is taken, it isn't asked each time. */
+/** A refused cart is tried again until it has a payment. If the model knows that the slot is taken, the service isn't called each time. */
 async function order(day: Work, customer: Customer, moment: number): Promise<void> {
   const { run, kind, refused, agenda } = day;
   const { name: cart } = customer;
@@ -124,7 +124,7 @@ const slot = ({ networks, wallets }: Run) => ({
   ...{ network: networks[0]!.id, wallet: wallets[0]!, units: parseAmount(PRICE)! },
 });
 
-/** What the customer and the shop do from here on. */
+/** Plans what the customer and the shop do next. */
 function planFor(day: Work, customer: Customer, payment: ModelPayment): void {
   const { agenda, shop, run } = day;
   const { way, paysAfter, paysAgainAfter, leavesAfter } = customer;
@@ -141,7 +141,7 @@ function planFor(day: Work, customer: Customer, payment: ModelPayment): void {
       day.history.push({ moment: looks, cart: customer.name, text: `sends nothing: the page says ${payment.status}` });
       return;
     }
-    // Whatever happens from here on, and also where the page says that the time is up.
+    // Whatever happens next, and also if the page says that the time has run out.
     agenda.plan(pays, (moment) => send(day, customer, { units, moment, isSecond: false }));
     if (way !== 'twice') return;
     agenda.plan(pays + paysAgainAfter, (moment) => send(day, customer, { units, moment, isSecond: true }));
@@ -158,7 +158,7 @@ async function cancel(day: Work, { name: cart }: Customer, { id }: ModelPayment,
   note(day, cart, status === 200 ? 'cancelled by the shop' : 'not cancelled: it is paid or about to be');
 }
 
-/** The loop runs every second; here less often, and only while something is overdue. All that differs is how soon a payment expires. */
+/** The loop runs every second; here less often, and only while something is overdue. This changes only how soon a payment expires. */
 async function expire(day: Work, payment: ModelPayment, moment: number, looks: number): Promise<void> {
   const { run, replica, chain, agenda } = day;
   if (!isUnfinished(payment) || looks === 0) return;
@@ -170,7 +170,7 @@ async function expire(day: Work, payment: ModelPayment, moment: number, looks: n
     questions,
   );
   run.model.claimed.clear();
-  // The service pauses between two questions about a payment, which the model takes for the work of others.
+  // The service pauses between two questions about a payment, which the model treats as other work.
   const round = { networks: [slot(run).network], questions, others: true };
   const expected = runAlone(run.model, expiring(round));
   if (answer !== expected)
@@ -181,7 +181,7 @@ async function expire(day: Work, payment: ModelPayment, moment: number, looks: n
 
 type Sending = { units: bigint; moment: number; isSecond: boolean };
 
-/** The transfer gets into the next block; chain-watcher reads that, and says so; and once more when it is final. */
+/** The transfer gets into the next block. chain-watcher reads and reports it, and reports it again when it is final. */
 function send(day: Work, customer: Customer, { units, moment, isSecond }: Sending): void {
   const { chain, agenda, chance } = day;
   const block = chain.blockAfter(moment);
@@ -197,7 +197,7 @@ function send(day: Work, customer: Customer, { units, moment, isSecond }: Sendin
   });
   const tell = (at: number, told: TransferObserved): void => {
     agenda.plan(at, () => publish(day, told));
-    // Through the outbox and the broker.
+    // Delays of the outbox and the broker.
     agenda.plan(at + chance.between(100, 900), (arrives) => receive(day, sent, told, arrives));
   };
   tell(block.readAt, news);
@@ -223,7 +223,7 @@ function newsOf(
   };
 }
 
-/** From now on chain-watcher answers it when it is asked. */
+/** From now on chain-watcher's answers include it. */
 function publish({ run }: Day, news: TransferObserved): void {
   const { network, transaction_id: id, transaction_event_index: index } = news;
   const key = transferKey({ network, id, index });
@@ -248,7 +248,7 @@ function disagree(day: Day, cart: string, text: string): void {
   day.disagreements.push(`${day.name}: ${cart}: ${text}`);
 }
 
-/** What happened to these carts, in order. */
+/** The events of these carts, in order. */
 export const historyOf = ({ history, shop }: Day, carts: ReadonlySet<string>): string[] =>
   history
     .filter(({ cart }) => carts.has(cart))

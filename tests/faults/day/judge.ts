@@ -6,20 +6,20 @@ import { type Day, historyOf, type Sent } from './day.ts';
 
 type Phase = 'seen' | 'confirmed' | 'retracted';
 
-/** What the ledger says of a transfer at the end of the day. Payments go by the names of their carts. */
+/** The ledger's result for a transfer at the end of the day. Payments are named by their carts. */
 export type Outcome = { sent: Sent; pays: string | null; reason: UnmatchedReason | null; candidates: string[] };
 
 export type Judgement = {
   outcomes: Outcome[];
   /** Transfers that pay a payment of another customer. */
   wrong: Outcome[];
-  /** Those among them that the merchant finds at their sender's payment, as paid_another. */
+  /** Those of them that the merchant finds at the sender's payment, as paid_another. */
   listed: number;
-  /** What must not be, apart from `wrong`: each with its history. */
+  /** Violations other than `wrong`, each with its history. */
   broken: string[];
 };
 
-/** Compares the day with what the model says of it, and with who has sent what. */
+/** Compares the day with the model, and with the senders of the transfers. */
 export async function judge(world: SharedDatabase, day: Day): Promise<Judgement> {
   const broken = [...day.disagreements, ...(await differences(world, day)), ...unfinished(day)];
   const ledger = await readLedger(world, day);
@@ -35,14 +35,14 @@ export async function judge(world: SharedDatabase, day: Day): Promise<Judgement>
   return { outcomes, wrong, listed, broken };
 }
 
-/** A wrongly attributed transfer, with what happened to both carts. */
+/** A wrongly attributed transfer, with the events of both carts. */
 export const wrongHistory = (day: Day, { sent, pays }: Outcome): string =>
   told(day, `${sent.name} of ${sent.customer.name} pays the payment of ${pays}`, [sent.customer.name, pays!]);
 
 const told = (day: Day, what: string, carts: readonly string[]): string =>
   [`${day.name}: ${what}`, ...historyOf(day, new Set(carts)).map((line) => `     ${line}`)].join('\n');
 
-/** Rows of payments and transfers that are not as the model says. */
+/** Rows of payments and transfers that differ from the model. */
 async function differences(world: SharedDatabase, day: Day): Promise<string[]> {
   const { run } = day;
   const [found, expected] = [await readSnapshot(world.db, run.scope, run.model.now), snapshotOf(run.model)];
@@ -64,7 +64,7 @@ const cartsNamedIn = ({ payments, sent }: Day, rows: readonly string[]): string[
   return ids.filter(([id]) => rows.some((row) => row.includes(id))).map(([, cart]) => cart);
 };
 
-/** A payment ends, whatever happens. */
+/** Every payment must end. */
 const unfinished = (day: Day): string[] =>
   [...day.payments]
     .filter(([, { status }]) => status === 'PENDING' || status === 'CHECKING')

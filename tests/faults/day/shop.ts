@@ -1,30 +1,33 @@
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 
-/** Whether each customer has an amount of their own, or all have the bare price. */
+/** Whether each customer has a unique amount, or all pay the bare price. */
 export type Kind = 'unique' | 'plain';
 
-/** What customers do. `short`: too little; `twice`: the same amount again, because nothing seems to happen. */
+/** What customers do. `short`: pays too little; `twice`: sends the same amount again, because nothing seems to happen. */
 type Way = 'in time' | 'late' | 'short' | 'twice' | 'never';
 
-/** What is missing: an exchange takes its fee out of what is sent, or drops the last digits of the amount. */
+/** What is missing: an exchange deducts its fee, or drops the last digits of the amount. */
 type Shortage = 'fee' | 'two decimals' | 'three decimals';
 
 export type Customer = {
   /** Also the order_id of the cart. */
   name: string;
-  /** All times in milliseconds; this one since the day's midnight. */
+  /** All times are in milliseconds; this one counts from the day's midnight. */
   arrivesAfter: number;
-  /** How often a cart that is refused is tried again. */
+  /** Interval at which a refused cart is tried again. */
   retryMs: number;
   way: Way;
-  /** From the creation to the first transfer; of a late one, from the payment's end. */
+  /** From the creation to the first transfer; for a late one, from the payment's end. */
   paysAfter: number;
-  /** From the last look at the page to the transfer: an exchange takes its time. A customer who sees there that the money has come sends nothing. */
+  /**
+   * From the last look at the page to the transfer, because an exchange takes time. A customer who sees that money has arrived sends
+   * nothing.
+   */
   sendsFor: number;
   /** From the first transfer to the second. */
   paysAgainAfter: number;
   shortage: Shortage;
-  /** From the creation to the shop's cancellation, where the customer leaves and the shop cancels. */
+  /** From the creation to the shop's cancellation, if the customer leaves and the shop cancels. */
   leavesAfter: number;
 };
 
@@ -37,7 +40,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The shares of the issue, in percent, and 10 % who order and never pay. */
+/** Percentages, with 10 % who order and never pay. */
 const WAYS: readonly (readonly [weight: number, way: Way])[] = [
   [73, 'in time'],
   [10, 'late'],
@@ -46,7 +49,7 @@ const WAYS: readonly (readonly [weight: number, way: Way])[] = [
   [10, 'never'],
 ];
 
-/** Customers arrive between these hours. A cart that has no payment by midnight is given up. */
+/** Customers arrive between these hours. A cart without a payment at midnight is abandoned. */
 const OPENS = 8 * HOUR;
 const CLOSES = 22 * HOUR;
 
@@ -90,7 +93,7 @@ const LATE: Spans = [
   [5, [2 * HOUR, 6 * HOUR]],
 ];
 
-/** Opening a wallet or an exchange and sending takes minutes; a few need nearly all of the time. */
+/** Opening a wallet or an exchange and sending takes minutes; a few customers need nearly all of the time. */
 const inTime = (ttlMs: number): Spans => [
   [5, [20 * SECOND, 3 * MINUTE]],
   [4, [3 * MINUTE, 8 * MINUTE]],
@@ -103,10 +106,10 @@ const SHORTAGES: readonly (readonly [weight: number, shortage: Shortage])[] = [
   [1, 'three decimals'],
 ];
 
-/** An exchange's usual fee, in millionths of a USDT. */
+/** A common exchange fee, in millionths of a USDT. */
 const FEE = 1_000_000n;
 
-/** @returns what arrives when a customer means to pay this; always less. All in millionths of a USDT. */
+/** @returns what arrives when a customer intends to pay this amount; always less. All in millionths of a USDT. */
 export function shortOf(units: bigint, shortage: Shortage): bigint {
   const cut = (to: bigint): bigint => units - (units % to);
   const kept = { fee: units, 'two decimals': cut(10_000n), 'three decimals': cut(1_000n) }[shortage];

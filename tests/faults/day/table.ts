@@ -2,7 +2,7 @@ import type { Day } from './day.ts';
 import type { Judgement, Outcome } from './judge.ts';
 import { CARTS, type Kind } from './shop.ts';
 
-/** How often each thing happened, on all days of a kind. */
+/** Counts of each result on all days, by kind. */
 export type Count = Record<Kind, Map<string, number>>;
 
 export const newCount = (): Count => ({ unique: new Map(), plain: new Map() });
@@ -22,7 +22,7 @@ const because =
     isUnmatched(outcome) && outcome.reason === reason;
 const namesSender = ({ sent, candidates }: Outcome): boolean => candidates.includes(sent.customer.name);
 const isAlone = ({ candidates }: Outcome): boolean => candidates.length === 1;
-/** What a customer sent as they should: in time, the exact amount, for the first time. */
+/** A correct transfer: in time, the exact amount, for the first time. */
 const isProper = (outcome: Outcome): boolean => isWay('in time')(outcome) || isWay('twice')(outcome);
 
 type Row = readonly [name: string, counts: (outcome: Outcome) => boolean];
@@ -53,7 +53,7 @@ const ofTheRest: readonly Row[] = [
   ['  reason duplicate', because('duplicate')],
   ['  without a reason', because(null)],
   ['of the unmatched, candidates are', isUnmatched],
-  ['  the sender’s payment alone', (one) => isUnmatched(one) && namesSender(one) && isAlone(one)],
+  ['  only the sender’s payment', (one) => isUnmatched(one) && namesSender(one) && isAlone(one)],
   ['  it and others', (one) => isUnmatched(one) && namesSender(one) && !isAlone(one)],
   ['  several others, without it', (one) => isUnmatched(one) && !namesSender(one) && one.candidates.length > 1],
   ['  one of another customer (named wrongly)', (one) => isUnmatched(one) && !namesSender(one) && isAlone(one)],
@@ -71,13 +71,13 @@ export function countDay(
   add('carts', CARTS);
   add('  refused at first, created later', [...refused].filter((cart) => payments.has(cart)).length);
   add('  never created', CARTS - payments.size);
-  add('  sent nothing: the page said that the money had come', spared.size);
+  add('  sent nothing: the page said that money had arrived', spared.size);
   for (const [name, counts] of ofTransfers) add(name, outcomes.filter(counts).length);
   add(listed, seen);
   for (const [name, counts] of ofTheRest) add(name, outcomes.filter(counts).length);
 }
 
-/** One table of both kinds; in brackets a number's share of all transfers. */
+/** One table of both kinds, with percentages of all transfers in brackets. */
 export function tableOf({ unique, plain }: Count): string[] {
   const names = [...new Set([...unique.keys(), ...plain.keys()])];
   const width = Math.max(...names.map(({ length }) => length));

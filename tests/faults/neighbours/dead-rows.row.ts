@@ -11,7 +11,7 @@ const DEAD = 3_000_000;
 const AT_ONCE = 10_000;
 const CLAIMS = 20;
 const name = 'PaymentCreated';
-/** A claim beside the dead rows, and what a busy machine may add to a short one. */
+/** How much longer a claim may take with the dead rows, with some allowance for a busy machine. */
 const MOST_TIMES = 3;
 const MOST_MORE_MS = 20;
 
@@ -64,7 +64,7 @@ export const row: Row = {
   },
 };
 
-/** Sent over hours, the last one ten minutes ago. */
+/** Messages sent over hours, the last one ten minutes ago. */
 async function makeDead(writer: Queryable, before: number): Promise<void> {
   const { rows } = await writer.query<{ from: string }>(
     `with made as (

@@ -22,7 +22,7 @@ export const row: Row = {
   name: 'dust',
   about:
     '1,500 (or --runs) transfers of a millionth of a USDT to one wallet, 2 ms away from the database, at two replicas: five merchants ' +
-    'create as before, readiness holds, and an honest transfer is not kept waiting',
+    'create as before, readiness holds, and an honest transfer does not wait',
   before: '15 of 120 creations and 11 of 30 readiness probes were 503; the honest transfer waited 34 s',
   async run({ runs, onEnd }) {
     const payments = await startPayments({ replicas: 2 });
@@ -58,7 +58,7 @@ export const row: Row = {
       measured: [
         `${noisy.refused} of ${beside.count} creations and ${probes.refused} of ${probes.asked} readiness probes were 503; ` +
           `the honest transfer waited ${(honestMs / 1000).toFixed(2)} s, and ${(quietMs / 1000).toFixed(2)} s without the dust`,
-        `creation p99 ${without.p99.toFixed(0)} ms without, ${beside.p99.toFixed(0)} ms beside the dust; ` +
+        `creation p99 ${without.p99.toFixed(0)} ms without, ${beside.p99.toFixed(0)} ms with the dust; ` +
           `${count} transfers were recorded in ${(drainedMs / 1000).toFixed(1)} s, ${((count / drainedMs) * 1000).toFixed(0)} a second`,
       ],
     };

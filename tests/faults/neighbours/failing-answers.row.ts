@@ -9,8 +9,8 @@ const MOST_MS = 10_000;
 export const row: Row = {
   name: 'failing-answers',
   about:
-    'one overdue payment about which every question to chain-watcher fails, beside 20 (or --runs) others: these expire in one round',
-  before: '20 of 20 others stayed PENDING for ever',
+    'one overdue payment for which every call of chain-watcher fails, next to 20 (or --runs) others: these expire in one round',
+  before: '20 of 20 others stayed PENDING forever',
   async run({ runs, onEnd }) {
     const payments = await startPayments({ replicas: 2 });
     onEnd(() => payments.close());

@@ -26,21 +26,21 @@ import type { Row } from './row.ts';
 const RECEIVERS = 1_000;
 const EVENTS_EACH = 50;
 const HEALTHY = 20;
-/** Even load on the healthy merchants: their latencies are from payments' commit until the receiver has the event. */
+/** A steady load on the healthy merchants. Latencies are from payments' commit until the receiver has the event. */
 const PAYING = { aSecond: 50, durationMs: 20_000 };
-/** Without the noise and beside it in turn, so that whatever else the machine does falls on both. */
+/** Alternates rounds without and with the noise, so that other load of the machine affects both. */
 const ROUNDS = 3;
 const WARM_UP = { aSecond: 50, durationMs: 3_000 };
-/** The healthy merchants' p99 beside the noise, and what a busy machine may add to a short one. */
+/** How much longer the healthy merchants' p99 may be with the noise, with some allowance for a busy machine. */
 const MOST_TIMES = 1.2;
 const MOST_MORE_MS = 20;
 
 export const row: Row = {
   name: 'hanging-receivers',
   about:
-    '1,000 (or --runs) receivers that accept a request and never answer, with 50 events each, beside 20 healthy ones, in one ' +
+    '1,000 (or --runs) receivers that accept a request and never answer, with 50 events each, next to 20 healthy ones, in one ' +
     'dispatcher and in two: the healthy p99 is at most 1.2 times as long',
-  before: 'a healthy event waited 30 to 41 s beside 300 of them (8 ms beside 60)',
+  before: 'a healthy event waited 30 to 41 s next to 300 of them (8 ms next to 60)',
   async run({ runs, say, onEnd }) {
     const road = await openRoad(onEnd);
     const measured: string[] = [];
@@ -53,7 +53,7 @@ export const row: Row = {
       await road.endNoise();
       const [quiet, noisy] = [without.together.p99, beside.together.p99];
       measured.push(
-        `${processes} dispatcher(s): ${describe(without)} without, ${describe(beside)} beside the noise; ${hang} attempts hang, ` +
+        `${processes} dispatcher(s): ${describe(without)} without, ${describe(beside)} with the noise; ${hang} attempts hang, ` +
           `${await road.memory()} MB at most`,
       );
       say(`  ${measured.at(-1)}`);
@@ -68,7 +68,7 @@ export const row: Row = {
 const describe = ({ together, sent }: Stages): string =>
   `p50 ${together.p50.toFixed(1)} ms, p99 ${together.p99.toFixed(1)} ms (${sent.p99.toFixed(1)} ms of it after the event was stored)`;
 
-/** In the first of the turns with noise a dispatcher knows none of the receivers, in the later ones some of them. */
+/** In the first round with noise a dispatcher knows none of the receivers, in later ones some of them. */
 async function inTurns(
   road: NoisyRoad,
   say: FaultContext['say'],
@@ -83,22 +83,22 @@ async function inTurns(
     await road.holdNoise();
     journeys.without.push(...without);
     journeys.beside.push(...beside);
-    say(`  round ${round}: ${describe(stagesOf(without))} without, ${describe(stagesOf(beside))} beside`);
+    say(`  round ${round}: ${describe(stagesOf(without))} without, ${describe(stagesOf(beside))} with the noise`);
   }
   return { without: stagesOf(journeys.without), beside: stagesOf(journeys.beside), hang };
 }
 
 type NoisyRoad = Road & {
   addDispatcher(): Promise<void>;
-  /** New merchants whose receivers hang, with events that are due as soon as they are released. */
+  /** Creates merchants whose receivers hang, with events that become due when released. */
   makeNoise(label: string, receivers: number): Promise<void>;
   releaseNoise(): Promise<void>;
-  /** Waits for the attempts that hang. */
+  /** Waits until attempts hang. */
   holdNoise(): Promise<void>;
-  /** Forgets what is held. */
+  /** Removes the held attempts. */
   endNoise(): Promise<void>;
   inFlight(): Promise<number>;
-  /** Of the largest dispatcher. */
+  /** Memory of the largest dispatcher. */
   memory(): Promise<number>;
 };
 

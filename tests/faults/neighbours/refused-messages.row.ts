@@ -18,10 +18,10 @@ import type { FaultContext } from '../fault.ts';
 import type { Row } from './row.ts';
 
 const REFUSED = 1_500;
-/** Messages of another name, one after the other. */
+/** Messages with other names, one after the other. */
 const OTHERS = 200;
 const EVERY_MS = 50;
-/** The others' p99 beside the noise, and what a busy machine may add to a short one. */
+/** How much longer the others' p99 may be with the noise, with some allowance for a busy machine. */
 const MOST_TIMES = 1.5;
 const MOST_MORE_MS = 250;
 
@@ -29,7 +29,7 @@ export const row: Row = {
   name: 'refused-messages',
   about:
     '1,500 (or --runs) PaymentCreated that the queue of quota refuses: messages of other names leave the outbox as before, and ' +
-    "chain-watcher's queue gets a copy of each once a pause",
+    "chain-watcher's queue gets one copy of each in each pause",
   before: 'PaymentPaid was not sent in 60 s, and 122,334 copies went into the healthy queue',
   async run({ runs, onEnd }) {
     const service = await openService(onEnd);
@@ -47,7 +47,7 @@ export const row: Row = {
     return {
       broken,
       measured: [
-        `other messages p99 ${without.p99.toFixed(1)} ms without, ${beside.p99.toFixed(1)} ms beside ${refused} that are refused; ` +
+        `other messages p99 ${without.p99.toFixed(1)} ms without, ${beside.p99.toFixed(1)} ms with ${refused} that are refused; ` +
           `${copies} messages in the healthy queue after ${attempts} attempts`,
       ],
     };
@@ -83,7 +83,7 @@ async function openService(onEnd: FaultContext['onEnd']) {
   onEnd(() => consumers.close());
   const count = async (text: string) => Number((await pool.query<{ count: string }>(text)).rows[0]!.count);
   return {
-    /** @returns how long each was under way, in milliseconds. */
+    /** @returns the time from writing to arrival of each, in milliseconds. */
     async sendOthers(many: number): Promise<number[]> {
       const sent = new Map<string, number>();
       while (sent.size < many) {

@@ -1,17 +1,17 @@
 import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
 import type { FaultContext } from '../fault.ts';
 
-/** What a file `<name>.row.ts` exports as `row`: one merchant, wallet, receiver or queue makes noise, and what the others feel of it. */
+/** The export `row` of a file `<name>.row.ts`: one merchant, wallet, receiver or queue is noisy, and the effect on the others. */
 export type Row = {
   name: string;
-  /** The noise, and what must hold beside it, for people. */
+  /** The noise, and what must hold meanwhile, in plain words. */
   about: string;
-  /** What the others felt of it at 6a54703, before anything held the noise back. */
+  /** The effect on the others at 6a54703, before any limit on the noise. */
   before: string;
   run(context: RowContext): Promise<RowResult>;
 };
 
-/** `stack`: a whole stack that is lent to the row; without it, a row that needs one starts its own. */
+/** `stack`: a complete stack that the row may use. Without it, a row that needs one starts its own. */
 export type RowContext = FaultContext & { stack?: JourneyStack };
 
 export async function stackFor({ stack: lent, onEnd }: RowContext): Promise<JourneyStack> {
@@ -22,8 +22,8 @@ export async function stackFor({ stack: lent, onEnd }: RowContext): Promise<Jour
 }
 
 type RowResult = {
-  /** The same figures of this run, with the noise and without. */
+  /** The same figures in this run, with the noise and without. */
   measured: string[];
-  /** What did not hold, each in a sentence. */
+  /** What did not hold, one sentence each. */
   broken: string[];
 };

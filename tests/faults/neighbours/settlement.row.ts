@@ -7,7 +7,9 @@ import type { Row } from './row.ts';
 
 const TRANSFERS = 3_000;
 
-/** All are in the queue before the replicas may consume the first. @returns how many are settled a second, by the database's clock. */
+/**
+ * All messages are in the queue before the replicas may consume the first. @returns how many are settled a second, by the database's clock.
+ */
 async function rateOf(payments: PaymentsUnderTest, transfers: readonly TransferObserved[]): Promise<string> {
   payments.faults.broker.cut();
   await payments.publishAll(TransferObserved, transfers);
@@ -35,7 +37,7 @@ async function rateOf(payments: PaymentsUnderTest, transfers: readonly TransferO
 export const row: Row = {
   name: 'settlement',
   about:
-    'how many transfers a second two replicas settle: to one wallet that pay nothing, and to a wallet each that pay a payment each',
+    'how many transfers a second two replicas settle: unmatched ones to one wallet, and ones to different wallets that each pay a payment',
   before: '250 settled transfers a second',
   async run({ runs, onEnd }) {
     const payments = await startPayments({ replicas: 2 });

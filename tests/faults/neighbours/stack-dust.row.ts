@@ -8,14 +8,14 @@ import { Shop } from '../../support/shop.ts';
 import { stackFor, type Row } from './row.ts';
 
 const TRANSFERS = 1_500;
-/** So many transfers fit into one transaction. */
+/** This many transfers fit into one transaction. */
 const BATCH = 100;
 const MERCHANTS = 5;
-/** Within what a merchant may create in a minute, and spread over what the dust takes. */
+/** Within a merchant's limit for a minute, and spread over the time of the dust. */
 const CREATIONS_EACH = 25;
 const CREATE_EVERY_MS = 80;
 const HONEST_PAYMENTS = 5;
-/** The p99 of 125 creations is one pause of the machine; that of three rounds in turn is not. */
+/** The p99 of 125 creations is one pause of the machine; that of three alternating rounds is not. */
 const ROUNDS = 3;
 const MOST_TIMES = 2;
 const MOST_MORE_MS = 1_000;
@@ -62,7 +62,7 @@ export const row: Row = {
     const recordedMs: number[] = [];
     await payHonestly(db, await Shop.open(stack), amount());
     for (let round = 0; round < (runs === null ? ROUNDS : 1); round += 1) {
-      // A merchant may create only so many in a minute.
+      // A merchant may create only a limited number in a minute.
       const shops = await Promise.all(Array.from({ length: 2 * MERCHANTS + 1 }, () => Shop.open(stack)));
       const dusty = shops.pop()!;
       await dusty.create('1');
@@ -87,9 +87,9 @@ export const row: Row = {
       broken,
       measured: [
         `creation p99 ${ms(without.creation.p99)} of ${without.creation.count} without, ${ms(beside.creation.p99)} of ` +
-          `${beside.creation.count} beside the dust; ${count} transfers were on chain and recorded in ${recordedMs.map(ms).join(', ')}`,
+          `${beside.creation.count} with the dust; ${count} transfers were on chain and recorded in ${recordedMs.map(ms).join(', ')}`,
         `PAID ${ms(without.paid.p50)} (p50) and ${ms(without.paid.max)} (at most) after the block without, ` +
-          `${ms(beside.paid.p50)} and ${ms(beside.paid.max)} beside it, of ${without.paid.count} and ${beside.paid.count}`,
+          `${ms(beside.paid.p50)} and ${ms(beside.paid.max)} with it, of ${without.paid.count} and ${beside.paid.count}`,
       ],
     };
   },
@@ -113,7 +113,7 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 async function payHonestly(db: pg.Client, shop: Shop, amount: string): Promise<number> {
   const payment = await shop.createOrThrow(amount);
   await shop.pay(amount);
-  // Not by the API, whose limit for reads is soon used up.
+  // Not with the API, whose limit for reads would be used up soon.
   const isPaid = async () => {
     const { rows } = await db.query<{ status: string }>('select status from payments.payment where payment_id = $1', [
       payment.payment_id,
@@ -123,7 +123,7 @@ async function payHonestly(db: pg.Client, shop: Shop, amount: string): Promise<n
   return timed(() => eventually(isPaid, { timeoutMs: 120_000, intervalMs: 20 }));
 }
 
-/** @returns what sends the dust and waits until payments has recorded it. */
+/** @returns a function that sends the dust and waits until payments has recorded it. */
 async function prepareDust(
   { file }: JourneyStack,
   db: pg.Client,

@@ -20,8 +20,8 @@ export const row: Row = {
   name: 'stack-hanging-receivers',
   about:
     '150 (or --runs) merchants whose receivers never answer, with 9 paid payments each, through a whole stack: an event of another merchant ' +
-    'is at its receiver in 100 ms at most',
-  before: 'a healthy event was there after 1,025 ms instead of 19 ms',
+    'reaches its receiver in 100 ms at most',
+  before: 'a healthy event arrived after 1,025 ms instead of 19 ms',
   async run(context) {
     const { runs, say } = context;
     const stack = await stackFor(context);
@@ -40,9 +40,9 @@ export const row: Row = {
     await payAll(stack, unpaid);
     const beside = await deliver(stack, healthy, HEALTHY_EVENTS);
     return {
-      broken: beside.max > MOST_MS ? [`an event was at its receiver after ${beside.max.toFixed(0)} ms`] : [],
+      broken: beside.max > MOST_MS ? [`an event reached its receiver after ${beside.max.toFixed(0)} ms`] : [],
       measured: [
-        `${describe(quiet)} without, ${describe(beside)} beside ${noisy.length} receivers that hang, from the transaction that made ` +
+        `${describe(quiet)} without, ${describe(beside)} next to ${noisy.length} hanging receivers, from the transaction that made ` +
           `the payment PAID to the receiver`,
       ],
     };
@@ -58,14 +58,14 @@ async function openHanging(stack: JourneyStack): Promise<Shop> {
   return shop;
 }
 
-/** One transfer for each, a hundred to a transaction. */
+/** One transfer for each payment, a hundred in a transaction. */
 async function payAll(stack: JourneyStack, unpaid: readonly { to: string; amount: string }[]): Promise<void> {
   const token = await ensureToken(stack.file.chain.rpc_url);
   const transfers = unpaid.map(({ to, amount }) => ({ to, units: toTokenUnits(parseAmount(amount)!, token.decimals) }));
   for (let start = 0; start < transfers.length; start += 100) await token.payBatch(transfers.slice(start, start + 100));
 }
 
-/** Payments of a healthy merchant, one after the other. `from`: tells their amounts from those before. */
+/** Payments of a healthy merchant, one after the other. `from`: makes their amounts different from earlier ones. */
 async function deliver(stack: JourneyStack, shop: Shop, from: number): Promise<Latencies> {
   const latencies: number[] = [];
   for (let n = 1; n <= HEALTHY_EVENTS; n += 1) {
@@ -86,7 +86,7 @@ async function deliver(stack: JourneyStack, shop: Shop, from: number): Promise<L
   return latenciesOf(latencies);
 }
 
-/** When the transaction that made it PAID wrote its message, in milliseconds of the epoch. */
+/** When the transaction that made it PAID wrote its message, in milliseconds since 1970. */
 async function paidAt(stack: JourneyStack, paymentId: string): Promise<number> {
   return withDatabase(stack.file.postgres_url, async (db) => {
     const { rows } = await db.query<{ at: Date }>(

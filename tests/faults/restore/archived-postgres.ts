@@ -6,22 +6,22 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
 import { copyFiles, giveTo, promoted } from '../servers/postgres-copy.ts';
 
-/** A server whose log is archived, so that it can be restored to any point in time since its copy was made. */
+/** A server whose WAL is archived, so that it can be restored to any point in time since its base backup. */
 export type ArchivedPostgres = {
-  /** The superuser's address; the same after a restore. */
+  /** The superuser's URL; the same after a restore. */
   url: string;
-  /** Copies the data while the server works, as `pg_basebackup` does. */
+  /** Copies the data while the server runs, as `pg_basebackup` does. */
   copy(): Promise<void>;
-  /** Waits until everything that was committed so far is in the archive. */
+  /** Waits until everything committed so far is in the archive. */
   archiveAll(): Promise<void>;
   /** Kills the server and removes its data. */
   lose(): Promise<void>;
-  /** Starts anew from the copy and the archive, as everything was at this point in time. @param pointInTime of the database's clock. */
+  /** Starts again from the copy and the archive, at this point in time. @param pointInTime of the database's clock. */
   restore(pointInTime: string): Promise<void>;
   kill(): Promise<void>;
 };
 
-/** The binaries at hand have no pg_receivewal, so an archive_command does by PostgreSQL's own means what it does. */
+/** The available binaries have no pg_receivewal, so an archive_command does the same with PostgreSQL's own means. */
 export async function startArchivedPostgres(options: {
   directory: string;
   port: number;
@@ -36,7 +36,7 @@ export async function startArchivedPostgres(options: {
   await mkdir(archive);
   await giveTo(data, archive);
   await archiveInto(url, archive);
-  // Archiving begins with the next start.
+  // Archiving starts with the next start.
   await server.stop();
   server = await startPostgres(options);
 
@@ -61,7 +61,7 @@ export async function startArchivedPostgres(options: {
 async function archiveInto(url: string, archive: string): Promise<void> {
   await withDatabase(url, async (db) => {
     await db.query(`alter system set archive_mode = 'on'`);
-    // A file that is there already must not be overwritten, and one that is half there must not count.
+    // An existing file must not be overwritten, and a partial one must not count.
     const command = `test ! -f ${archive}/%f && cp %p ${archive}/%f.part && mv ${archive}/%f.part ${archive}/%f`;
     await db.query(`alter system set archive_command = ${pg.escapeLiteral(command)}`);
   });

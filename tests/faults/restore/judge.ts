@@ -28,7 +28,7 @@ export const countUnwatched = (url: string): Promise<number> =>
     ),
   );
 
-/** Says everything again in all five schemas, as docs/backup.md tells. @returns how many messages. */
+/** Publishes everything again from all five schemas, as docs/backup.md says. @returns the number of messages. */
 export const replayMessages = (url: string, since: string): Promise<number> =>
   withDatabase(url, async (db) => {
     let replayed = 0;
@@ -38,8 +38,8 @@ export const replayMessages = (url: string, since: string): Promise<number> =>
   });
 
 /**
- * What must be true once everything has come to rest.
- * @param known payments whose 201 was answered before the point in time that was restored.
+ * What must hold once everything has settled.
+ * @param known payments whose 201 was answered before the restored point in time.
  */
 export async function violations(url: string, known: readonly Order[]): Promise<string[]> {
   return withDatabase(url, async (db) => {
@@ -59,7 +59,7 @@ export async function violations(url: string, known: readonly Order[]): Promise<
   });
 }
 
-/** The history that quota keeps from messages: each payment is in it once, however often its message was replayed. */
+/** The history that quota builds from messages: it has each payment once, however often its message was replayed. */
 export async function uncounted(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ what: string }>(
     `select format('quota has counted %s payments of %s, which has %s', counted, merchant_id, there) as what

@@ -3,13 +3,13 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import type { Shop } from '../../support/shop.ts';
 
-/** What a shop remembers of a creation that was answered 201. */
+/** A shop's record of a creation that was answered 201. */
 export type Order = { shop: Shop; key: string; amount: string; body: string; payment: Payment };
 
-/** A machine under load takes its time; nothing here is decided by it. */
+/** Long enough for a machine under load; no result depends on it. */
 const patience = { timeoutMs: 180_000, intervalMs: 1_000 };
 
-/** Creates payments at each shop, with amounts that tell them apart. */
+/** Creates payments at each shop, each with a different amount. */
 export async function order(shops: readonly Shop[], count: number, firstCents: number): Promise<Order[]> {
   const orders: Order[] = [];
   for (let position = 0; position < count; position += 1) {
@@ -18,7 +18,7 @@ export async function order(shops: readonly Shop[], count: number, firstCents: n
   return orders;
 }
 
-/** Repeats with the same key until it is created, as a merchant would. */
+/** Repeats the request with the same key until the payment is created, as a merchant would. */
 async function orderOne(shop: Shop, cents: number): Promise<Order> {
   const [key, amount] = [randomUUID(), (cents / 100).toFixed(2)];
   return eventually(async () => {
@@ -53,7 +53,7 @@ export async function received(orders: readonly Order[]): Promise<Map<string, Se
   return events;
 }
 
-/** Waits until the shops have got the event of every one of these payments. */
+/** Waits until the shops have received the event of every one of these payments. */
 export async function untilHeard(orders: readonly Order[]): Promise<void> {
   await eventually(async () => {
     const events = await received(orders);

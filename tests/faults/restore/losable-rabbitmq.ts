@@ -4,7 +4,7 @@ import { freePorts } from '@quittance/local-backends/ports.ts';
 import { startRabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 
-/** A broker of which nothing is backed up. */
+/** A broker without any backup. */
 export type LosableRabbitmq = {
   /** The same after it came back empty. */
   url: string;
@@ -27,7 +27,7 @@ export async function startLosableRabbitmq(directory: string): Promise<LosableRa
     url: broker.url,
     async lose() {
       await broker.kill();
-      // The user's password is beside the data, as it would be in a secret store.
+      // The user's password is outside the data, as in a secret store.
       await rm(join(directory, 'data'), { recursive: true });
     },
     async startEmpty() {

@@ -16,11 +16,11 @@ import type { Traffic } from './traffic.ts';
 
 type Received = { body: WebhookEvent; verified: boolean; answer: string };
 
-/** How long everything that was started may take to finish; without a fault it takes seconds. */
+/** The longest time for everything that was started to finish; without a fault it takes seconds. */
 const SETTLE_MS = 120_000;
 const noPoison = { sent: new Set<string>(), confirmed: new Set<string>() };
 
-/** Looks at rows and receivers once the traffic has ended and everything had time to arrive. @returns a line for each thing that is not as it must be. */
+/** Checks rows and receivers after the traffic has ended and everything had time to arrive. @returns a line for each violation. */
 export async function judge(stack: JourneyStack, traffic: Traffic): Promise<string[]> {
   const broken = await Promise.all(
     traffic.failures.map(async ({ line, requestId }) => {
@@ -49,7 +49,7 @@ export async function judge(stack: JourneyStack, traffic: Traffic): Promise<stri
   return broken;
 }
 
-/** What the processes wrote about a request. Long lines end early: the stack's directory is gone afterwards. */
+/** The log lines of a request, shortened, because the stack's directory is removed afterwards. */
 async function logsOf(stack: JourneyStack, requestId: string): Promise<string[]> {
   const directory = join(repositoryRoot, stack.file.logs);
   const texts = (await readdir(directory)).map(async (name) => {
@@ -59,7 +59,7 @@ async function logsOf(stack: JourneyStack, requestId: string): Promise<string[]>
   return (await Promise.all(texts)).flat();
 }
 
-/** Waits until what was paid is PAID, told, and noted as delivered. @returns what never came. */
+/** Waits until paid payments are PAID, reported, and recorded as delivered. @returns what never happened. */
 async function settled(stack: JourneyStack, { paid }: Traffic): Promise<string[]> {
   const missing = async (): Promise<string[]> =>
     withDatabase(stack.file.postgres_url, async (db) => {
@@ -93,7 +93,7 @@ async function settled(stack: JourneyStack, { paid }: Traffic): Promise<string[]
   }
 }
 
-/** I7: one event for each paid payment and none for another, verified; and as every receiver answered at once, sent once. */
+/** I7: one verified event for each paid payment and none for others. As every receiver answered at once, each was sent once. */
 async function eventsAsPaid(stack: JourneyStack, { paid, created }: Traffic): Promise<string[]> {
   const answer = await fetch(stack.file.receiver.events_url);
   const { events } = (await answer.json()) as { events: Received[] };
@@ -104,16 +104,16 @@ async function eventsAsPaid(stack: JourneyStack, { paid, created }: Traffic): Pr
   );
   const broken: string[] = [];
   for (const [id, got] of byPayment) {
-    if (!paid.has(id)) broken.push(`${id} was told as paid and is not`);
+    if (!paid.has(id)) broken.push(`${id} was reported as paid and is not`);
     if (got.length > 1)
-      broken.push(`${id} was told ${got.length} times: ${got.map(({ body }) => body.event_id).join()}`);
-    if (got.some(({ verified }) => !verified)) broken.push(`${id} was told with a signature that does not verify`);
+      broken.push(`${id} was reported ${got.length} times: ${got.map(({ body }) => body.event_id).join()}`);
+    if (got.some(({ verified }) => !verified)) broken.push(`${id} was reported with a wrong signature`);
   }
-  for (const id of paid) if (!byPayment.has(id)) broken.push(`${id} was paid and never told`);
+  for (const id of paid) if (!byPayment.has(id)) broken.push(`${id} was paid and never reported`);
   return broken;
 }
 
-/** @param poison what was meant to become one, by message id. */
+/** @param poison messages that should become dead letters, by message id. */
 export async function deadLetters(
   stack: JourneyStack,
   { sent, confirmed }: { sent: ReadonlySet<string>; confirmed: ReadonlySet<string> } = noPoison,
@@ -130,7 +130,7 @@ export async function deadLetters(
       ...letters
         .filter((letter) => !sent.has(letter.message_id))
         .map((letter) => `a dead letter of ${letter.queue}: ${JSON.stringify(letter)}`),
-      ...[...confirmed].filter((id) => !dead.has(id)).map((id) => `the poison ${id} is no dead letter`),
+      ...[...confirmed].filter((id) => !dead.has(id)).map((id) => `the poison ${id} is not a dead letter`),
     ];
   } finally {
     await broker.close();

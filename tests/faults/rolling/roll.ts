@@ -3,27 +3,27 @@ import { serviceNames } from '@quittance/contracts/service-name.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
 import type { Kind, Traffic } from './traffic.ts';
 
-/** What is rolled, under which load. */
+/** The stack to restart, and its load. */
 export type Rolling = { stack: JourneyStack; traffic: Traffic; say: (line: string) => void };
 
 type Roll = {
   stack: JourneyStack;
   traffic: Traffic;
-  /** All of them unless given. */
+  /** Default: all of them. */
   services?: readonly ServiceName[];
-  /** What the processes are told from now on, beside what they were told before. */
+  /** Settings for the processes from now on, in addition to their current ones. */
   settings?: (service: ServiceName) => Record<string, string>;
-  /** Whose code they run from now on; the same as before unless given. */
+  /** The checkout whose code they run from now on. Default: the current one. */
   checkout?: string;
-  /** In which order the replicas of all of them are restarted; service by service unless given. */
+  /** The order in which the replicas are restarted. Default: service by service. */
   order?: <Replica>(replicas: readonly Replica[]) => readonly Replica[];
-  /** Called once another process is ready in the place of the one before. */
+  /** Called once a new process has replaced the old one and is ready. */
   afterEach?: () => Promise<void>;
   say?: (line: string) => void;
 };
 
 /**
- * Restarts the replicas one after the other by SIGTERM, each as soon as the one before is ready again.
+ * Restarts the replicas one after the other by SIGTERM, each as soon as the previous one is ready again.
  * @returns a line for each process that did not end cleanly.
  */
 export async function roll({ stack, traffic, services = serviceNames, ...options }: Roll): Promise<string[]> {
@@ -48,11 +48,11 @@ export async function roll({ stack, traffic, services = serviceNames, ...options
   return broken;
 }
 
-/** A run in which something never happened shows nothing about it. */
+/** A run in which something never happened proves nothing about it. */
 export function emptiness({ answered, paid }: Traffic, more: readonly Kind[] = []): string[] {
   const usual = ['creation', 'list', 'limits', 'details', 'deliveries', 'public status', 'checkout page'];
   const kinds = [...usual, ...more.map(({ name }) => name)];
-  const missing = kinds.filter((kind) => !answered.has(kind)).map((kind) => `not one ${kind} was answered`);
+  const missing = kinds.filter((kind) => !answered.has(kind)).map((kind) => `no ${kind} was answered`);
   return paid.size === 0 ? [...missing, 'nothing was paid'] : missing;
 }
 

@@ -16,9 +16,10 @@ const callers: readonly Caller[] = [...serviceNames, OPS];
 const newKeys = (): Keys => Object.fromEntries(callers.map((name) => [name, newSigningKey()])) as Keys;
 
 /**
- * Replaces the key of each service and of `ops`, in three rolls: every process accepts the new keys too, each signs with its new one,
- * nobody accepts the old ones. All keys at once, so that in the second roll each process hears old and new ones of every other.
- * @returns what did not hold. Afterwards the old keys must be worth nothing.
+ * Replaces the key of each service and of `ops` in three rolling restarts: every process accepts the new keys too, each signs with its new
+ * one, none accepts the old ones. All keys change together, so that in the second one each process gets old and new signatures of every
+ * other.
+ * @returns what did not hold. Afterwards the old keys must be useless.
  */
 export async function replaceSigningKeys(scene: Rolling): Promise<string[]> {
   const { stack, say } = scene;
@@ -39,11 +40,11 @@ export async function replaceSigningKeys(scene: Rolling): Promise<string[]> {
   return [...broken, ...(await whatIsAccepted(stack, old, keys))];
 }
 
-/** A message is signed when it is published. Those that the old keys signed must have been handled before these are forgotten. */
+/** A message is signed when it is published. Messages signed with old keys must be handled before the old keys are removed. */
 async function untilNothingOldWaits({ file }: JourneyStack): Promise<void> {
   const untilEmpty = new Set(bindings.map(({ queue }) => queue));
   await withDatabase(file.postgres_url, (db) => eventually(() => untilRelayed(db), WAIT));
-  // New messages come all the time: it is enough that each queue was empty once.
+  // New messages arrive all the time, so it is enough that each queue was empty once.
   await eventually(async () => {
     const queues = await management<{ name: string; messages?: number }[]>(
       file,
@@ -68,7 +69,7 @@ async function untilRelayed(db: Parameters<Parameters<typeof withDatabase>[1]>[0
   if (rows[0]!.count > 0) throw new Error(`${rows[0]!.count} messages are still to be published`);
 }
 
-/** Each service is asked by every process, with its old key and with the new one; and by an operator, whose token api-gateway signs. */
+/** Calls each service as every process, with its old key and with the new one, and as an operator, whose token api-gateway signs. */
 async function whatIsAccepted({ services }: JourneyStack, old: Keys, keys: Keys): Promise<string[]> {
   const broken: string[] = [];
   for (const { name, url } of services) {
@@ -79,8 +80,8 @@ async function whatIsAccepted({ services }: JourneyStack, old: Keys, keys: Keys)
       if ((await status(keys)) === 401) broken.push(`${name} at ${url} does not accept the new key of ${caller}`);
     }
     const status = (of: Keys) => statusOf(url, { [OPERATOR_TOKEN_HEADER]: tokenBy(of) });
-    if ((await status(old)) !== 401) broken.push(`${name} at ${url} accepts operators by the gateway's old key`);
-    if ((await status(keys)) === 401) broken.push(`${name} at ${url} accepts no operators by the gateway's new key`);
+    if ((await status(old)) !== 401) broken.push(`${name} at ${url} accepts operators with the gateway's old key`);
+    if ((await status(keys)) === 401) broken.push(`${name} at ${url} accepts no operators with the gateway's new key`);
   }
   return broken;
 }
@@ -91,6 +92,6 @@ const tokenBy = (keys: Keys): string =>
     { name: 'somebody', role: 'admin' },
   );
 
-/** A path that nobody has: 401 for a stranger, 404 for everybody else. */
+/** An unknown path: 401 for an unknown caller, 404 for all others. */
 const statusOf = async (url: string, headers: Record<string, string>): Promise<number> =>
   (await send('GET', `${url}/internal/v1/nothing`, { headers })).status;

@@ -8,42 +8,42 @@ import { fewAtATime, send, type HttpAnswer } from '../../support/http.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
 import { Shop } from '../../support/shop.ts';
 
-/** A payment as its creation was answered. */
+/** A payment with the answer to its creation. */
 type Created = { shop: Shop; idempotencyKey: string; text: string; payment: Payment };
 
 export type Traffic = {
-  /** Ends it, and waits for what is under way. */
+  /** Stops it, and waits for requests in progress. */
   stop(): Promise<void>;
   created: readonly Created[];
   /** Ids of payments whose transfer is in a block. */
   paid: ReadonlySet<string>;
-  /** Each request that was not answered as it should be, with the time at which it started. */
+  /** Each failed request, with its start time. */
   failures: readonly FailedRequest[];
-  /** The same for each that was answered 503 after its time had run out: on a quiet machine by a restart, on a busy one by anything. */
+  /** Each request that was answered 503 after a time limit. On a quiet machine a restart is the cause, on a busy one it can be anything. */
   late: readonly FailedRequest[];
-  /** How many requests of each kind were answered as they should be. */
+  /** The number of successful requests of each kind. */
   answered: ReadonlyMap<string, number>;
 };
 
-/** A request that was not answered as it should be, or with null as its id a transfer that the chain did not take. */
+/** A failed request. If its id is null, it is a transfer that the chain did not accept. */
 type FailedRequest = { line: string; requestId: string | null };
 
-/** When a request that was answered as it should be began (`performance.now()`), and how long that took. */
+/** When a successful request began (`performance.now()`), and how long it took. */
 export type Answered = { startedAt: number; ms: number };
 
 type TrafficOptions = {
   shops: number;
-  /** Beside those of shops and customers. */
+  /** Kinds in addition to those of shops and customers. */
   kinds?: readonly Kind[];
-  /** How often a payment is looked at by somebody, as a multiple of the usual. */
+  /** How often payments are read, as a multiple of the default. */
   looks?: number;
-  /** Whether what waits to be paid is paid by one transaction in each block: of many that come at once, anvil refuses most. */
+  /** Whether waiting payments are paid with one transaction in each block, because anvil refuses most of many simultaneous ones. */
   paysTogether?: boolean;
-  /** Told of each request that was answered as it should be. */
+  /** Called for each successful request. */
   onAnswer?: (kind: string, answered: Answered) => void;
 };
 
-/** `request` answers null where it had nothing to ask for. */
+/** `request` returns null if there is nothing to request. */
 export type Kind = {
   name: string;
   everyMs: number;
@@ -51,18 +51,18 @@ export type Kind = {
   request: (requestId: string) => Promise<HttpAnswer | null>;
 };
 
-/** Below what a merchant and an address may do in a minute: nothing here is ever told 429. */
+/** Below the limits of a merchant and an address for a minute: no request here is answered 429. */
 const CREATIONS_OF_A_SHOP_EVERY_MS = 2_500;
 const READS_OF_A_SHOP_EVERY_MS = 1_000;
-/** No time limit on the way is shorter, and a process that is not there shows at once. */
+/** No time limit on the way is shorter, and a process that is down is noticed at once. */
 const LATE_AFTER_MS = 1_000;
-/** Public links that are looked at: the newest ones, so that no token is asked for too often. */
+/** Number of public links that are read: the newest ones, so that no token reaches its limit. */
 const LOOKED_AT = 40;
 const PAID_AT_ONCE = { alone: 4, together: 60 };
 
 /**
- * Merchants and customers at the public door: each kind of request goes out at its own pace, whether or not the one before was
- * answered, from an address and over a connection of its own, once. Nothing is ever sent again: what fails is a failure.
+ * Merchants and customers at the edge. Each kind of request is sent at its own pace, whether or not the previous one was answered, once,
+ * from a different address and on a new connection. Nothing is repeated: a failure is a failure.
  */
 export async function startTraffic(
   stack: JourneyStack,
@@ -98,7 +98,7 @@ export async function startTraffic(
 
   async function repeat(kind: Kind): Promise<void> {
     const underWay = new Set<Promise<void>>();
-    // All shops at the same moment would be no steady load.
+    // If all shops sent at the same moment, the load would not be steady.
     await pause(kind.everyMs * Math.random());
     while (!stopping.signal.aborted) {
       const work = once(kind).finally(() => underWay.delete(work));
@@ -113,7 +113,7 @@ export async function startTraffic(
     : (batch: readonly Created[]) =>
         Promise.all(batch.map(({ shop, payment }) => payOnChain(stack.file.chain, shop.wallet, payment.amount)));
 
-  /** A customer who pays what was created last, so that payments are always on their way. */
+  /** A customer who pays the newest payments, so that there are always payments in progress. */
   async function payAll(): Promise<void> {
     for (let next = 0; !stopping.signal.aborted;) {
       const batch = created.slice(next, next + PAID_AT_ONCE[paysTogether ? 'together' : 'alone']);
@@ -167,7 +167,7 @@ function kindsOf(stack: JourneyStack, shops: readonly Shop[], created: Created[]
         const idempotencyKey = randomUUID();
         const answer = await send('POST', `${edge}/api/v1/payments`, {
           headers: { ...headersOf(shop, requestId), 'Idempotency-Key': idempotencyKey },
-          // An amount of its own, so that every transfer has one payment it can pay.
+          // A different amount each, so that every transfer can pay exactly one payment.
           body: { amount: `1.${String(serial).padStart(6, '0')}`, merchant_wallet: shop.wallet, description: 'Tea' },
         });
         if (answer.status === 201) {

@@ -4,16 +4,16 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
 
 /**
- * Copies the data of a running server, as pg_basebackup does, which the binaries at hand lack: its files between pg_backup_start and
- * pg_backup_stop. What is missing of the log, whoever starts on the copy has to get.
- * @param url the superuser's. @param data the server's directory. @param target where the copy comes.
+ * Copies the data of a running server, as pg_basebackup does, which the available binaries lack: its files between pg_backup_start and
+ * pg_backup_stop. The caller has to provide the rest of the WAL.
+ * @param url the superuser's. @param data the server's directory. @param target of the copy.
  */
 export async function copyFiles(url: string, data: string, target: string): Promise<void> {
-  // One session from start to stop: its end would end the backup.
+  // One session from start to stop, because its end would end the backup.
   await withDatabase(url, async (db) => {
     await db.query(`select pg_backup_start('copy', fast => true)`);
     const skipped = /\/(?:postmaster\.(?:pid|opts)|pg_wal\/[0-9A-F]{24})$/;
-    // Files that come and go meanwhile are made good by the log.
+    // The WAL restores files that appear or disappear meanwhile.
     await copyMovingTree(data, target, (path) => !skipped.test(path));
     const { rows } = await db.query<{ labelfile: string; spcmapfile: string }>(
       'select labelfile, spcmapfile from pg_backup_stop()',
@@ -37,7 +37,7 @@ async function copyMovingTree(from: string, to: string, isWanted: (path: string)
   }
 }
 
-/** Reads are answered before the log is at its end; writes only after. */
+/** Waits for the end of recovery. Reads are answered before that, writes only after it. */
 export async function promoted(url: string): Promise<void> {
   await eventually(
     () =>
@@ -49,7 +49,7 @@ export async function promoted(url: string): Promise<void> {
   );
 }
 
-/** As root, the server runs as another user, to whom its files must belong. */
+/** If the tests run as root, the server runs as another user, who must own its files. */
 export async function giveTo(ownerOf: string, path: string): Promise<void> {
   const { uid, gid } = await stat(ownerOf);
   await chown(path, uid, gid);

@@ -11,34 +11,34 @@ import { copyFiles, giveTo, promoted } from './postgres-copy.ts';
 import { smallDisk, type SmallDisk } from './small-disk.ts';
 
 /**
- * A primary with a synchronous standby: a commit is answered once both have it. Clients reach the primary by one address, whichever
- * of the two it is.
+ * A primary with a synchronous standby: a commit is confirmed once both have it. Clients use one address, which always reaches the current
+ * primary.
  */
 export type PostgresPair = {
-  /** The superuser's. */
+  /** The superuser's URL. */
   url: string;
-  /** Kills the primary, which nobody takes over; `start` brings it back. */
+  /** Kills the primary, without a failover; `start` brings it back. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** The same for the standby, without which no commit is answered. */
+  /** Kills the standby, without which no commit is confirmed. */
   killStandby(): Promise<void>;
   startStandby(): Promise<void>;
-  /** Kills the primary, or freezes it, and has the standby take its place, alone. */
+  /** Kills or freezes the primary, and promotes the standby, which then runs alone. */
   failOver(how: 'killed' | 'frozen'): Promise<FailedOver>;
-  /** Fills the primary's disk; null where this machine lets nobody mount a small one. */
+  /** Fills the primary's disk; null if this machine does not allow mounting a small one. */
   fillDisk: (() => Promise<void>) | null;
-  /** How often either of them has complained of a full disk so far. */
+  /** How often either of them has reported a full disk so far. */
   complaints(): Promise<number>;
-  /** Makes room again, and starts the primary if it could not go on. */
+  /** Frees space again, and starts the primary if it could not continue. */
   freeDisk(): Promise<void>;
 };
 
 export type FailedOver = {
-  /** The superuser's address of who was primary before. */
+  /** The superuser's URL of the former primary. */
   formerUrl: string;
-  /** Wakes it up, if it was frozen. */
+  /** Resumes it, if it was frozen. */
   thaw(): void;
-  /** Ends it, and makes it the standby of who is primary now, with a new copy of its data. */
+  /** Stops it, and makes it the standby of the current primary, with a new copy of its data. */
   rebuild(): Promise<void>;
 };
 
@@ -48,9 +48,9 @@ type Member = {
   server: Postgres;
 };
 
-/** Room for the data and the log of an hour's run. */
+/** Enough for the data and the WAL of an hour's run. */
 const DISK_MEGABYTES = 2_048;
-/** The name by which a primary knows the standby it waits for. */
+/** The application name of the standby that a primary waits for. */
 const STANDBY = 'standby';
 
 export async function startPostgresPair(
@@ -90,7 +90,7 @@ export async function startPostgresPair(
     },
     async freeDisk() {
       await primary.disk?.free();
-      // It goes on by itself, unless it could not even recover.
+      // It recovers by itself, unless even recovery ran out of space.
       let hasEnded = false;
       void primary.server.exited.then(() => (hasEnded = true));
       await eventually(
@@ -130,14 +130,14 @@ async function begin(member: Member): Promise<void> {
   member.server = await startPostgres(member.options);
 }
 
-/** Makes it the standby of this primary by a copy of its data, and has the primary wait for it from now on. */
+/** Makes it the standby of this primary with a copy of its data, and makes the primary wait for it from now on. */
 async function follow(member: Member, primary: Member): Promise<void> {
   const [from, to] = [primary, member].map(({ options }) => join(options.directory, 'data')) as [string, string];
   await rm(to, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   const password = join(member.options.directory, 'superuser-password');
   await copyFile(join(primary.options.directory, 'superuser-password'), password);
   const { url } = primary.server;
-  // What the copy lacks is streamed: a restart of either loses no part of it.
+  // The rest is streamed: a restart of either loses nothing of it.
   await settle(url, `alter system set wal_keep_size = '256MB'`);
   await copyFiles(url, from, to);
   const { username: user, password: secret, port } = new URL(url);
@@ -150,7 +150,7 @@ async function follow(member: Member, primary: Member): Promise<void> {
   await untilSynchronous(url);
 }
 
-/** From here on the standby has everything that was ever answered. */
+/** From here on the standby has everything that was ever confirmed. */
 async function untilSynchronous(url: string): Promise<void> {
   await eventually(
     () =>
@@ -166,7 +166,7 @@ async function untilSynchronous(url: string): Promise<void> {
 
 type TakingOver = { former: Member; next: Member; how: 'killed' | 'frozen'; proxy: FaultProxy };
 
-/** @returns what wakes the former primary, which does nothing for one that was killed. */
+/** @returns a function that resumes the former primary; it does nothing for a killed one. */
 async function takeOver({ former, next, how, proxy }: TakingOver): Promise<() => void> {
   let thaw = (): void => undefined;
   if (how === 'killed') await former.server.kill();
@@ -174,7 +174,7 @@ async function takeOver({ former, next, how, proxy }: TakingOver): Promise<() =>
   proxy.cut();
   await withClient(next.server.url, (db) => db.query('select pg_promote()'));
   await promoted(next.server.url);
-  // It is alone now; to wait for the other would be to wait for its new copy.
+  // It runs alone now. Waiting for the other one would last until its new copy.
   await settle(next.server.url, 'alter system reset synchronous_standby_names');
   proxy.lead(next.server.url);
   proxy.restore();
@@ -188,10 +188,10 @@ async function settle(url: string, statement: string): Promise<void> {
   });
 }
 
-/** The server and all of its sessions, of which each leads a process group of its own. @returns what wakes them. */
+/** Freezes the server and all of its sessions, each of which is a process group leader. @returns a function that resumes them. */
 async function freeze(pid: number): Promise<() => void> {
   process.kill(pid, 'SIGSTOP');
-  // Nobody is started any more.
+  // The server is frozen, so it starts no more sessions.
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
   const children = stdout
     .trim()

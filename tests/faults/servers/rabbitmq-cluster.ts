@@ -13,27 +13,27 @@ export type ClusterNode = {
   current(): Rabbitmq;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Stops all of its processes where they are, as a machine that hangs. */
+  /** Freezes all of its processes, like a machine that hangs. */
   freeze(): void;
   thaw(): void;
-  /** Cuts every way to and from the other nodes; clients still reach it. */
+  /** Disconnects it from the other nodes; clients still reach it. */
   isolate(): void;
   join(): void;
 };
 
 export type RabbitmqCluster = {
-  /** Leads to the nodes in turn, and knows nothing about which of them is well but that a dead one refuses. */
+  /** Connects to the nodes in turn. It knows nothing about their health, except that a dead one refuses connections. */
   url: string;
   nodes: readonly ClusterNode[];
-  /** The node that decides about this quorum queue. */
+  /** The leader of this quorum queue. */
   leaderOf(queue: string): Promise<ClusterNode>;
-  /** Waits until every node takes part in this quorum queue. */
+  /** Waits until every node is a member of this quorum queue. */
   untilWhole(queue: string): Promise<void>;
 };
 
 /**
- * Nodes of RabbitMQ on this machine. Between each two of them lies a proxy each way, so that they can be parted.
- * @param count one, for a node by itself, or three.
+ * Nodes of RabbitMQ on this machine. Between each two of them is a proxy in each direction, so that they can be disconnected.
+ * @param count one, for a single node, or three.
  */
 export async function startRabbitmqCluster(
   count: number,
@@ -47,7 +47,7 @@ export async function startRabbitmqCluster(
     const [amqp, management, distribution, epmd] = found.slice(4 * number) as [number, number, number, number];
     return { amqp, management, distribution, epmd };
   });
-  /** By who asks, and then by who is asked. */
+  /** By caller, and then by target. */
   const ways = await Promise.all(
     directories.map((_, from) =>
       Promise.all(ports.map(async (to, number) => (number === from ? null : wayTo(to.distribution, onEnd)))),
@@ -62,7 +62,7 @@ export async function startRabbitmqCluster(
     const logFile = join(directory, `rabbitmq-${position + 1}.log`);
     const options = { directory: own, ports: ports[position]!, logFile, ...(peers.length > 0 && { peers }) };
     const through = ways.flatMap((row, from) => row.filter((way, to) => from === position || to === position));
-    // One after the other: who comes later finds who was there before.
+    // One after the other, so that a later node finds the earlier ones.
     nodes.push(
       await startNode(
         position + 1,
@@ -119,7 +119,7 @@ async function startNode(
     async start() {
       running = await begin();
     },
-    // The broker leads a process group, to which all it started belongs.
+    // The broker leads a process group, which contains everything it started.
     freeze: () => void process.kill(-running.pid, 'SIGSTOP'),
     thaw: () => void process.kill(-running.pid, 'SIGCONT'),
     isolate: () => {
@@ -133,7 +133,7 @@ async function startNode(
 
 type Members = { leader?: string; online?: string[] };
 
-/** What a node that answers says of a queue. A frozen one does not, and one that is alone may not know better. */
+/** What the answering nodes say about a queue. A frozen one does not answer, and an isolated one may have old data. */
 async function askAny(nodes: readonly ClusterNode[], queue: string): Promise<Members> {
   const answers = await Promise.all(
     nodes.map(async ({ current }): Promise<Members> => {
@@ -147,7 +147,7 @@ async function askAny(nodes: readonly ClusterNode[], queue: string): Promise<Mem
     }),
   );
   const counted = answers.filter(({ leader, online }) => leader !== undefined && online !== undefined);
-  // Who was away believes what it knew before, for a while.
+  // A node that was away reports old data for a while.
   const votes = Map.groupBy(counted, ({ leader }) => leader);
   const [most] = [...votes.values()].sort((a, b) => b.length - a.length);
   if (most === undefined) throw new Error(`no node says who leads ${queue}`);

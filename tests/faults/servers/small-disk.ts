@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A disk of its own for one server, which can be filled to the last byte. */
+/** A separate disk for one server, which can be filled to the last byte. */
 export type SmallDisk = { fill(): Promise<void>; free(): Promise<void> };
 
-/** What others may take meanwhile, without which nothing could be reserved in one piece. */
+/** Left free for others meanwhile, so that the rest can be reserved in one piece. */
 const LEFT_BYTES = 64 * 1024 * 1024;
 
-/** @returns null where nobody here may mount a disk: neither root, nor sudo without a password. */
+/** @returns null if mounting a disk is not allowed: neither as root, nor by sudo without a password. */
 export async function smallDisk(
   directory: string,
   megabytes: number,
@@ -20,14 +20,14 @@ export async function smallDisk(
   await mkdir(directory, { recursive: true });
   const uid = process.getuid?.() ?? 0;
   const asRoot = (...words: string[]) => (uid === 0 ? run(words[0]!, words.slice(1)) : run('sudo', ['-n', ...words]));
-  // PostgreSQL's own user, when we are root, has to pass through.
+  // If the tests run as root, PostgreSQL's own user has to pass through this folder.
   const options = `size=${megabytes}m,mode=0711,uid=${uid},gid=${process.getgid?.() ?? 0}`;
   try {
     await asRoot('mount', '-t', 'tmpfs', '-o', options, 'quittance-faults', directory);
   } catch {
     return null;
   }
-  // Lazily: a killed server's children may still be there for a moment.
+  // Lazily, because children of a killed server may exist for a moment.
   onEnd(async () => {
     await asRoot('umount', '-l', directory);
   });

@@ -2,7 +2,7 @@ import { withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { FaultKind, Scene } from './fault.ts';
 
-/** All that happens to PostgreSQL and RabbitMQ, one at a time. */
+/** All faults of PostgreSQL and RabbitMQ, one at a time. */
 export function createBackendFaults({ world: { postgres, rabbitmq }, until }: Scene): FaultKind {
   const [broker] = rabbitmq.nodes as [(typeof rabbitmq.nodes)[number]];
   const acts: Record<string, (awayMs: number) => Promise<unknown>> = {
@@ -35,7 +35,7 @@ export function createBackendFaults({ world: { postgres, rabbitmq }, until }: Sc
   async function away(begin: () => Promise<unknown>, end: () => Promise<unknown>, ms: number): Promise<void> {
     await begin();
     await until(ms);
-    // On a busy machine a command may give up on a server that is on its way.
+    // On a busy machine a command may give up on a server that is still starting.
     await eventually(end, { timeoutMs: 180_000, intervalMs: 1_000 });
   }
   async function failedOver(how: 'killed' | 'frozen', ms: number): Promise<void> {

@@ -13,28 +13,28 @@ import {
 import { readBlocks } from '../../../services/chain-watcher/test/random-run/node-rpc.ts';
 
 export const CONFIRMATIONS = 4;
-/** Less than what confirms a transfer: what was PAID stays true. */
+/** Fewer blocks than confirm a transfer, so that PAID stays true. */
 const DEEPEST_REORG = CONFIRMATIONS - 1;
-/** anvil calls final what so many blocks lie upon. */
+/** For anvil, a block is final when this many blocks follow it. */
 export const FINAL_DEPTH = 16;
 const BLOCK_EVERY_MS = 700;
 
-/** A chain whose blocks are made here, one at a time, so that every block there ever was is known. */
+/** A chain whose blocks are made here, one at a time, so that every block that ever existed is known. */
 export type MinedChain = {
   rpcUrl: string;
   /** The token's contract. */
   token: string;
   history: ChainHistory;
-  /** When a transaction was first in a block, by the machine's clock: milliseconds since 1970, by its hash. */
+  /** When a transaction was first in a block, by the machine's clock: milliseconds since 1970, by hash. */
   firstMinedAt: ReadonlyMap<string, number>;
-  /** As the stack's file has it. */
+  /** Its entry in the stack's file. */
   describe(): Promise<StackChain>;
   /**
-   * Replaces up to three of the newest blocks: their transactions come in the same order in other blocks, and the last ones may be
-   * gone. @returns what was done, for people.
+   * Replaces up to three of the newest blocks: their transactions are put into other blocks in the same order, and the last ones may be
+   * dropped. @returns a description.
    */
   reorganise(chance: Chance): Promise<string>;
-  /** From now on blocks say a time that is so many seconds ahead of the machine's, or behind for a negative number. */
+  /** From now on blocks have a time that is this many seconds ahead of the machine's, or behind for a negative number. */
   bend(seconds: number): void;
 };
 
@@ -62,7 +62,7 @@ export async function openChain({
   let aheadSeconds = 0;
   const oneAtATime = createSemaphore(1);
 
-  /** Notes everything above `ancestor`. */
+  /** Records everything above `ancestor`. */
   async function note(ancestor: number): Promise<void> {
     head = Number(await call<string>('eth_blockNumber'));
     const blocks = await readBlocks(rpcUrl, ancestor + 1, head);
@@ -71,7 +71,7 @@ export async function openChain({
       firstMinedAt.set(hash, firstMinedAt.get(hash) ?? Date.now());
   }
   async function mine(blocks: number): Promise<void> {
-    // No block is older than the one before: a clock that is set back stands still until the time has come.
+    // No block is older than the one before: a clock that is set back stops until the time has come.
     const before = head < 0 ? 0 : Number(history.head().timestamp);
     await call('evm_setNextBlockTimestamp', Math.max(before, Math.floor(Date.now() / 1000) + aheadSeconds));
     await call('anvil_mine', blocks);
@@ -111,12 +111,12 @@ export async function openChain({
         );
         const kept = hashes.slice(0, chance.happens(0.4) ? chance.below(hashes.length + 1) : hashes.length);
         const raw = await Promise.all(kept.map((hash) => call<string>('eth_getRawTransactionByHash', hash)));
-        // One account sends them all, so that their order stands.
+        // One account sends them all, so their order must stay.
         const places = raw.map(() => chance.below(depth)).sort((a, b) => a - b);
         const placed = raw.map((text, position) => [text, places[position]]);
         await call('anvil_reorg', depth, placed);
         await note(ancestor);
-        // A reorganisation sets anvil's clock back to the ancestor's time. The next block may carry the head's time, but none before it.
+        // A reorg sets anvil's clock back to the ancestor's time. The next block may have the head's time, but no earlier one.
         await call('evm_setTime', Number(history.head().timestamp));
         return `${depth} blocks replaced, ${hashes.length - kept.length} of ${hashes.length} transactions gone`;
       }),

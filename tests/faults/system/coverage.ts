@@ -2,7 +2,7 @@ import { withDatabase } from '../../support/database.ts';
 import type { Faults } from './faults.ts';
 import type { World } from './world.ts';
 
-/** Which fault met which states of payments and events. */
+/** Which states of payments and events each fault occurred in. */
 export type Coverage = {
   note(fault: string): Promise<void>;
   lines(): string[];
@@ -28,18 +28,18 @@ export function coverageOf({ stack }: World, { names, impossible }: Pick<Faults,
         const { rows } = await withDatabase(stack.file.postgres_url, (db) => db.query<{ state: string }>(statesNow));
         for (const { state } of rows) entry.states.add(state);
       } catch {
-        // PostgreSQL is away itself.
+        // PostgreSQL itself is down.
         entry.unseen += 1;
       }
     },
     lines: () => [
-      'Faults, how often, and what they met:',
+      'Faults, how often, and the states they occurred in:',
       ...[...met].sort().map(([fault, { times, states: seen, unseen }]) => {
         const never = states.filter((state) => !seen.has(state));
         const missing = never.length === 0 ? '' : `; never ${never.join(', ')}`;
         return `  ${String(times).padStart(8)}  ${fault}${missing}${unseen === 0 ? '' : `; ${unseen} times unseen`}`;
       }),
-      `Never carried out: ${names.filter((name) => !met.has(name)).join(', ') || 'none'}.`,
+      `Never run: ${names.filter((name) => !met.has(name)).join(', ') || 'none'}.`,
       ...impossible.map((what) => `Not possible here: ${what}.`),
     ],
   };

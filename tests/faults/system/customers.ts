@@ -3,20 +3,20 @@ import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 
 type Situation = {
-  /** What is to be paid, decimal text. */
+  /** The amount to pay, as decimal text. */
   amount: string;
   /** Milliseconds since 1970. */
   expiresAt: number;
-  /** Sends these amounts in one transaction. @returns its hash, or null when it is in no block after all. */
+  /** Sends these amounts in one transaction. @returns its hash, or null if it ended up in no block. */
   send(...amounts: string[]): Promise<string | null>;
   cancel(): Promise<unknown>;
   accept(hash: string): Promise<unknown>;
 };
 
-/** How long after the end of a payment its customer pays it all the same. */
+/** How long after the end of a payment its late customer pays. */
 const LATE_MS = [200, 9_000] as const;
 
-/** What becomes of an order: what its customer pays, and what the shop does about it. */
+/** The course of an order: what its customer pays, and what the shop does. */
 export type Customer = (situation: Situation) => Promise<unknown>;
 
 export function customerOf(chance: Chance): Customer {
@@ -53,7 +53,7 @@ export function customerOf(chance: Chance): Customer {
         await send(amount);
       },
     ],
-    // Too late: the next payment of the amount may be there by then.
+    // Too late: the next payment of the amount may exist by then.
     [
       6,
       async ({ amount, send, cancel }) => {
@@ -69,7 +69,7 @@ export function customerOf(chance: Chance): Customer {
         await send(amount);
       },
     ],
-    // As it ends, a little before or after.
+    // Around the end, a little before or after.
     [
       8,
       async ({ amount, expiresAt, send }) => {

@@ -3,29 +3,29 @@ import type { Chance } from '../../../services/chain-watcher/test/random-run/cha
 import type { Shops } from './shops.ts';
 import type { World } from './world.ts';
 
-/** Begins a fault and heals it again. */
+/** Causes a fault and heals it again. */
 export type Act = { name: string; run: () => Promise<unknown> };
 
-/** What a kind of fault has to work with. */
+/** What a kind of fault works with. */
 export type Scene = {
   world: World;
   shops: Shops;
-  /** Passes so much time, or less when the run ends. */
+  /** Waits for this time, or less if the run ends. */
   until: (ms: number) => Promise<unknown>;
-  /** Restarts the process, or does something with several of them: nobody else may put another in its place meanwhile. */
+  /** Restarts the process, or changes several of them, while nothing else may replace it. */
   replacing: <T>(one: ServiceProcess, run: () => Promise<T>) => Promise<T>;
 };
 
-/** Faults of one kind, of which one goes on at a time. */
+/** Faults of one kind, which run one at a time. */
 export type FaultKind = {
-  /** All that can happen, by the names that are told; nothing where this machine cannot. */
+  /** All possible faults, by name; empty if this machine allows none. */
   names: readonly string[];
-  /** What cannot happen on this machine, with the reason. */
+  /** Faults that are not possible on this machine, with the reason. */
   impossible?: readonly string[];
-  /** What happens next. */
+  /** The next fault. */
   next(chance: Chance): Act;
-  /** Called once nothing is begun any more, for what must be different in the end. */
+  /** Called once nothing is started any more, for what must be different at the end. */
   end?(): Promise<void>;
-  /** What they brought about, so that one that does nothing is not mistaken for one that was survived. */
+  /** The effects, so that a fault that does nothing does not count as survived. */
   lines?(): Promise<string[]>;
 };

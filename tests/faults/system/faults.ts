@@ -11,22 +11,22 @@ import { createVersionFaults } from './version-faults.ts';
 import type { World } from './world.ts';
 
 export type Faults = {
-  /** All that can happen, by the names that are told, and what cannot on this machine. */
+  /** The names of all possible faults, and those that are not possible on this machine. */
   names: readonly string[];
   impossible: readonly string[];
-  /** What was put into queues to become dead letters. */
+  /** Messages that should become dead letters. */
   poison: Poison;
-  /** Faults that could not be carried out, or not be healed. */
+  /** Faults that could not be caused or healed. */
   failed: readonly string[];
-  /** Begins them. */
+  /** Starts them. */
   start(note: (what: string) => Promise<void>): void;
-  /** Begins nothing more, and waits until everything is healed. */
+  /** Starts no more, and waits until everything is healed. */
   end(): Promise<void>;
-  /** What they brought about. */
+  /** Their effects. */
   lines(): Promise<string[]>;
 };
 
-/** What the local receiver can be told to do. */
+/** Behaviours of the local receiver. */
 const behaviours = {
   refuses: { status: 500 },
   redirects: { status: 302, headers: { location: 'https://elsewhere.example.com/' } },
@@ -36,7 +36,7 @@ const behaviours = {
   resets: { reset: true },
 } as const;
 
-/** Several of these go on at once, each one fault after the other. */
+/** Runs several kinds at once, each with one fault after the other. */
 export async function createFaults(
   world: World,
   shops: Shops,
@@ -69,7 +69,7 @@ export async function createFaults(
     try {
       await run();
     } catch (error) {
-      failed.push(`${what} could not be carried out: ${String(error)}`);
+      failed.push(`${what} could not run: ${String(error)}`);
       say(`  ${failed.at(-1)!}`);
     }
   };
@@ -107,7 +107,7 @@ const blockFaults = ({ world }: Scene): FaultKind => ({
   next: (chance) => ({ name: 'blocks replaced', run: () => world.chain.reorganise(chance) }),
 });
 
-/** By how much blocks' clocks are wrong, in seconds. */
+/** How wrong the blocks' clocks are, in seconds. */
 const BENDS = [-120, -48, -20, -8, 8, 30, 60, 120];
 
 const chainClockFaults = ({ world, until }: Scene): FaultKind => ({

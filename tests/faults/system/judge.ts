@@ -17,10 +17,12 @@ import type { Poison } from './message-faults.ts';
 import type { Shops } from './shops.ts';
 import type { World } from './world.ts';
 
-/** Receivers that failed to the last leave events to be sent again by hand, and circuits that open later. */
+/** Receivers that failed to the end leave events to be retried manually, and circuits that close later. */
 const CONVERGE_MS = 240_000;
 
-/** Once everything has healed: waits until all is settled, and compares rows, webhooks and the chain. @returns a line for each thing that is wrong. */
+/**
+ * After everything has healed: waits until all is settled, and compares rows, webhooks and the chain. @returns a line for each violation.
+ */
 export async function judge(
   world: World,
   shops: Shops,
@@ -28,7 +30,7 @@ export async function judge(
   poison?: Poison,
 ): Promise<string[]> {
   const wallets = shops.all.map(({ wallet }) => wallet);
-  // Nobody sends any more, and no block is replaced.
+  // Nothing is sent any more, and no block is replaced.
   const arrived = await arrivedOn(world.chain, wallets, sendersOf(shops));
   const unsettled = await settle(world, shops, arrived);
   say('  everything has settled');
@@ -47,7 +49,7 @@ export async function judge(
   ];
 }
 
-/** The payment whose customer sent a transaction, by the transaction's id. */
+/** The payment for which each transaction was sent, by transaction id. */
 const sendersOf = ({ orders }: Shops): ReadonlyMap<string, string> =>
   new Map(
     orders.flatMap(({ payment, sent }) =>
@@ -55,7 +57,10 @@ const sendersOf = ({ orders }: Shops): ReadonlyMap<string, string> =>
     ),
   );
 
-/** What is left to be done, for people; also of money that a closed payment gets only once it is confirmed. A notice that PAID has overtaken ends as failed, and is not sent any more. */
+/**
+ * What is not finished, including transfers to closed payments, which need their confirmation. An event that PAID has overtaken ends as
+ * failed, and is not sent any more.
+ */
 const leftOver = `
   select format('%s is %s', payment_id, status) as what from payments.payment where status in ('PENDING', 'CHECKING')
   union all select format('%s is PAID and has no event', payment_id) from payments.payment p
@@ -70,7 +75,7 @@ const leftOver = `
     where not exists (select from payments.transfer where phase = 'confirmed'
       and transaction_id = split_part(key, '-', 1) and transaction_event_index = split_part(key, '-', 2)::int)`;
 
-/** @returns what never came to its end. */
+/** @returns what never finished. */
 async function settle({ stack }: World, { all }: Shops, arrived: readonly Arrived[]): Promise<string[]> {
   const keys = arrived.map(({ key }) => key);
   const left = () =>
@@ -116,17 +121,17 @@ async function allPayments(shop: Shop): Promise<Payment[]> {
   }
 }
 
-/** I5, I6: each order that was answered is there, and no other. */
+/** I5, I6: each answered order exists, and no others. */
 function lostOrders({ orders }: Shops, payments: readonly Payment[]): string[] {
   const answered = new Set(orders.flatMap(({ payment }) => (payment === null ? [] : [payment.payment_id])));
   const there = new Set(payments.map(({ payment_id }) => payment_id));
   return [
-    ...[...answered].filter((id) => !there.has(id)).map((id) => `${id} was answered 201 and is not there`),
-    ...[...there].filter((id) => !answered.has(id)).map((id) => `${id} is there, and nobody was ever told so`),
+    ...[...answered].filter((id) => !there.has(id)).map((id) => `${id} was answered 201 and does not exist`),
+    ...[...there].filter((id) => !answered.has(id)).map((id) => `${id} exists, but was never answered`),
   ];
 }
 
-/** The ledger is what came on the chain, to the last unit. */
+/** The ledger equals the transfers on the chain, to the last unit. */
 async function unbalanced({ stack }: World, wallets: readonly string[], arrived: readonly Arrived[]) {
   const { rows } = await withDatabase(stack.file.postgres_url, (db) =>
     db.query<{ key: string; units: string }>(
@@ -138,12 +143,14 @@ async function unbalanced({ stack }: World, wallets: readonly string[], arrived:
   const ledger = new Map(rows.map(({ key, units }) => [key, BigInt(units)]));
   const chain = new Map(arrived.map(({ key, units }) => [key, units]));
   const broken = [
-    ...[...chain].filter(([key, units]) => ledger.get(key) !== units).map(([key]) => `${key} is not so in the ledger`),
+    ...[...chain]
+      .filter(([key, units]) => ledger.get(key) !== units)
+      .map(([key]) => `${key} is missing or different in the ledger`),
     ...[...ledger.keys()].filter((key) => !chain.has(key)).map((key) => `${key} is in the ledger and not on the chain`),
   ];
   const sum = (units: Iterable<bigint>): bigint => [...units].reduce((total, one) => total + one, 0n);
   const [has, came] = [sum(ledger.values()), sum(chain.values())];
-  return has === came ? broken : [...broken, `the ledger has ${has} units, and ${came} came`];
+  return has === came ? broken : [...broken, `the ledger has ${has} units, and ${came} arrived`];
 }
 
 function rowViolations({ stack }: World, { orders }: Shops): Promise<string[]> {
@@ -156,7 +163,7 @@ function rowViolations({ stack }: World, { orders }: Shops): Promise<string[]> {
   });
 }
 
-/** What quota hears of each payment is the last that arrives, and counts it once, however often it is told. */
+/** quota's message about a payment is the last one to arrive. It counts each payment once, however often the message comes. */
 async function wrongCounts({ stack }: World): Promise<string[]> {
   const now = () => withDatabase(stack.file.postgres_url, uncounted);
   const settled = eventually(
@@ -173,23 +180,24 @@ type Received = { body: { event_id: string; payment_id: string | null; status: s
   problem: string | null;
 };
 
-/** I7: one PAID event for each paid payment, always the same bytes, and none for another. */
+/** I7: one PAID event for each paid payment, always with the same bytes, and none for others. */
 async function wrongEvents({ stack }: World, payments: readonly Payment[]): Promise<string[]> {
   const { events } = (await (await fetch(stack.file.receiver.events_url)).json()) as { events: Received[] };
   const ours = new Map(payments.map((payment) => [payment.payment_id, payment]));
   const paid = events.filter(({ body }) => body.status === 'PAID' && ours.has(body.payment_id ?? ''));
   const broken = events
-    // The answer that had the key was lost, as far as the shop knows.
+    // For the shop, the answer with this key was lost.
     .filter(({ verified, problem }) => !verified && problem !== 'unknown key id')
     .map(({ body, problem }) => `${body.event_id}: ${problem}`);
   const byPayment = Map.groupBy(paid, ({ body }) => body.payment_id!);
   for (const [id, got] of byPayment) {
-    if (ours.get(id)?.status !== 'PAID') broken.push(`${id} was told as PAID and is ${ours.get(id)?.status}`);
+    if (ours.get(id)?.status !== 'PAID') broken.push(`${id} was reported as PAID and is ${ours.get(id)?.status}`);
     const bodies = new Set(got.map(({ raw_body: bytes }) => bytes));
-    if (bodies.size > 1) broken.push(`${id} was told in ${bodies.size} ways: ${[...bodies].join(' ')}`);
+    if (bodies.size > 1)
+      broken.push(`${id} was reported with ${bodies.size} different bodies: ${[...bodies].join(' ')}`);
   }
   for (const { payment_id: id, status } of payments)
-    if (status === 'PAID' && !byPayment.has(id)) broken.push(`${id} is PAID and its shop was never told`);
+    if (status === 'PAID' && !byPayment.has(id)) broken.push(`${id} is PAID and its shop was never notified`);
   return broken;
 }
 

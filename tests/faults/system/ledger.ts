@@ -4,19 +4,19 @@ import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import type { MinedChain } from './chain.ts';
 
-/** A transfer as the chain has it in the end, read with nothing of ours in between. */
+/** A transfer on the final chain, read independently of our code. */
 export type Arrived = {
-  /** Transaction id without 0x, a dash, and its place among the receipt's events. */
+  /** Transaction id without 0x, a dash, and its position among the receipt's events. */
   key: string;
-  /** With its check sum, as payments show it. */
+  /** With its checksum, as payments shows it. */
   wallet: string;
   /** Millionths of a USDT. */
   units: bigint;
-  /** Of its block, milliseconds since 1970. */
+  /** Time of its block, milliseconds since 1970. */
   at: number;
   /** When it was first in a block, by the machine's clock. */
   minedAt: number;
-  /** The payment whose customer sent it; null where that is not known, because the answer to the sender was lost. */
+  /** The payment for which its customer sent it; null if unknown, because the answer to the sender was lost. */
   sentFor: string | null;
 };
 
@@ -31,7 +31,7 @@ type Receipt = { logs: { logIndex: string }[] };
 
 /**
  * Every transfer of the token to one of these wallets, oldest first.
- * @param senders by transaction id, the payment whose customer sent it.
+ * @param senders by transaction id, the payment for which the customer sent it.
  */
 export async function arrivedOn(
   { rpcUrl, token, firstMinedAt }: Pick<MinedChain, 'rpcUrl' | 'token' | 'firstMinedAt'>,
@@ -63,16 +63,18 @@ export async function arrivedOn(
   return arrived;
 }
 
-/** What is not seen live counts as up to so much later than its block says; a look of the watcher comes this much after the one before. */
+/**
+ * A transfer that is not seen live counts as up to this much later than its block says: the longest time between two polls of the watcher.
+ */
 const LEEWAY_MS = 16_000;
-/** Money that comes within this after a payment's creation may be a late payer's of the payment before. */
+/** A transfer within this time after a payment's creation may be a late one for the payment before. */
 const HASTE_MS = 5_000;
 
 /**
- * Holds payments against the chain by the rules alone. Which customer sent which transfer is known here, so that nobody may be paid with
- * another's money, but for the one doubt that the rules leave: who pays an ended payment so late that the next one of its amount has waited
- * for five seconds.
- * @returns a line for each payment that is not what the chain says.
+ * Compares payments with the chain by the rules only. The sender of each transfer is known here, so that no payment may be paid with
+ * another customer's money. The rules leave one exception: a customer pays an ended payment so late that the next one of its amount has
+ * waited for five seconds.
+ * @returns a line for each payment that differs from the chain.
  */
 export function disagreements(payments: readonly Payment[], arrived: readonly Arrived[]): string[] {
   const slots = Map.groupBy(payments, slotOf);
@@ -99,19 +101,19 @@ function paidWrongly(payment: Payment, { arrived, certain, used }: Evidence): st
   used.set(key, id);
   const by = arrived.find((one) => one.key === key);
   if (by?.wallet !== payment.merchant_wallet)
-    return [...broken, `${id} is PAID by ${key}, which did not come to its wallet`];
+    return [...broken, `${id} is PAID by ${key}, which did not go to its wallet`];
   if (transaction.accepted ? certain.length > 0 : !isPossible(payment, by))
     broken.push(`${id} is PAID by ${key}, and should be by ${certain.map((one) => one.key).join(' or ') || 'nothing'}`);
   else if (parseAmount(transaction.amount) !== by.units)
     broken.push(`${id} says that ${key} carried ${transaction.amount}; it carried ${formatUnits(by.units, 6)}`);
   const isStrangers = !transaction.accepted && by.sentFor !== null && by.sentFor !== id;
-  // A chain that is ahead and is not read at once leaves nothing but the block's time.
+  // If a chain is ahead and is not read at once, only the block's time is left.
   if (isStrangers && Math.max(by.at, by.minedAt) < Date.parse(payment.created_at) + HASTE_MS - 1_000)
     broken.push(`${id} is PAID by ${key}, which the customer of ${by.sentFor} sent; ${timesOf(payment, by)}`);
   return broken;
 }
 
-/** What a person needs to see why. */
+/** The times that explain a failure. */
 const timesOf = (
   { created_at: created, expires_at: expires, cancelled_at: cancelled }: Payment,
   one: Arrived,
@@ -124,7 +126,7 @@ const slotOf = ({ merchant_wallet: wallet, amount }: Payment): string => `${wall
 const isExact = (payment: Payment, { wallet, units }: Arrived): boolean =>
   wallet === payment.merchant_wallet && units === parseAmount(payment.amount);
 
-/** Whether a transfer may pay a payment, by whatever clock and however late it was seen. */
+/** Whether a transfer may pay a payment, by either clock and however late it was seen. */
 function isPossible(payment: Payment, one: Arrived): boolean {
   const { from, to } = windowOf(payment);
   const [first, last] = [Math.min(one.at, one.minedAt), Math.max(one.at, one.minedAt) + LEEWAY_MS];
@@ -132,8 +134,8 @@ function isPossible(payment: Payment, one: Arrived): boolean {
 }
 
 /**
- * Whether a transfer must pay a payment if nothing else does: by the chain's clock and by ours it came in its time. Where other payments of the
- * amount came before, not in the first seconds, and not by a clock that is so wrong that another one may be meant.
+ * Whether a transfer must pay a payment if nothing else does: it arrived in time by the chain's clock and by ours. If other payments of the
+ * amount came before, it must not be in the first seconds, and no clock may be so wrong that another payment is possible.
  */
 function isCertain(payment: Payment, slot: readonly Payment[], one: Arrived): boolean {
   const { from, to } = windowOf(payment);

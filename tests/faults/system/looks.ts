@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 
 type Ask = <T>(what: string, expected: readonly number[], call: () => Promise<Answer<T>>) => Promise<Answer<T> | null>;
 
-/** Everything else that a shop asks for, one thing a time. */
+/** All other requests of a shop, one at a time. */
 export function looksOf(
   { stack }: World,
   shop: Shop,

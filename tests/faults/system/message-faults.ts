@@ -10,25 +10,25 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 import type { FaultKind, Scene } from './fault.ts';
 
-/** Message ids of poison: what may be among the dead letters, and what must be, because RabbitMQ has confirmed it. */
+/** Message ids of poison: those that may be among the dead letters, and those that must be, because RabbitMQ has confirmed them. */
 export type Poison = { sent: Set<string>; confirmed: Set<string> };
 
 const silent = createLogger({ service: 'tests', level: 'silent' });
 
-/** Most messages that are held back at once, and that are kept to be sent again later. */
+/** The largest number of messages that are held back at once, and that are kept to be sent again later. */
 const MOST_HELD = 30;
 const MOST_KEPT = 300;
-/** A question to a broker that dies may never be answered. What is held then comes back when the connection ends. */
+/** A request to a dying broker may never be answered. Held messages then return when the connection ends. */
 const MOST_HELD_MS = 60_000;
 
-/** What a broker may do to messages by its own promise, and what nobody should have sent. */
+/** What a broker is allowed to do to messages, and messages that should never have been sent. */
 export function createMessageFaults({ world, until }: Scene, poison: Poison): FaultKind & { close(): Promise<void> } {
   const broker = connectBroker({
     ...{ url: world.rabbitmq.url, name: 'tests' },
     logger: silent,
     metrics: createMetrics({ service: 'tests', processMetrics: false }),
   });
-  /** Messages that were seen, newest last. Any of them may come again. */
+  /** Messages seen, newest last. Any of them may be sent again. */
   const kept: Outgoing[] = [];
   const keep = (messages: readonly Outgoing[]): void => {
     kept.push(...messages);
@@ -37,7 +37,7 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
   const counts = { held: 0, repeated: 0 };
   const tap = openTap(broker, (message) => keep([message]));
   const queues = bindings.map(({ queue }) => queue);
-  /** Those of every payment more often than those of settings, through which hardly anything goes. */
+  /** Chooses queues with a message for every payment more often than those of settings, which have few messages. */
   const queueOf = (chance: Chance): string =>
     chance.happens(0.7)
       ? chance.pick(queues.filter((name) => /payment|transfer/.test(name.split('.')[1]!)))
@@ -53,7 +53,7 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
           4,
           {
             name: 'messages held back and reordered',
-            // A broker that dies meanwhile gives them back by itself.
+            // A broker that dies meanwhile returns them by itself.
             run: () =>
               withTimeout(
                 MOST_HELD_MS,
@@ -78,7 +78,7 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
       ]);
     },
     lines: async () => [
-      `${counts.held} messages were held back and put in another order, ${counts.repeated} came again later, ${poison.confirmed.size} were poison.`,
+      `${counts.held} messages were held back and reordered, ${counts.repeated} were repeated later, ${poison.confirmed.size} were poison.`,
     ],
     async close() {
       await tap.close();
@@ -87,7 +87,7 @@ export function createMessageFaults({ world, until }: Scene, poison: Poison): Fa
   };
 }
 
-/** Hears every message, whoever else takes it. It misses what is sent while it is not connected. */
+/** Receives every message, in addition to its consumers. It misses messages while it is not connected. */
 function openTap(broker: Broker, onMessage: (copy: Outgoing) => void): { close(): Promise<void> } {
   return createReconnectingChannel({
     connection: broker.consuming,
@@ -110,7 +110,7 @@ function openTap(broker: Broker, onMessage: (copy: Outgoing) => void): { close()
 }
 
 /**
- * Takes messages of a queue away from its consumers for a while, and then puts them behind those that came meanwhile, in another order
+ * Takes messages of a queue away from its consumers for a while, and then puts them after those that arrived meanwhile, in another order
  * and some of them twice.
  * @returns how many.
  */
@@ -129,12 +129,12 @@ async function holdBack(
       if (message !== null) held.push(message);
     });
     await meanwhile();
-    // Or it would get the copies.
+    // Otherwise it would get the copies.
     await channel.cancel(consumerTag);
     const copies = held.map((message) => toRequeued(message, queue, {}));
     const twice = copies.filter(() => chance.happens(0.3));
     const outcomes = await broker.publish(shuffled([...copies, ...twice], chance));
-    // Else they return to the queue, beside those copies that arrived.
+    // Otherwise they return to the queue, in addition to those copies that arrived.
     if (outcomes.every((outcome) => outcome === 'confirmed')) channel.ackAll();
     return copies.length;
   } finally {
@@ -142,7 +142,7 @@ async function holdBack(
   }
 }
 
-/** A message of a name that the queue knows, which nobody can understand. */
+/** A message with a name that the queue accepts, and an invalid body. */
 async function sendPoison(broker: Broker, queue: string, chance: Chance, { sent, confirmed }: Poison): Promise<void> {
   const { message } = bindings.find((row) => row.queue === queue)!;
   const bodies = ['{', '[]', '{"merchant_id":"nobody"}', '\u0000', '{"__proto__":{"merchant_id":1}}'];

@@ -5,7 +5,7 @@ import type { Chance } from '../../../services/chain-watcher/test/random-run/cha
 import { createClocks, type Clocks } from './clocks.ts';
 import type { Act, FaultKind, Scene } from './fault.ts';
 
-/** Where a process can be killed between two steps, and whose processes pass there. */
+/** Points between two steps where a process can be killed, and the services that have each. */
 const faultPoints: readonly (readonly [point: string, services: readonly ServiceName[]])[] = [
   ['commit-allowed', ['payments', 'api-gateway', 'quota', 'webhook-dispatcher']],
   ['request-committed', ['payments', 'api-gateway', 'quota', 'webhook-dispatcher']],
@@ -23,10 +23,10 @@ const faultPoints: readonly (readonly [point: string, services: readonly Service
   ['webhook-answered', ['webhook-dispatcher']],
 ];
 
-/** How far a process's clock may be off, to either side. Further, and a webhook's receiver takes its signature for a replayed one. */
+/** The largest error of a process's clock, in both directions. Beyond this, a webhook's receiver treats its signature as replayed. */
 const MOST_SECONDS_OFF = 200;
 
-/** All that happens to processes of services, one of which it happens to at a time. */
+/** All faults of service processes, one at a time. */
 export async function createProcessFaults({ world, until, replacing }: Scene): Promise<FaultKind> {
   const { services } = world.stack;
   const replicas = (name: ServiceName) => services.filter((one) => one.name === name);
@@ -73,7 +73,7 @@ export async function createProcessFaults({ world, until, replacing }: Scene): P
   };
 }
 
-/** The process may be gone by then: a freeze does not keep others from killing it. */
+/** The process may be gone by then, because a frozen process can still be killed. */
 async function frozen(pid: number, meanwhile: () => Promise<unknown>): Promise<void> {
   const signal = (name: NodeJS.Signals) => {
     try {
@@ -87,7 +87,7 @@ async function frozen(pid: number, meanwhile: () => Promise<unknown>): Promise<v
   signal('SIGCONT');
 }
 
-/** While PostgreSQL is away, it does not get ready. */
+/** While PostgreSQL is down, it does not get ready. */
 export async function restarted(
   one: ServiceProcess,
   settings: NodeJS.ProcessEnv = {},
@@ -97,15 +97,15 @@ export async function restarted(
   await eventually(() => one.restart(change), { timeoutMs: 300_000, intervalMs: 500 });
 }
 
-/** Each of its processes from now on dies as it comes to that place, until it is replaced by one that does not. */
+/** From now on each of its processes dies at that point, until it is replaced by one that does not. */
 async function killedAt(one: ServiceProcess, point: string, meanwhile: () => Promise<unknown>): Promise<void> {
-  // It may die before it was ready once.
+  // It may die before it is ever ready.
   await one.restart({ settings: { FAULT_POINT: point } }).catch(() => undefined);
   await meanwhile();
   await restarted(one, { FAULT_POINT: '' });
 }
 
-/** One that starts with the right time, and has its clock set to a wrong one, and later back, while it works. */
+/** A process that starts with the correct time. Its clock is set to a wrong one, and later back, while it runs. */
 async function withWrongClock(
   one: ServiceProcess,
   clocks: Clocks,

@@ -9,18 +9,18 @@ import { customerOf, type Customer } from './customers.ts';
 import { looksOf } from './looks.ts';
 import type { World } from './world.ts';
 
-/** What a shop asked for. */
+/** A shop's request for a payment. */
 export type Order = {
   shop: Shop;
   idempotencyKey: string;
   body: { amount: string } & Record<string, unknown>;
   customer: Customer;
-  /** Of the 201, once it came. */
+  /** The body of the 201, once it was received. */
   text: string | null;
   payment: Payment | null;
   /** Ids of the transactions that its customer has sent. */
   sent: string[];
-  /** When it was first asked for, and when the 201 came; milliseconds since 1970. */
+  /** When it was first requested, and when the 201 was received; milliseconds since 1970. */
   askedAt: number;
   answeredAt: number | null;
 };
@@ -30,7 +30,7 @@ export type Shops = {
   orders: readonly Order[];
   /** Answers that no fault explains. */
   wrong: readonly string[];
-  /** No more orders; waits until each was answered, or a minute has passed since everything healed. */
+  /** Stops new orders, and waits until each was answered, or a minute has passed since everything healed. */
   end(): Promise<void>;
   lines(): string[];
 };
@@ -39,13 +39,13 @@ export type Shops = {
 const ORDER_EVERY_MS = 2_600;
 /** Each repetition counts toward the same thirty. */
 const ASK_AGAIN_MS = 2_000;
-/** A shop with so many orders under way takes no more. */
+/** A shop with this many orders in progress accepts no more. */
 const MOST_WAITING = 6;
 const PATIENCE_MS = 90_000;
-/** What a fault on the way explains: nothing was stored, or nobody knows, or too much was asked. */
+/** Statuses that a fault explains: nothing was stored, the outcome is unknown, or too many requests were sent. */
 const passing = new Set([429, 502, 503, 504]);
 
-/** Shops that do everything a shop may do, and their customers. Each repeats what was not answered, as the docs tell it to. */
+/** Shops that do everything a shop may do, and their customers. Each repeats unanswered requests, as the docs require. */
 export async function startShops(world: World, count: number, chance: Chance): Promise<Shops> {
   const all = await Promise.all(Array.from({ length: count }, () => Shop.open(world.stack)));
   const orders: Order[] = [];
@@ -56,7 +56,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
   const pause = (ms: number) => delay(ms, undefined, { signal: ending.signal }).catch(() => undefined);
   const tally = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
 
-  /** Asks until there is an answer that no fault explains. @returns null when none came in time. */
+  /** Repeats the request until there is an answer that no fault explains. @returns null if none came in time. */
   async function ask<T>(what: string, expected: readonly number[], call: () => Promise<Answer<T>>) {
     while (performance.now() < giveUpAt) {
       const answer = await call().catch(() => null);
@@ -78,7 +78,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
     const created = await ask<Payment>('creation', [201, ...(isShared(body) ? [409] : [])], () =>
       shop.call('POST', '/payments', body, headers),
     );
-    // Somebody else has the amount.
+    // Another payment holds the amount.
     if (created?.status !== 201) return;
     order.answeredAt = Date.now();
     order.text = created.text;
@@ -86,7 +86,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
     const { payment_id: id, amount } = created.body;
     const send = async (...amounts: string[]): Promise<string | null> => {
       const units = amounts.map((text) => parseAmount(text)!);
-      // The transaction may be in a block that is replaced, and gone.
+      // The transaction may be in a block that is replaced, and lost.
       const sent = await transferOnChain(world.stack.file.chain, shop.wallet, units).catch(() => null);
       tally(sent === null ? 'a transfer that did not stay' : 'a transfer');
       if (sent !== null) order.sent.push(sent.transactionHash.slice(2));
@@ -98,7 +98,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
       send,
       cancel: () => ask('cancellation', [200, 409], () => shop.call('POST', `/payments/${id}/cancel`)),
       accept: async (hash) => {
-        // A person has looked at it, and knows whose it is.
+        // A person has decided which payment it is for.
         const details = await ask<PaymentDetails>('details', [200], () => shop.call('GET', `/payments/${id}/details`));
         const item = details?.body.unmatched_transfers.find((one) => `0x${one.transaction_id}` === hash);
         const transfer = {
@@ -106,7 +106,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
           transaction_event_index: 0,
           confirm_candidates: item?.candidate_count ?? 1,
         };
-        // Not final yet, or the chain has lost it again.
+        // It is not final yet, or the chain has lost it again.
         await ask('acceptance', [200, 409], () => shop.call('POST', `/payments/${id}/accept-transfer`, transfer));
       },
     });
@@ -114,7 +114,7 @@ export async function startShops(world: World, count: number, chance: Chance): P
 
   let serial = 0;
   async function runShop(shop: Shop, own: Chance): Promise<void> {
-    // Not all of them at once.
+    // Not all of them at the same time.
     await pause(own.below(ORDER_EVERY_MS));
     const working = new Set<Promise<void>>();
     const look = looksOf(world, shop, orders, ask);
@@ -147,14 +147,15 @@ export async function startShops(world: World, count: number, chance: Chance): P
   };
 }
 
-/** What many orders of a shop ask for, one after the other as soon as it is free. */
+/** The amount of many orders of a shop, one after the other as soon as it is free. */
 const SHARED_AMOUNT = '77.70';
 
 const isShared = ({ amount }: Order['body']): boolean => amount === SHARED_AMOUNT;
 
 /**
- * Three kinds of orders: with an amount of their own; with a unique amount of one price; and with one amount after the other on the shop's
- * wallet, so that late customers of one order and those of the next can be taken for each other. Who orders and does not pay disturbs both.
+ * Three kinds of orders: with a different amount each; with a unique amount of one price; and with the same amount one after the other on
+ * the shop's wallet, so that late customers of one order can be confused with those of the next. Customers who order and do not pay disturb
+ * the last two.
  */
 function bodyOf(chance: Chance, serial: number, wallet: string): Order['body'] {
   const isUnique = chance.happens(0.25);

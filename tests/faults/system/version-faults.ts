@@ -6,12 +6,12 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { FaultKind, Scene } from './fault.ts';
 import { restarted } from './process-faults.ts';
 
-/** Who is asked comes before who asks, and last when it goes back: docs/upgrading.md. */
+/** A called service is upgraded before its callers, and rolled back after them: docs/upgrading.md. */
 const ORDER: readonly ServiceName[] = ['quota', 'chain-watcher', 'webhook-dispatcher', 'payments', 'api-gateway'];
 
 /**
- * An upgrade under everything else: the next process in order becomes the present version; once all have, it goes back, one by one, and
- * forward again.
+ * An upgrade during all other faults: the next process in order gets the current version. Once all have it, they are rolled back, one by
+ * one, and upgraded again.
  */
 export function createVersionFaults({ world: { earlier, stack }, replacing }: Scene): FaultKind {
   const inOrder = ORDER.flatMap((name) => stack.services.filter((one) => one.name === name));
@@ -19,7 +19,7 @@ export function createVersionFaults({ world: { earlier, stack }, replacing }: Sc
   let goesBack = false;
   let isMigrated = false;
   async function upgradeNext(one: ServiceProcess): Promise<void> {
-    // PostgreSQL may be away meanwhile.
+    // PostgreSQL may be down meanwhile.
     const patience = { timeoutMs: 300_000, intervalMs: 1_000 };
     if (!isMigrated) await eventually(() => migrateAll(stack.backends.databaseUrls, repositoryRoot), patience);
     isMigrated = true;
@@ -33,7 +33,7 @@ export function createVersionFaults({ world: { earlier, stack }, replacing }: Sc
   return {
     names: earlier === null ? [] : ORDER.flatMap((name) => [`${name} upgraded`, `${name} gone back`]),
     impossible:
-      earlier === null ? ['two versions side by side: git has no earlier one here, and --from names none'] : [],
+      earlier === null ? ['two versions at the same time: git has no earlier one here, and --from names none'] : [],
     next() {
       if (upgraded === inOrder.length) goesBack = true;
       if (upgraded === 0) goesBack = false;

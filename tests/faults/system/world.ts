@@ -15,31 +15,31 @@ export type World = {
   stack: JourneyStack;
   directory: StackDirectory;
   chain: MinedChain;
-  /** What chain-watcher reads the chain by. */
+  /** The endpoints that chain-watcher uses. */
   endpoints: readonly BadEndpoint[];
   postgres: PostgresPair;
   rabbitmq: RabbitmqCluster;
-  /** An earlier version that the services start as; null when all of it is the present one. */
+  /** An earlier version with which the services start; null if everything has the current one. */
   earlier: Checkout | null;
 };
 
 type Options = {
-  /** How many nodes of RabbitMQ there are: 1 or 3. */
+  /** Number of RabbitMQ nodes: 1 or 3. */
   brokers?: number;
   earlier?: Checkout | null;
 };
 
 const ENDPOINTS = 2;
 
-/** Short, so that everything a payment can come to happens within a run. */
+/** Short, so that every outcome of a payment happens within a run. */
 const settings = {
   PAYMENT_TTL_MIN_SECONDS: '5',
   WEBHOOK_RETRY_DELAYS_SECONDS: '1,1,2,2,3,3,5,5',
 };
 
 /**
- * The whole system with two replicas, on a PostgreSQL with a standby, a RabbitMQ and a chain that can be killed, and behind nodes that
- * lie when told to.
+ * The whole system with two replicas, on a PostgreSQL with a standby, a RabbitMQ and a chain that can be killed, and behind nodes that lie
+ * on command.
  */
 export async function openWorld(
   chance: Chance,
@@ -48,7 +48,7 @@ export async function openWorld(
 ): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-system-'));
   onEnd(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
-  // PostgreSQL's own user, when we are root, has to pass through.
+  // If the tests run as root, PostgreSQL's own user has to pass through this folder.
   await chmod(directory, 0o711);
   const postgres = await startPostgresPair(directory, onEnd);
   const rabbitmq = await startRabbitmqCluster(brokers, directory, onEnd);

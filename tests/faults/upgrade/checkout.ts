@@ -13,8 +13,8 @@ const git = async (...words: string[]): Promise<string> =>
 export type Checkout = { path: string; remove: () => Promise<void> };
 
 /**
- * Checks it out into a folder of its own, with the dependencies it names.
- * @param revision as git names it. @throws Error when git does not know it, as in a shallow clone.
+ * Checks it out into a separate folder, with its dependencies.
+ * @param revision for git. @throws Error if git does not have it, as in a shallow clone.
  */
 export async function checkOut(revision: string): Promise<Checkout> {
   const commit = await git('rev-parse', '--verify', `${revision}^{commit}`);
@@ -24,7 +24,7 @@ export async function checkOut(revision: string): Promise<Checkout> {
     await git('worktree', 'remove', '--force', path);
   };
   try {
-    // Any command installs first; this one does little else.
+    // Every command installs first; this one does little else.
     await run(process.execPath, ['infra/local/bootstrap.mjs', 'asyncapi'], { cwd: path });
   } catch (error) {
     await remove();
@@ -33,15 +33,15 @@ export async function checkOut(revision: string): Promise<Checkout> {
   return { path, remove };
 }
 
-/** @returns the last commit of a release. @throws Error where git does not know it, as in a shallow clone. */
+/** @returns the last commit of a release. @throws Error if git does not have it, as in a shallow clone. */
 export async function releaseCommit(version: string): Promise<string> {
   const tagged = await git('rev-parse', '--short', '--verify', '--quiet', `v${version}^{commit}`).catch(() => '');
   const commit = tagged || (await git('log', '-1', '--format=%h', `--grep=^Release ${version.replaceAll('.', '\\.')}`));
-  if (commit === '') throw new Error(`git knows no release ${version}: fetch all of the history`);
+  if (commit === '') throw new Error(`git does not have release ${version}: fetch the whole history`);
   return commit;
 }
 
-/** Writes its files into one, for where there is no git. */
+/** Writes its files into one archive, for places without git. */
 export async function archiveOf(revision: string, path: string): Promise<void> {
   await git('archive', '--format=tar', `--output=${path}`, revision);
 }
@@ -54,7 +54,7 @@ const migrationsAt = async (revision: string): Promise<string[]> =>
     .filter((path) => MIGRATIONS.test(path))
     .toSorted();
 
-/** Passes over revisions between two releases to which a migration was added before an earlier one of the same schema. */
+/** Skips revisions between two releases to which a migration was added before an earlier one of the same schema. */
 export async function revisionBeforeLastMigration(): Promise<string> {
   const paths = ['services/*/migrations/*.sql', 'packages/*/migrations/*.sql'];
   const additions = (await git('log', '--format=%h', '--diff-filter=A', '--', ...paths)).split('\n');

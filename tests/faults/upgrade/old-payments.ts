@@ -3,8 +3,8 @@ import type { JourneyStack } from '../../support/journey-stack.ts';
 import type { Shop } from '../../support/shop.ts';
 
 /**
- * Gives a shop payments that were cancelled a year ago, counted as all of an earlier package. They are copies of one that it makes, so
- * that nothing here knows the columns of a version.
+ * Gives a shop payments that were cancelled a year ago, counted like those of an earlier package. They are copies of one that it creates,
+ * so that this code does not depend on the columns of a version.
  */
 export async function addOldPayments({ file }: JourneyStack, shop: Shop, count: number): Promise<void> {
   const { body: payment } = await shop.create('3.14');

@@ -5,7 +5,7 @@ import { asOperator } from '../../support/operator.ts';
 import { send } from '../../support/http.ts';
 import type { Kind } from '../rolling/traffic.ts';
 
-/** What each service is asked: calls that release 0.2.0 has too, and that any operator may make. */
+/** A call of each service that release 0.2.0 also has, and that any operator may make. */
 const asked = (merchantId: string): Record<ServiceName, string> => ({
   'api-gateway': '/merchants',
   payments: '/incidents',
@@ -16,12 +16,12 @@ const asked = (merchantId: string): Record<ServiceName, string> => ({
 
 const SIGN_IN_EVERY_MS = 5_000;
 const ASK_EVERY_MS = 500;
-/** Tokens of so many sign-ins are shown: the oldest is a minute old, and another process than today's may have issued it. */
+/** Tokens of this many sign-ins are in use: the oldest is a minute old, and an earlier process may have issued it. */
 const KEPT_TOKENS = 12;
 
 /**
- * Somebody who signs in and asks each service with tokens that are up to a minute old, and `ops`, which shows its key and the token that
- * all share as long as there is one.
+ * An operator who signs in and calls each service with tokens that are up to a minute old, and `ops`, which sends its key, and the shared
+ * token as long as there is one.
  */
 export async function operatorsAtWork(stack: StackFile, merchantId: string): Promise<Kind[]> {
   const account = { name: 'olga', role: 'viewer' };

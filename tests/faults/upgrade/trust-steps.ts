@@ -16,12 +16,12 @@ import { roll, type Rolling } from '../rolling/roll.ts';
 type Settings = (service: ServiceName) => Record<string, string>;
 type Scene = Rolling & { seed: number; rounds: readonly ('forward' | 'back')[] };
 
-/** Longer than operatorsAtWork() shows a token. */
+/** Longer than operatorsAtWork() uses a token. */
 const TOKEN_MS = 65_000;
-/** Longer than it takes until a process has written down what it accepted. */
+/** Longer than a process needs to record what it accepted. */
 const WRITTEN_MS = 65_000;
 
-/** Step 2: keys, and a user of RabbitMQ for each service, in any order; back, and again. */
+/** Step 2: keys, and a RabbitMQ user for each service, in any order; rolled back, and repeated. */
 export async function takeKeys(scene: Scene): Promise<string[]> {
   const { stack, say } = scene;
   const { file } = stack;
@@ -32,10 +32,10 @@ export async function takeKeys(scene: Scene): Promise<string[]> {
   const needed = await whatWasNeeded(stack);
   say(`  while processes had no keys: ${needed.join(', ')}`);
   const missing = [...legacyKinds, 'process_without_key'].filter((kind) => !needed.includes(kind));
-  return [...broken, ...missing.map((kind) => `nothing shows what happens to ${kind}: there was none`)];
+  return [...broken, ...missing.map((kind) => `${kind} was not tested: there was none`)];
 }
 
-/** Step 3: INTERNAL_TOKEN removed in any order; given back, and removed again. Afterwards it opens nothing. */
+/** Step 3: INTERNAL_TOKEN removed in any order, restored, and removed again. Afterwards it must be refused. */
 export async function removeToken(scene: Scene): Promise<string[]> {
   const { stack } = scene;
   const token = stack.file.internal_token ?? '';
@@ -47,7 +47,7 @@ export async function removeToken(scene: Scene): Promise<string[]> {
   );
   for (const { name, url } of stack.services) {
     const { status } = await send('GET', `${url}/internal/v1/nothing`, { headers: { 'X-Internal-Token': token } });
-    if (status !== 401) broken.push(`${name} at ${url} still takes INTERNAL_TOKEN: ${status}`);
+    if (status !== 401) broken.push(`${name} at ${url} still accepts INTERNAL_TOKEN: ${status}`);
   }
   delete stack.file.internal_token;
   return broken;
@@ -68,10 +68,10 @@ async function rollAll({ rounds, seed, ...scene }: Scene, what: string, before: 
   return broken;
 }
 
-/** `ops trust check` refuses while the last hour has needed the token, and allows its removal once an hour without has passed. */
+/** `ops trust check` fails while the token was needed within the last hour, and allows its removal after an hour without use. */
 export async function checkTrust(stack: JourneyStack, env: Record<string, string>): Promise<string[]> {
   const broken: string[] = [];
-  // Then nothing is accepted any more that needs the token, and what was is written down.
+  // After this time nothing that needs the token is accepted any more, and everything accepted is recorded.
   await delay(TOKEN_MS + WRITTEN_MS);
   const early = await trustCheck(env);
   if (early.code !== 1 || !early.text.includes('accepted a message that nobody signed, last at'))
@@ -99,7 +99,7 @@ async function trustCheck(env: Record<string, string>): Promise<{ code: number; 
   );
 }
 
-/** The kinds that any service has written down. */
+/** The kinds that any service has recorded. */
 async function whatWasNeeded(stack: JourneyStack): Promise<string[]> {
   const all = serviceNames.map((name) => `select kind from ${schemas[name]}.legacy_use`).join(' union ');
   return withDatabase(stack.file.postgres_url, async (db) => {

@@ -4,7 +4,7 @@ import { Shop } from '../../support/shop.ts';
 import { runOps } from './run-ops.ts';
 import type { Shared } from './shared.ts';
 
-/** No faster than a merchant may ask: 120 reads a minute. */
+/** A merchant may read 120 times a minute. */
 const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 export const acceptedTransfer = (shared: Shared): void =>
@@ -27,7 +27,7 @@ export const acceptedTransfer = (shared: Shared): void =>
 
       const accept = ['transfer', 'accept', transactionHash, String(unmatched!.transaction_event_index), '--json'];
       const author = ['--actor', 'olga', '--reason', 'a regular customer'];
-      // On the chain, but perhaps not deep enough yet: then it is refused with a sentence, and may be tried again.
+      // It is on the chain, but may not have enough confirmations yet. Then the call is refused with an explanation and may be repeated.
       const accepted = await eventually(async () => {
         const result = await ops(...accept, '--payment', payment.payment_id, ...author);
         expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -54,14 +54,14 @@ export const acceptedTransfer = (shared: Shared): void =>
         expect(await shop.deliveries(payment.payment_id)).toMatchObject([{ status: 'delivered' }]);
       }, patience);
 
-      // An operator who lost the answer asks again, and one who errs is stopped.
+      // An operator who lost the answer can repeat the call, and a mistake is refused.
       const again = await ops(...accept, '--payment', payment.payment_id, ...author);
       expect(JSON.parse(again.stdout)).toEqual(accepted);
       const { body: other } = await shop.create('9.75');
       const refused = await ops(...accept, '--payment', other.payment_id);
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('pays another payment') });
 
-      // A payment that is paid later gets its webhook; whatever else was to come has come by then.
+      // A payment that is paid later gets its webhook; by then any earlier webhook would have arrived.
       await shop.pay('9.75');
       await eventually(async () => {
         expect((await shop.webhooks()).some(({ body }) => body.payment_id === other.payment_id)).toBe(true);

@@ -27,7 +27,7 @@ export const chainCommands = (shared: Shared): void =>
       }
     }
 
-    /** A payment of the demo merchant's, on a wallet of its own unless one is given. */
+    /** A payment of the demo merchant, on a new wallet unless one is given. */
     async function payment(amount: string, wallet = newWallet()): Promise<Payment> {
       const { edge_url: edge, merchant } = shared.stack.file;
       const answer = await send('POST', `${edge}/api/v1/payments`, {
@@ -38,10 +38,10 @@ export const chainCommands = (shared: Shared): void =>
       return answer.json<Payment>();
     }
 
-    /** Nothing is left standing for the journeys after this one. */
+    /** Resets the node for the journeys after this one. */
     afterAll(() => chain('resume-node'), 120_000);
 
-    test('pays in every way, and each comes to what the rules say, also side by side', async () => {
+    test('pays in every way, and each outcome follows the rules, also when several run at the same time', async () => {
       const amount = '12.345678';
       const ways: [name: string, ...lines: string[]][] = [
         ['pay', '✓ status: PAID', 'delivered'],
@@ -61,7 +61,7 @@ export const chainCommands = (shared: Shared): void =>
       }
     }, 300_000);
 
-    test('waits with money that could be a late payer’s, so that it pays the payment it is for', async () => {
+    test('delays a transfer that could be a late payer’s, so that it pays the intended payment', async () => {
       const wallet = newWallet();
       const { payment_url: earlier } = await payment('9.1', wallet);
       expect(await chain('advance', '86400', earlier)).toMatchObject({ code: 0 });
@@ -72,7 +72,7 @@ export const chainCommands = (shared: Shared): void =>
       });
     }, 180_000);
 
-    test('refuses what cannot be done, with a sentence', async () => {
+    test('refuses what cannot be done, with an explanation', async () => {
       const round = await payment('12.30');
       const [dropped, paid, unknown, seconds] = await Promise.all([
         chain('dropped-digits', round.payment_url),
@@ -86,11 +86,11 @@ export const chainCommands = (shared: Shared): void =>
       expect(paid[0]).toMatchObject({ code: 0 });
       expect(paid[1]).toMatchObject({ code: 1, output: expect.stringContaining('The payment is PAID') });
       expect(unknown).toMatchObject({ code: 1, output: expect.stringContaining('no payment with this link') });
-      expect(seconds).toMatchObject({ code: 1, output: expect.stringContaining('no whole number') });
+      expect(seconds).toMatchObject({ code: 1, output: expect.stringContaining('not a whole number') });
       for (const { output } of [dropped, unknown, seconds]) expect(output).not.toMatch(/^\s+at /m);
     }, 120_000);
 
-    test('has the end of a payment come sooner, and then at once', async () => {
+    test('moves the end of a payment earlier, and then to now', async () => {
       const { payment_url: url, payment_id: id, expires_at: end } = await payment('4.5');
       expect(await chain('advance', '600', url)).toMatchObject({
         code: 0,
@@ -105,11 +105,11 @@ export const chainCommands = (shared: Shared): void =>
       });
       expect(await chain('advance', '1', url)).toMatchObject({
         code: 1,
-        output: expect.stringContaining('No payment waits'),
+        output: expect.stringContaining('No waiting payment'),
       });
     }, 180_000);
 
-    test('reorganises a payment away, which can be paid again', async () => {
+    test('removes a payment’s transfer by a reorg, after which it can be paid again', async () => {
       const { payment_url: url, payment_id: id } = await payment('6.7');
       const gone = await chain('reorg', url);
       expect(gone).toMatchObject({ code: 0, output: expect.stringContaining('✓ status: CHECKING') });
@@ -117,7 +117,7 @@ export const chainCommands = (shared: Shared): void =>
       expect(await chain('pay', url)).toMatchObject({ code: 0, output: expect.stringContaining('✓ status: PAID') });
     }, 240_000);
 
-    test('has the node stand still, which nothing else minds, and go on', async () => {
+    test('stops the node, which affects nothing else, and resumes it', async () => {
       const { payment_url: url } = await payment('7.8');
       expect(await chain('stop-node')).toMatchObject({
         code: 0,

@@ -12,8 +12,8 @@ const nobody = `pay_${'0'.repeat(32)}`;
 const ago = "- interval '2 minutes'";
 
 /**
- * What each statement breaks of the PAID payments $1, $2 and $3, and what makes it whole again. All of it lies a while back, as nothing
- * newer is compared.
+ * What each statement breaks in the PAID payments $1, $2 and $3, and what repairs it. All changes are dated in the past, because the check
+ * ignores newer ones.
  */
 const damages: [rule: string, damage: string, repair: string][] = [
   [
@@ -65,7 +65,7 @@ const damages: [rule: string, damage: string, repair: string][] = [
   ],
 ];
 
-/** After all the others: what they did must hold together, and what is broken by hand must be found. */
+/** Runs after all the others: the data that they left must be consistent, and what is broken on purpose must be found. */
 export const check = (shared: Shared): void =>
   describe('ops check', () => {
     const run = async (): Promise<{ code: number; report: Report }> => {
@@ -76,7 +76,7 @@ export const check = (shared: Shared): void =>
     const sql = (text: string): Promise<unknown> =>
       withDatabase(shared.stack.file.postgres_url, (db) => db.query(text));
 
-    test('finds nothing broken after all that was done on the stack', async () => {
+    test('finds nothing broken after everything that the journeys did', async () => {
       const { code, report } = await run();
       expect(report.broken).toEqual([]);
       expect(code).toBe(0);
@@ -84,7 +84,7 @@ export const check = (shared: Shared): void =>
       expect(Math.min(payments!, events!, merchants!)).toBeGreaterThan(0);
     });
 
-    test('finds each thing that is broken, and nothing once it is mended', async () => {
+    test('finds each broken rule, and nothing once it is repaired', async () => {
       await sql(`update payments.payment set paid_at = paid_at ${ago} where status = 'PAID'`);
       const { rows: paid } = await withDatabase(shared.stack.file.postgres_url, (db) =>
         db.query<{ p: string; t: string; e: string }>(
@@ -109,7 +109,7 @@ export const check = (shared: Shared): void =>
       expect(await run()).toMatchObject({ code: 0, report: { broken: [] } });
     });
 
-    test('with --report, has every gateway show what was found and when, until all holds again', async () => {
+    test('with --report, every gateway exposes what was found and when, until nothing is broken any more', async () => {
       const rule = 'the history of usage has every payment once';
       const shows = async (broken: Record<string, number>, since: number): Promise<void> =>
         eventually(

@@ -10,7 +10,7 @@ import { runToEnd, startDriver, startShop } from '../../clients/processes.ts';
 import { Shop } from '../../support/shop.ts';
 import type { Shared } from './shared.ts';
 
-/** No faster than a merchant may ask: 120 reads a minute. */
+/** A merchant may read 120 times a minute. */
 const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 export const clients = (shared: Shared): void =>
@@ -29,7 +29,7 @@ export const clients = (shared: Shared): void =>
     }
 
     (missing === null ? test : test.skip)(
-      'takes an order to its payment, and the webhook that says it is paid',
+      'creates a payment for an order, and receives the webhook that says it is paid',
       async () => {
         const { file, backends } = shared.stack;
         const shop = await Shop.open(shared.stack);

@@ -17,8 +17,8 @@ import { ownEnvironment } from '../../support/journey-stack.ts';
 import type { Shared } from './shared.ts';
 
 /**
- * Stands for the engine: what the page has an image run is run by this Node, `init` in the folder and `ops` against the stack. It knows
- * no other command, so a block that needs an engine cannot pass by it.
+ * Replaces the container engine: this Node runs the image commands of the page, `init` in the folder and `ops` against the stack. All other
+ * commands fail, so a block that needs an engine cannot pass.
  */
 const docker = `#!/bin/sh
 case "$1 $2" in
@@ -46,7 +46,7 @@ const parts = [
 export const goLive = (shared: Shared): void =>
   describe('docs/go-live.md', () => {
     test('leads from nothing to a paid payment, block by block', async () => {
-      // Which its init would find taken, rightly.
+      // The page's init would correctly refuse them as taken.
       const busy = await Promise.all([80, 443].map(isPortTaken));
       if (busy.includes(true)) {
         console.warn('SKIPPED: something listens on port 80 or 443 of this machine, where the page wants its proxy.');
@@ -97,7 +97,7 @@ export const goLive = (shared: Shared): void =>
     }, 480_000);
   });
 
-/** What of the checkout its commands read, so that they write elsewhere. */
+/** The parts of the checkout that the commands read, so that they write elsewhere. */
 async function prepare(home: string): Promise<void> {
   for (const part of parts) {
     await mkdir(dirname(join(home, part)), { recursive: true });
@@ -118,7 +118,7 @@ const show = (payment: string, home: string, { directory }: Shared): Promise<str
     directory.root,
   );
 
-/** @throws Error with all that was printed, when a command of the block fails. */
+/** @throws Error with all output, when a command of the block fails. */
 async function run(block: string, cwd: string, stackDirectory: string): Promise<string> {
   const env = {
     ...ownEnvironment(),

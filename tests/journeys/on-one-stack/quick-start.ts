@@ -10,9 +10,9 @@ import { codeBlocks } from '../../support/guide.ts';
 import { ownEnvironment } from '../../support/journey-stack.ts';
 import type { Shared } from './shared.ts';
 
-/** Commands that go on until Ctrl-C. */
+/** Commands that run until Ctrl-C. */
 const staysOpen = /run listen|node shop\.mjs/;
-/** The stack of these journeys runs already; tests/local-stack starts one by this command. */
+/** The stack of these journeys runs already; tests/local-stack starts one with this command. */
 const isDone = 'npm --prefix ../quittance start -- --detach';
 
 export const quickStart = (shared: Shared): void =>
@@ -24,7 +24,7 @@ export const quickStart = (shared: Shared): void =>
       try {
         await mkdir(join(home, 'shop'));
         await symlink(repositoryRoot, join(home, 'quittance'));
-        // What depends on the machine: where the system is, and which port is free.
+        // What depends on the machine: the system's address, and a free port.
         const [edge, port] = [shared.stack.file.edge_url, String(await freePort())];
         const here = (text: string): string => text.replace('http://127.0.0.1:8080', edge).replace('3000', port);
 
@@ -45,12 +45,12 @@ export const quickStart = (shared: Shared): void =>
         await eventually(() => expect(terminal.output()).toMatch(/^order-\d+ is paid: 4\.20\d\d USDT$/m), {
           timeoutMs: 120_000,
         });
-        // With the answer of the shop, as it was passed back.
+        // With the answer of the shop, as forwarded.
         await eventually(() => expect(terminal.output()).toMatch(/tea\.example: PAID pay_\w+ .*, answered 204$/m), {
           timeoutMs: 60_000,
         });
         const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
-        process.stdout.write(`The quick start took ${seconds} s of commands, beside a stack that ran already.\n`);
+        process.stdout.write(`The quick start took ${seconds} s of commands, with a stack that was already running.\n`);
       } finally {
         await terminal.close();
         await rm(home, { recursive: true, force: true });
@@ -60,7 +60,7 @@ export const quickStart = (shared: Shared): void =>
 
 const linkIn = (output: string): string => /is to be paid here: (\S+)/.exec(output)?.[1] ?? 'no link yet';
 
-/** What npm tells its children, such as these tests, is not for those that a person would start. */
+/** The variables that npm sets for its children, such as these tests, would not exist in a person's shell. */
 const withoutNpm = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_(?!config_(?:registry|cache)$)/i.test(name)));
 
@@ -68,17 +68,17 @@ function interrupt(group: number): void {
   try {
     process.kill(-group, 'SIGINT');
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
-/** A shell in a folder, whose commands find the stack by its directory, and no network. */
+/** A shell in a folder. Its commands find the stack by its directory, and have no network. */
 function openTerminal(cwd: string, stackDirectory: string) {
   let output = '';
   const open = new Map<number, Promise<number | null>>();
   const start = (command: string): Promise<number | null> => {
     const env = { ...withoutNpm(ownEnvironment()), LOCAL_DIRECTORY: stackDirectory, npm_config_offline: 'true' };
-    // In a group of its own, because npm starts others.
+    // In its own process group, because npm starts other processes.
     const child = spawn('sh', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += String(chunk)));
     const ended = new Promise<number | null>((resolve, reject) => {
@@ -92,12 +92,12 @@ function openTerminal(cwd: string, stackDirectory: string) {
   return {
     output: () => output,
     open: (command: string): void => void start(command).catch(() => undefined),
-    /** @throws Error with all that was printed, when the command fails. */
+    /** @throws Error with all output, when the command fails. */
     async run(command: string): Promise<void> {
       const code = await start(command);
       if (code !== 0) throw new Error(`${command} ended with ${code}:\n${output}`);
     },
-    /** Ctrl-C in all that is open. */
+    /** Ctrl-C in everything that still runs. */
     async close(): Promise<void> {
       const left = [...open];
       for (const [pid] of left) interrupt(pid);

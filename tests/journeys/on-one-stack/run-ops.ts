@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { ownEnvironment } from '../../support/journey-stack.ts';
 import type { Shared } from './shared.ts';
 
-/** Runs an operator's command against this stack, which it finds by its file. @returns exit code and what was printed. */
+/** Runs an operator's command against this stack, which it finds by its file. @returns exit code and output. */
 export async function runOps(
   shared: Shared,
   ...words: string[]

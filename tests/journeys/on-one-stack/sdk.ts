@@ -8,12 +8,12 @@ import { registerMerchant } from '../../support/operator.ts';
 import type { ReceivedWebhook } from '../../support/shop.ts';
 import type { Shared } from './shared.ts';
 
-/** No faster than a merchant may ask: 120 reads a minute. */
+/** A merchant may read 120 times a minute. */
 const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 export const sdk = (shared: Shared): void =>
   describe('the client', () => {
-    test('does all that a merchant can do, and every error has its code', async () => {
+    test('does everything that a merchant can do, and every error has its code', async () => {
       const { file, backends } = shared.stack;
       const host = `shop-${randomBytes(4).toString('hex')}.example.com`;
       const merchant_wallet = newWallet();
@@ -65,7 +65,7 @@ export const sdk = (shared: Shared): void =>
       expect(await codeOf(client.cancelPayment(payment.payment_id))).toBe('cancel_unavailable');
       expect(await codeOf(client.retryEvent(paid.eventId))).toBe('event_not_retryable');
 
-      // The endpoint's requests, as it got them.
+      // The requests that the endpoint received.
       const answer = await fetch(backends.receiver.eventsUrl);
       const { events } = (await answer.json()) as { events: ReceivedWebhook[] };
       const ours = events.filter((event) => event.host === host);
@@ -111,7 +111,7 @@ export const sdk = (shared: Shared): void =>
     }, 240_000);
   });
 
-/** Notes which methods were called. */
+/** Records which methods were called. */
 const recording = (client: Quittance, used: Set<string>): Quittance =>
   new Proxy(client, {
     get(target, name, receiver) {

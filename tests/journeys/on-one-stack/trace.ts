@@ -4,10 +4,10 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { Shop } from '../../support/shop.ts';
 import type { Shared } from './shared.ts';
 
-/** No faster than a merchant may ask: 120 reads a minute. */
+/** A merchant may read 120 times a minute. */
 const patience = { timeoutMs: 60_000, intervalMs: 600 };
 
-/** A payment's way, each step caused by the one before. Between them are those of calls, the outbox and the broker. */
+/** The spans of a payment, each caused by the one before. Between them are spans of calls, the outbox and the broker. */
 const way = [
   ['api-gateway', 'POST /api/v1/payments'],
   ['api-gateway', 'POST payments'],
@@ -24,10 +24,10 @@ const way = [
 
 const consumed = way[4]!;
 
-/** The first on its stack: it counts spans, and leaves the collector hanging. */
+/** The first journey on its stack: it counts spans, and leaves the collector hanging. */
 export const trace = (shared: Shared): void =>
   describe('the trace of a payment', () => {
-    /** The spans on the way from its beginning to its end, the latter's causes in order. */
+    /** The spans from the first to the last, which are the causes of the last one in order. */
     function wayTo(spans: CollectedSpan[], last: CollectedSpan): string[][] {
       const byId = new Map(spans.map((span) => [span.spanId, span]));
       const steps: CollectedSpan[] = [];
@@ -43,7 +43,7 @@ export const trace = (shared: Shared): void =>
       }, patience);
     }
 
-    test('is one from the creation to the webhook, also when the watcher that consumed its message is not the one that sees the transfer', async () => {
+    test('is continuous from the creation to the webhook, also when one watcher consumes its message and another sees the transfer', async () => {
       const { stack, collector } = shared;
       const shop = await Shop.open(stack);
       const theirs = `00-${'f'.repeat(32)}-${'f'.repeat(16)}-01`;
@@ -77,7 +77,7 @@ export const trace = (shared: Shared): void =>
       expect(webhook!.headers).not.toHaveProperty('Traceparent');
     }, 180_000);
 
-    test('is lost with a collector that hangs, and with one that refuses, and the payment is not', async () => {
+    test('is lost with a collector that hangs or refuses, but the payment is not', async () => {
       const { stack, collector } = shared;
       const shop = await Shop.open(stack);
       for (const behaviour of ['hanging', 'refusing'] as const) {
@@ -87,7 +87,7 @@ export const trace = (shared: Shared): void =>
         await paidAndTold(shop, payment.payment_id);
       }
       expect((await shop.webhooks()).map(({ verified }) => verified)).toEqual([true, true]);
-      // What comes after on this stack waits for it as little, and its stop, too.
+      // The later journeys on this stack don't wait for the collector either, nor does its stop.
       collector.become('hanging');
     }, 180_000);
   });

@@ -8,7 +8,7 @@ import { LocalChain } from '../../support/local-chain.ts';
 import { Shop } from '../../support/shop.ts';
 import type { Shared } from './shared.ts';
 
-/** No faster than a merchant may ask: 120 reads a minute. */
+/** A merchant may read 120 times a minute. */
 const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 export const tronPayment = (shared: Shared): void =>
@@ -22,7 +22,7 @@ export const tronPayment = (shared: Shared): void =>
       const page = await (await fetch(created.payment_url)).text();
       expect(page).toContain(shop.wallet);
       expect(page).toContain('Local Tron test chain (TRC20)');
-      // The same key owns a wallet of the same bytes on the other network, where another USDT counts.
+      // The same key owns a wallet with the same bytes on the other network, which has another USDT.
       const twin = addressFromHex('evm', parseAddress(shop.wallet)!.hex);
       const { body: other } = await shop.create('10.50', undefined, twin);
       expect(other).toMatchObject({ network: 'local', merchant_wallet: twin });
@@ -57,7 +57,7 @@ export const tronPayment = (shared: Shared): void =>
       expect((await shop.details(other.payment_id)).status).toBe('PENDING');
     }, 240_000);
 
-    test('its node answers as those of Tron do, and the next start has it again', async () => {
+    test('its node answers as Tron’s nodes do, and the next start has it again', async () => {
       const { rpc_url: url, chain_id: chainId, token } = shared.stack.file.tron!;
       expect(token).toMatch(/^T[1-9A-Za-z]{33}$/);
       expect(Number(await rpc<string>(url, 'eth_chainId'))).toBe(chainId);

@@ -5,7 +5,7 @@ import formats from 'ajv-formats';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { parse } from 'yaml';
 
-/** Where something stands in the document (RFC 6901), and what stands there. */
+/** A place in the document (RFC 6901), and its content. */
 export type Located<T> = { pointer: string; node: T };
 
 export type Header = { required?: boolean; schema: object; example?: unknown };
@@ -41,16 +41,16 @@ export const openApi = parse(readFileSync(openApiFile, 'utf8')) as OpenApi;
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'] as const;
 
 const ROOT = 'openapi';
-/** Misspelt keywords are errors. `required` beside `properties` elsewhere, as in `then`, is not. */
+/** Misspelt keywords are errors. `required` next to `properties` elsewhere, as in `then`, is not. */
 const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
 formats.default(ajv);
-// Only so can a reference lead into the document: at its top, these say nothing about a value.
+// This lets a reference lead into the document. At its top level, these keywords say nothing about a value.
 ajv.addVocabulary(Object.keys(openApi));
 ajv.addSchema(closed(openApi) as object, ROOT);
 
 /**
- * The published answers and events are open, so that clients bear fields that are added later. Here each object takes only the fields
- * that are listed, so that one of ours that is not described is noticed. What others are combined with lists no type, or no fields.
+ * The published answers and events are open, so that clients accept fields that are added later. Here each object accepts only the listed
+ * fields, so that an undocumented field of ours is noticed. Parts of combined schemas list no type, or no fields.
  */
 function closed(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
@@ -74,13 +74,13 @@ function validatorAt(pointer: string): ValidateFunction {
   return compiled;
 }
 
-/** @returns one line with every problem, null when the value fits the schema at this place and has no field that it does not list. */
+/** @returns one line with every problem, or null when the value fits the schema at this place and has no unlisted field. */
 export function problemOf(pointer: string, value: unknown): string | null {
   const validate = validatorAt(pointer);
   return validate(value) ? null : ajv.errorsText(validate.errors, { dataVar: '' });
 }
 
-/** What a place holds, references followed. @throws Error when there is nothing. */
+/** The content of a place, with references followed. @throws Error when there is nothing. */
 function at<T extends object>(pointer: string): Located<T> {
   let node: unknown = openApi;
   for (const token of pointer.split('/').slice(1)) {
@@ -91,17 +91,17 @@ function at<T extends object>(pointer: string): Located<T> {
   return reference === undefined ? { pointer, node: node as T } : at<T>(reference.slice(1));
 }
 
-/** A child of a place, references followed. */
+/** A child of a place, with references followed. */
 export const below = <T extends object>(pointer: string, ...names: string[]): Located<T> =>
   at<T>([pointer, ...names.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1'))].join('/'));
 
-/** Every member of an object at a place, references followed; none when the place is empty. */
+/** Every member of an object at a place, with references followed; none when the place is empty. */
 export function members<T extends object>({ pointer, node }: Located<object>, name: string): [string, Located<T>][] {
   const children = (node as Record<string, object | undefined>)[name] ?? {};
   return Object.keys(children).map((child) => [child, below<T>(pointer, name, child)]);
 }
 
-/** The operations of the API, or what is sent to merchants, in the order of the document. */
+/** The operations of the API, or the webhooks sent to merchants, in the order of the document. */
 export function operations(section: 'paths' | 'webhooks'): { method: string; path: string; at: Located<Operation> }[] {
   return Object.entries(openApi[section]).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method] !== undefined).map((method) => ({

@@ -1,7 +1,7 @@
-/** Strings and the punctuation that decides which of them are names. Linear: every character is looked at once. */
+/** Strings, and the punctuation that decides which of them are names. Linear: every character is read once. */
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
-/** Names that stand in one object of a valid JSON text more than once, at any depth. JSON.parse would keep the last and say nothing. */
+/** Names that occur more than once in one object of a valid JSON text, at any depth. JSON.parse would keep the last one silently. */
 export function repeatedNames(text: string): string[] {
   const repeated: string[] = [];
   const open: Set<string>[] = [];

@@ -13,8 +13,8 @@ import {
 import { repeatedNames } from './repeated-names.ts';
 
 /**
- * What of an answer the OpenAPI document does not allow for this request.
- * @param path below the base URL, with its query; the operation is found by it.
+ * What in an answer the OpenAPI document does not allow for this request.
+ * @param path below the base URL, with its query; it identifies the operation.
  * @returns one sentence for each problem, none when the answer is as documented.
  */
 export function undocumented(method: string, path: string, answer: HttpAnswer): string[] {
@@ -24,17 +24,17 @@ export function undocumented(method: string, path: string, answer: HttpAnswer): 
   const allowed = documentedFor(method, pathname, answer.status);
   if (allowed.length === 0) return [...common, `the status ${answer.status} is not documented here`];
   const found = allowed.map((response) => responseProblems(method, response, answer));
-  // What answers any request may be what is seen; but the first, the operation's own, is what is expected.
+  // The answer may be one that any request can get, but the first, the operation's own, is the expected one.
   const own = found.some((problems) => problems.length === 0) ? [] : (found[0] ?? []);
   return [...common, ...own, ...allowProblems(method, pathname, answer)];
 }
 
-/** Pages and their files are for people, and no part of the API. */
+/** Pages and their files are for people, and not part of the API. */
 const isPage = (pathname: string): boolean => /^\/(?:pay\/|assets\/|docs(?:\/|$)|openapi\.json$)/.test(pathname);
 
 type Template = {
   pattern: RegExp;
-  /** Static segments win over parameters, from the left: they sort before. */
+  /** Static segments take precedence over parameters, from the left: they sort first. */
   rank: string;
   parameters: number;
   responses: Map<string, Map<number, Located<Response>>>;
@@ -53,7 +53,7 @@ const templates: Template[] = Object.keys(openApi.paths)
   })
   .sort((one, other) => one.rank.localeCompare(other.rank));
 
-/** What may answer any request, whatever it asks for. */
+/** Answers that any request can get. */
 const outside = byStatus({ pointer: '', node: { responses: openApi['x-outside-operations'] } }, 'x-outside-operations');
 
 function byStatus(parent: Located<object>, name = 'responses'): Map<number, Located<Response>> {
@@ -65,7 +65,7 @@ function isParameter(segment: string): boolean {
   return segment.startsWith('{');
 }
 
-/** The responses that this status may be, the operation's own first. */
+/** The documented responses with this status, the operation's own first. */
 function documentedFor(method: string, pathname: string, status: number): Located<Response>[] {
   const matching = templates.filter(({ pattern }) => pattern.test(pathname));
   const sought = method === 'HEAD' ? 'GET' : method;
@@ -73,7 +73,7 @@ function documentedFor(method: string, pathname: string, status: number): Locate
   const general = outside.get(status);
   const isPossible =
     status === 404
-      ? // A parameter can make a path that means another one, or none.
+      ? // A parameter can produce the path of another operation, or of none.
         matching.length === 0 || (template?.parameters ?? 0) > 0
       : status !== 405 || (template === undefined && (matching.length > 0 || isRefusedAtEdge(method)));
   const own = template?.responses.get(sought)?.get(status);
@@ -111,16 +111,16 @@ function documentedHeaderProblems(response: Located<Response>, answer: HttpAnswe
     const values = valuesOf(answer, name);
     const [value] = values;
     if (value === undefined) return node.required === true ? [`the header ${name} is missing`] : [];
-    if (values.length > 1) return [`the header ${name} is there ${values.length} times`];
+    if (values.length > 1) return [`the header ${name} occurs ${values.length} times`];
     const schema = below(pointer, 'schema').pointer;
     const problem = problemOf(schema, value);
-    // A header is text; a documented number is one when its digits are.
+    // A header is text; its digits count as a documented number.
     const isNumber = problem !== null && /^\d+$/.test(value) && problemOf(schema, Number(value)) === null;
     return isNumber ? [] : problemsOf(`the header ${name} "${value}"`, problem);
   });
 }
 
-/** Headers that HTTP, connections and proxies add by themselves, and that carry no meaning of ours. */
+/** Headers that HTTP, connections and proxies add, without a meaning of ours. */
 const generalHeaders = new Set([
   'connection',
   'content-length',
@@ -141,7 +141,7 @@ function undocumentedHeaderProblems(response: Located<Response>, { headers }: Ht
     .map((name) => `the header ${name} is not documented here`);
 }
 
-/** Of the two that may refuse with 429, only the application says when to come back, and it always does. */
+/** Edge and application may both refuse with 429. The application always says when to retry, the edge never does. */
 function retryAfterProblems(method: string, { status, headers, text }: HttpAnswer): string[] {
   if (status !== 429 || method === 'HEAD') return [];
   const isApplication = text === '{"detail":"Rate limit exceeded","code":"rate_limited"}';
@@ -150,10 +150,10 @@ function retryAfterProblems(method: string, { status, headers, text }: HttpAnswe
   return [isApplication ? 'the header Retry-After is missing' : "the edge's answer has a Retry-After"];
 }
 
-/** These the edge never lets through, whatever the path, of which it knows nothing. */
+/** The edge never forwards these methods, whatever the path. */
 const isRefusedAtEdge = (method: string): boolean => method === 'TRACE' || method === 'CONNECT';
 
-/** A refused method is told which ones the path takes. */
+/** The answer to a refused method names the methods that the path accepts. */
 function allowProblems(method: string, pathname: string, { status, headers }: HttpAnswer): string[] {
   if (status !== 405 || isRefusedAtEdge(method)) return [];
   const methods = templates
@@ -162,7 +162,7 @@ function allowProblems(method: string, pathname: string, { status, headers }: Ht
     .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
   const expected = [...new Set(methods)].sort().join(', ');
   const allow = (headers.allow ?? '').split(', ').sort().join(', ');
-  return allow === expected ? [] : [`the header Allow names ${allow}, and not ${expected}`];
+  return allow === expected ? [] : [`the header Allow names ${allow} instead of ${expected}`];
 }
 
 function apiHeaderProblems({ headers }: HttpAnswer): string[] {

@@ -2,7 +2,7 @@ import { shape, type Shape, type ShapeParts } from './shapes.ts';
 
 const refused = [400];
 
-/** Where does the body end? */
+/** Requests whose body end is unclear. */
 export function framingShapes({ key, body }: ShapeParts): Shape[] {
   const creation = (name: string, headers: string, rest: string, statuses: readonly number[], version = '1.1') =>
     shape(name, statuses, {
@@ -28,8 +28,8 @@ export function framingShapes({ key, body }: ShapeParts): Shape[] {
     creation('an empty length', cl(''), body, refused),
     creation('a length beyond 64 bits', cl('99999999999999999999'), body, [400, 413]),
     { ...creation('a length beyond the limit', cl('9007199254740991'), '', [400, 413]), isIncomplete: true },
-    { ...creation('a body that breaks off', cl(length + 1), body, [400, 408]), isIncomplete: true },
-    { ...creation('chunks that break off', te, chunks.slice(0, -4), [400, 408]), isIncomplete: true },
+    { ...creation('a truncated body', cl(length + 1), body, [400, 408]), isIncomplete: true },
+    { ...creation('truncated chunks', te, chunks.slice(0, -4), [400, 408]), isIncomplete: true },
     creation('no length', '', '', [422]),
     creation('chunked twice', te + te, chunks, refused),
     creation('chunked, then identity', 'Transfer-Encoding: chunked, identity\r\n', chunks, refused),

@@ -1,10 +1,10 @@
 import { shape, type Shape, type ShapeParts } from './shapes.ts';
 
 const refused = [400];
-/** Odd, but not ambiguous: it may be read, and may be refused. */
+/** Unusual, but not ambiguous: it may be accepted or refused. */
 const either = [200, 400];
 
-/** Which headers are these, and whose? */
+/** Requests whose headers are unclear. */
 export function headerShapes({ key }: ShapeParts): Shape[] {
   const listed = (name: string, headers: string, statuses: readonly number[]) =>
     shape(name, statuses, { firstLine: 'GET /api/v1/payments HTTP/1.1', headers: headers + key });
@@ -47,6 +47,6 @@ export function headerShapes({ key }: ShapeParts): Shape[] {
       either,
     ),
     listed('an unknown expectation', 'Host: x\r\nExpect: wonders\r\n', [200]),
-    listed('headers named away', 'Host: x\r\nConnection: close, X-API-Key, Host\r\n', [200, 401]),
+    listed('headers removed by Connection', 'Host: x\r\nConnection: close, X-API-Key, Host\r\n', [200, 401]),
   ];
 }

@@ -2,16 +2,16 @@ import type { HttpAnswer } from '../http.ts';
 import { undocumented } from '../openapi/undocumented.ts';
 import { codeProblems } from '../error-codes.ts';
 
-/** Parts of programs, of their errors and of our innards, none of which a client has any use for. */
+/** Parts of programs, of their errors and of our internals, which no client needs. */
 const innards =
   /node_modules|node:internal|\.[jt]s:\d|\n\s+at |\b[A-Z][a-z]+Error\b|\b(ECONN\w+|E[A-Z]+_[A-Z]+)\b|errno|syscall|[Pp]ostgres|\bpg_|relation "|SQLSTATE|amqp|[Rr]abbit|[Ee]xpress\b|[Ii]nternal token|internal\/v1|stack trace/;
 
 const jsonType = /^application\/json\b/;
 
 /**
- * What is wrong with an answer to a request that was hostile, but found nothing broken on our side: no 5xx, nothing outside the
- * OpenAPI document, no innards, one request id, and JSON or a page.
- * CONNECT is documented with TRACE: neither is for any path.
+ * What is wrong with the answer to a hostile request. Right is: no 5xx, nothing outside the OpenAPI document, no internals, one request id,
+ * and JSON or a page.
+ * CONNECT is documented with TRACE: no path accepts either.
  * @param secrets texts that no answer may repeat.
  */
 export function problemsOf(method: string, path: string, answer: HttpAnswer, secrets: readonly string[]): string[] {
@@ -27,15 +27,15 @@ export function problemsOf(method: string, path: string, answer: HttpAnswer, sec
     problems.push(`is an error of type "${type}"`);
   const said = `${rawHeaders.join('\n')}\n${text}`;
   const leak = (jsonType.test(type) ? innards.exec(said) : null)?.[0];
-  if (leak !== undefined) problems.push(`tells of its innards: ${leak}`);
+  if (leak !== undefined) problems.push(`shows internals: ${leak}`);
   if (secrets.some((secret) => said.includes(secret))) problems.push('repeats a secret');
   return problems;
 }
 
-/** In characters that need no escape. Another spelling may name nothing, whatever path it resembles. */
+/** Characters that need no escape. Another spelling may not be a documented path, whatever it looks like. */
 const plainPath = /^[\w\-.~/]*(?:\?|$)/;
 
-/** Spaces between the path and the version are no part of the path, however many. */
+/** Spaces between the path and the version are not part of the path. */
 function documentedPath(target: string, status: number): string {
   const path = target.trimEnd();
   return status === 404 && path.startsWith('/api/') && !plainPath.test(path) ? '/nothing' : path;
@@ -48,6 +48,6 @@ function jsonProblems(method: string, answer: HttpAnswer): string[] {
     if (answer.status >= 400 && body.detail === undefined) return ['is an error without detail'];
     return codeProblems(answer);
   } catch {
-    return ['is no JSON, though it says so'];
+    return ['has the content type of JSON, but is not JSON'];
   }
 }

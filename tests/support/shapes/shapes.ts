@@ -2,21 +2,21 @@ import { framingShapes } from './framing-shapes.ts';
 import { headerShapes } from './header-shapes.ts';
 import { targetShapes } from './target-shapes.ts';
 
-/** One request, or what somebody hopes is taken for two, byte for byte. */
+/** One request, or bytes that an attacker hopes are read as two, exactly as sent. */
 export type Shape = {
   name: string;
   method: string;
   path: string;
   bytes: Buffer;
-  /** What it may be answered with. Where the edge and the gateway differ, each of them has a right to its own reading. */
+  /** The allowed statuses. Where edge and gateway differ, each may read the request its own way. */
   statuses: readonly number[];
   /** It never becomes complete, or has no status line by design: the connection may just end. Nothing can follow it. */
   isIncomplete?: boolean;
-  /** It is about the edge: behind that, the path exists. */
+  /** Only for the edge: behind it, the path exists. */
   isForEdgeOnly?: boolean;
 };
 
-/** What shapes are made from. */
+/** The parts of shapes. */
 export type ShapeParts = {
   /** `X-API-Key: …` with its line break. */
   key: string;
@@ -25,8 +25,8 @@ export type ShapeParts = {
 };
 
 /**
- * Requests on whose beginning, headers or end two servers in a row might disagree, and what is hardly HTTP at all.
- * Several are valid creations once somebody reads them wrong.
+ * Requests whose start, headers or end two servers in a row might read differently, and bytes that are hardly HTTP. Several are valid
+ * creations if a server reads them wrong.
  */
 export const allShapes = (parts: ShapeParts): Shape[] => [
   ...framingShapes(parts),
@@ -34,7 +34,7 @@ export const allShapes = (parts: ShapeParts): Shape[] => [
   ...targetShapes(parts),
 ];
 
-/** A request for /api/v1/payments, or what `firstLine` says; headers end each with a line break, as they are to be sent. */
+/** A request for /api/v1/payments, or for `firstLine`. Each header ends with the line break that is sent. */
 export function shape(
   name: string,
   statuses: readonly number[],

@@ -3,7 +3,7 @@ import { shape, type Shape, type ShapeParts } from './shapes.ts';
 const refused = [400];
 const host = 'Host: x\r\n';
 
-/** Which HTTP is it, and what is it about? */
+/** Requests whose HTTP version or target is unclear. */
 export function targetShapes({ key }: ShapeParts): Shape[] {
   const line = (name: string, firstLine: string, statuses: readonly number[], headers = host + key) =>
     shape(name, statuses, { firstLine, headers });
@@ -11,7 +11,7 @@ export function targetShapes({ key }: ShapeParts): Shape[] {
     ...shape(name, statuses, { firstLine: 'GET /api/v1/payments' }),
     bytes: Buffer.from(content),
   });
-  /** The edge reads a path before it chooses, the gateway as it is written: no reading may lead behind the edge. */
+  /** The edge parses a path before it chooses a location, and the gateway reads it as written. No reading may lead behind the edge. */
   const hidden = (path: string): Shape => ({
     ...line(`the hidden path ${path}`, `GET ${path} HTTP/1.1`, [400, 404]),
     isForEdgeOnly: true,

@@ -4,9 +4,9 @@ import { problemsOf } from './judge.ts';
 import type { Shape } from './shapes.ts';
 
 /**
- * Sends a shape and, where the connection stays open, an ordinary request after it, whose answer shows that nothing of the
- * shape was taken for another request.
- * @returns what was wrong, a line each.
+ * Sends a shape and, if the connection stays open, an ordinary request after it. The answer to that shows whether a part of the shape was
+ * read as another request.
+ * @returns the problems, one a line.
  */
 export async function shapeProblems(door: string, shape: Shape, secrets: readonly string[]): Promise<string[]> {
   const connection = new RawConnection(door);
@@ -26,7 +26,7 @@ export async function shapeProblems(door: string, shape: Shape, secrets: readonl
   }
 }
 
-/** @returns null for an incomplete request whose connection just ended, as it may. */
+/** @returns null for an incomplete request whose connection just ended, which is allowed. */
 async function ask(connection: RawConnection, { bytes, method, isIncomplete }: Shape): Promise<HttpAnswer | null> {
   try {
     const answer = connection.ask(bytes, method);

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { RpcEndpoint } from '@quittance/contracts/networks.ts';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 
-/** An endpoint with its keys in it, of the network that has this id. */
+/** An endpoint, including its keys, and the id of its network. */
 export type GivenEndpoint = { network: string; endpoint: RpcEndpoint };
 
 /**
@@ -11,7 +11,7 @@ export type GivenEndpoint = { network: string; endpoint: RpcEndpoint };
  */
 export function parseEndpointLine(line: string): GivenEndpoint {
   const [network = '', url, ...words] = line.trim().split(/\s+/);
-  if (url === undefined) throw new Error(`"${network}" is followed by no URL`);
+  if (url === undefined) throw new Error(`"${network}" is not followed by a URL`);
   const headers: Record<string, string> = {};
   const fields: Record<string, string | number> = {};
   for (const word of words) {
@@ -24,12 +24,12 @@ export function parseEndpointLine(line: string): GivenEndpoint {
   return { network, endpoint: { url, ...(Object.keys(headers).length > 0 && { headers }), ...fields } };
 }
 
-/** What keeps an endpoint from being depended on, as far as its text tells; `ops network check` asks it. */
+/** Problems of an endpoint that its text shows. `ops network check` calls the endpoint itself. */
 export function endpointProblems({ network, endpoint }: GivenEndpoint, position: number): string[] {
   const place = `endpoint ${String(position)} of ${network}`;
   const texts = [endpoint.url, endpoint.ws_url ?? '', ...Object.values(endpoint.headers ?? {})];
   if (texts.some((text) => placeholder.test(text)))
-    return [`${place}: put the key itself in place of what stands for it; it is kept in chain-watcher.env alone`];
+    return [`${place}: replace the placeholder with the key itself; it is stored only in chain-watcher.env`];
   return [
     ...urlProblems(endpoint.url, ['https:', 'http:']),
     ...(endpoint.ws_url === undefined ? [] : urlProblems(endpoint.ws_url, ['wss:', 'ws:'])),
@@ -44,18 +44,18 @@ function urlProblems(text: string, [safe = '', open = '']: readonly string[]): s
   if (url === null || ![safe, open].includes(url.protocol)) return [`its URL must begin with ${safe}//`];
   if (url.protocol === open && !isNear(url.hostname))
     return [
-      `its URL must begin with ${safe}//: by ${open}// anybody on the way reads the key and can forge the answers`,
+      `its URL must begin with ${safe}//: with ${open}// anyone on the network path can read the key and forge answers`,
     ];
   return [];
 }
 
-/** A node in one's own network: a private address, or a name that means something there alone. */
+/** A node in the operator's own network: a private address, or a name that resolves only there. */
 function isNear(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? !host.includes('.') || host.endsWith('.internal') : !isPublicAddress(host);
 }
 
-/** Providers that refuse, or serve next to nothing, without a key in its place. */
+/** Providers that refuse requests, or nearly all of them, without a key in its place. */
 const providers: { host: RegExp; key: string; has: (endpoint: RpcEndpoint, path: string) => boolean }[] = [
   {
     host: /(?:^|\.)trongrid\.io$/,
@@ -72,5 +72,5 @@ function keyProblems(endpoint: RpcEndpoint): string[] {
   if (url === null) return [];
   const provider = providers.find(({ host }) => host.test(url.hostname));
   if (provider === undefined || provider.has(endpoint, url.pathname)) return [];
-  return [`the key is missing: ${url.hostname} wants ${provider.key}`];
+  return [`the key is missing: ${url.hostname} needs ${provider.key}`];
 }

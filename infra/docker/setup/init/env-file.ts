@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { newSigningKey, trustedKeysOf } from '@quittance/runtime/trust.ts';
 
 /**
- * The text of an .env: `.env.example` with a random value in place of each <random>, and keys in place of <…key>. What an earlier .env has stays as it is, because a
- * new WEBHOOK_ENCRYPTION_KEY could not read the stored signing keys, and new passwords are not those of the data; it gets what it lacks.
- * @param values replace what is there, or are added.
+ * The text of an .env: `.env.example` with a random value for each <random>, and keys for each <…key>. Values of an earlier .env stay,
+ * because a new WEBHOOK_ENCRYPTION_KEY could not read the stored signing keys, and new passwords would not match the data. Missing values
+ * are added.
+ * @param values replace existing values, or are added.
  */
 export function environmentText(
   example: string,
@@ -19,7 +20,7 @@ export function environmentText(
   return filled.replace(/=<trusted keys>$/m, () => `=${trustedKeysOf(signingKeysIn(filled))}`);
 }
 
-/** By the name of the process, as API_GATEWAY_SIGNING_KEY has it. */
+/** By process name, as in API_GATEWAY_SIGNING_KEY. */
 function signingKeysIn(text: string): Record<string, string> {
   const found = text.matchAll(/^([A-Z_]+)_SIGNING_KEY=(.+)$/gm);
   return Object.fromEntries(
@@ -27,7 +28,7 @@ function signingKeysIn(text: string): Record<string, string> {
   );
 }
 
-/** In place of the line that has the name, else of the one that has it commented out, else at the end. */
+/** Replaces the line with this name, else the line that has it commented out, else adds a line at the end. */
 export function withValue(text: string, name: string, value: string): string {
   const line = `${name}=${quoted(name, value)}`;
   for (const pattern of [new RegExp(`^${name}=.*$`, 'm'), new RegExp(`^#${name}=.*$`, 'm')])
@@ -35,7 +36,7 @@ export function withValue(text: string, name: string, value: string): string {
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
 }
 
-/** Compose would put variables into a plain value, and take what follows a `#` for a comment. */
+/** In an unquoted value, Compose would replace variables and treat the text after a `#` as a comment. */
 function quoted(name: string, value: string): string {
   if (/^[\w./:@%?=&+,~-]*$/.test(value)) return value;
   if (/['\n\r\0]/.test(value)) throw new Error(`${name} must be one line without a single quote`);
@@ -50,6 +51,6 @@ function withMissing(earlier: string, example: string): string {
   return lines.length === 0 ? earlier : `${earlier}${end}${lines.map(([line]) => `${line}\n`).join('')}`;
 }
 
-/** 32 bytes. As hexadecimal digits they need no care in a URL; the encryption key is asked for in base64. */
+/** 32 random bytes. Hexadecimal digits need no escaping in a URL; the encryption key must be base64. */
 const randomValue = (name: string): string =>
   randomBytes(32).toString(name === 'WEBHOOK_ENCRYPTION_KEY' ? 'base64' : 'hex');

@@ -10,14 +10,14 @@ import { readAnswers, readOptions, type Answers, type Options } from './options.
 type Files = { environment: string | null; networks: string | null; keys: string | null };
 
 /**
- * Makes the files that docker-compose.yml reads, or changes them. Nothing is written unless all of it can work.
- * @returns what to read next. @throws Error that lists everything that is wrong.
+ * Creates or changes the files that docker-compose.yml reads. Nothing is written unless everything is valid.
+ * @returns what to read next. @throws Error that lists all problems.
  */
 export async function init(_: NodeJS.ProcessEnv, words: readonly string[]): Promise<string> {
   const options = readOptions(words);
   const { directory } = options;
   const example = await readFile(join(directory, '.env.example'), 'utf8').catch(() => {
-    throw new Error(`${directory} is no checkout of Quittance: it has no .env.example`);
+    throw new Error(`${directory} is not a checkout of Quittance: it has no .env.example`);
   });
   const before = await readFiles(directory);
   const there = (options.trial ? (['environment'] as const) : kinds).filter((kind) => before[kind] !== null);
@@ -41,7 +41,7 @@ export async function init(_: NodeJS.ProcessEnv, words: readonly string[]): Prom
   return report(environment, chains);
 }
 
-/** Every problem is told at once, so that nobody mends them one after the other. */
+/** All problems are reported together, so that the user can fix them at once. */
 async function keepProblem<T>(problems: string[], work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -51,7 +51,7 @@ async function keepProblem<T>(problems: string[], work: () => T | Promise<T>): P
   }
 }
 
-/** @returns undefined when nothing is said of chains. */
+/** @returns undefined if no option concerns chains. */
 async function chainFiles(
   directory: string,
   before: Files,
@@ -67,23 +67,23 @@ const tlsFile = 'docker-compose.tls.yml';
 const singleFile = 'docker-compose.single.yml';
 const liveFiles = `docker-compose.yml:docker-compose.external.yml:${tlsFile}`;
 
-/** What was asked for changes these, separated by colons, and nothing else does. */
+/** The compose files, separated by colons. Only the options that were given change them. */
 function composeFiles({ ownProxy, single }: Options, earlier: string): string {
   const without = [...(ownProxy ? [tlsFile] : []), ...(single ? [singleFile] : [])];
   const kept = earlier.split(':').filter((file) => !without.includes(file));
   return [...kept, ...(single ? [singleFile] : [])].join(':');
 }
 
-/** What changes in .env. The files and profiles of an earlier one that is no trial any more stay as its owner has them. */
+/** The values that change in .env. The files and profiles of an earlier .env that is not a trial's stay as its owner set them. */
 function valuesOf(options: Options, earlier: string, { host, endpointLines }: Answers): Record<string, string> {
   const { COMPOSE_FILE: files = '', PUBLIC_SUBNET: subnet } = parseEnv(earlier);
   const isNamed = host !== undefined;
   const hasChains = endpointLines.length > 0;
   const goesLive = (files === '' || files === trialFiles) && (isNamed || hasChains);
   if (goesLive && !(isNamed && hasChains))
-    throw new Error('--host and --endpoints belong together in what was a trial');
+    throw new Error('--host and --endpoints are both needed to change a trial into a deployment');
   if (options.single && (options.trial || (files === trialFiles && !goesLive)))
-    throw new Error('a trial runs the five services each by itself: --single is for what goes live');
+    throw new Error('a trial runs each of the five services as its own process: --single is for deployments only');
   const chosen = composeFiles(options, goesLive ? liveFiles : files || 'docker-compose.yml');
   return {
     ...(isNamed && { PUBLIC_BASE_URL: `https://${publicHost(host)}` }),
@@ -91,14 +91,14 @@ function valuesOf(options: Options, earlier: string, { host, endpointLines }: An
     ...(options.trial && { COMPOSE_FILE: trialFiles }),
     ...(hasChains && { NETWORKS_FILE: './networks.json' }),
     ...(goesLive && { COMPOSE_PROFILES: 'postgres,rabbitmq' }),
-    // Where connections from the machine itself come from: the first address of the network.
+    // The source address of connections from the machine itself: the first address of the network.
     ...(options.ownProxy && {
       EDGE_TRUSTED_PROXIES: (subnet || '10.213.251.0/24').replace(/(\d+)\/\d+$/, (_, last) => String(Number(last) + 1)),
     }),
   };
 }
 
-/** Ports that are new in this .env: those of an earlier one are taken by what it runs. */
+/** Checks only ports that are new in this .env, because the running deployment uses those of the earlier one. */
 async function portProblems(environment: string, earlier: string | null): Promise<string[]> {
   const ports = portsOf(environment).filter((port) => earlier === null || !portsOf(earlier).includes(port));
   const taken = await Promise.all(ports.map(isPortTaken));
@@ -122,7 +122,7 @@ function portsOf(environment: string): number[] {
 }
 
 const names = { environment: '.env', networks: 'networks.json', keys: 'chain-watcher.env' } as const;
-/** The containers run as another user, and read the networks file; the other two only Compose reads, for whoever calls it. */
+/** The containers run as another user and read the networks file. Only Compose reads the other two, as the calling user. */
 const modes = { environment: 0o600, networks: 0o644, keys: 0o600 } as const;
 const kinds = ['networks', 'keys', 'environment'] as const;
 
@@ -136,7 +136,7 @@ async function readFiles(directory: string): Promise<Files> {
   return { environment: environment ?? null, networks: networks ?? null, keys: keys ?? null };
 }
 
-/** Each whole or not at all; .env last, because it names the others. */
+/** Each file is replaced completely or not at all; .env last, because it names the others. */
 async function writeFiles(directory: string, files: Files): Promise<void> {
   for (const kind of kinds) {
     const content = files[kind];

@@ -2,13 +2,13 @@ import { parseNetworks, type Network, type RpcEndpoint } from '@quittance/contra
 import { endpointProblems, type GivenEndpoint } from './endpoint-line.ts';
 import { withValue } from './env-file.ts';
 
-/** The networks file, which holds no key, and chain-watcher.env, which has what stands in its place. */
+/** The networks file, which holds no keys, and chain-watcher.env, which holds the values of its placeholders. */
 export type NetworksFiles = { networks: string; keys: string; enabled: Network[]; warnings: string[] };
 
 /**
- * Switches networks on, with the endpoints given, best first. Networks that are not named stay as they are.
+ * Enables networks with the given endpoints, best first. Other networks stay unchanged.
  * @param file the networks file so far, or the shipped one. @param keys chain-watcher.env so far.
- * @throws Error that lists everything that is wrong.
+ * @throws Error that lists all problems.
  */
 export function networksFiles(file: string, keys: string, given: readonly GivenEndpoint[]): NetworksFiles {
   const all = parsed(file);
@@ -37,7 +37,7 @@ export function networksFiles(file: string, keys: string, given: readonly GivenE
   return { networks: `${JSON.stringify(all, null, 2)}\n`, keys: newKeys, enabled: parseNetworks(all), warnings };
 }
 
-/** Before anything is changed in it, so that a fault is the file's own. */
+/** Checked before any change, so that a fault found here is the file's own. */
 function parsed(file: string): Network[] {
   try {
     const all = JSON.parse(file) as Network[];
@@ -48,7 +48,7 @@ function parsed(file: string): Network[] {
   }
 }
 
-/** A URL is replaced as a whole, because any part of it may be the key. */
+/** Replaces the whole URL, because any part of it may be the key. */
 function withoutKeys(name: string, endpoint: RpcEndpoint): { entry: RpcEndpoint; values: Record<string, string> } {
   const values: Record<string, string> = { [name]: endpoint.url };
   const entry: RpcEndpoint = { ...endpoint, url: `\${${name}}` };
@@ -70,7 +70,9 @@ const variable = (text: string): string => text.toUpperCase().replaceAll('-', '_
 const withoutKeysOf = (id: string, keys: string): string =>
   keys.replace(new RegExp(`^${variable(id)}_RPC_\\d+(?:_\\w+)?=.*\n?`, 'gm'), '');
 
-/** Where a payment names no network, a `0x…` wallet is on the shipped default, else on the EVM network that was named first. */
+/**
+ * For a payment that names no network, a `0x…` wallet is on the shipped default network if enabled, else on the EVM network named first.
+ */
 function chooseDefault(all: readonly Network[], ids: readonly string[]): void {
   const evm = all.filter(({ family, rpc_urls: urls }) => family === 'evm' && urls.length > 0);
   if (evm.length < 2 || evm.some(({ default_evm: isDefault }) => isDefault === true)) return;
@@ -85,10 +87,10 @@ function twice(id: string, endpoints: readonly GivenEndpoint[]): string[] {
 
 function providerWarnings(id: string, endpoints: readonly GivenEndpoint[]): string[] {
   const hosts = endpoints.map(({ endpoint }) => URL.parse(endpoint.url)?.hostname ?? endpoint.url);
-  // `eth-mainnet.g.alchemy.com` and `eth-mainnet2.g.alchemy.com` are one company.
+  // `eth-mainnet.g.alchemy.com` and `eth-mainnet2.g.alchemy.com` belong to one company.
   const owners = new Set(hosts.map((host) => host.split('.').slice(-2).join('.')));
   if (owners.size > 1) return [];
   return [
-    `${id} has one provider only: while it is down nobody's payment is seen, and its word alone confirms transfers. Name a second one.`,
+    `${id} has one provider only: while it is down no payment is seen, and no other provider confirms its answers. Add a second one.`,
   ];
 }

@@ -14,28 +14,31 @@ export type Options = {
   update?: boolean;
 };
 
-/** What a deployment needs to be told. Absent: stays as it is. */
+/** Values that a deployment needs. Absent values stay unchanged. */
 export type Answers = { host?: string; endpointLines: string[]; wallets: string[] };
 
 const examples = `
 A line of --endpoints is "<network> <url> [Header:value …] [field=value …]", best first, with fields of the networks file:
   tron https://api.trongrid.io/jsonrpc TRON-PRO-API-KEY:<key> requests_per_second=15 requests_per_day=100000
   ethereum https://eth-mainnet.g.alchemy.com/v2/<key>
-Keys are asked for in a file, not in an option, because every user of a machine can read the options of a program.`;
+Keys are read from a file, not from an option, because every user of a machine can read the options of a program.`;
 
-/** @throws CommanderError after printing its help or its complaint. */
+/** @throws CommanderError after printing the help or an error message. */
 export function readOptions(words: readonly string[]): Options {
   const command = new Command('init')
     .description(
-      'Make .env, networks.json and chain-watcher.env of a deployment by Docker Compose. Asks for what is not given.',
+      'Writes .env, networks.json and chain-watcher.env for a Docker Compose deployment. Asks for missing values.',
     )
     .option('--host <name>', 'the name under which customers reach the server, such as pay.example.com')
     .option('--endpoints <file>', 'a file with the endpoints through which chains are read, one a line; "-" is stdin')
-    .option('--wallet <address>', 'a wallet to be checked, may be repeated; it is stored nowhere', collect)
-    .option('--own-proxy', 'a proxy of yours on this machine ends TLS, in place of the one in docker-compose.tls.yml')
+    .option('--wallet <address>', 'a wallet to check, may be repeated; it is not stored', collect)
+    .option(
+      '--own-proxy',
+      'your own proxy on this machine terminates TLS, instead of the one in docker-compose.tls.yml',
+    )
     .option('--single', 'all services in one process, for a small server')
-    .option('--trial', 'for the test chain, which needs nothing of all this')
-    .option('--update', 'change what is there: secrets stay, and so does everything that is not named')
+    .option('--trial', 'for the test chain, which needs none of the above')
+    .option('--update', 'change existing files: secrets and everything that is not named stay as they are')
     .option('--directory <path>', 'the checkout', '.')
     .addHelpText('after', examples)
     .exitOverride()
@@ -45,7 +48,7 @@ export function readOptions(words: readonly string[]): Options {
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
-/** @throws Error naming what is missing where nobody can be asked. */
+/** @throws Error naming what is missing when there is no terminal to ask. */
 export async function readAnswers(options: Options): Promise<Answers> {
   const { host, endpoints, wallet = [], update = false } = options;
   const lines =
@@ -56,7 +59,7 @@ export async function readAnswers(options: Options): Promise<Answers> {
   const missing = [host === undefined && '--host', lines.length === 0 && '--endpoints'].filter((one) => one !== false);
   if (update || missing.length === 0) return given;
   if (!process.stdin.isTTY || endpoints === '-')
-    throw new Error(`${missing.join(' and ')} must be given where nobody can be asked (--trial needs neither)`);
+    throw new Error(`${missing.join(' and ')} must be given when there is no terminal (--trial needs neither)`);
   return ask(given);
 }
 

@@ -9,7 +9,7 @@ const env = {
   RECEIVER_CA_KEY: 'ca-key.pem',
 };
 
-test('the control port is called by the names of this machine, and by that of RECEIVER_URL', () => {
+test('the control port accepts the names of this machine, and that of RECEIVER_URL', () => {
   expect(readConfig(env).controlNames).toEqual(['127.0.0.1', 'localhost', '[::1]']);
   const named = readConfig({ ...env, RECEIVER_URL: 'http://receiver:8080' });
   expect(named.controlNames).toEqual(['127.0.0.1', 'localhost', '[::1]', 'receiver']);

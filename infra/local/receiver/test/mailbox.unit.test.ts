@@ -25,7 +25,7 @@ function signed(change: { timestamp?: string; body?: string; headers?: Record<st
   };
 }
 
-test('a rightly signed webhook has no problem, up to 300 seconds either way', () => {
+test('a correctly signed webhook has no problem, up to 300 seconds either way', () => {
   expect(signatureProblem(signed(), keys)).toBeNull();
   expect(signatureProblem(signed({ timestamp: String(seconds - 300) }), keys)).toBeNull();
   expect(signatureProblem(signed({ timestamp: String(seconds + 300) }), keys)).toBeNull();
@@ -54,7 +54,7 @@ test('a key may become known after its first webhook', () => {
   expect(mailbox.list('other.example')).toEqual([]);
 });
 
-test('the mailbox forgets its oldest webhooks before it grows without end', () => {
+test('the mailbox drops its oldest webhooks, so that it has a maximum size', () => {
   const mailbox = new Mailbox();
   const body = Buffer.alloc(1024 * 1024);
   for (let n = 0; n < 100; n += 1)
@@ -64,7 +64,7 @@ test('the mailbox forgets its oldest webhooks before it grows without end', () =
   expect(kept.at(-1)?.path).toBe('99');
 });
 
-test('a behaviour holds for its host, so many times, and a host’s own comes before everybody’s', () => {
+test('a behaviour applies to its host as often as it says, and a host’s own behaviour comes before the general one', () => {
   const behaviours = new Behaviours();
   behaviours.set({ status: 503 });
   behaviours.set({ host: 'Shop.example', status: 500, times: 2 });

@@ -40,7 +40,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-/** As the dispatcher dials: the receiver's address, but the name and certificate check of the real host. */
+/** Connects as the dispatcher does: to the receiver's address, but with the name and certificate check of the real host. */
 function deliver(host: string, body: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   const [address, port] = receiver.address.split(':');
   return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ const control = (method: string, path: string, body?: unknown) =>
     ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
 
-/** With whatever headers: fetch decides itself what it says of the host. */
+/** Sends any headers. fetch would set the host itself. */
 function rawControl(method: string, path: string, headers: Record<string, string>, body?: string) {
   return new Promise<{ status: number | undefined; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
     const sent = plainRequest(receiver.controlUrl + path, { method, headers, agent: false }, (answer) => {
@@ -99,11 +99,11 @@ test('a webhook for any host arrives over TLS that verifies for that host, and i
   expect(event?.headers['x-service-key-id']).toBe('whk_1');
 });
 
-test('the certificate of one host does not serve another', async () => {
+test('the certificate of one host is not valid for another', async () => {
   const [address, port] = receiver.address.split(':');
   const options = { host: address, port, servername: 'one.example', ca, agent: false };
   const reached = new Promise((resolve, reject) => {
-    // The certificate is for the name asked for; a client that then checks another name must refuse it.
+    // The certificate is for the requested name. A client that then checks a different name must refuse it.
     request({ ...options, headers: { host: 'two.example' }, checkServerIdentity: checkFor('two.example') }, resolve)
       .on('error', reject)
       .end();
@@ -115,7 +115,7 @@ function checkFor(name: string): typeof tls.checkServerIdentity {
   return (_, certificate) => tls.checkServerIdentity(name, certificate);
 }
 
-test('the next answer is what the test asks for: a status so many times, a reset, a delay', async () => {
+test('the next answer is what the test sets: a status a number of times, a reset, a delay', async () => {
   const host = 'moody.example';
   expect(
     (await control('POST', '/behaviour', { host, status: 503, times: 2, headers: { 'retry-after': '7' } })).status,
@@ -138,7 +138,7 @@ test('the next answer is what the test asks for: a status so many times, a reset
   ]);
 });
 
-test('what was received can be forgotten, and a wrong control request says what is wrong', async () => {
+test('received webhooks can be deleted, and a wrong control request says what is wrong', async () => {
   await deliver('forgotten.example', '{}');
   expect((await control('DELETE', '/events')).status).toBe(204);
   expect(await events('forgotten.example')).toEqual([]);
@@ -146,11 +146,11 @@ test('what was received can be forgotten, and a wrong control request says what 
   expect(refused.status).toBe(422);
   expect(await refused.json()).toMatchObject({ detail: expect.stringContaining('colour is not known') as unknown });
   expect((await control('GET', '/nothing')).status).toBe(404);
-  // No URL, which once ended the process.
+  // Not a URL; this once ended the process.
   expect((await rawControl('GET', '//', {})).status).toBe(404);
 });
 
-test('hands webhooks on to somebody’s own endpoint, and answers as that does', async () => {
+test('forwards webhooks to an endpoint, and returns its answer', async () => {
   const got: { headers: IncomingHttpHeaders; body: string }[] = [];
   const own = createServer((incoming, response) => {
     void text(incoming).then((body) => {
@@ -180,7 +180,7 @@ test('hands webhooks on to somebody’s own endpoint, and answers as that does',
   const refused = await control('POST', '/behaviour', { forward_to: 'localhost:3000' });
   expect([refused.status, await refused.text()]).toEqual([
     422,
-    expect.stringContaining('is no address of an endpoint'),
+    expect.stringContaining('is not the address of an endpoint'),
   ]);
 });
 
@@ -203,12 +203,12 @@ describe('the control port', () => {
     ['a form of a file or a frame without an origin', { origin: 'null' }],
     ['an image or a script of a page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' }],
     [
-      'a link that somebody clicked',
+      'a link that a person clicked',
       { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-user': '?1' },
     ],
     ['a page of another port of this machine', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
     ['a page that it would have sent itself', { 'sec-fetch-site': 'same-origin' }],
-  ])('refuses %s, with no action done', async (_, headers) => {
+  ])('refuses %s and does nothing', async (_, headers) => {
     await deliver('victim.example', '{"kept":true}');
     expect(await all({ ...json, ...headers })).toEqual([403, 403, 403, 403, 403]);
     expect(
@@ -218,7 +218,7 @@ describe('the control port', () => {
     expect((await events('victim.example')).at(-2)?.raw_body).toBe('{"kept":true}');
   });
 
-  test('answers what a person opens in a browser, which changes nothing', async () => {
+  test('answers a page that a person opens in a browser, which changes nothing', async () => {
     const typed = {
       'sec-fetch-site': 'none',
       'sec-fetch-mode': 'navigate',
@@ -237,16 +237,16 @@ describe('the control port', () => {
     'localhost.page.example',
     '127.0.0.1.page.example',
     '127.0.0.1@page.example',
-  ])('refuses the host %j, which a name server may have pointed here', async (host) => {
+  ])('refuses the host %j, which a name server may resolve to this machine', async (host) => {
     expect(await all({ ...json, host })).toEqual([421, 421, 421, 421, 421]);
   });
 
-  test.each(['localhost', 'LOCALHOST:1', '127.0.0.1:9', '[::1]:9'])('is known as %s', async (host) => {
+  test.each(['localhost', 'LOCALHOST:1', '127.0.0.1:9', '[::1]:9'])('accepts the host %s', async (host) => {
     expect((await rawControl('GET', '/livez', { host })).status).toBe(200);
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', ''])(
-    'takes no body of the type %j, such as a form sends',
+    'refuses a body of the type %j, which a form can send',
     async (type) => {
       const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
       expect((await rawControl('POST', '/behaviour', headers, '{"status":500}')).status).toBe(415);
@@ -254,7 +254,7 @@ describe('the control port', () => {
     },
   );
 
-  test('takes JSON with a charset', async () => {
+  test('accepts JSON with a charset', async () => {
     const headers = { 'content-type': 'application/json; charset=utf-8' };
     expect((await rawControl('POST', '/behaviour', headers, '{"host":"a.example","status":500}')).status).toBe(204);
   });

@@ -16,7 +16,8 @@ export const chain: readonly RowSpec[] = [
           [`60 * max by (network) (deriv(chain_endpoint_head_block{${chosen}}[5m]))`, '{{network}} on the chain'],
           [`60 * max by (network) (deriv(chain_cursor_block{${chosen}}[5m]))`, '{{network}} scanned'],
         ],
-        description: 'A chain that goes on while its scan does not is our trouble; both at zero is the chain.',
+        description:
+          'If the chain advances but its scan does not, the fault is ours. If both are at zero, the chain has stopped.',
       },
       { title: 'Blocks behind the head', unit: 'short', queries: [[max_('chain_lag_blocks'), '{{network}}']] },
       {

@@ -5,7 +5,7 @@ const requests =
   'http_request_duration_seconds_count{service="api-gateway", route!~"/livez|/readyz|/metrics|/internal/.*"}';
 const failed = requests.replace('}', ', status=~"5.."}');
 
-/** One glance: does money flow, and is anything in its way? */
+/** One glance: are payments made, and does anything block them? */
 export const overview: readonly RowSpec[] = [
   {
     title: 'Now',

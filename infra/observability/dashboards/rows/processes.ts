@@ -109,7 +109,7 @@ export const processes: readonly RowSpec[] = [
   },
 ];
 
-/** From their own exporters; empty where those are not scraped. */
+/** From the backends' own exporters; empty if those are not scraped. */
 export const backends: readonly RowSpec[] = [
   {
     title: 'RabbitMQ',

@@ -40,7 +40,7 @@ const orderTable = (orders: readonly WholeOrder[]): Html =>
 
 export type ShownPayment = { payment: PaymentDetails; transfers: readonly Candidate[] };
 
-/** @param details of its payments, the newest first; null while Quittance cannot be asked. */
+/** @param details of its payments, the newest first; null while Quittance does not answer. */
 export const adminOrderPage = (
   order: WholeOrder,
   details: readonly ShownPayment[] | null,
@@ -122,7 +122,7 @@ const transferSection = (order: WholeOrder, payment: PaymentDetails, transfer: C
     ${decision(order, payment, transfer)}
   </div>`;
 
-/** What a person can do about a transfer: nothing that takes somebody else's money is one click away. */
+/** What a person can do about a transfer. Taking another customer's money always needs more than one click. */
 function decision(order: WholeOrder, payment: PaymentDetails, transfer: Candidate): Html {
   if (paidAnother(transfer))
     return html`<p>
@@ -152,7 +152,7 @@ function possibilities({ candidate_count: count, others }: Candidate): Html {
   return html`It may be for ${String(count)} payments, this one included${links}.`;
 }
 
-/** The number goes along: when another order has come in between, nothing is accepted. */
+/** Sends the number, so that nothing is accepted if another order has arrived meanwhile. */
 const confirmation = ({ number }: WholeOrder, { candidate_count: count }: Candidate): Html =>
   html`<label>
     <input type="checkbox" name="confirmed" value="${String(count)}" required />

@@ -33,6 +33,6 @@ export const messagePage = (title: string, text: string): string =>
       <p><a href="/">To the shop</a></p>`,
   );
 
-/** A time that everybody reads alike, and machines too. */
+/** A time that everyone reads alike, programs too. */
 export const time = (at: Date): Html =>
   html`<time datetime="${at.toISOString()}">${at.toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`;

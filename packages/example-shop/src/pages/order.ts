@@ -4,7 +4,7 @@ import type { Order, WholeOrder } from '../orders.ts';
 import { orderPath } from '../payments.ts';
 import { page, time } from './layout.ts';
 
-/** What the shop knows of an order, for its customer. @param hasFailed when no payment could be made a moment ago. */
+/** The shop's view of an order, for its customer. @param hasFailed when no payment could be created a moment ago. */
 export function orderPage(order: WholeOrder, { hasFailed }: { hasFailed: boolean }): string {
   const [newest] = order.payments;
   const { tone, title, content } = stateOf(order, newest?.status);

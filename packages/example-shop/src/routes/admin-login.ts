@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
 
-/** HTTP's own log-in: any name, and the password. Over TLS only, but on one's own machine. */
+/** HTTP Basic authentication: any name, and the password. Over TLS only, except on your own machine. */
 export const adminLogin =
   (password: string): RequestHandler =>
   (request, response, next) => {
@@ -17,7 +17,7 @@ export const adminLogin =
         .send('Log in.\n');
   };
 
-/** In a time that tells nothing about where they differ. */
+/** In constant time, which reveals nothing about where they differ. */
 const isSame = (given: string, expected: string): boolean => timingSafeEqual(hash(given), hash(expected));
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -10,10 +10,10 @@ import { inOneLine, type Shop } from '../shop.ts';
 import { field } from './customer.ts';
 
 const ORDERS_PER_PAGE = 50;
-/** Of an order that was tried more often, the newest: each is a question to Quittance. */
+/** If an order has more payments, the newest: each is a request to Quittance. */
 const MOST_PAYMENTS = 5;
 
-/** For the people of the shop. Who may be here is decided before. */
+/** For the shop's staff. Access is checked before this. */
 export function adminRoutes(shop: Shop): Router {
   const router = Router();
 

@@ -10,9 +10,9 @@ import { orderPath, paymentUrl, refresh } from '../payments.ts';
 import { inOneLine, type Shop } from '../shop.ts';
 import { limitedByVisitor, visitorOf } from '../visitors.ts';
 
-/** However impatiently a customer reloads. */
+/** The least time between two checks, however often a customer reloads. */
 const SECONDS_BETWEEN_LOOKS = 5;
-/** Then the page says what the shop knows itself. */
+/** After this the page shows what the shop itself knows. */
 const LOOK_TIMEOUT_MS = 3_000;
 
 export function customerRoutes(shop: Shop): Router {
@@ -20,7 +20,7 @@ export function customerRoutes(shop: Shop): Router {
   const form = express.urlencoded({ extended: false, limit: '2kb' });
   router.post(['/orders', '/orders/:orderId/pay', '/orders/:orderId/cancel'], limitedByVisitor(shop));
 
-  // Whoever only looks gets a cookie, and no payment.
+  // A visitor who only reads gets a cookie, and no payment.
   router.get('/', (request, response) => {
     visitorOf(request, response);
     response.send(cataloguePage());
@@ -28,7 +28,7 @@ export function customerRoutes(shop: Shop): Router {
 
   router.post('/orders', form, async (request, response) => {
     const article = known(articleOf(field(request.body, 'article')));
-    // The order is there before the payment, so that whatever happens to the payment can be told of it.
+    // The order exists before its payment, so that every event of the payment can be linked to it.
     const visitor = visitorOf(request, response);
     const order = await inTransaction(shop.db, (tx) => orderFor(tx, visitor, article));
     response.redirect(303, await whereToPay(shop, order));
@@ -53,7 +53,7 @@ export function customerRoutes(shop: Shop): Router {
   return router;
 }
 
-/** The checkout; back to the order, which offers to try again, when there is no payment. */
+/** The checkout; or back to the order, which offers to try again, when there is no payment. */
 async function whereToPay(shop: Shop, order: Order): Promise<string> {
   try {
     return await paymentUrl(shop, order);
@@ -64,8 +64,8 @@ async function whereToPay(shop: Shop, order: Order): Promise<string> {
 }
 
 /**
- * The order for its page. That the customer comes back from the checkout proves nothing, and a webhook may be on its way: so Quittance
- * is asked, unless it was a moment ago.
+ * The order for its page. A customer who returns from the checkout proves nothing, and a webhook may be on its way, so this asks Quittance,
+ * unless it did a moment ago.
  */
 async function upToDate(shop: Shop, orderId: string): Promise<WholeOrder | null> {
   const order = await findOrder(shop.db, orderId);
@@ -89,7 +89,7 @@ async function cancel(shop: Shop, { order_id, number, payments: [newest] }: Whol
   try {
     await shop.quittance.cancelPayment(newest.payment_id);
   } catch (error) {
-    // Paid meanwhile, or ended already: the order's page says which.
+    // It was paid meanwhile, or has already ended; the order's page shows which.
     if (!(error instanceof QuittanceError)) throw error;
     shop.log(`order ${number} was not cancelled: ${inOneLine(error)}`);
   }
@@ -98,7 +98,7 @@ async function cancel(shop: Shop, { order_id, number, payments: [newest] }: Whol
   });
 }
 
-/** Of a form, which may be anything. */
+/** A field of a form, which may be anything. */
 export function field(body: unknown, name: string): string {
   const value = (body as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' ? value : '';

@@ -1,5 +1,5 @@
-// Package quittance is a client of the Quittance API and verifies its webhooks, with Go 1.19 or newer and nothing else. Copy this file into
-// your project.
+// Package quittance is a client of the Quittance API and verifies its webhooks. It needs Go 1.19 or newer and nothing else. Copy this file
+// into your project.
 package quittance
 
 import (
@@ -24,7 +24,7 @@ import (
 	"unicode/utf8"
 )
 
-// Creation is what a payment is made from.
+// Creation is the input of a new payment.
 type Creation struct {
 	Amount         string            `json:"amount"`
 	MerchantWallet string            `json:"merchant_wallet"`
@@ -37,7 +37,7 @@ type Creation struct {
 	UniqueAmount   bool              `json:"unique_amount,omitempty"`
 }
 
-// Payment is one as it is now. Amounts are decimal text: never calculate with them as floats.
+// Payment is a payment in its current state. Amounts are decimal text: never calculate with them as floats.
 type Payment struct {
 	PaymentID       string            `json:"payment_id"`
 	PaymentURL      string            `json:"payment_url"`
@@ -72,8 +72,8 @@ type Transaction struct {
 	WaitingFor            *string   `json:"waiting_for"`
 }
 
-// PaymentDetails is a payment with the transfers that may be for it. A transfer may be somebody else's: let a person decide what it
-// pays, above all when CandidateCount is more than 1 or Reason is "ambiguous".
+// PaymentDetails is a payment with the transfers that may be for it. A transfer may be another customer's: let a person decide what it
+// pays, especially when CandidateCount is more than 1 or Reason is "ambiguous".
 type PaymentDetails struct {
 	Payment
 	UnmatchedTransfers []struct {
@@ -87,7 +87,7 @@ type PaymentDetails struct {
 	Warnings []string `json:"warnings"`
 }
 
-// PublicPayment is what whoever has the link may know.
+// PublicPayment is what anyone with the link can see.
 type PublicPayment struct {
 	Status         string    `json:"status"`
 	Amount         string    `json:"amount"`
@@ -98,15 +98,15 @@ type PublicPayment struct {
 	ExpiresAt      time.Time `json:"expires_at"`
 }
 
-// Error is a call that did not succeed. Code decides what to do: one of the API's, or no_answer, or unreadable_answer.
+// Error is a failed call. Code decides what to do: one of the API's codes, or no_answer, or unreadable_answer.
 type Error struct {
 	Code    string
 	Message string
 	// Status is 0 without an answer.
 	Status int
-	// RetryAfter is how long the server asks to wait, 0 where it does not say.
+	// RetryAfter is how long the server asks to wait; 0 if it does not say.
 	RetryAfter time.Duration
-	// IdempotencyKey of a creation: repeat it with this key, and no second payment is made.
+	// IdempotencyKey is set for a creation: repeat it with this key, and no second payment is created.
 	IdempotencyKey string
 	cause          error
 }
@@ -114,15 +114,15 @@ type Error struct {
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
-// Client is for the account of one merchant. Each call is repeated, with the same idempotency key, after 429, 503 and no answer.
+// Client is for one merchant's account. Each call is repeated, with the same idempotency key, after 429, 503 or no answer.
 type Client struct {
 	// BaseURL is everything before /api/v1.
 	BaseURL string
 	APIKey  string
-	// HTTP decides how long one attempt may take. It must follow no redirects, for the API never sends any.
+	// HTTP sets how long one attempt may take. It must not follow redirects, because the API never sends any.
 	HTTP       *http.Client
 	MaxRetries int
-	// MaxRetryDelay is the longest pause between two attempts; when more is asked for, the error is returned.
+	// MaxRetryDelay is the longest pause between two attempts. If the server asks for more, the error is returned.
 	MaxRetryDelay time.Duration
 }
 
@@ -138,8 +138,8 @@ func New(baseURL, apiKey string) *Client {
 	}
 }
 
-// CreatePayment creates a payment; send the customer to its PaymentURL. The idempotency key names this creation: take what your order is
-// called, so that a crash in between costs nothing. A random one is made where it is empty.
+// CreatePayment creates a payment; send the customer to its PaymentURL. The idempotency key identifies this creation: use your order's id,
+// so that you can repeat it after a crash. If it is empty, a random one is used.
 func (c *Client) CreatePayment(ctx context.Context, creation Creation, idempotencyKey string) (*Payment, error) {
 	if idempotencyKey == "" {
 		random := make([]byte, 16)
@@ -157,7 +157,7 @@ func (c *Client) CreatePayment(ctx context.Context, creation Creation, idempoten
 	return payment, c.call(ctx, http.MethodPost, "/payments", header, body, payment)
 }
 
-// GetPaymentDetails reads a payment as it is now.
+// GetPaymentDetails reads the current state of a payment.
 func (c *Client) GetPaymentDetails(ctx context.Context, paymentID string) (*PaymentDetails, error) {
 	details := new(PaymentDetails)
 	path := "/payments/" + url.PathEscape(paymentID) + "/details"
@@ -199,7 +199,7 @@ func (c *Client) call(ctx context.Context, method, path string, header http.Head
 	}
 }
 
-// maxAnswer bounds what is kept of an answer; a payment is a few thousand bytes.
+// maxAnswer limits how much of an answer is read; a payment has a few thousand bytes.
 const maxAnswer = 1 << 20
 
 func (c *Client) once(ctx context.Context, method, path string, header http.Header, body []byte, answer any) error {
@@ -228,7 +228,7 @@ func (c *Client) once(ctx context.Context, method, path string, header http.Head
 	return nil
 }
 
-// errorOf reads an answer that is no success. Its body may be anything: an edge or a proxy may answer with a page.
+// errorOf reads an answer that is not a success. Its body may be anything: an edge or a proxy may answer with a page.
 func errorOf(response *http.Response, text []byte) *Error {
 	var body struct {
 		Code   string          `json:"code"`
@@ -273,7 +273,7 @@ func retryAfter(header http.Header) time.Duration {
 	return 0
 }
 
-// Event is what a webhook says. Other kinds than PAID have an EventType; only those of a payment have a PaymentID.
+// Event is the content of a webhook. Kinds other than PAID have an EventType. Only events of a payment have a PaymentID.
 type Event struct {
 	EventID               string            `json:"event_id"`
 	EventType             string            `json:"event_type"`
@@ -286,7 +286,7 @@ type Event struct {
 	Description           string            `json:"description"`
 	OrderID               string            `json:"order_id"`
 	Metadata              map[string]string `json:"metadata"`
-	// Accepted: the transfer pays because somebody accepted it; then Transfer says what came.
+	// Accepted: the transfer pays because a person accepted it. Transfer then has its amount.
 	Accepted bool            `json:"accepted"`
 	Transfer *UnmatchedMoney `json:"transfer"`
 	// Candidates are your payments that an unmatched transfer may be for.
@@ -296,7 +296,7 @@ type Event struct {
 	CandidateTransfers int `json:"candidate_transfers"`
 }
 
-// UnmatchedMoney is a transfer that does not pay by itself. Reason is nil when no payment can be meant.
+// UnmatchedMoney is a transfer that does not pay by itself. Reason is nil when it cannot be for any payment.
 type UnmatchedMoney struct {
 	Amount         string    `json:"amount"`
 	Reason         *string   `json:"reason"`
@@ -305,13 +305,13 @@ type UnmatchedMoney struct {
 	BlockTimestamp time.Time `json:"block_timestamp"`
 }
 
-// ErrWebhook is why a request is not to be believed; the sender need not be told.
+// ErrWebhook says why a request must not be trusted. The sender doesn't need to know it.
 type ErrWebhook string
 
 func (e ErrWebhook) Error() string { return string(e) }
 
 // ErrConfiguration says that your keys or your clock cannot verify any request. It says nothing about the request, so answer 500: the
-// sender repeats the event, and nothing is lost once the configuration is right. It never holds a key.
+// sender repeats the event, and nothing is lost once the configuration is right. It never contains a key.
 type ErrConfiguration string
 
 func (e ErrConfiguration) Error() string { return string(e) }
@@ -321,15 +321,15 @@ const tolerance = 300
 // MaxBody is how much of a request to read; refuse a longer one with 413. The largest event has less than 10 KiB.
 const MaxBody = 1 << 16
 
-// signingKeyPattern has every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding.
-// An HMAC takes an empty key as well as any other, and then anybody can sign.
+// signingKeyPattern matches every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding.
+// An HMAC accepts an empty key like any other, and then anyone could sign.
 var signingKeyPattern = regexp.MustCompile(`^whsec_[A-Za-z0-9+/_-]{43,}=?$`)
 var timestampPattern = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// VerifyWebhook checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent.
-// What it says is still to be compared with the order: that it is one of yours, its amount, and the status PAID. The body is what came,
-// before any parser; keys are signing keys by their ids, of which the old one stays for five minutes after a rotation. The error is an
-// ErrWebhook, or an ErrConfiguration whatever the request is.
+// VerifyWebhook checks that a request to your endpoint is an event of Quittance: that these bytes were signed with one of your keys,
+// recently. You still have to compare its content with the order: that it is one of yours, its amount, and the status PAID. The body is the
+// raw body, before any parser. keys are signing keys by id; after a rotation keep the old one for five minutes. The error is an ErrWebhook,
+// or an ErrConfiguration for any request.
 func VerifyWebhook(rawBody []byte, header http.Header, keys map[string]string, now time.Time) (*Event, error) {
 	if err := checkConfiguration(keys, now); err != nil {
 		return nil, err
@@ -366,7 +366,8 @@ func VerifyWebhook(rawBody []byte, header http.Header, keys map[string]string, n
 	return event, nil
 }
 
-// CheckHeader says whether the headers of a webhook are there. Call it before you read the body, so that a stranger's body is never read.
+// CheckHeader checks that the headers of a webhook exist. Call it before you read the body, so that the body of an unknown sender is never
+// read.
 func CheckHeader(header http.Header) error {
 	_, err := signedHeaders(header)
 	return err
@@ -374,7 +375,7 @@ func CheckHeader(header http.Header) error {
 
 func signedHeaders(header http.Header) (values [4]string, err error) {
 	for i, name := range [...]string{"X-Service-Timestamp", "X-Service-Signature", "X-Service-Event-Id", "X-Service-Key-Id"} {
-		// One that is there twice has no value that both sides agree on.
+		// A header that occurs twice has no value on which both sides agree.
 		if len(header[name]) != 1 || header[name][0] == "" {
 			return values, ErrWebhook("header_missing")
 		}
@@ -383,7 +384,7 @@ func signedHeaders(header http.Header) (values [4]string, err error) {
 	return values, nil
 }
 
-// checkConfiguration names no id: where somebody has mixed the two up, it is the key.
+// checkConfiguration names no id: if id and key were swapped, it is the key.
 func checkConfiguration(keys map[string]string, now time.Time) error {
 	if now.IsZero() {
 		return ErrConfiguration("the clock must be a time")

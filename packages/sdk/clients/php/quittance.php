@@ -3,20 +3,20 @@
 declare(strict_types=1);
 
 /**
- * Client of the Quittance API and verification of its webhooks: PHP 8.1 or newer, with OpenSSL for https, nothing else.
- * Copy this file into your project.
+ * Client of the Quittance API and verification of its webhooks. Needs PHP 8.1 or newer, with OpenSSL for https, and nothing else. Copy this
+ * file into your project.
  */
 
 namespace Quittance;
 
-/** A call that did not succeed. `errorCode` decides what to do: one of the API's, or `no_answer`, or `unreadable_answer`. */
+/** A failed call. `errorCode` decides what to do: one of the API's codes, or `no_answer`, or `unreadable_answer`. */
 final class QuittanceError extends \RuntimeException
 {
-    /** Of a creation: repeat it with this key, and no second payment is made. */
+    /** Set for a creation: repeat it with this key, and no second payment is created. */
     public ?string $idempotencyKey = null;
 
     /**
-     * @param ?float $retryAfter seconds that the server asks to wait; null where it does not say
+     * @param ?float $retryAfter seconds that the server asks to wait; null if it does not say
      * @param list<array{field: string, reason: string}> $invalidFields
      */
     public function __construct(
@@ -30,15 +30,15 @@ final class QuittanceError extends \RuntimeException
     }
 }
 
-/** The account of one merchant. Each call is repeated, with the same idempotency key, after 429, 503 and no answer. */
+/** One merchant's account. Each call is repeated, with the same idempotency key, after 429, 503 or no answer. */
 final class Client
 {
     private const FIRST_DELAY_SECONDS = 0.25;
 
     /**
      * @param string $baseUrl everything before /api/v1
-     * @param float $timeout seconds for which one attempt may hear nothing from the server
-     * @param float $maxRetryDelay the longest pause between two attempts in seconds; when more is asked for, the error is thrown
+     * @param float $timeout seconds without data from the server after which an attempt fails
+     * @param float $maxRetryDelay the longest pause between two attempts in seconds; if the server asks for more, the error is thrown
      */
     public function __construct(
         private readonly string $baseUrl,
@@ -54,7 +54,7 @@ final class Client
      * Creates a payment; send the customer to its `payment_url`.
      *
      * @param array<string, mixed> $payment `amount` (text), `merchant_wallet`, `description`, and the optional fields of the API
-     * @param ?string $idempotencyKey names this creation. Take what your order is called, so that a crash in between costs nothing.
+     * @param ?string $idempotencyKey identifies this creation. Use your order's id, so that you can repeat it after a crash.
      * @throws QuittanceError
      */
     public function createPayment(array $payment, ?string $idempotencyKey = null): array
@@ -62,13 +62,13 @@ final class Client
         return $this->request('POST', '/payments', $payment, $idempotencyKey ?? bin2hex(random_bytes(16)));
     }
 
-    /** A payment as it is now, with the transfers that were probably meant for it. @throws QuittanceError */
+    /** The current state of a payment, with the transfers that may be for it. @throws QuittanceError */
     public function getPaymentDetails(string $paymentId): array
     {
         return $this->request('GET', '/payments/' . rawurlencode($paymentId) . '/details');
     }
 
-    /** What whoever has the link may know; takes the link or the token at its end, and needs no API key. @throws QuittanceError */
+    /** What anyone with the link can see. Takes the link or the token at its end, and needs no API key. @throws QuittanceError */
     public function getPublicStatus(string $paymentUrl): array
     {
         $token = substr($paymentUrl, (int) strrpos('/' . $paymentUrl, '/'));
@@ -133,7 +133,7 @@ final class Client
         ['timed_out' => $isTimedOut, 'wrapper_data' => $lines] = stream_get_meta_data($stream);
         fclose($stream);
         [$status, $headers] = self::readHead($lines);
-        // PHP tells neither of a body that stands still nor of one that breaks off.
+        // PHP reports neither a body that stops arriving nor a truncated one.
         if ($body === false || $isTimedOut || strlen($body) < (int) ($headers['content-length'] ?? 0)) {
             throw new QuittanceError('no_answer', "$noAnswer in full");
         }
@@ -141,13 +141,13 @@ final class Client
         if ($status < 200 || $status > 299) {
             throw self::errorOf($status, $headers, $answer ?? []);
         }
-        $notOurs = "$status: the answer is no JSON object, so it is not the API's; is the base URL right?";
+        $notOurs = "$status: the answer is not a JSON object, so it is not the API's; is the base URL right?";
         return $answer ?? throw new QuittanceError('unreadable_answer', $notOurs, $status);
     }
 
     /**
      * @param list<string> $lines
-     * @return array{int, array<string, string>} the status, and headers by their names in lower case
+     * @return array{int, array<string, string>} the status, and headers by lower-case name
      */
     private static function readHead(array $lines): array
     {
@@ -155,7 +155,7 @@ final class Client
         $headers = [];
         foreach ($lines as $line) {
             if (preg_match('~^HTTP/\S+ ([0-9]{3})~', $line, $match)) {
-                // A line of an interim answer, such as 100, may precede the last one.
+                // The lines of an interim answer, such as 100, may come before those of the final one.
                 [$status, $headers] = [(int) $match[1], []];
             } elseif (str_contains($line, ':')) {
                 [$name, $value] = explode(':', $line, 2);
@@ -165,7 +165,7 @@ final class Client
         return [$status, $headers];
     }
 
-    /** @param array<string, mixed> $body empty where it is none of the API's: an edge or a proxy may answer with a page */
+    /** @param array<string, mixed> $body empty if it is not the API's: an edge or a proxy may answer with a page */
     private static function errorOf(int $status, array $headers, array $body): QuittanceError
     {
         $detail = $body['detail'] ?? null;
@@ -197,7 +197,7 @@ final class Client
     }
 }
 
-/** The request is not to be believed. `problem` says why; the sender need not be told. */
+/** The request must not be trusted. `problem` says why; the sender doesn't need to know it. */
 final class WebhookError extends \RuntimeException
 {
     public function __construct(public readonly string $problem)
@@ -207,8 +207,8 @@ final class WebhookError extends \RuntimeException
 }
 
 /**
- * Your keys cannot verify any request. It says nothing about the request, so answer 500: the sender repeats the event, and nothing is lost
- * once the configuration is right. The message never holds a key.
+ * Your keys cannot verify any request. This says nothing about the request, so answer 500: the sender repeats the event, and nothing is
+ * lost once the configuration is right. The message never contains a key.
  */
 final class ConfigurationError extends \LogicException
 {
@@ -220,21 +220,21 @@ const TOLERANCE_SECONDS = 300;
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * Every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding. An HMAC takes an empty key
- * as well as any other, and then anybody can sign.
+ * Every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding. An HMAC accepts an empty
+ * key like any other, and then anyone could sign.
  */
 const SIGNING_KEY = '~^whsec_[A-Za-z0-9+/_-]{43,}=?$~D';
 
 /**
- * Checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent. What it says is
- * still to be compared with the order: that it is one of yours, its amount, and the status PAID.
+ * Checks that a request to your endpoint is an event of Quittance: that these bytes were signed with one of your keys, recently. You still
+ * have to compare its content with the order: that it is one of yours, its amount, and the status PAID.
  *
- * @param string $rawBody the bytes as they came: file_get_contents('php://input', length: MAX_BODY_BYTES + 1), after checkHeaders()
- * @param array<string, string|list<string>> $headers by name in any case: getallheaders(), or what a framework has
- * @param array<string, string> $keys signing keys by their ids. After a rotation the old one stays for five minutes.
- * @param ?int $now Unix seconds, the clock's unless given; PHP itself throws a TypeError for NAN, INF and text
- * @throws WebhookError when it is not to be believed
- * @throws ConfigurationError when the keys are wrong, whatever the request is
+ * @param string $rawBody the raw bytes: file_get_contents('php://input', length: MAX_BODY_BYTES + 1), after checkHeaders()
+ * @param array<string, string|list<string>> $headers by name in any case: getallheaders(), or a framework's headers
+ * @param array<string, string> $keys signing keys by id. After a rotation keep the old one for five minutes.
+ * @param ?int $now Unix seconds, by default the clock's; PHP itself throws a TypeError for NAN, INF and text
+ * @throws WebhookError when the request must not be trusted
+ * @throws ConfigurationError when the keys are wrong, for any request
  */
 function verifyWebhook(string $rawBody, array $headers, #[\SensitiveParameter] array $keys, ?int $now = null): array
 {
@@ -258,7 +258,7 @@ function verifyWebhook(string $rawBody, array $headers, #[\SensitiveParameter] a
 }
 
 /**
- * Whether the headers of a webhook are there. Call it before you read the body, so that a stranger's body is never read.
+ * Checks that the headers of a webhook exist. Call it before you read the body, so that the body of an unknown sender is never read.
  *
  * @param array<string, string|list<string>> $headers
  * @return array{string, string, string, string} timestamp, signature, event id and key id
@@ -270,7 +270,7 @@ function checkHeaders(array $headers): array
     return array_map(fn (string $name): string => onlyHeader($headers, $name), $names);
 }
 
-/** @throws ConfigurationError without an id: where somebody has mixed the two up, it is the key */
+/** @throws ConfigurationError without an id: if id and key were swapped, it is the key */
 function checkKeys(#[\SensitiveParameter] array $keys): void
 {
     if (array_is_list($keys)) {
@@ -283,7 +283,7 @@ function checkKeys(#[\SensitiveParameter] array $keys): void
     }
 }
 
-/** One that is there twice has no value that both sides agree on. */
+/** A header that occurs twice has no value on which both sides agree. */
 function onlyHeader(array $headers, string $name): string
 {
     $values = [];

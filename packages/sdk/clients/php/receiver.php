@@ -3,13 +3,13 @@
 declare(strict_types=1);
 
 /**
- * A shop in small: takes an order, creates its payment, and receives the webhook that says it is paid. Beside quittance.php:
+ * A small shop: takes an order, creates its payment, and receives the webhook that says it is paid. Put it next to quittance.php:
  *
  *   php receiver.php order 1007 49.90       creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
- *   php -S 127.0.0.1:3000 receiver.php      takes webhooks; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
+ *   php -S 127.0.0.1:3000 receiver.php      accepts webhooks; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
  *
- * In production the second is for PHP-FPM behind a server that ends TLS. It needs the extension pdo_sqlite. PHP takes a body of up to
- * post_max_size before this file runs: give the server in front the same limit as this one, such as nginx's client_max_body_size 64k.
+ * In production, run the second with PHP-FPM behind a server that terminates TLS. It needs the extension pdo_sqlite. PHP reads a body of up
+ * to post_max_size before this file runs: give the server in front the same limit as here, such as nginx's client_max_body_size 64k.
  */
 
 use Quittance\Client;
@@ -31,7 +31,7 @@ function database(): PDO
     return $database;
 }
 
-/** @return int how many rows it changed */
+/** @return int the number of changed rows */
 function change(PDO $database, string $sql, array $values): int
 {
     $statement = $database->prepare($sql);
@@ -48,13 +48,13 @@ function placeOrder(string $orderId, string $amount): void
         'description' => "Order $orderId",
         'order_id' => $orderId,
     ], "order-$orderId");
-    // `amount` of the answer is what has to come: with a unique amount a little more than the price.
+    // `amount` of the answer is what the customer has to send: with a unique amount a little more than the price.
     $row = [$orderId, $payment['payment_id'], $payment['amount']];
     change(database(), 'insert or ignore into shop_order (order_id, payment_id, amount) values (?, ?, ?)', $row);
     echo $payment['payment_url'], "\n";
 }
 
-/** Notes the event and does its work in one transaction, so that an event that comes twice, or twice at once, works once. */
+/** Records the event and does its work in one transaction, so that an event that arrives twice, or twice at once, has one effect. */
 function handleOnce(array $event): void
 {
     $database = database();
@@ -69,14 +69,14 @@ function handleOnce(array $event): void
     }
 }
 
-/** Only an order of ours, of this amount, that nothing has paid yet. What ships goods belongs into the same transaction. */
+/** Only one of our orders, with this amount, that is not paid yet. Code that ships goods belongs in the same transaction. */
 function markPaid(PDO $database, array $event): bool
 {
     $sql = 'update shop_order set paid_by = ? where payment_id = ? and amount = ? and paid_by is null';
     return change($database, $sql, [$event['event_id'], $event['payment_id'], $event['expected_amount']]) === 1;
 }
 
-/** @return int the status to answer */
+/** @return int the status of the answer */
 function receive(): int
 {
     if ($_SERVER['REQUEST_METHOD'] !== 'POST') {
@@ -88,7 +88,7 @@ function receive(): int
     try {
         $headers = getallheaders();
         checkHeaders($headers);
-        // A length may be missing, or a lie.
+        // The length may be missing or wrong.
         $body = file_get_contents('php://input', length: MAX_BODY_BYTES + 1);
         if (strlen($body) > MAX_BODY_BYTES) {
             return 413;
@@ -98,7 +98,7 @@ function receive(): int
     } catch (WebhookError) {
         return 400;
     } catch (Throwable $error) {
-        // It could not be saved, or our keys are wrong, so it must come again.
+        // The event could not be saved, or our keys are wrong, so it must be sent again.
         error_log((string) $error);
         return 500;
     }

@@ -1,4 +1,4 @@
-"""Client of the Quittance API and verification of its webhooks: Python 3.9 or newer, nothing else. Copy this file into your project."""
+"""Client of the Quittance API and verification of its webhooks. Needs Python 3.9 or newer. Copy this file into your project."""
 
 import hashlib
 import hmac
@@ -19,30 +19,30 @@ FIRST_DELAY_SECONDS = 0.25
 TOLERANCE_SECONDS = 300
 # The largest event has less than 10 KiB. Read no more of a request than this, and refuse a longer one with 413.
 MAX_BODY_BYTES = 65_536
-# Every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding. An HMAC takes an empty
-# key as well as any other, and then anybody can sign.
+# Every signing key that was ever issued: 32 random bytes in base64url, or in standard base64 with its padding. An HMAC accepts an empty key
+# like any other, and then anyone could sign.
 SIGNING_KEY = re.compile(r"whsec_[A-Za-z0-9+/_-]{43,}=?")
 
 
 class QuittanceError(Exception):
-    """A call that did not succeed. `code` decides what to do: one of the API's, or `no_answer`, or `unreadable_answer`."""
+    """A failed call. `code` decides what to do: one of the API's codes, or `no_answer`, or `unreadable_answer`."""
 
     def __init__(self, code, message, status=None, retry_after=None, invalid_fields=(), idempotency_key=None):
         super().__init__(message)
         self.code = code
         self.status = status
-        self.retry_after = retry_after  # Seconds that the server asks to wait; None where it does not say.
+        self.retry_after = retry_after  # Seconds that the server asks to wait; None if it does not say.
         self.invalid_fields = list(invalid_fields)
-        self.idempotency_key = idempotency_key  # Of a creation: repeat it with this key, and no second payment is made.
+        self.idempotency_key = idempotency_key  # For a creation: repeat it with this key, and no second payment is created.
 
 
 class Quittance:
     """
-    The account of one merchant. Each call is repeated, with the same idempotency key, after 429, 503 and no answer.
+    One merchant's account. Each call is repeated, with the same idempotency key, after 429, 503 or no answer.
 
     :param base_url: everything before /api/v1.
-    :param timeout: seconds for which one attempt may hear nothing from the server.
-    :param max_retry_delay: the longest pause between two attempts in seconds; when more is asked for, the error is raised.
+    :param timeout: seconds without data from the server after which an attempt fails.
+    :param max_retry_delay: the longest pause between two attempts in seconds; if the server asks for more, the error is raised.
     """
 
     def __init__(self, base_url, api_key=None, timeout=10.0, max_retries=4, max_retry_delay=10.0):
@@ -57,17 +57,17 @@ class Quittance:
         Creates a payment; send the customer to its `payment_url`.
 
         :param payment: `amount` (text), `merchant_wallet`, `description`, and the optional fields of the API.
-        :param idempotency_key: names this creation. Take what your order is called, so that a crash in between costs nothing.
+        :param idempotency_key: identifies this creation. Use your order's id, so that you can repeat it after a crash.
         """
         key = idempotency_key if idempotency_key is not None else str(uuid.uuid4())
         return self._request("POST", "/payments", payment, idempotency_key=key)
 
     def get_payment_details(self, payment_id):
-        """A payment as it is now, with the transfers that were probably meant for it."""
+        """The current state of a payment, with the transfers that may be for it."""
         return self._request("GET", f"/payments/{_quote(payment_id)}/details")
 
     def get_public_status(self, payment_url):
-        """What whoever has the link may know; takes the link or the token at its end, and needs no API key."""
+        """What anyone with the link can see. Takes the link or the token at its end, and needs no API key."""
         return self._request("GET", f"/payments/{_quote(payment_url.rsplit('/', 1)[-1])}", is_public=True)
 
     def _request(self, method, path, payload=None, idempotency_key=None, is_public=False):
@@ -102,13 +102,13 @@ class Quittance:
             raise QuittanceError("no_answer", f"{request.method} {request.selector}: {error!r}") from error
         answer = _json_object(body)
         if answer is None:
-            message = f"{status}: the answer is no JSON object, so it is not the API's; is the base URL right?"
+            message = f"{status}: the answer is not a JSON object, so it is not the API's; is the base URL right?"
             raise QuittanceError("unreadable_answer", message, status)
         return answer
 
 
 class WebhookError(Exception):
-    """The request is not to be believed. `problem` says why; the sender need not be told."""
+    """The request must not be trusted. `problem` says why; the sender doesn't need to know it."""
 
     def __init__(self, problem):
         super().__init__(problem)
@@ -117,22 +117,22 @@ class WebhookError(Exception):
 
 class ConfigurationError(Exception):
     """
-    Your keys or your clock cannot verify any request. It says nothing about the request, so answer 500: the sender repeats the event,
-    and nothing is lost once the configuration is right. The message never holds a key.
+    Your keys or your clock cannot verify any request. This says nothing about the request, so answer 500: the sender repeats the event,
+    and nothing is lost once the configuration is right. The message never contains a key.
     """
 
 
 def verify_webhook(raw_body, headers, keys, now=None):
     """
-    Checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent. What it says
-    is still to be compared with the order: that it is one of yours, its amount, and the status PAID.
+    Checks that a request to your endpoint is an event of Quittance: that these bytes were signed with one of your keys, recently. You still
+    have to compare its content with the order: that it is one of yours, its amount, and the status PAID.
 
-    :param raw_body: the bytes as they came, before any parser; read at most MAX_BODY_BYTES, after check_headers().
+    :param raw_body: the raw bytes, before any parser; read at most MAX_BODY_BYTES, after check_headers().
     :param headers: a mapping, or pairs, in any case.
-    :param keys: signing keys by their ids. After a rotation the old one stays for five minutes.
-    :param now: Unix seconds, the clock's unless given.
-    :raises WebhookError: when it is not to be believed.
-    :raises ConfigurationError: when `keys` or `now` are wrong, whatever the request is.
+    :param keys: signing keys by id. After a rotation keep the old one for five minutes.
+    :param now: Unix seconds, by default the clock's.
+    :raises WebhookError: when the request must not be trusted.
+    :raises ConfigurationError: when `keys` or `now` are wrong, for any request.
     """
     _check_configuration(keys, now)
     timestamp, signature, event_id, key_id = check_headers(headers)
@@ -144,7 +144,7 @@ def verify_webhook(raw_body, headers, keys, now=None):
         raise WebhookError("key_unknown")
     signed = timestamp.encode() + b"." + raw_body
     expected = "v1=" + hmac.new(keys[key_id].encode(), signed, hashlib.sha256).hexdigest()
-    # The form comes first: texts beyond ASCII cannot be compared.
+    # The format is checked first, because texts beyond ASCII cannot be compared.
     if not re.fullmatch("v1=[0-9a-f]{64}", signature) or not hmac.compare_digest(signature, expected):
         raise WebhookError("signature_wrong")
     event = _json_object(raw_body)
@@ -157,7 +157,7 @@ def verify_webhook(raw_body, headers, keys, now=None):
 
 def check_headers(headers):
     """
-    Whether the headers of a webhook are there. Call it before you read the body, so that a stranger's body is never read.
+    Checks that the headers of a webhook exist. Call it before you read the body, so that the body of an unknown sender is never read.
 
     :returns: timestamp, signature, event id and key id.
     :raises WebhookError: `header_missing`
@@ -168,19 +168,19 @@ def check_headers(headers):
 
 def _check_configuration(keys, now):
     is_number = isinstance(now, numbers.Real) and not isinstance(now, bool)
-    # Neither NaN nor an infinite number passes the comparison.
+    # NaN and infinite numbers fail this comparison.
     if now is not None and not (is_number and abs(now) < math.inf):
         raise ConfigurationError("the clock must be a number of seconds")
     values = list(keys.values()) if hasattr(keys, "values") else []
     if not values:
         raise ConfigurationError("there must be signing keys, by their ids")
-    # No id is named: where somebody has mixed the two up, it is the key.
+    # No id is named: if id and key were swapped, it is the key.
     if not all(isinstance(key, str) and SIGNING_KEY.fullmatch(key) for key in values):
         raise ConfigurationError("every signing key must be whsec_ and at least 43 characters of base64")
 
 
 def _only_header(headers, name):
-    """One that is there twice has no value that both sides agree on."""
+    """A header that occurs twice has no value on which both sides agree."""
     pairs = headers.items() if hasattr(headers, "items") else headers
     values = [value for key, value in pairs if key.lower() == name.lower()]
     if len(values) != 1 or not isinstance(values[0], str) or values[0] == "":
@@ -199,7 +199,7 @@ _opener = urllib.request.build_opener(_NoRedirects)
 
 
 def _error_of(response):
-    """Of an answer that is no success. Its body may be anything: an edge or a proxy may answer with a page."""
+    """The error for an answer that is not a success. Its body may be anything: an edge or a proxy may answer with a page."""
     try:
         body = _json_object(response.read()) or {}
     except (OSError, http.client.HTTPException):

@@ -1,10 +1,10 @@
 """
-A shop in small: takes an order, creates its payment, and receives the webhook that says it is paid. Beside quittance.py:
+A small shop: takes an order, creates its payment, and receives the webhook that says it is paid. Put it next to quittance.py:
 
   python3 receiver.py order 1007 49.90    creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
   python3 receiver.py                     listens on PORT; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
 
-TLS is for the server in front of it to end.
+Terminate TLS in a server in front of it.
 """
 
 import json
@@ -39,7 +39,7 @@ def place_order(order_id, amount):
         },
         idempotency_key=f"order-{order_id}",
     )
-    # `amount` of the answer is what has to come: with a unique amount a little more than the price.
+    # `amount` of the answer is what the customer has to send: with a unique amount a little more than the price.
     row = (order_id, payment["payment_id"], payment["amount"])
     with closing(database()) as connection:
         connection.execute("insert or ignore into shop_order (order_id, payment_id, amount) values (?, ?, ?)", row)
@@ -47,7 +47,7 @@ def place_order(order_id, amount):
 
 
 def handle_once(event):
-    """Notes the event and does its work in one transaction, so that an event that comes twice, or twice at once, works once."""
+    """Records the event and does its work in one transaction, so that an event that arrives twice, or twice at once, has one effect."""
     with closing(database()) as connection:
         connection.execute("begin immediate")
         is_new = connection.execute("insert or ignore into event values (?)", (event["event_id"],)).rowcount == 1
@@ -60,7 +60,7 @@ def handle_once(event):
 
 
 def mark_paid(connection, event):
-    """Only an order of ours, of this amount, that nothing has paid yet. What ships goods belongs into the same transaction."""
+    """Only one of our orders, with this amount, that is not paid yet. Code that ships goods belongs in the same transaction."""
     paid = connection.execute(
         "update shop_order set paid_by = ? where payment_id = ? and amount = ? and paid_by is null",
         (event["event_id"], event["payment_id"], event["expected_amount"]),
@@ -81,28 +81,28 @@ class Receiver(BaseHTTPRequestHandler):
             check_headers(self.headers)
         except WebhookError:
             return self.answer(400)
-        # Too slow a body ends the connection, by `timeout`.
+        # If the body arrives too slowly, `timeout` closes the connection.
         body = self.rfile.read(length)
         try:
             handle_once(verify_webhook(body, self.headers, json.loads(os.environ["SIGNING_KEYS"])))
         except WebhookError:
             return self.answer(400)
         except Exception as error:
-            # It could not be saved, or our keys are wrong, so it must come again.
+            # The event could not be saved, or our keys are wrong, so it must be sent again.
             print(repr(error), file=sys.stderr, flush=True)
             return self.answer(500)
         self.answer(204)
 
     def announced_length(self):
-        """None unless the head says it once: another part of the way may read the other length, or chunks."""
+        """None unless the headers have it once: a proxy on the way may use the other length, or chunks."""
         lengths = self.headers.get_all("Content-Length", [])
         if "Transfer-Encoding" in self.headers or len(lengths) != 1:
             return None
-        # Python refuses to read a number of thousands of digits.
+        # Python refuses to parse a number of thousands of digits.
         return int(lengths[0]) if re.fullmatch("[0-9]{1,18}", lengths[0]) else None
 
     def answer(self, status):
-        # Every answer ends the connection, so that the rest of a body that was not read is never a request.
+        # Every answer closes the connection, so that the unread rest of a body is never read as a request.
         self.send_response(status)
         self.send_header("Connection", "close")
         self.end_headers()

@@ -1,46 +1,46 @@
 import type { Differences, Event, RehearsedPayment, SigningKey } from './events.ts';
 import { isTaken, told, type Answer } from './send.ts';
 
-/** What checks are made with. */
+/** What a check can use. */
 export type Stage = {
-  /** The present key, and the one before it if it is known. */
+  /** The current key, and the previous one if it is known. */
   keys: readonly [SigningKey, SigningKey?];
   timeoutMs: number;
-  /** Whether the receiver knows the payments, and so their amounts. */
+  /** Whether the receiver knows the payments and their amounts. */
   knowsPayments: boolean;
-  /** One that nothing was sent about. */
+  /** A payment about which nothing was sent yet. */
   nextPayment(): RehearsedPayment;
   deliver(event: Event, differences?: Differences): Promise<Answer>;
-  /** Delivers a genuine PAID event: if it is taken, an effect is waited for. */
+  /** Delivers a genuine PAID event. If it is accepted, an effect is expected. */
   pay(payment: RehearsedPayment, event?: Event, differences?: Differences): Promise<Answer>;
-  /** What had to be refused, and how it was answered. */
+  /** Requests that had to be refused, with their answers. */
   refusals: { what: string; answer: Answer }[];
-  /** How long the slowest answer to something genuine took, that was taken. */
+  /** The longest time of an accepted answer to a genuine event. */
   slowestMs: number;
 };
 
 /** How often payments have been fulfilled since the rehearsal began. */
 export type Effects = {
   of(payment: RehearsedPayment): number;
-  /** Counted under no payment, such as `null`. */
+  /** Effects counted for no payment, such as `null`. */
   ofNobody: number;
 };
 
 export type Result = 'ok' | 'fault' | 'advice' | 'unseen';
 export type Verdict = { result: Result; seen?: string; todo?: string };
 
-/** Asked when everything has been sent; effects are null where they cannot be seen. */
+/** Called when everything has been sent; effects are null if they cannot be counted. */
 export type Judge = (effects: Effects | null) => Verdict;
 
 export type Check = {
   id: string;
-  /** The rule, as it must or should be. */
+  /** The rule, with must or should. */
   title: string;
   why: string;
   todo: string;
-  /** Checks whose faults explain what would be seen here. */
+  /** Checks whose faults explain the result of this one. */
   after?: readonly string[];
-  /** Sends what is to be sent. */
+  /** Sends the events of this check. */
   play(stage: Stage): Promise<Judge>;
 };
 
@@ -51,12 +51,12 @@ export const unseen = (seen: string): Verdict => ({ result: 'unseen', seen });
 
 export const withoutEffects = 'what happened behind the answers; --effects shows it';
 
-/** A request of a check, named by how it differs from a genuine one. */
+/** A request of a check, named by its difference from a genuine one. */
 type Probe = { what: string; event: Event; differences?: Differences };
 
 type Refusing = Omit<Check, 'play'> & { probes: (stage: Stage, payment: RehearsedPayment) => readonly Probe[] };
 
-/** A check of what must be refused, one after the other: no success, and no effect. */
+/** A check of requests that must be refused, one after the other: no success, and no effect. */
 export function refusing({ probes, ...check }: Refusing): Check {
   return {
     ...check,
@@ -66,7 +66,7 @@ export function refusing({ probes, ...check }: Refusing): Check {
       for (const { what, event, differences } of probes(stage, payment)) {
         const answer = await stage.deliver(event, differences);
         answered.push({ what, answer });
-        // Nor will it answer the others, and each would take the whole time.
+        // It won't answer the others either, and each would take the whole time.
         if (answer.status === null && answer.ms >= stage.timeoutMs) break;
       }
       stage.refusals.push(...answered);
@@ -112,7 +112,7 @@ export function taking({ events, atOnce = false, ...check }: Taking): Check {
   };
 }
 
-/** Those with the same answer together. */
+/** Groups requests with the same answer. */
 export function list(answered: readonly { what: string; answer: Answer }[]): string {
   const answers = [...new Set(answered.map(({ answer }) => told(answer)))];
   const askedFor = (text: string): string =>

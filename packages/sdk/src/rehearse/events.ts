@@ -3,7 +3,7 @@ import type { HttpRequest } from './send.ts';
 
 export type SigningKey = { id: string; key: string };
 
-/** A payment that events are about. The receiver need not know it, unless it looks its orders up. */
+/** A payment that events are about. The receiver need not know it, unless it looks up its orders. */
 export type RehearsedPayment = {
   payment_id: string;
   expected_amount: string;
@@ -24,7 +24,7 @@ export function inventPayment(): RehearsedPayment {
   return { payment_id: `pay_${id}`, expected_amount: '10.50', order_id: `rehearsal-${id.slice(0, 12)}` };
 }
 
-/** Fields and their order are those of a real event. */
+/** Fields and their order as in a real event. */
 export function paidEvent(payment: RehearsedPayment): Event {
   const { payment_id, expected_amount, description = 'Rehearsal', order_id, metadata, requested_amount } = payment;
   return {
@@ -41,7 +41,7 @@ export function paidEvent(payment: RehearsedPayment): Event {
   };
 }
 
-/** An event of another kind than PAID, such as `payment.expired` with EXPIRED. */
+/** An event of a kind other than PAID, such as `payment.expired` with EXPIRED. */
 export function notice(payment: RehearsedPayment, eventType: string, status: string): Event {
   const { event_id, ...fields } = paidEvent(payment);
   const noTransfer = { transaction_id: null, transaction_event_index: null };
@@ -85,21 +85,21 @@ export const testEvent = (): Event => ({
 /** How a request differs from a genuine one. */
 export type Differences = {
   method?: string;
-  /** Instead of the event as JSON. */
+  /** Used instead of the event as JSON. */
   body?: string;
-  /** What is signed, instead of the body. */
+  /** The signed text, instead of the body. */
   signedBody?: string;
   key?: SigningKey;
-  /** Unix seconds, or text of another form; it is signed as it is. */
+  /** Unix seconds, or an invalid text; it is signed as it is. */
   timestamp?: number | string;
-  /** Instead of the genuine ones; null leaves one out. */
+  /** Replace the genuine ones; null leaves one out. */
   headers?: Record<string, string | string[] | null>;
 };
 
 export const sign = (key: string, timestamp: string, body: string): string =>
   `v1=${createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex')}`;
 
-/** The request that delivers the event, but for the differences. */
+/** The request that delivers the event, with these differences. */
 export function delivery(event: Event, presentKey: SigningKey, differences: Differences = {}): HttpRequest {
   const { method = 'POST', body = JSON.stringify(event), signedBody = body, key = presentKey } = differences;
   const timestamp = String(differences.timestamp ?? unixNow());

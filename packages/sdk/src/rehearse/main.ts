@@ -10,10 +10,10 @@ const signingKeys = (keys: readonly (SigningKey | undefined)[]): string =>
 
 const help = `Usage: quittance-rehearse <url> [options]
 
-Plays the sender of webhooks to your own receiver: genuine events, repeated, forged, old, in any order and at once.
-Says what it does wrong, why that matters, and what to do. Only for a receiver whose effects do not matter.
+Acts as the sender of webhooks to your own receiver: genuine events, repeated, forged, old, in any order and at once.
+Reports what it does wrong, why that matters, and what to do. Only for a receiver whose effects do not matter.
 
-  --key <key_id>=<key>      a signing key that the receiver has; twice: the present one, then the one before it
+  --key <key_id>=<key>      a signing key that the receiver has; twice: the current one, then the previous one
   --effects <url>           answers how often each payment has been fulfilled: {"<payment_id or order_id>": 1, …}
   --payments <file>         JSON, ${PAYMENTS_NEEDED} or more unpaid payments that the receiver knows, each used once:
                             [{"payment_id": "pay_…", "expected_amount": "49.9037", "order_id": "1007"}, …]
@@ -33,7 +33,7 @@ try {
   process.exitCode = await main();
 } catch (error) {
   process.stderr.write(`quittance-rehearse: ${(error as Error).message}\n`);
-  if (error instanceof UsageError) process.stderr.write('--help tells more.\n');
+  if (error instanceof UsageError) process.stderr.write('See --help.\n');
   process.exitCode = 2;
 }
 
@@ -45,7 +45,8 @@ async function main(): Promise<number> {
   }
   const [url, ...more] = positionals;
   if (url === undefined || more.length > 0) throw new UsageError('give one URL, such as http://localhost:3000/webhook');
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new UsageError(`${url} is no http(s) URL`);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError(`${url} is not an http(s) URL`);
   const keys = keysFrom(values.key ?? []);
   const options: RehearsalOptions = {
     url,
@@ -97,7 +98,7 @@ function keysFrom(words: readonly string[]): RehearsalOptions['keys'] {
     if (at < 1 || at === word.length - 1) throw new UsageError('--key is <key_id>=<key>');
     return { id: word.slice(0, at), key: word.slice(at + 1) };
   });
-  if (more.length > 0) throw new UsageError('there are two keys at most: the present one, and the one before it');
+  if (more.length > 0) throw new UsageError('there are two keys at most: the current one, and the previous one');
   if (present === undefined) return REHEARSAL_KEYS;
   return older === undefined ? [present] : [present, older];
 }
@@ -114,15 +115,15 @@ async function readPayments(file: string): Promise<RehearsedPayment[]> {
   const isPayment = (each: Partial<RehearsedPayment> | null): boolean =>
     typeof each?.payment_id === 'string' && typeof each.expected_amount === 'string';
   if (!Array.isArray(payments) || !payments.every(isPayment))
-    throw new UsageError(`${file} is no array of payments with payment_id and expected_amount`);
+    throw new UsageError(`${file} is not an array of payments with payment_id and expected_amount`);
   if (payments.length < PAYMENTS_NEEDED)
     throw new UsageError(`${file} has ${payments.length} payments; ${PAYMENTS_NEEDED} are needed`);
   return payments as RehearsedPayment[];
 }
 
-/** @throws Error, also while the rehearsal runs, when there is no such answer. */
+/** @throws Error, also while the rehearsal runs, when the URL gives no such answer. */
 function effectsAt(url: string): NonNullable<RehearsalOptions['effects']> {
-  if (!URL.canParse(url)) throw new UsageError(`--effects ${url} is no URL`);
+  if (!URL.canParse(url)) throw new UsageError(`--effects ${url} is not a URL`);
   return async () => {
     const answer = await fetch(url).catch((error: unknown) => {
       throw new Error(`${url} does not tell effects: ${(error as Error).message}`);

@@ -5,12 +5,12 @@ const colours: Record<Result, string> = { ok: '32', fault: '1;31', advice: '33',
 const words: Record<Result, string> = { ok: 'ok', fault: 'FAULT', advice: 'advice', unseen: 'unseen' };
 const WIDTH = 110;
 
-/** The report for people: every check in a line, then each finding with its reason and what to do. */
+/** The report for people: one line for each check, then each finding with its reason and what to do. */
 export function printed({ checks, slowest_ms: slowestMs }: Report, isColoured: boolean): string {
   const paint = (result: Result, text: string): string =>
     isColoured ? `\u001b[${colours[result]}m${text}\u001b[0m` : text;
   const of = (result: Result): CheckReport[] => checks.filter((check) => check.result === result);
-  // Of the others there is nothing to tell then.
+  // In that case the others have no result.
   const isFirstFaulty = checks[0]?.result === 'fault';
   const findings = [...of('fault'), ...of('advice')];
   const counts = (['ok', 'fault', 'advice', 'unseen'] as const).map((result) => `${of(result).length} ${result}`);
@@ -33,7 +33,7 @@ export function printed({ checks, slowest_ms: slowestMs }: Report, isColoured: b
   ].join('\n');
 }
 
-/** Checks with the same reason together, and what no check can see. */
+/** Groups checks with the same reason, and adds what no check can see. */
 function notSeen(checks: readonly CheckReport[]): string[] {
   const reasons = [...new Set(checks.map(({ seen = '' }) => seen))];
   return reasons
@@ -44,8 +44,8 @@ function notSeen(checks: readonly CheckReport[]): string[] {
     ])
     .concat([
       '',
-      'From outside nobody sees whether the event and its effect are saved in one transaction, nor whether an error of your',
-      'database is answered with 5xx, so that the event comes again: look at the code for that.',
+      'No check from outside can see whether the event and its effect are saved in one transaction, or whether an error of your',
+      'database is answered with 5xx, so that the event is sent again: check your code for that.',
     ]);
 }
 

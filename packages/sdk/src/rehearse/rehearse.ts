@@ -15,19 +15,19 @@ import { delivery, inventPayment, paidEvent, type RehearsedPayment, type Signing
 import { isTaken, send, type Answer } from './send.ts';
 
 export type RehearsalOptions = {
-  /** Of the receiver. */
+  /** URL of the receiver. */
   url: string;
-  /** That the receiver has: the present one, and the one before it for a look at rotation. */
+  /** The receiver's keys: the current one, and the previous one to check rotation. */
   keys: readonly [SigningKey, SigningKey?];
-  /** Unpaid ones that the receiver knows, at least PAYMENTS_NEEDED; made up unless given. */
+  /** Unpaid payments that the receiver knows, at least PAYMENTS_NEEDED. Default: invented ones. */
   payments?: readonly RehearsedPayment[];
-  /** How often each payment was fulfilled, by payment_id or order_id; 0 for those that are not named. */
+  /** How often each payment was fulfilled, by payment_id or order_id; 0 for missing ones. */
   effects?: () => Promise<Readonly<Record<string, number>>>;
-  /** How long an answer may take, 15,000 unless given, as in production. */
+  /** How long an answer may take. Default: 15,000 ms, as in production. */
   timeoutMs?: number;
-  /** How long effects may lag behind the answers; 10,000 unless given. */
+  /** How long effects may lag behind the answers. Default: 10,000 ms. */
   effectsWaitMs?: number;
-  /** Told what is looked at next. */
+  /** Called with the title of the next check. */
   onCheck?: (title: string) => void;
 };
 
@@ -35,15 +35,15 @@ export type CheckReport = {
   id: string;
   title: string;
   result: Result;
-  /** What was seen, or why nothing was; not where all is well. */
+  /** What was seen, or why nothing was; not set for ok. */
   seen?: string;
   why: string;
-  /** Of faults and advice. */
+  /** Set for faults and advice. */
   todo?: string;
 };
 export type Report = { url: string; ok: boolean; checks: CheckReport[]; slowest_ms: number };
 
-/** The present key and the one before it where a receiver is given none of its own. They are no secret. */
+/** Default keys for a receiver without its own: the current and the previous one. They are not secret. */
 export const REHEARSAL_KEYS: readonly [SigningKey, SigningKey] = [
   { id: 'whk_0000000000000000000000000000000a', key: 'whsec_RehearsalOnlyNeverOnAServerPresentKeyAAAAAA' },
   { id: 'whk_0000000000000000000000000000000b', key: 'whsec_RehearsalOnlyNeverOnAServerOlderKeyAAAAAAAA' },
@@ -51,11 +51,11 @@ export const REHEARSAL_KEYS: readonly [SigningKey, SigningKey] = [
 
 export const PAYMENTS_NEEDED = 43;
 
-/** Plays the sender of webhooks to a receiver, and says what it does wrong. @throws Error when the effects cannot be read. */
+/** Acts as the sender of webhooks to a receiver, and reports its faults. @throws Error when the effects cannot be read. */
 export async function rehearse(options: RehearsalOptions): Promise<Report> {
   const { url, onCheck, effects, effectsWaitMs = 10_000 } = options;
   const { stage, paid, isGone } = stageFor(options);
-  // A copy: a caller may hand out the object that it counts in.
+  // A copy, because a caller may return the object that it counts in.
   const before = { ...(await effects?.()) };
   const judges = new Map<Check, Judge>();
   let notPlayed = '';
@@ -64,16 +64,16 @@ export async function rehearse(options: RehearsalOptions): Promise<Report> {
     const judge = await check.play(stage);
     const isFirst = judges.size === 0;
     judges.set(check, judge);
-    if (isFirst && judge(null).result !== 'ok') notPlayed = 'anything, because a genuine event was not taken';
+    if (isFirst && judge(null).result !== 'ok') notPlayed = 'anything, because a genuine event was not accepted';
     else if (await isGone()) {
       judges.set(check, () => gone);
       notPlayed = 'anything, because the receiver was gone';
     }
     if (notPlayed !== '') break;
   }
-  // Whatever was to come of the events before it has come when this one has had its effect.
+  // When this event has had its effect, the effects of the earlier ones are complete.
   if (notPlayed === '') await stage.pay(stage.nextPayment());
-  // A receiver that is gone may have been the one that tells effects.
+  // A stopped receiver may also be the one that reports effects.
   const isCounted = effects !== undefined && notPlayed === '';
   const counted = isCounted ? await count(effects, before, paid, effectsWaitMs) : null;
   const reports = judgeAll(judges, counted, notPlayed);
@@ -86,8 +86,8 @@ export async function rehearse(options: RehearsalOptions): Promise<Report> {
 }
 
 const gone: Verdict = {
-  ...fault('after this nothing listened any more'),
-  todo: 'Look at the log of the receiver: an error that nothing caught has ended it. Catch errors, and answer them.',
+  ...fault('after this the receiver no longer listened'),
+  todo: 'Check the receiver’s log: an uncaught error has ended it. Catch errors, and answer them.',
 };
 
 function stageFor({ url, keys, payments, timeoutMs = 15_000 }: RehearsalOptions) {
@@ -119,7 +119,7 @@ function stageFor({ url, keys, payments, timeoutMs = 15_000 }: RehearsalOptions)
     refusals: [],
     slowestMs: 0,
   };
-  /** A connection that broke, or was one too many, tells nothing yet: another one is tried. */
+  /** A broken or refused connection proves nothing yet, so another one is tried. */
   const isGone = async (): Promise<boolean> => {
     if (last === null || last.status !== null || last.ms >= timeoutMs) return false;
     return (await stage.deliver(paidEvent(inventPayment()))).problem === 'ECONNREFUSED';
@@ -127,7 +127,7 @@ function stageFor({ url, keys, payments, timeoutMs = 15_000 }: RehearsalOptions)
   return { stage, paid, isGone };
 }
 
-/** Waits until each payment that was paid has had an effect, or for as long as effects may lag behind. */
+/** Waits until each paid payment has had an effect, or until the time for late effects has passed. */
 async function count(
   read: NonNullable<RehearsalOptions['effects']>,
   before: Readonly<Record<string, number>>,
@@ -147,7 +147,7 @@ async function count(
   }
 }
 
-/** What a fault explains is not judged; effects that do not follow events tell nothing of the other checks. */
+/** Skips checks whose result a fault explains; effects that do not follow events say nothing about the other checks. */
 function judgeAll(judges: ReadonlyMap<Check, Judge>, counted: Effects | null, notPlayed: string): CheckReport[] {
   const faulty = new Map<string, string>();
   return checks.map((check) => {

@@ -3,15 +3,15 @@ import { request as requestHttps } from 'node:https';
 
 export type HttpRequest = {
   method: string;
-  /** Several values are sent as several headers of that name. */
+  /** Several values are sent as several headers with that name. */
   headers: Record<string, string | string[]>;
   body: string;
 };
 
-/** What became of one request: a status, or why there is none. */
+/** The result of one request: a status, or the reason why there is none. */
 export type Answer = { status: number | null; problem: string | null; ms: number };
 
-/** Sends on a connection of its own, follows no redirect, and waits for the status line alone, as Quittance does. Never throws. */
+/** Sends on a new connection, follows no redirect, and waits only for the status line, as Quittance does. Never throws. */
 export function send(url: URL, { method, headers, body }: HttpRequest, timeoutMs: number): Promise<Answer> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
@@ -27,7 +27,7 @@ export function send(url: URL, { method, headers, body }: HttpRequest, timeoutMs
     request.on('response', (response) => {
       done(response.statusCode ?? null, null);
       response.on('error', () => undefined).resume();
-      // A body without end must not keep the rehearsal from its own.
+      // An endless body must not keep the rehearsal running.
       response.socket.unref();
     });
     request.on('error', (error: NodeJS.ErrnoException) => done(null, error.code ?? error.message));
@@ -37,6 +37,6 @@ export function send(url: URL, { method, headers, body }: HttpRequest, timeoutMs
 
 export const isTaken = ({ status }: Answer): boolean => status !== null && status >= 200 && status < 300;
 
-/** Such as `answered 204`, or `no answer within 15 s`. */
+/** For example `answered 204`, or `no answer within 15 s`. */
 export const told = ({ status, problem }: Answer): string =>
   status === null ? (problem ?? 'no answer') : `answered ${status}`;

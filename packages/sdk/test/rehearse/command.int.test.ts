@@ -33,7 +33,7 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-/** What the command printed, and its exit code. */
+/** The command's output and exit code. */
 const run = (...words: string[]): Promise<{ code: unknown; out: string; errors: string }> =>
   new Promise((resolve) => {
     execFile(process.execPath, [program, ...words], (error, out, errors) =>
@@ -41,7 +41,7 @@ const run = (...words: string[]): Promise<{ code: unknown; out: string; errors: 
     );
   });
 
-test('a right receiver: exit code 0, and what was looked at', async () => {
+test('a correct receiver: exit code 0, and the list of checks', async () => {
   const { code, out } = await run(url, '--timeout', '60');
   expect(code).toBe(0);
   expect(out).toContain(`"${REHEARSAL_KEYS[0].id}":"${REHEARSAL_KEYS[0].key}"`);
@@ -73,7 +73,7 @@ test('a fault: exit code 1, what was seen, why it matters, what to do', async ()
   expect(finding).toMatch(/^ {2}Seen {2}310 s old, 600 s ahead: answered 204\n {2}Why .*\n(.*\n)*? {2}Do /);
 });
 
-test('--help tells the keys', async () => {
+test('--help shows the keys', async () => {
   const { code, out } = await run('--help');
   expect(code).toBe(0);
   expect(out).toContain(REHEARSAL_KEYS[1].key);
@@ -82,13 +82,13 @@ test('--help tells the keys', async () => {
 test.each([
   [[], 'give one URL'],
   [['a', 'b'], 'give one URL'],
-  [['localhost:3000'], 'no http(s) URL'],
+  [['localhost:3000'], 'not an http(s) URL'],
   [['http://localhost:1', '--what'], 'Unknown option'],
   [['http://localhost:1', '--key', 'whsec_1'], '<key_id>=<key>'],
   [['http://localhost:1', ...['1', '2', '3'].flatMap((id) => ['--key', `${id}=k`])], 'two keys at most'],
   [['http://localhost:1', '--timeout', 'soon'], 'a number of seconds'],
   [['http://localhost:1', '--timeout', '0'], 'a number of seconds'],
-  [['http://localhost:1', '--effects', 'here'], 'no URL'],
+  [['http://localhost:1', '--effects', 'here'], 'not a URL'],
   [['http://localhost:1', '--effects', 'http://127.0.0.1:1'], 'does not tell effects'],
   [['http://localhost:1', '--payments', '/nowhere'], 'ENOENT'],
 ])('wrong usage %j: exit code 2, and why', async (words, why) => {
@@ -97,7 +97,7 @@ test.each([
   expect(errors).toContain(why);
 });
 
-test('effects that are no counts are refused', async () => {
+test('effects that are not counts are refused', async () => {
   const { code, errors } = await run(url, '--effects', url);
   expect(code).toBe(2);
   expect(errors).toContain(`${url} does not tell effects: it answered 405`);
@@ -110,7 +110,7 @@ test('too few payments are refused', async () => {
   expect(errors).toContain(`${PAYMENTS_NEEDED} are needed`);
 });
 
-test('where a genuine event is not taken, nothing else is told', async () => {
+test('if a genuine event is not accepted, nothing else is reported', async () => {
   const { code, out } = await run(effectsUrl.replace(/:\d+/, ':1'));
   expect(code).toBe(1);
   expect(out).toContain('Seen  ECONNREFUSED');

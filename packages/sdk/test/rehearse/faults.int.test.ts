@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** Of a receiver that is right but for the changes. Effects come before answers here, so nothing need be waited for. */
+/** Rehearses with a receiver that is correct except for the changes. Effects come before answers here, so there is no wait. */
 async function rehearsalOf(changes: Partial<Steps>, { timeoutMs = 60_000, isSeen = true } = {}): Promise<Report> {
   const payments = Array.from({ length: PAYMENTS_NEEDED }, inventPayment);
   const { url, close, shop } = await startReceiver(changes, payments);
@@ -24,7 +24,7 @@ async function rehearsalOf(changes: Partial<Steps>, { timeoutMs = 60_000, isSeen
 const findings = ({ checks }: Report): string[] =>
   checks.flatMap(({ id, result }) => (result === 'fault' || result === 'advice' ? `${result} ${id}` : []));
 
-test('a right receiver has no finding, and everything is seen', async () => {
+test('a correct receiver has no finding, and everything is seen', async () => {
   const report = await rehearsalOf({});
   expect(report.checks.filter(({ result }) => result !== 'ok')).toEqual([]);
   expect(report.ok).toBe(true);
@@ -35,7 +35,7 @@ const paidOnly =
   (event, _headers, shop) =>
     event.status === 'PAID' ? take(event, shop) : 204;
 
-/** One fault each: what it is, the one finding, and how the receiver does it. */
+/** One fault each: its name, the only finding, and its implementation. */
 const planted: [string, string, Partial<Steps>][] = [
   ['redirects', 'fault genuine', { answer: () => 301 }],
   ['has other keys', 'fault genuine', { keyOf: () => 'whsec_another' }],
@@ -46,14 +46,14 @@ const planted: [string, string, Partial<Steps>][] = [
     { take: paidOnly((event, shop) => (isPriceRight(event, shop) && shop.fulfil(event), 204)) },
   ],
   [
-    'refuses events that it knows',
+    'refuses known events',
     'fault repeated',
     {
       take: (event, headers, shop) => (shop.events.has(event.event_id) ? 409 : right.take(event, headers, shop)),
     },
   ],
   [
-    'looks first and writes later',
+    'reads first and writes later',
     'fault copies',
     {
       take: paidOnly(async (event, shop) => {
@@ -65,7 +65,7 @@ const planted: [string, string, Partial<Steps>][] = [
     },
   ],
   [
-    'goes by event ids alone',
+    'uses only event ids',
     'advice one_order',
     {
       take: paidOnly((event, shop) => {
@@ -88,7 +88,7 @@ const planted: [string, string, Partial<Steps>][] = [
       },
     },
   ],
-  ['writes JSON anew', 'fault raw_body', { signedBytes: (body) => JSON.stringify(JSON.parse(body.toString())) }],
+  ['writes the JSON again', 'fault raw_body', { signedBytes: (body) => JSON.stringify(JSON.parse(body.toString())) }],
   ['reads Latin-1', 'fault text', { signedBytes: (body) => body.toString('latin1') }],
   ['takes 2 KiB', 'fault large', { maxBodyBytes: 2_048 }],
   [
@@ -96,9 +96,9 @@ const planted: [string, string, Partial<Steps>][] = [
     'fault unknown_fields',
     { take: (event, headers, shop) => ('tags' in event ? 400 : right.take(event, headers, shop)) },
   ],
-  ['wants its clock to be the sender’s', 'fault tolerance', { isRecent: (age) => Math.abs(age) <= 60 }],
+  ['allows almost no difference of clocks', 'fault tolerance', { isRecent: (age) => Math.abs(age) <= 60 }],
   [
-    'knows one key',
+    'has only one key',
     'fault rotation',
     { keyOf: (id) => (id === REHEARSAL_KEYS[0].id ? REHEARSAL_KEYS[0].key : undefined) },
   ],
@@ -107,35 +107,39 @@ const planted: [string, string, Partial<Steps>][] = [
   ['acts before it checks', 'fault signature', { first: (event, shop) => void right.take(event, {}, shop) }],
   ['answers 200 to everything', 'fault signature', { answer: () => 200 }],
   ['compares the beginning', 'fault whole_signature', { isSame: (given, expected) => expected.startsWith(given) }],
-  ['takes a missing signature', 'fault whole_signature', { isSame: (given, right) => given === '' || given === right }],
-  ['has an empty key for others', 'fault unknown_key', { keyOf: (id) => right.keyOf(id) ?? '' }],
-  ['makes a text of what is no key', 'fault unknown_key', { keyOf: (id) => String(right.keyOf(id)) }],
-  ['does not look at the time', 'fault timestamp', { isRecent: () => true }],
-  ['looks at the past only', 'fault timestamp', { isRecent: (age) => age <= 300 }],
-  ['takes an hour', 'fault timestamp', { isRecent: (age) => Math.abs(age) <= 3_600 }],
-  ['takes every number for a timestamp', 'fault timestamp_form', { isTimestamp: (text) => text !== '' }],
+  [
+    'accepts a missing signature',
+    'fault whole_signature',
+    { isSame: (given, right) => given === '' || given === right },
+  ],
+  ['uses an empty key for unknown ids', 'fault unknown_key', { keyOf: (id) => right.keyOf(id) ?? '' }],
+  ['converts a missing key to text', 'fault unknown_key', { keyOf: (id) => String(right.keyOf(id)) }],
+  ['does not check the time', 'fault timestamp', { isRecent: () => true }],
+  ['checks only the past', 'fault timestamp', { isRecent: (age) => age <= 300 }],
+  ['allows an hour', 'fault timestamp', { isRecent: (age) => Math.abs(age) <= 3_600 }],
+  ['accepts every number as a timestamp', 'fault timestamp_form', { isTimestamp: (text) => text !== '' }],
   ['does not compare event ids', 'fault event_id', { isOf: () => true }],
   [
     'reads the first timestamp and signs the last',
     'fault doubled_headers',
     { timestampOf: (request) => right.timestampOf(request).split(', ')[0] ?? '' },
   ],
-  ['takes an empty body for a ping', 'fault stranger', { isPing: (body) => body === '' }],
-  ['takes every method', 'fault method', { methods: ['POST', 'GET', 'PUT', 'DELETE'] }],
+  ['treats an empty body as a ping', 'fault stranger', { isPing: (body) => body === '' }],
+  ['accepts every method', 'fault method', { methods: ['POST', 'GET', 'PUT', 'DELETE'] }],
   [
     'refuses other kinds',
     'fault other_kinds',
     { take: (event, headers, shop) => (event.status === 'PAID' ? right.take(event, headers, shop) : 422) },
   ],
   [
-    'stumbles over null',
+    'fails for null',
     'fault other_kinds',
     {
       take: (event, headers, shop) => (event.payment_id === null ? 500 : right.take(event, headers, shop)),
     },
   ],
   [
-    'acts on everything but what it knows',
+    'acts on every unknown kind',
     'fault other_effects',
     {
       take: (event, headers, shop) =>
@@ -157,7 +161,7 @@ const planted: [string, string, Partial<Steps>][] = [
     },
   ],
   [
-    'takes back what has expired',
+    'undoes an order that has expired',
     'fault order',
     {
       take: (event, headers, shop) => {
@@ -169,7 +173,7 @@ const planted: [string, string, Partial<Steps>][] = [
     },
   ],
   [
-    'gives up what has expired',
+    'gives up an order that has expired',
     'fault order',
     {
       take: (event, headers, shop) => {
@@ -179,7 +183,7 @@ const planted: [string, string, Partial<Steps>][] = [
     },
   ],
   [
-    'does not look at the amount',
+    'does not check the amount',
     'fault amount',
     {
       take: paidOnly((event, shop) => {
@@ -188,7 +192,7 @@ const planted: [string, string, Partial<Steps>][] = [
       }),
     },
   ],
-  ['fails where it should refuse', 'advice refusals', { answer: (status) => (status === 401 ? 500 : status) }],
+  ['fails instead of refusing', 'advice refusals', { answer: (status) => (status === 401 ? 500 : status) }],
 ];
 
 test.each(planted)('a receiver that %s: %s', async (_fault, finding, changes) => {
@@ -199,7 +203,7 @@ test.each(planted)('a receiver that %s: %s', async (_fault, finding, changes) =>
 
 test('there is a receiver with its fault for every check', () => {
   const found = new Set(planted.map(([, finding]) => finding.split(' ')[1]));
-  // That one depends on time, and is tested by itself.
+  // That one depends on time, and has its own test.
   expect(checks.filter(({ id }) => !found.has(id))).toEqual([speed]);
 });
 
@@ -207,14 +211,14 @@ function isPriceRight(event: Event, shop: Shop): boolean {
   return shop.amounts.get(String(event.payment_id)) === event.expected_amount;
 }
 
-test('a receiver that never answers is not asked for more', async () => {
+test('a receiver that never answers gets no further requests', async () => {
   const report = await rehearsalOf({ answer: () => 0 }, { timeoutMs: 300 });
   expect(findings(report)).toEqual(['fault genuine']);
   expect(report.checks[0]).toMatchObject({ seen: 'no answer within 0.3 s' });
   expect(report.checks.slice(1).every(({ result }) => result === 'unseen')).toBe(true);
 });
 
-test('a receiver that what it refuses brings down: the check after which it was gone', async () => {
+test('a receiver that crashes on a refused request: the check after which it was gone', async () => {
   const report = await rehearsalOf({
     isSame: (given, expected) => {
       if (given.length !== expected.length) throw new RangeError('Input buffers must have the same byte length');
@@ -224,20 +228,20 @@ test('a receiver that what it refuses brings down: the check after which it was 
   });
   expect(findings(report)).toEqual(['fault whole_signature']);
   expect(report.checks.find(({ id }) => id === 'whole_signature')).toMatchObject({
-    seen: 'after this nothing listened any more',
+    seen: 'after this the receiver no longer listened',
   });
   expect(report.checks.at(-1)).toMatchObject({ result: 'unseen' });
 });
 
-test('where nothing listens', async () => {
+test('nothing listens at the URL', async () => {
   const { url, close } = await startReceiver({}, []);
   await close();
   const report = await rehearse({ url, keys: REHEARSAL_KEYS });
   expect(findings(report)).toEqual(['fault genuine']);
-  expect(report.checks[0]).toMatchObject({ seen: 'ECONNREFUSED', todo: 'Start the receiver there, or mend the URL.' });
+  expect(report.checks[0]).toMatchObject({ seen: 'ECONNREFUSED', todo: 'Start the receiver there, or fix the URL.' });
 });
 
-describe('what cannot be seen is not called right', () => {
+describe('what cannot be seen is not reported as ok', () => {
   const unseen = ({ checks }: Report): string[] => checks.flatMap(({ id, result }) => (result === 'unseen' ? id : []));
 
   test('without effects', async () => {
@@ -246,7 +250,7 @@ describe('what cannot be seen is not called right', () => {
     expect(unseen(report)).toEqual(['effect', 'repeated', 'copies', 'one_order', 'other_effects', 'order', 'amount']);
   });
 
-  test('without an older key', async () => {
+  test('without a previous key', async () => {
     const { url, close } = await startReceiver({}, []);
     closers.push(close);
     const report = await rehearse({ url, keys: [REHEARSAL_KEYS[0]] });
@@ -254,7 +258,7 @@ describe('what cannot be seen is not called right', () => {
   });
 });
 
-test('the payments that are needed are all used', async () => {
+test('all required payments are used', async () => {
   const payments = Array.from({ length: PAYMENTS_NEEDED - 1 }, inventPayment);
   const { url, close } = await startReceiver({}, payments);
   closers.push(close);
@@ -273,7 +277,7 @@ test('effects are counted from the beginning, by payment or by order', async () 
   expect(report.checks.filter(({ result }) => result !== 'ok')).toEqual([]);
 });
 
-test('answers that leave no room are advice', async () => {
+test('answers close to the time limit are advice', async () => {
   const slow = { slowestMs: 5_001, timeoutMs: 15_000 };
   expect((await speed.play(slow as Stage))(null)).toMatchObject({ result: 'advice' });
   slow.slowestMs = 5_000;

@@ -10,13 +10,13 @@ import { REHEARSAL_KEYS } from '../../src/rehearse/rehearse.ts';
 type Headers = IncomingMessage['headers'];
 export type Event = { event_id: string; payment_id: string | null; status: string; expected_amount: string };
 
-/** A receiver step by step, so that a test can do one of them wrongly. Each step that refuses answers a status, or null to go on. */
+/** A receiver in steps, so that a test can do one of them wrongly. A step that refuses returns a status, or null to continue. */
 export type Steps = {
   methods: readonly string[];
   /** Answered as a success. */
   isPing: (body: string) => boolean;
   maxBodyBytes: number;
-  /** Before anything is checked. */
+  /** Runs before any check. */
   first: (event: Event, shop: Shop) => void;
   keyOf: (id: string) => string | undefined;
   timestampOf: (request: IncomingMessage) => string;
@@ -25,12 +25,12 @@ export type Steps = {
   signedBytes: (body: Buffer) => Buffer | string;
   isSame: (given: string, expected: string) => boolean;
   isOf: (event: Event, headers: Headers) => boolean;
-  /** A genuine event. @returns the status. */
+  /** Handles a genuine event. @returns the status. */
   take: (event: Event, headers: Headers, shop: Shop) => Promise<number> | number;
   answer: (status: number) => number;
 };
 
-/** What stands for the database. */
+/** Replaces the database. */
 export class Shop {
   readonly events = new Set<string>();
   readonly fulfilled: Record<string, number> = {};
@@ -86,12 +86,12 @@ async function receive(steps: Steps, request: IncomingMessage, shop: Shop): Prom
   return steps.isOf(parsed(), headers) ? steps.take(parsed(), headers, shop) : 400;
 }
 
-/** By loop and not by time, so that requests that were sent at once have come, on a machine of any speed. */
+/** Waits by loop turns and not by time, so that simultaneous requests have arrived, on a machine of any speed. */
 export async function whileOthersCome(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await nextTurn();
 }
 
-/** Starts a receiver on a free port. A status of 0 is never answered, one of -1 ends the receiver. */
+/** Starts a receiver on a free port. A status of 0 is never answered, -1 stops the receiver. */
 export async function startReceiver(changes: Partial<Steps>, payments: readonly RehearsedPayment[]) {
   const shop = new Shop(payments);
   const steps = { ...right, ...changes };

@@ -9,7 +9,7 @@ import { listen } from './receiver.ts';
 let close: () => Promise<void> = async () => undefined;
 afterEach(() => close());
 
-/** What a shop does with events, in memory. */
+/** A shop's handling of events, in memory. */
 function shop() {
   const fulfilled: Record<string, number> = {};
   const options: ReceiverOptions = {
@@ -55,6 +55,6 @@ test.each(receivers)('%s passes the rehearsal', async (_name, listener) => {
   close = started.close;
   const effects = async () => fulfilled;
   const { checks } = await rehearse({ url: started.url, keys: REHEARSAL_KEYS, effects, timeoutMs: 60_000 });
-  // Made-up payments have no price that it could know.
+  // The shop cannot know the price of invented payments.
   expect(checks.filter(({ result }) => result !== 'ok')).toMatchObject([{ id: 'amount', result: 'unseen' }]);
 });

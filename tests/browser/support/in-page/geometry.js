@@ -1,4 +1,4 @@
-/** Run in a page. @returns of each element with words that stay, the description's left out: the words, and where they are from side to side. */
+/** Runs in a page. @returns the text and the horizontal position of each element with constant text, without the description. */
 (() => {
   const places = [];
   for (const element of document.body.querySelectorAll('main *')) {

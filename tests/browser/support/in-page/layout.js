@@ -1,4 +1,4 @@
-/** Run in a page. @returns what is wrong with how it is laid out, a sentence each. */
+/** Runs in a page. @returns problems of the layout, one sentence each. */
 (() => {
   const MIN_TARGET_PX = 24;
   const problems = [];
@@ -17,7 +17,7 @@
     if (!isShown(element)) continue;
     const { left, right, width, height } = element.getBoundingClientRect();
     const isCut = element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX !== 'visible';
-    // A field for one line scrolls what is typed into it, and what the keyboard reaches is meant to be scrolled by itself.
+    // A one-line field scrolls the typed text, and an element that the keyboard reaches is meant to scroll.
     const mayScroll = element.localName === 'input' || element.getAttribute('tabindex') === '0';
     if (isCut && element.className !== 'announcement' && !mayScroll)
       problems.push(`${describe(element)} scrolls sideways`);

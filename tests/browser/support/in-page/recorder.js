@@ -1,13 +1,13 @@
 /**
- * Runs in the page before its own script: writes down each question with the time on the page's clock, and hands its answer over with the
- * body already read, so that a test can tell when the script has done everything that follows from it.
+ * Runs in the page before its own script. It records each request with the page's clock, and passes its answer on with the body already
+ * read, so that a test can tell when the script has done everything that follows from it.
  */
 (() => {
   const ask = window.fetch.bind(window);
   const recorder = { asked: [], open: 0, mostStatusesOpen: 0, hidden: false };
   let statusesOpen = 0;
 
-  // The moved clock leaves the page's own beginning out, from which the countdown goes.
+  // The test's clock does not include the time of the page load, from which the countdown counts.
   const loadedAt = performance.now();
   performance.getEntriesByType = (type) => (type === 'navigation' ? [{ requestStart: loadedAt }] : []);
 
@@ -33,7 +33,7 @@
       port2.postMessage(null);
     });
 
-  /** Resolves with the time when no question is open and everything that the last answer led to is done. */
+  /** Resolves with the time when no request is open and everything that follows from the last answer is done. */
   recorder.settled = async () => {
     for (let quietTurns = 0; quietTurns < 10; quietTurns += 1) {
       await turn();
@@ -42,7 +42,7 @@
     return performance.now();
   };
 
-  /** What a browser does when another tab is looked at, or this one again. */
+  /** What a browser does when the user switches to another tab, or back. */
   recorder.hide = (hidden) => {
     recorder.hidden = hidden;
     document.dispatchEvent(new Event('visibilitychange'));

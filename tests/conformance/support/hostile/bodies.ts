@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Random } from './random.ts';
 import { evilJson, evilTexts } from './words.ts';
 
-/** A body that began as valid JSON and was then damaged, in its meaning, its syntax or its bytes. */
+/** A valid JSON body that was then damaged in its meaning, its syntax or its bytes. */
 export function hostileBody(random: Random, valid: Record<string, unknown>): Buffer {
   const kind = random.weighted<(random: Random, valid: Record<string, unknown>) => Buffer>([
     [10, evilField],
@@ -14,7 +14,7 @@ export function hostileBody(random: Random, valid: Record<string, unknown>): Buf
   return kind(random, valid);
 }
 
-/** One or several fields hold something else. */
+/** Replaces the values of one or several fields. */
 function evilField(random: Random, valid: Record<string, unknown>): Buffer {
   const evil = new Set(Object.keys(valid).filter(() => random.chance(0.4)));
   if (evil.size === 0) evil.add(random.pick(Object.keys(valid)));
@@ -26,7 +26,7 @@ function evilField(random: Random, valid: Record<string, unknown>): Buffer {
   return Buffer.from(`{${fields.map((field) => field.join(':')).join(',')}}`);
 }
 
-/** Another text, or the valid one with a small mistake in it. */
+/** Another text, or the valid one with a small mistake. */
 function nearly(random: Random, text: string): string {
   if (random.chance(0.5)) return random.pick(evilTexts);
   const at = random.below(text.length + 1);
@@ -40,7 +40,7 @@ function nearly(random: Random, text: string): string {
   ]);
 }
 
-/** Fields are missing, unknown, given twice or named like what every object has. */
+/** Fields are missing, unknown, repeated, or named like properties of every object. */
 function evilShape(random: Random, valid: Record<string, unknown>): Buffer {
   const entries = Object.entries(valid).map(([name, value]) => [JSON.stringify(name), JSON.stringify(value)] as const);
   const names = ['__proto__', 'constructor', 'toString', '', 'id', 'status', ...evilTexts];
@@ -56,7 +56,7 @@ function evilShape(random: Random, valid: Record<string, unknown>): Buffer {
   return Buffer.from(`{${fields.map((field) => field.join(':')).join(',')}}`);
 }
 
-/** Something else than one JSON object. */
+/** Not a single JSON object. */
 function evilSyntax(random: Random, valid: Record<string, unknown>): Buffer {
   const text = JSON.stringify(valid);
   const texts = [
@@ -79,7 +79,7 @@ function evilSyntax(random: Random, valid: Record<string, unknown>): Buffer {
   return Buffer.from(random.pick([...texts, ...others, random.pick(evilJson)]));
 }
 
-/** A few bytes are changed, inserted or lost, so that the text is often no UTF-8 any more. */
+/** A few bytes are changed, inserted or removed, so that the text is often invalid UTF-8. */
 function evilBytes(random: Random, valid: Record<string, unknown>): Buffer {
   let bytes = Buffer.from(JSON.stringify(valid));
   for (let left = 1 + random.below(4); left > 0; left -= 1) {

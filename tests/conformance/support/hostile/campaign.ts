@@ -7,19 +7,19 @@ import { seededRandom } from './random.ts';
 import { printed, toBytes, type HostileRequest } from './request.ts';
 
 export type Report = {
-  /** How many answers had each status. */
+  /** The number of answers by status. */
   statuses: Record<number, number>;
   /** The first failures, each with its request. */
   failures: string[];
 };
 
 const FAILURES_MAX = 25;
-/** Below the burst that the edge lets through from one address. */
+/** Less than the burst that the edge admits from one address. */
 const REQUESTS_PER_ADDRESS = 12;
 
 /**
- * Sends `count` requests, which the seed decides, through several connections to each of the doors, and judges every answer.
- * Connections are kept from request to request where the answer allows it, so that one that desynchronises shows as well.
+ * Sends `count` requests, generated from the seed, over several connections to each entry point, and checks every answer. Connections are
+ * reused as far as the answer allows it, so that a desynchronised one is noticed too.
  */
 export async function runCampaign({
   seed,
@@ -47,7 +47,7 @@ export async function runCampaign({
       const request = hostileRequest(random, world);
       const bytes = toBytes(request, random);
       const outcome = await exchange(connection, request, bytes, secrets);
-      // After a request for an upgrade Node's parser tells of no error any more: the next one, if it is broken, just times out.
+      // After a request for an upgrade Node's parser reports no more errors: the next request, if it is broken, just times out.
       if (outcome.answer?.status === 408 && !upgrading)
         outcome.problems.push('is a time-out, though all of it was sent');
       upgrading ||= request.headers.some(([name]) => name === 'Upgrade');
@@ -82,7 +82,7 @@ async function exchange(
   try {
     const answer = await connection.ask(bytes, method);
     const problems = problemsOf(method, path, answer, secrets);
-    // A server that refuses bytes unread cannot know that they are a HEAD; but then it ends the connection.
+    // A server that refuses bytes without reading them cannot know that they are a HEAD, but then it closes the connection.
     const isBeyond = connection.surplus.length > 0 && (connection.isOpen || method !== 'HEAD');
     if (isBeyond) problems.push(`is followed by ${printed(connection.surplus)}`);
     return { answer, problems: problems.length === 0 ? [] : [...problems, `answer: ${printedAnswer(answer)}`] };
@@ -96,7 +96,7 @@ async function exchange(
 const printedAnswer = ({ status, rawHeaders, text }: HttpAnswer): string =>
   `${status} ${JSON.stringify(rawHeaders)} ${text.slice(0, 400)}`;
 
-/** Keeps a bounded number of the ids, tokens and cursors that answers show, for later requests. */
+/** Keeps a limited number of ids, tokens and cursors from answers, for later requests. */
 function learn(world: World, answer: HttpAnswer): void {
   if (answer.status !== 201 && answer.status !== 200) return;
   if (!(answer.headers['content-type'] ?? '').startsWith('application/json') || answer.text === '') return;

@@ -5,10 +5,10 @@ import type { Random } from './random.ts';
 import type { HostileRequest } from './request.ts';
 import { contentTypes, evilTexts, methods, oddHeaders } from './words.ts';
 
-/** What the requests are made of; grows as answers come in. */
+/** The parts of requests; answers add to them. */
 export type World = {
   merchants: readonly Merchant[];
-  /** Rotation secrets that may be used up: those of merchants that send nothing else. */
+  /** Rotation secrets that may be used: those of merchants that send nothing else. */
   rotationSecrets: readonly string[];
   payments: { paymentId: string; token: string }[];
   cursors: string[];
@@ -16,7 +16,7 @@ export type World = {
 
 type Kind = (random: Random, world: World, merchant: Merchant) => Omit<HostileRequest, 'kind' | 'isChunked'>;
 
-/** A random request: about a third of them get through to a handler, the others are wrong in one way or several. */
+/** A random request. About a third reach a handler, the others have one or several faults. */
 export function hostileRequest(random: Random, world: World): HostileRequest {
   const [name, make] = random.weighted(kinds);
   const merchant = random.pick(world.merchants);
@@ -29,7 +29,7 @@ const oddities = (random: Random) => Array.from({ length: 1 + random.below(3) },
 const keyOf = ({ apiKey }: Merchant) => ['X-API-Key', apiKey] as const;
 const json = ['Content-Type', 'application/json'] as const;
 const hex = (random: Random) => random.text(32, '0123456789abcdef');
-/** A line break would end the header and make this another request than the one that is meant. */
+/** A line break would end the header and change the meaning of the request. */
 const headerText = (random: Random) => random.pick(evilTexts).replaceAll(/[\r\n]/g, '');
 
 const kinds: readonly (readonly [weight: number, kind: readonly [name: string, make: Kind]])[] = [
@@ -47,7 +47,7 @@ const kinds: readonly (readonly [weight: number, kind: readonly [name: string, m
   [2, ['retry', retry]],
 ];
 
-/** Few enough keys and amounts that replays, conflicts and taken slots come about. */
+/** Few enough keys and amounts that replays, conflicts and taken slots occur. */
 const creationHeaders = (random: Random, merchant: Merchant) => [
   keyOf(merchant),
   json,
@@ -135,7 +135,7 @@ function otherPath(random: Random, _world: World, merchant: Merchant) {
   return { method, path: path.startsWith('/') ? path : `/${path}`, headers: [keyOf(merchant)], body: null };
 }
 
-/** No key, a wrong one, the right one twice or in the wrong place. */
+/** No key, a wrong one, or the right one twice or in the wrong place. */
 function credentials(random: Random, world: World, merchant: Merchant) {
   const { apiKey } = merchant;
   const supplied: (readonly [string, string])[] = random.pick([

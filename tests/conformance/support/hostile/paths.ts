@@ -2,8 +2,8 @@ import type { Random } from './random.ts';
 import { evilTexts } from './words.ts';
 
 /**
- * A path, or one segment of it, with one or two things done to it: other spellings, climbing up, broken escapes, too long.
- * May contain what no path may; never a line break, which would make it another request.
+ * A path, or one segment of it, with one or two changes: other spellings, parent segments, broken escapes, excessive length. May contain
+ * invalid characters, but never a line break, which would change the request.
  */
 export function hostilePath(random: Random, path: string): string {
   let changed = path;
@@ -87,7 +87,7 @@ const plausible: Record<string, readonly string[]> = {
   created_to: ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59-12:00', '2026-02-29T00:00:00Z', '2026-01-01T24:00:00Z'],
 };
 
-/** @param cursors that the service itself has given out. */
+/** @param cursors that the service itself has issued. */
 export function hostileQuery(random: Random, cursors: readonly string[]): string {
   const pairs = Array.from({ length: random.below(4) }, () => {
     const name = random.pick(parameters);
@@ -99,7 +99,7 @@ export function hostileQuery(random: Random, cursors: readonly string[]): string
   return pairs.length === 0 ? random.pick(['', '?', '?&&==&']) : `?${pairs.join(random.pick(['&', '&', '&', ';']))}`;
 }
 
-/** Percent-encoded, a lone surrogate as the bytes that it would have; kept short enough for a first line. */
+/** Percent-encoded; a lone surrogate as the bytes that it would have. Kept short enough for a request line. */
 const encoded = (text: string): string =>
   [...Buffer.from(text)]
     .slice(0, 1_500)

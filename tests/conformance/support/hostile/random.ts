@@ -1,11 +1,11 @@
 /** Pseudo-random choices that a seed repeats exactly. */
 export type Random = {
-  /** A whole number from 0 up to, and without, `end`. */
+  /** A whole number from 0 to below `end`. */
   below: (end: number) => number;
-  /** True in that share of the cases, 0 to 1. */
+  /** True in this share of the cases, 0 to 1. */
   chance: (share: number) => boolean;
   pick: <T>(values: readonly T[]) => T;
-  /** One of the values, each as often as its weight says. */
+  /** One of the values, with a probability by weight. */
   weighted: <T>(values: readonly (readonly [weight: number, value: T])[]) => T;
   /** Text of `length` characters of the alphabet. */
   text: (length: number, alphabet?: string) => string;
@@ -15,7 +15,7 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
-  // Mulberry32: 32 bits of state, which is plenty for choosing among test inputs.
+  // Mulberry32: 32 bits of state, enough for choosing test inputs.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);

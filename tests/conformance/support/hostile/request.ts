@@ -1,11 +1,11 @@
 import type { Random } from './random.ts';
 
-/** One request, complete in itself, so that the connection can carry another one after it. */
+/** One complete request, so that the connection can carry another one after it. */
 export type HostileRequest = {
-  /** What the generator meant by it. */
+  /** The generator's intention. */
   kind: string;
   method: string;
-  /** As it stands in the first line, query included. */
+  /** As in the request line, including the query. */
   path: string;
   headers: (readonly [name: string, value: string])[];
   body: Buffer | null;
@@ -26,7 +26,7 @@ export function toBytes({ method, path, headers, body, isChunked }: HostileReque
   return Buffer.concat([head, ...(isChunked ? chunks(body, random) : [body])]);
 }
 
-/** The body in up to five chunks, some with an extension, with a trailer behind them at times. */
+/** The body in up to five chunks, some with an extension, sometimes followed by a trailer. */
 function chunks(body: Buffer, random: Random): Buffer[] {
   const parts: Buffer[] = [];
   for (let at = 0; at < body.length;) {
@@ -42,7 +42,7 @@ function chunks(body: Buffer, random: Random): Buffer[] {
   return [...parts, Buffer.from(`0\r\n${trailer}\r\n`)];
 }
 
-/** A request in print, short enough to read. */
+/** A request for an error message, shortened. */
 export function printed(bytes: Buffer): string {
   const text = JSON.stringify(bytes.toString('latin1'));
   return text.length > 900 ? `${text.slice(0, 700)} … ${text.slice(-100)} (${bytes.length} bytes)` : text;

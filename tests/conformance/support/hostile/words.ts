@@ -148,7 +148,7 @@ export const methods: readonly string[] = [
   ...['REPORT', 'LOCK', 'M-SEARCH', 'QUERY'],
 ];
 
-/** Headers a client may send that must change nothing, or be refused in words. */
+/** Headers that must change nothing, or be refused with an explanation. */
 export const oddHeaders: readonly (readonly [name: string, value: string])[] = [
   ...(['', 'a b', 'x'.repeat(65), '../x', '"', 'a,b', 'ok-1.2_3'] as const).map((id) => ['X-Request-ID', id] as const),
   ['X-Forwarded-For', '127.0.0.1, 10.0.0.1'],

@@ -1,28 +1,28 @@
 import { signingKeys, trustSettingsOf, type KeyHolder } from '@quittance/testkit/trust.ts';
 import { find, ofKind, podOf, specOf, type Container, type KubernetesObject } from './objects.ts';
 
-/** What a secret store may hold, by the property that an ExternalSecret asks it for. */
+/** What a secret store may hold, by the property that an ExternalSecret requests. */
 const stored: Record<string, string> = {
   database_password: 'p4ssw0rd',
   amqp_password: 'p4ssw0rd',
   internal_token: 'an-internal-token-of-at-least-32-characters',
   webhook_encryption_key: Buffer.alloc(32).toString('base64'),
-  // Empty but while something is being replaced.
+  // Empty, except while a value is being replaced.
   internal_token_previous: '',
   webhook_encryption_key_previous: '',
 };
 
-/** The key of a process, by what its Secret is called. */
+/** The key of a process, by the name of its Secret. */
 const signingKeyOf = (name: string): string => signingKeys[(name === 'operator' ? 'ops' : name) as KeyHolder];
 
-/** What stands in the manifests for what `ops trust keys` prints. */
+/** The manifests' placeholder for the output of `ops trust keys`. */
 export const TRUST_KEYS_BLANK = '<ops trust keys>';
 
-/** Everything that the process of a service, or of the operator's pod, finds in its environment, beside what its image brings. */
+/** The environment of the process of a service, or of the operator's pod, without what its image sets. */
 export const environmentOf = (objects: readonly KubernetesObject[], service: string): Record<string, string> =>
   environmentIn(objects, podOf(objects, service).containers[0]!);
 
-/** @throws Error when a ConfigMap, a Secret or a key of one is not there. */
+/** @throws Error when a ConfigMap, a Secret or a key of one does not exist. */
 export function environmentIn(objects: readonly KubernetesObject[], container: Container): Record<string, string> {
   const sources = (container.envFrom ?? []).map(({ configMapRef, secretRef }) =>
     configMapRef ? configuration(objects, configMapRef.name) : secret(objects, secretRef!.name),
@@ -33,7 +33,7 @@ export function environmentIn(objects: readonly KubernetesObject[], container: C
     if (secretKeyRef?.optional === true && !isThere(objects, secretKeyRef.name)) return [];
     const source = secretKeyRef ? secret(objects, secretKeyRef.name) : configuration(objects, configMapKeyRef!.name);
     const key = (secretKeyRef ?? configMapKeyRef)!.key!;
-    if (source[key] === undefined) throw new Error(`${container.name} asks for ${key}, which is not there`);
+    if (source[key] === undefined) throw new Error(`${container.name} needs ${key}, which does not exist`);
     return [[name, source[key]]];
   });
   return Object.assign({}, ...sources, Object.fromEntries(single)) as Record<string, string>;
@@ -49,14 +49,14 @@ function configuration(objects: readonly KubernetesObject[], name: string): Reco
 const isThere = (objects: readonly KubernetesObject[], secretName: string): boolean =>
   ofKind(objects, 'Secret', 'ExternalSecret').some(({ metadata }) => metadata.name === secretName);
 
-/** What somebody puts into the template of a Secret in place of what stands in angle brackets. */
+/** Fills in the placeholders in angle brackets of a Secret's template, as an operator would. */
 const fillIn = (secretName: string, key: string, template: string): string =>
   template.replace(/<[^>]*>/g, (blank) => {
     if (blank === TRUST_KEYS_BLANK) return signingKeyOf(secretName);
     return stored[blank === '<password>' ? 'database_password' : key.toLowerCase()] ?? 'k3y';
   });
 
-/** A Secret that is there as it is, or as external-secrets makes it. */
+/** A Secret that exists, or that external-secrets creates. */
 function secret(objects: readonly KubernetesObject[], name: string): Record<string, string> {
   const own = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === name);
   const decoded = Object.entries(own?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]);
@@ -70,7 +70,7 @@ export type ExternalSecretSpec = {
   data: { secretKey: string; remoteRef: { key: string; property: string } }[];
 };
 
-/** What external-secrets would make. @throws Error when a template names what is not fetched. */
+/** The Secret that external-secrets would create. @throws Error when a template uses a value that is not fetched. */
 export function externalSecret(objects: readonly KubernetesObject[], name: string): Record<string, string> {
   const { target, data } = specOf<ExternalSecretSpec>(objects, 'ExternalSecret', name);
   const fetched = new Map(

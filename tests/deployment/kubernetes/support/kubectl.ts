@@ -8,8 +8,8 @@ import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * A kubectl that renders kustomizations; it is never given a cluster. Where it runs, the one that an npm package made for other programs
- * holds as its makers built it, so that everybody's is of one version; elsewhere the machine's.
+ * A kubectl that renders kustomizations; it never gets a cluster. If it runs here, it is the official binary inside an npm package of
+ * another project, so that all developers use one version; otherwise it is the machine's.
  */
 export async function kubectlProgram(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl';
@@ -34,7 +34,7 @@ export async function kubectlProgram(): Promise<string> {
 const END_OF_DIRECTORY = Buffer.from('PK\x05\x06');
 const DEFLATED = 8;
 
-/** One deflated file of a zip archive. @throws Error when there is none of that name. */
+/** One deflated file of a zip archive. @throws Error when there is no file of that name. */
 function unzip(archive: Buffer, name: string): Buffer {
   let place = archive.readUInt32LE(archive.lastIndexOf(END_OF_DIRECTORY) + 16);
   while (archive.toString('latin1', place, place + 4) === 'PK\x01\x02') {

@@ -1,9 +1,9 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { ofKind, selects, type KubernetesObject, type Labels } from './objects.ts';
 
-/** Somebody who sends or receives: a pod by its labels, in a namespace by its name. */
+/** A sender or receiver: a pod by its labels, in a namespace by its name. */
 export type Party = { name: string; namespace: string; labels: Labels };
-/** One that is in no cluster. */
+/** A party outside the cluster. */
 type Address = { address: string };
 
 type Port = { protocol?: string; port?: number; endPort?: number };
@@ -11,7 +11,7 @@ type Peer = { podSelector?: object; namespaceSelector?: object; ipBlock?: { cidr
 type Rule = { from?: Peer[]; to?: Peer[]; ports?: Port[] };
 type Policy = { podSelector: object; policyTypes: string[]; ingress?: Rule[]; egress?: Rule[] };
 
-/** What the network policies let through, judged as a network plug-in would. */
+/** What the network policies allow, evaluated as a network plug-in does. */
 export class Network {
   readonly #namespace = 'quittance';
   readonly #policies: Policy[];
@@ -20,7 +20,7 @@ export class Network {
     this.#policies = ofKind(objects, 'NetworkPolicy').map(({ spec }) => spec as Policy);
   }
 
-  /** Whether a TCP connection comes about: both ends must allow it. */
+  /** Whether a TCP connection is possible: both ends must allow it. */
   lets(from: Party, to: Party, port: number): boolean {
     return this.sends(from, to, port) && this.receives(from, to, port);
   }
@@ -38,7 +38,7 @@ export class Network {
   }
 
   #allows(direction: 'Ingress' | 'Egress', owner: Party, other: Party | Address, port: number): boolean {
-    // Other namespaces have policies of their own, which are not ours to know.
+    // Other namespaces have their own policies, which we don't know.
     if (owner.namespace !== this.#namespace) return true;
     const own = this.#policies.filter(
       ({ podSelector, policyTypes }) => policyTypes.includes(direction) && selects(podSelector, owner.labels),
@@ -74,7 +74,7 @@ function contains({ cidr, except = [] }: { cidr: string; except?: string[] }, ad
   const isIn = (block: string): boolean => {
     const [network = '', prefix = ''] = block.split('/');
     if (isIPv6(network) !== (family === 'ipv6')) return false;
-    // A whole family: BlockList takes no prefix of 0.
+    // A whole family: BlockList does not accept a prefix of 0.
     if (prefix === '0') return true;
     const list = new BlockList();
     list.addSubnet(network, Number(prefix), family);

@@ -2,7 +2,7 @@ import { serviceNames } from '@quittance/contracts/service-name.ts';
 
 export type Labels = Record<string, string>;
 
-/** As much of a Kubernetes object as all kinds have; whoever looks into its `spec` knows its kind, and the schemas have judged it. */
+/** What all Kubernetes objects have. A caller that reads `spec` knows the kind, and the schemas have checked it. */
 export type KubernetesObject = {
   apiVersion: string;
   kind: string;
@@ -76,7 +76,7 @@ export type AutoscalerSpec = {
 };
 
 export type Pod = {
-  /** `Deployment payments`, say. */
+  /** For example `Deployment payments`. */
   owner: string;
   kind: string;
   name: string;
@@ -103,7 +103,7 @@ export const specOf = <T>(objects: readonly KubernetesObject[], kind: string, na
 export const specsOf = <T>(objects: readonly KubernetesObject[], kind: string): { name: string; spec: T }[] =>
   ofKind(objects, kind).map(({ metadata: { name }, spec }) => ({ name, spec: spec as T }));
 
-/** Every pod that the objects themselves describe; those that operators make are the operators' business. */
+/** Every pod that the objects themselves describe, without those that operators create. */
 export function podsOf(objects: readonly KubernetesObject[]): Pod[] {
   return ['Deployment', 'StatefulSet', 'Job', 'CronJob'].flatMap((kind) =>
     specsOf<WorkloadSpec | CronJobSpec>(objects, kind).map(({ name, spec: workload }) => {
@@ -126,7 +126,7 @@ export function podOf(objects: readonly KubernetesObject[], service: string): Po
   return pod;
 }
 
-/** The Jobs of one kind, by what they are to Quittance: `migration`, say. */
+/** The Jobs of one component, for example `migration`. */
 export const jobPods = (objects: readonly KubernetesObject[], component: string): Pod[] =>
   podsOf(objects).filter(({ kind, labels }) => kind === 'Job' && labels['app.kubernetes.io/component'] === component);
 
@@ -138,7 +138,7 @@ export type Selector = {
   matchExpressions?: { key: string; operator: string; values?: string[] }[];
 };
 
-/** Whether a label selector takes these labels; an empty one takes everything. */
+/** Whether a label selector matches these labels; an empty one matches everything. */
 export function selects(selector: Selector, labels: Labels): boolean {
   const byLabels = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
   return (

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { kubectlProgram } from './kubectl.ts';
 import type { KubernetesObject } from './objects.ts';
 
-/** The kustomizations that the tests look at, each with the folder it is in. */
+/** The kustomizations under test, each with its folder. */
 const overlays = {
   local: 'k8s/overlays/local',
   production: 'k8s/overlays/production',
@@ -23,7 +23,7 @@ export const overlayNames = Object.keys(overlays) as Overlay[];
 
 const rendered = new Map<Overlay, Promise<string>>();
 
-/** What `kubectl apply --kustomize` would send, the caller's to change. @throws Error with kustomize's own complaint. */
+/** What `kubectl apply --kustomize` would send, as a copy that the caller may change. @throws Error with kustomize's own message. */
 export async function render(overlay: Overlay): Promise<KubernetesObject[]> {
   const text = rendered.get(overlay) ?? kustomize(overlay);
   rendered.set(overlay, text);
@@ -34,7 +34,7 @@ async function kustomize(overlay: Overlay): Promise<string> {
   const folder = join(repositoryRoot, overlays[overlay]);
   const { stdout, stderr } = await promisify(execFile)(await kubectlProgram(), ['kustomize', folder], {
     maxBuffer: 10_000_000,
-    // Nothing of whoever runs the tests: neither their settings nor their clusters.
+    // Nothing of the user who runs the tests: neither settings nor clusters.
     env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
   });
   if (stderr !== '') throw new Error(`kustomize warns: ${stderr}`);

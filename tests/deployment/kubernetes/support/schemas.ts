@@ -12,7 +12,7 @@ const folder = join(repositoryRoot, 'tests', 'deployment', 'schemas', 'kubernete
 const METADATA = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
 
-// Kubernetes' schemas are older than what ajv calls strict: types stand beside, not in, the branches they are about.
+// Kubernetes' schemas are older than ajv's strict mode: types are next to their branches, not in them.
 const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
 formats.default(ajv);
 ajv.addFormat('int-or-string', true);
@@ -36,7 +36,7 @@ for (const file of readdirSync(folder).filter((name) => name.split('.').length >
   validators.set(`${group}/${version}/${kind}`, ajv.compile(schema));
 }
 
-/** What the Kubernetes API, or the operator whose kind it is, would refuse about an object, unknown fields included; empty for nothing. */
+/** What the Kubernetes API, or the operator of this kind, would refuse in an object, including unknown fields; empty for nothing. */
 export function problemsOf(object: KubernetesObject): string {
   const { apiVersion, kind } = object;
   const validate = validators.get(`${apiVersion}/${kind}`) ?? validators.get(`${apiVersion}/${kind.toLowerCase()}`);
@@ -44,10 +44,10 @@ export function problemsOf(object: KubernetesObject): string {
   return validate(object) ? '' : describeErrors(validate.errors);
 }
 
-/** The API drops unknown fields in silence, or warns of them; here they are mistakes. @param isMap its keys are names, not keywords. */
+/** The API drops unknown fields silently, or warns; here they are errors. @param isMap its keys are names, not keywords. */
 function closed(node: unknown, isMap = false): unknown {
   if (Array.isArray(node)) return node.map((item) => closed(item));
-  // Go's way of saying that case does not matter. Here it does: what we write is the spelling that is documented.
+  // Go's flag for ignoring case. Here the case matters: our files use the documented spelling.
   if (typeof node === 'string') return node.replace('(?i)', '');
   if (node === null || typeof node !== 'object') return node;
   const schema = node as Schema;

@@ -1,9 +1,9 @@
-// A shop in small: takes an order, creates its payment, and receives the webhook that says it is paid. In the folder above:
+// A small shop: takes an order, creates its payment, and receives the webhook that says it is paid. Run it in the folder above:
 //
 //	go run ./example order 1007 49.90    creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
 //	go run ./example                     listens on PORT; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
 //
-// TLS is for the server in front of it to end.
+// Terminate TLS in a server in front of it.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"quittance"
 )
 
-// Go brings no database, so a folder stands for it: each payment has a file with its amount, and one that is paid another beside it.
+// Go has no database, so a folder replaces it: each payment has a file with its amount, and a paid one has a second file.
 var directory = os.Getenv("DATABASE")
 
 var paymentID = regexp.MustCompile(`^pay_[0-9a-f]{32}$`)
@@ -40,7 +40,7 @@ func placeOrder(orderID, amount string) error {
 	if err != nil {
 		return err
 	}
-	// Amount is what has to come: with a unique amount a little more than the price.
+	// Amount is what the customer has to send: with a unique amount a little more than the price.
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return err
 	}
@@ -51,8 +51,9 @@ func placeOrder(orderID, amount string) error {
 	return nil
 }
 
-// handleOnce notes the event and does its work in one step, so that an event that comes twice, or twice at once, works once: of all that
-// make the file, one succeeds. In a database it is one transaction, which also inserts the event's id where it is unique.
+// handleOnce records the event and does its work in one step, so that an event that arrives twice, or twice at once, has one effect: only
+// one of several attempts to create the file succeeds. In a database this is one transaction, which also inserts the event's id into a
+// unique column.
 func handleOnce(event *quittance.Event) error {
 	if event.Status != "PAID" {
 		return nil
@@ -61,7 +62,7 @@ func handleOnce(event *quittance.Event) error {
 		return fmt.Errorf("no id of a payment: %q", event.PaymentID)
 	}
 	order := filepath.Join(directory, event.PaymentID)
-	// Only an order of ours, of this amount, that nothing has paid yet.
+	// Only one of our orders, with this amount, that is not paid yet.
 	if amount, err := os.ReadFile(order); errors.Is(err, fs.ErrNotExist) || (err == nil && string(amount) != event.ExpectedAmount) {
 		log.Printf("look into %s of %s", event.EventID, event.PaymentID)
 		return nil
@@ -92,7 +93,7 @@ func receive(keys map[string]string) http.HandlerFunc {
 			refuseUnread(response, http.StatusBadRequest)
 			return
 		}
-		// A length may be missing. Past the limit the connection is closed.
+		// There may be no length. Past the limit the connection is closed.
 		body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, quittance.MaxBody))
 		if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
 			response.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -110,7 +111,7 @@ func receive(keys map[string]string) http.HandlerFunc {
 			err = handleOnce(event)
 		}
 		if err != nil {
-			// It could not be saved, or our keys are wrong, so it must come again.
+			// The event could not be saved, or our keys are wrong, so it must be sent again.
 			log.Print(err)
 			response.WriteHeader(http.StatusInternalServerError)
 			return
@@ -119,7 +120,7 @@ func receive(keys map[string]string) http.HandlerFunc {
 	}
 }
 
-// refuseUnread closes the connection, for otherwise Go reads the rest of the body before it answers.
+// refuseUnread closes the connection. Otherwise Go reads the rest of the body before it answers.
 func refuseUnread(response http.ResponseWriter, status int) {
 	response.Header().Set("Connection", "close")
 	response.WriteHeader(status)

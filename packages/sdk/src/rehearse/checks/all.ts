@@ -6,7 +6,7 @@ import { amount, oneOrder, order, otherEffects, otherKinds, rotation } from './k
 import { speed, timestamp, timestampForm, tolerance } from './time.ts';
 import { signature, unknownKey, wholeSignature } from './trust.ts';
 
-/** In the order in which they are played and shown: `genuine` first, those that look back last. */
+/** In the order in which they run and are shown: `genuine` first, those that evaluate earlier checks last. */
 export const checks: readonly Check[] = [
   genuine,
   effect,

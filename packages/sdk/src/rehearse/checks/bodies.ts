@@ -7,7 +7,7 @@ const todoRaw =
 export const rawBody = taking({
   id: 'raw_body',
   title: 'The signature must be checked over the raw body, however its JSON is written',
-  why: 'JSON that was parsed and written anew has other bytes, and so another signature. It seems to work, until the first event with a space or an escape elsewhere.',
+  why: 'JSON that was parsed and written again has different bytes, and so a different signature. It seems to work until the first event with a space or an escape elsewhere.',
   todo: todoRaw,
   events: (nextPayment) => [
     probe('with white space', nextPayment(), (event) => `${JSON.stringify(event, null, 2)}\n`),
@@ -17,8 +17,8 @@ export const rawBody = taking({
 
 export const text = taking({
   id: 'text',
-  title: 'Text beyond ASCII must be taken',
-  why: 'Descriptions and metadata are UTF-8. A body that is read in another encoding has another signature, or another text.',
+  title: 'Text beyond ASCII must be accepted',
+  why: 'Descriptions and metadata are UTF-8. A body that is read in a different encoding has a different signature, or a different text.',
   todo: todoRaw,
   events: (nextPayment) => [
     probe('umlauts, Chinese and emoji', {
@@ -30,8 +30,8 @@ export const text = taking({
 
 export const large = taking({
   id: 'large',
-  title: 'The largest event must be taken',
-  why: 'With a long description and all metadata an event has 6 KiB. What a limit refuses is sent again for three days and never taken.',
+  title: 'The largest event must be accepted',
+  why: 'With a long description and all metadata an event has 6 KiB. An event that a limit refuses is sent again for three days and never accepted.',
   todo: 'Allow bodies of 64 KiB at this path.',
   after: ['text'],
   events: (nextPayment) => {
@@ -44,8 +44,8 @@ export const large = taking({
 
 export const unknownFields = taking({
   id: 'unknown_fields',
-  title: 'A PAID event with fields that are new must be taken',
-  why: 'Fields may be added to events. A receiver that refuses them stops taking payments on the day of an upgrade.',
+  title: 'A PAID event with new fields must be accepted',
+  why: 'Fields may be added to events. A receiver that refuses them stops accepting payments on the day of an upgrade.',
   todo: 'Ignore fields that you do not know.',
   events: (nextPayment) => {
     const payment = nextPayment();

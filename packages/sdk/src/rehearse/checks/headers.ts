@@ -5,7 +5,7 @@ import { isTaken, told } from '../send.ts';
 export const eventId = refusing({
   id: 'event_id',
   title: 'An event whose id is not the one in the header must be refused',
-  why: 'The header is not signed: with another one in it, a genuine request that somebody has seen counts as a new event for whoever goes by the header.',
+  why: 'The header is not signed: with another id in it, a genuine request that someone has seen counts as a new event for a receiver that uses the header.',
   todo: 'After the signature, compare X-Service-Event-ID with event_id in the body, and answer 4xx if they differ.',
   after: ['signature'],
   probes: (_stage, payment) => [
@@ -20,9 +20,9 @@ export const eventId = refusing({
 
 export const doubledHeaders: Check = {
   id: 'doubled_headers',
-  title: 'A header that is there twice must make nothing genuine',
-  why: 'Where one part of a program reads the first of two headers and another part the last, an old request is given a fresh timestamp, or a known event a new id.',
-  todo: 'Read each header once, into a variable; refuse a request that has one of them twice.',
+  title: 'A header that occurs twice must not make a request genuine',
+  why: 'If one part of a program reads the first of two headers and another part the last, an old request is given a fresh timestamp, or a known event a new id.',
+  todo: 'Read each header once, into a variable; refuse a request in which one occurs twice.',
   after: ['signature', 'timestamp', 'event_id', 'repeated'],
   play: async (stage) => {
     const [oldPayment, payment] = [stage.nextPayment(), stage.nextPayment()];
@@ -54,8 +54,8 @@ export const doubledHeaders: Check = {
 
 export const stranger = refusing({
   id: 'stranger',
-  title: 'A request that has nothing of ours must be refused',
-  why: 'Scanners find every public URL. What they send must neither count nor break anything.',
+  title: 'A request without our headers must be refused',
+  why: 'Scanners find every public URL. Their requests must neither count nor break anything.',
   todo: 'Check the headers and the signature before the body is parsed.',
   after: ['signature'],
   probes: (_stage, payment) => {
@@ -73,9 +73,9 @@ export const stranger = refusing({
 /** It comes after everything that is refused. */
 export const refusals: Check = {
   id: 'refusals',
-  title: 'What is refused should be answered, and as the fault of the sender',
-  why: 'A 5xx, a broken connection or no answer means that your own program failed: it wakes people, fills logs, and anybody can cause it.',
-  todo: 'Answer 4xx when a check fails, also where a header is missing, has another length, or the body is no JSON.',
+  title: 'Refused requests should be answered, as the sender’s fault',
+  why: 'A 5xx, a broken connection or no answer means that your own program failed: it wakes people, fills logs, and anyone can cause it.',
+  todo: 'Answer 4xx when a check fails, also if a header is missing or has a different length, or the body is not JSON.',
   play: async (stage) => {
     const failed = stage.refusals.filter(({ answer: { status } }) => status === null || status >= 500);
     const [first] = failed;
@@ -87,7 +87,7 @@ export const refusals: Check = {
 export const method: Check = {
   id: 'method',
   title: 'Methods other than POST should not be answered with 2xx',
-  why: 'Events come by POST alone. A page at the same path that answers 200 hides a wrong route, and a monitor that asks for it sees nothing.',
+  why: 'Events come only by POST. A page at the same path that answers 200 hides a wrong route, also from a monitor.',
   todo: 'Answer 405 to every other method at this path.',
   after: ['signature'],
   play: async (stage) => {

@@ -2,7 +2,7 @@ import { advice, fault, list, ok, unseen, withoutEffects, type Check, type Stage
 import { newEventId, notice, paidEvent, testEvent, unmatchedTransfer } from '../events.ts';
 import { isTaken, told } from '../send.ts';
 
-/** An event of each kind but PAID, delivered one after the other, each about another payment. */
+/** Delivers an event of each kind except PAID, one after the other, each about a different payment. */
 async function deliverKinds(stage: Stage) {
   const kinds = [
     ['payment.checking', 'CHECKING'],
@@ -12,14 +12,14 @@ async function deliverKinds(stage: Stage) {
   ].map(([type = '', status = '']) => {
     const payment = stage.nextPayment();
     return {
-      what: status === 'REFUNDED' ? 'a kind that is new' : status,
+      what: status === 'REFUNDED' ? 'a new kind' : status,
       payment,
       event: notice(payment, type, status),
     };
   });
   const all = [
     ...kinds,
-    { what: 'UNMATCHED, of no payment', payment: null, event: unmatchedTransfer() },
+    { what: 'UNMATCHED, without a payment', payment: null, event: unmatchedTransfer() },
     { what: 'TEST', payment: null, event: testEvent() },
   ];
   const answered = [];
@@ -31,7 +31,7 @@ export const otherKinds: Check = {
   id: 'other_kinds',
   title: 'Events of other kinds, also unknown ones, must be answered with 2xx',
   why: 'A refused event is sent again for three days; after fifty failures in a row the others of these kinds wait as well.',
-  todo: 'Answer 2xx to every genuine event, and go on only if its status is PAID. payment_id can be null.',
+  todo: 'Answer 2xx to every genuine event, and continue only if its status is PAID. payment_id can be null.',
   play: async (stage) => {
     const refused = (await deliverKinds(stage)).filter(({ answer }) => !isTaken(answer));
     return () => (refused.length === 0 ? ok : fault(list(refused)));
@@ -41,8 +41,8 @@ export const otherKinds: Check = {
 export const otherEffects: Check = {
   id: 'other_effects',
   title: 'Events of other kinds must have no effect',
-  why: 'Only PAID means that the money is there: CHECKING can be taken back, and kinds that are added tomorrow mean something else.',
-  todo: 'Fulfil an order only for "status":"PAID", not for everything that is not known to be something else.',
+  why: 'Only PAID means that the money has arrived: CHECKING can be taken back, and later kinds mean something else.',
+  todo: 'Fulfil an order only for "status":"PAID", not for every status that you don’t know.',
   play: async (stage) => {
     const sent = await deliverKinds(stage);
     return (effects): Verdict => {
@@ -56,9 +56,9 @@ export const otherEffects: Check = {
 
 export const order: Check = {
   id: 'order',
-  title: 'PAID must count, whatever came before it or comes after it',
-  why: 'Events come in no particular order, and PAID can follow EXPIRED, when money that came in time is found late: the customer has paid.',
-  todo: 'Let PAID fulfil an order that you have given up as well, and let nothing that comes after it take anything back.',
+  title: 'PAID must count, whatever comes before or after it',
+  why: 'Events come in no particular order, and PAID can follow EXPIRED, when a transfer in time is found late: the customer has paid.',
+  todo: 'Let PAID also fulfil an order that you have given up, and let no later event undo it.',
   after: ['other_kinds', 'other_effects'],
   play: async (stage) => {
     const [late, early] = [stage.nextPayment(), stage.nextPayment()];
@@ -78,7 +78,7 @@ export const order: Check = {
 
 export const amount: Check = {
   id: 'amount',
-  title: 'A PAID event of another amount than the order must have no effect',
+  title: 'A PAID event with an amount that differs from the order must have no effect',
   why: 'The signature says who sent the event, not that it is about this price: a payment that was created for less pays less.',
   todo: 'Compare expected_amount with the price of the order, or with the amount of the payment that you created for it.',
   play: async (stage) => {
@@ -86,7 +86,7 @@ export const amount: Check = {
     if (stage.knowsPayments) await stage.deliver({ ...paidEvent(payment), expected_amount: '0.01' });
     return (effects): Verdict => {
       if (!stage.knowsPayments)
-        return unseen('the receiver knows no price of payments that are made up; --payments names ones that it knows');
+        return unseen('the receiver knows no price of invented payments; --payments names known ones');
       if (effects === null) return unseen(withoutEffects);
       return effects.of(payment) === 0
         ? ok
@@ -99,7 +99,7 @@ export const oneOrder: Check = {
   id: 'one_order',
   title: 'A second PAID event with another id should not fulfil an order twice',
   why: 'A payment has one PAID event, but an order can be paid twice, by a customer with two checkouts open.',
-  todo: 'Besides event_id, mark the order itself as fulfilled, in the same transaction.',
+  todo: 'In addition to event_id, mark the order itself as fulfilled, in the same transaction.',
   after: ['repeated', 'copies'],
   play: async (stage) => {
     const payment = stage.nextPayment();
@@ -114,13 +114,13 @@ export const oneOrder: Check = {
 
 export const rotation: Check = {
   id: 'rotation',
-  title: 'Both keys must be taken while the signing key is being rotated',
-  why: 'Requests may be on their way when you rotate, and the next attempt is signed by the new key: without both, events fail, or count twice.',
-  todo: 'Keep the old key beside the new one for five minutes, and choose by X-Service-Key-ID.',
+  title: 'Both keys must be accepted while the signing key is being rotated',
+  why: 'Requests may be in progress when you rotate, and the next attempt is signed with the new key: without both, events fail, or count twice.',
+  todo: 'Keep the old key together with the new one for five minutes, and choose by X-Service-Key-ID.',
   after: ['repeated'],
   play: async (stage) => {
     const [present, older] = stage.keys;
-    if (older === undefined) return () => unseen('there is one key only; a second --key names the one before it');
+    if (older === undefined) return () => unseen('there is only one key; a second --key adds the previous one');
     const payment = stage.nextPayment();
     const event = paidEvent(payment);
     const [before, after] = [
@@ -128,10 +128,10 @@ export const rotation: Check = {
       await stage.pay(payment, event, { key: present }),
     ];
     return (effects): Verdict => {
-      if (!isTaken(before)) return fault(`signed by the older key: ${told(before)}`);
-      if (!isTaken(after)) return fault(`the same event, signed by the present key: ${told(after)}`);
+      if (!isTaken(before)) return fault(`signed with the previous key: ${told(before)}`);
+      if (!isTaken(after)) return fault(`the same event, signed with the current key: ${told(after)}`);
       const count = effects?.of(payment) ?? 1;
-      return count === 1 ? ok : fault(`one event, under the older and then the present key; effects: ${count}`);
+      return count === 1 ? ok : fault(`one event, with the previous and then the current key; effects: ${count}`);
     };
   },
 };

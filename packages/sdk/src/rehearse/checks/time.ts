@@ -4,12 +4,12 @@ import { paidEvent, unixNow } from '../events.ts';
 export const timestamp = refusing({
   id: 'timestamp',
   title: 'A request that is more than 300 seconds old, or ahead, must be refused',
-  why: 'A signature is right for ever: whoever has seen a request, in a log or a proxy, could send it again at any time.',
-  todo: 'Refuse what is more than 300 seconds away from your clock in either direction, and see that your clock is right.',
+  why: 'A signature stays valid forever: anyone who has seen a request, in a log or a proxy, could send it again at any time.',
+  todo: 'Refuse timestamps more than 300 seconds from your clock in either direction, and check that your clock is right.',
   after: ['signature'],
   probes: (_stage, payment) => [
     { what: '310 s old', event: paidEvent(payment), differences: { timestamp: unixNow() - 310 } },
-    // Far enough to be so when it arrives, too.
+    // Far enough that this still holds when it arrives.
     { what: '600 s ahead', event: paidEvent(payment), differences: { timestamp: unixNow() + 600 } },
   ],
 });
@@ -17,8 +17,8 @@ export const timestamp = refusing({
 export const timestampForm = refusing({
   id: 'timestamp_form',
   title: 'A timestamp that is not 1 to 12 digits must be refused, even signed',
-  why: 'Timestamp and body are signed as one text with a dot between them. Where a timestamp may hold other characters, the border can be moved within a signed text.',
-  todo: 'Match the header with ^[0-9]{1,12}$ before it is made a number.',
+  why: 'Timestamp and body are signed as one text with a dot between them. If a timestamp may hold other characters, the dot can be moved within a signed text.',
+  todo: 'Match the header with ^[0-9]{1,12}$ before converting it to a number.',
   after: ['signature', 'timestamp'],
   probes: (_stage, payment) => {
     const now = unixNow();
@@ -36,9 +36,9 @@ export const timestampForm = refusing({
 
 export const tolerance = taking({
   id: 'tolerance',
-  title: 'A request that is 240 seconds old, or ahead, must be taken',
+  title: 'A request that is 240 seconds old, or ahead, must be accepted',
   why: 'Clocks differ. A receiver that is stricter than 300 seconds loses events on the day its clock drifts.',
-  todo: 'Take what is up to 300 seconds away from your clock; see that your clock is right.',
+  todo: 'Accept timestamps up to 300 seconds from your clock; check that your clock is right.',
   events: (nextPayment) =>
     [-240, 240].map((seconds) => {
       const payment = nextPayment();
@@ -47,14 +47,14 @@ export const tolerance = taking({
     }),
 });
 
-/** Of the time limit: what is slower when the receiver is alone on a developer's machine has no room left. */
+/** The share of the time limit: a receiver that is slower alone on a developer's machine has no reserve. */
 const SLOW_SHARE = 1 / 3;
 
-/** It comes last, when everything has been sent. */
+/** It runs last, when everything has been sent. */
 export const speed: Check = {
   id: 'speed',
-  title: 'Answers should come in a third of the time that they may take, also when many are asked for',
-  why: 'What takes longer than the sender waits has failed and comes again, on top of what is due anyway.',
+  title: 'Answers should come within a third of the time limit, also for many requests at once',
+  why: 'An event that takes longer than the sender waits has failed and is sent again, in addition to the others.',
   todo: 'Save the event, answer, and do slow work afterwards.',
   play: async ({ slowestMs, timeoutMs }) => {
     const isSlow = slowestMs > timeoutMs * SLOW_SHARE;
