@@ -15,7 +15,7 @@ import type { ReceivedWebhook } from '../support/shop.ts';
 import type { TestBrowser } from './support/browser.ts';
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
 
-const patience = { timeoutMs: 120_000, intervalMs: 500 };
+const patience = { intervalMs: 500 };
 const TEST_TIMEOUT_MS = 300_000;
 /** Number of blocks after which a transfer is final on the local chain. */
 const UNTIL_FINAL = 70;
@@ -177,14 +177,11 @@ async function openShop({ root }: StackDirectory): Promise<RunningShop> {
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const exited = once(child, 'exit');
-  const url = await eventually(
-    () => {
-      const [, found] = /^ +shop +(\S+)$/m.exec(said) ?? [];
-      if (found === undefined) throw new Error(`the shop did not open: ${said}`);
-      return found;
-    },
-    { timeoutMs: 90_000 },
-  ).catch((error: unknown) => {
+  const url = await eventually(() => {
+    const [, found] = /^ +shop +(\S+)$/m.exec(said) ?? [];
+    if (found === undefined) throw new Error(`the shop did not open: ${said}`);
+    return found;
+  }).catch((error: unknown) => {
     child.kill('SIGKILL');
     throw error;
   });

@@ -79,15 +79,15 @@ describe('as docker-compose.yml runs them', () => {
         const container = running.get(name)!;
         void container.ended.then(() => running.delete(name));
         for (const path of ['/livez', '/readyz', '/metrics']) {
-          await eventually(async () => expect(await status(system.url(name) + path)).toBe(200), {
-            timeoutMs: 120_000,
-          }).catch((error: unknown) => {
-            throw new Error(`${name} does not answer ${path}:\n${container.log()}`, { cause: error });
-          });
+          await eventually(async () => expect(await status(system.url(name) + path)).toBe(200)).catch(
+            (error: unknown) => {
+              throw new Error(`${name} does not answer ${path}:\n${container.log()}`, { cause: error });
+            },
+          );
         }
         // A busy machine may be too slow for a check; an engine repeats it too.
-        await eventually(() => run(name, { command: healthCommand }), { timeoutMs: 120_000 });
-        await eventually(() => run(name, { command: [...healthCommand, '/readyz'] }), { timeoutMs: 120_000 });
+        await eventually(() => run(name, { command: healthCommand }));
+        await eventually(() => run(name, { command: [...healthCommand, '/readyz'] }));
       }),
     );
   }, 300_000);

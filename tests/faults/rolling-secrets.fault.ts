@@ -114,14 +114,12 @@ async function replaceEncryptionKey(scene: Rolling, old: string): Promise<string
   };
   const broken = [...(await step('accept the new one', old, key)), ...(await step('seal with the new one', key, old))];
   const id = createHash('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 16);
-  await eventually(
-    () =>
-      withDatabase(stack.file.postgres_url, async (db) => {
-        const text = 'select from webhooks.signing_key where retired_at is null and encryption_key_id <> $1';
-        const { rowCount } = await db.query(text, [id]);
-        if (rowCount !== 0) throw new Error(`${rowCount} signing keys are not encrypted with the new key`);
-      }),
-    { timeoutMs: 60_000 },
+  await eventually(() =>
+    withDatabase(stack.file.postgres_url, async (db) => {
+      const text = 'select from webhooks.signing_key where retired_at is null and encryption_key_id <> $1';
+      const { rowCount } = await db.query(text, [id]);
+      if (rowCount !== 0) throw new Error(`${rowCount} signing keys are not encrypted with the new key`);
+    }),
   );
   return [...broken, ...(await step('forget the old one', key, ''))];
 }

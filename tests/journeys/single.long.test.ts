@@ -8,7 +8,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 
-const patience = { timeoutMs: 100_000, intervalMs: 600 };
+const patience = { intervalMs: 600 };
 
 describe('all services in one process', () => {
   let stack: JourneyStack;

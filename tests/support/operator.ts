@@ -23,9 +23,7 @@ export async function registerMerchant(
   const registration = { name, access_type: 'legacy', total_limit: 100_000, ...access };
   const registered = await asOperator<Registered>(stack, 'POST', '/merchants', registration);
   // This takes a moment after the registration, and longer after an outage of the broker. Until then, limits and creations are 503.
-  await eventually(() => asQuotaOperator(stack, 'GET', `/merchants/${registered.merchant_id}/policy`), {
-    timeoutMs: 60_000,
-  });
+  await eventually(() => asQuotaOperator(stack, 'GET', `/merchants/${registered.merchant_id}/policy`));
   return registered;
 }
 

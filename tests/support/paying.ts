@@ -7,7 +7,7 @@ import { inDatabase } from './database.ts';
 import { apiAt, type Merchant } from './merchant.ts';
 
 /** A payment takes seconds on the local chain. This interval stays below every read limit. */
-export const patience = { timeoutMs: 60_000, intervalMs: 600 };
+export const patience = { intervalMs: 600 };
 
 export const tokenOf = (payment: Pick<Payment, 'payment_url'>): string => payment.payment_url.split('/').at(-1) ?? '';
 

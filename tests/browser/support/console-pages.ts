@@ -142,7 +142,7 @@ export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData
       if (delivery?.status !== 'delivered') throw new Error('the webhook has not arrived yet');
       return delivery.event_id;
     },
-    { timeoutMs: 60_000, intervalMs: 1_100 },
+    { intervalMs: 1_100 },
   );
   const incidents = await withDatabase(stack.file.postgres_url, async (db) => {
     await db.query(
@@ -199,6 +199,6 @@ export async function loseMoney(shop: Shop, paymentId: string, amount: string): 
       if (lost === undefined) throw new Error('the transfer has not been seen yet');
       return lost;
     },
-    { timeoutMs: 60_000, intervalMs: 1_100 },
+    { intervalMs: 1_100 },
   );
 }

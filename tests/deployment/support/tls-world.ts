@@ -71,10 +71,10 @@ const configurationFile = join(folder, 'authority.Caddyfile');
 await writeFile(configurationFile, authorityConfiguration);
 const certifier = await start('authority', configurationFile, {});
 const rootFile = join(folder, 'authority', 'caddy', 'pki', 'authorities', 'local', 'root.crt');
-const ca = await eventually(() => readFile(rootFile, 'utf8'), { timeoutMs: 60_000 });
+const ca = await eventually(() => readFile(rootFile, 'utf8'));
 const directory = `https://${authority}:14000/acme/local/directory`;
 // A proxy that finds no authority retries after a minute.
-await eventually(() => ask(directory, { ca }), { timeoutMs: 60_000 });
+await eventually(() => ask(directory, { ca }));
 // The proxy connects from this address, as everything here does.
 const edge = await startEdge({ trustedProxies: ['127.0.0.1'] });
 const proxy = await start('proxy', join(repositoryRoot, 'infra', 'caddy', 'Caddyfile'), {
@@ -87,7 +87,7 @@ const proxy = await start('proxy', join(repositoryRoot, 'infra', 'caddy', 'Caddy
 });
 try {
   const page = `https://${host}/pay/x`;
-  const ordinary = await eventually(() => ask(page, { ca, from: '127.9.8.7' }), { timeoutMs: 60_000 });
+  const ordinary = await eventually(() => ask(page, { ca, from: '127.9.8.7' }));
   const forged = await ask(page, {
     ca,
     from: '127.9.8.7',

@@ -83,7 +83,7 @@ async function outdated({ formerUrl, thaw, rebuild }: FailedOver): Promise<strin
         );
         if (rowCount !== 1) throw new Error('the former primary does not wait for its standby');
       }),
-    { timeoutMs: 60_000, intervalMs: 100 },
+    { intervalMs: 100 },
   );
   await rebuild();
   return told;

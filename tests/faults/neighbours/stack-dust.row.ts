@@ -120,7 +120,7 @@ async function payHonestly(db: pg.Client, shop: Shop, amount: string): Promise<n
     ]);
     if (rows[0]?.status !== 'PAID') throw new Error(`the payment is ${rows[0]?.status}`);
   };
-  return timed(() => eventually(isPaid, { timeoutMs: 120_000, intervalMs: 20 }));
+  return timed(() => eventually(isPaid, { intervalMs: 20 }));
 }
 
 /** @returns a function that sends the dust and waits until payments has recorded it. */

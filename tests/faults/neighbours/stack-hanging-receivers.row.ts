@@ -78,7 +78,7 @@ async function deliver(stack: JourneyStack, shop: Shop, from: number): Promise<L
         if (found === undefined) throw new Error('the event has not arrived');
         return Date.parse(found.received_at);
       },
-      { timeoutMs: 120_000, intervalMs: 100 },
+      { intervalMs: 100 },
     );
     latencies.push(arrived - (await paidAt(stack, payment.payment_id)));
     await delay(PAUSE_MS);

@@ -78,7 +78,7 @@ async function archiveAll(url: string): Promise<void> {
         );
         if (archived.rows[0]?.done !== true) throw new Error(`${rows[0]!.file} has not reached the archive`);
       },
-      { timeoutMs: 60_000, intervalMs: 100 },
+      { intervalMs: 100 },
     );
   });
 }

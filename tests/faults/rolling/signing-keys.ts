@@ -56,7 +56,7 @@ async function untilNothingOldWaits({ file }: JourneyStack): Promise<void> {
   }, WAIT);
 }
 
-const WAIT = { timeoutMs: 60_000, intervalMs: 500 };
+const WAIT = { intervalMs: 500 };
 
 async function untilRelayed(db: Parameters<Parameters<typeof withDatabase>[1]>[0]): Promise<void> {
   const { rows } = await db.query<{ count: number }>(

@@ -45,7 +45,7 @@ export async function promoted(url: string): Promise<void> {
         const { rows } = await db.query<{ busy: boolean }>('select pg_is_in_recovery() as busy');
         if (rows[0]?.busy !== false) throw new Error('the server is still reading its archive');
       }),
-    { timeoutMs: 120_000, intervalMs: 50 },
+    { intervalMs: 50 },
   );
 }
 

@@ -99,7 +99,7 @@ export async function startPostgresPair(
           hasEnded = false;
           await withClient(primary.server.url, (db) => db.query('select 1'));
         },
-        { timeoutMs: 60_000, intervalMs: 100 },
+        { intervalMs: 100 },
       );
     },
   };
@@ -160,7 +160,7 @@ async function untilSynchronous(url: string): Promise<void> {
         );
         if (rowCount !== 1) throw new Error('the standby does not keep up with the primary yet');
       }),
-    { timeoutMs: 120_000, intervalMs: 100 },
+    { intervalMs: 100 },
   );
 }
 

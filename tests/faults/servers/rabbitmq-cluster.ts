@@ -84,7 +84,7 @@ export async function startRabbitmqCluster(
           const { leader } = await membersOf(queue);
           return nodes[directories.findIndex((one) => nodeName(one) === leader)]!;
         },
-        { timeoutMs: 60_000, intervalMs: 250 },
+        { intervalMs: 250 },
       ),
     untilWhole: (queue) =>
       eventually(
@@ -92,7 +92,7 @@ export async function startRabbitmqCluster(
           const { online = [] } = await membersOf(queue);
           if (online.length < count) throw new Error(`${queue} has ${online.length} of ${count} nodes`);
         },
-        { timeoutMs: 180_000, intervalMs: 500 },
+        { intervalMs: 500 },
       ),
   };
 }

@@ -5,7 +5,7 @@ import { runOps } from './run-ops.ts';
 import type { Shared } from './shared.ts';
 
 /** A merchant may read 120 times a minute. */
-const patience = { timeoutMs: 100_000, intervalMs: 600 };
+const patience = { intervalMs: 600 };
 
 export const acceptedTransfer = (shared: Shared): void =>
   describe('accepting a transfer', () => {

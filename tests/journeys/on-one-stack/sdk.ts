@@ -9,7 +9,7 @@ import type { ReceivedWebhook } from '../../support/shop.ts';
 import type { Shared } from './shared.ts';
 
 /** A merchant may read 120 times a minute. */
-const patience = { timeoutMs: 100_000, intervalMs: 600 };
+const patience = { intervalMs: 600 };
 
 export const sdk = (shared: Shared): void =>
   describe('the client', () => {

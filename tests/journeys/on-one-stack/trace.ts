@@ -5,7 +5,7 @@ import { Shop } from '../../support/shop.ts';
 import type { Shared } from './shared.ts';
 
 /** A merchant may read 120 times a minute. */
-const patience = { timeoutMs: 60_000, intervalMs: 600 };
+const patience = { intervalMs: 600 };
 
 /** The spans of a payment, each caused by the one before. Between them are spans of calls, the outbox and the broker. */
 const way = [
