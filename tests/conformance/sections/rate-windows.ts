@@ -110,7 +110,6 @@ export function rateWindows(contract: Contract): { open: () => void; section: ()
             [of],
           );
         await eventually(async () => expect(await rowsOf(swept)).toEqual([]), {
-          timeoutMs: 45_000,
           intervalMs: 500,
         });
         expect(await rowsOf(secret)).toEqual([{ count: LIMIT + 1 }]);

@@ -80,7 +80,6 @@ export const goLive = (shared: Shared): void =>
           known['<payment_id>'] = payment;
           await payOnChain(shared.stack.file.chain, tron, '1');
           await eventually(async () => expect(await show(payment, home, shared)).toMatch(/PAID[^]*delivered/), {
-            timeoutMs: 180_000,
             intervalMs: 2_000,
           });
         }
