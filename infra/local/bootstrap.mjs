@@ -51,7 +51,6 @@ const commands = {
   faults: script('tests/faults/main.ts'),
   attacks: script('tests/attacks/main.ts'),
   mutants: script('tests/mutants/main.ts'),
-  fuzz: script('tests/fuzz/main.ts'),
   screenshots: script('tests/browser/screenshots.ts'),
   lint: [walls, lint],
   format: [step('format', [bin('oxfmt/bin/oxfmt')])],
@@ -64,7 +63,7 @@ const commands = {
     ],
     tests,
   ],
-  // What takes too long for every change: long tests, random tests with many runs from a new seed, all attacks, mutants, fuzzing and
+  // What takes too long for every change: long tests, random tests with many runs from a new seed, all attacks, mutants and
   // faults.
   nightly: [
     step('long tests', longTests, { TEST_LENGTH: 'long' }),
@@ -74,7 +73,6 @@ const commands = {
     }),
     step('attacks', ['tests/attacks/main.ts']),
     step('mutants', ['tests/mutants/main.ts']),
-    step('fuzzing', ['tests/fuzz/main.ts', '--minutes', '4']),
     step('faults', ['tests/faults/main.ts']),
   ],
 };
@@ -121,7 +119,10 @@ function script(path) {
 
 /** Random tests of each change; `nightly` runs them longer. */
 function randomTests() {
-  return ['services/payments/test/lists.int', 'tests/conformance/conformance'];
+  return [
+    ...['services/payments/test/lists.int', 'tests/conformance/conformance'],
+    ...['any-answers.int', 'any-frames.int', 'any-bytes.int'],
+  ];
 }
 
 function reportDurations(command, done, totalMs) {

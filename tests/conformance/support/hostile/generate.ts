@@ -58,6 +58,15 @@ const creationBody = (random: Random, world: World, merchant: Merchant) => ({
   amount: `${1 + random.below(9)}.${random.below(10)}`,
   merchant_wallet: random.chance(0.9) ? merchant.wallet : random.pick(world.merchants).wallet,
   description: `Order ${random.below(3)}`,
+  ...(random.chance(0.3) && options(random)),
+});
+
+const options = (random: Random) => ({
+  order_id: `order ${random.below(20)}`,
+  metadata: { basket: 'a-1' },
+  return_url: 'https://shop.example.com/orders/17',
+  expires_in: 1800,
+  unique_amount: random.chance(0.5),
 });
 
 function creation(random: Random, world: World, merchant: Merchant) {
@@ -108,7 +117,8 @@ function publicToken(random: Random, world: World) {
     [2, hostilePath(random, known)],
   ]);
   const page = random.chance(0.2) ? '/pay' : '/api/v1/payments';
-  return { method: random.chance(0.1) ? 'HEAD' : 'GET', path: `${page}/${token}`, headers: [], body: null };
+  const headers = random.chance(0.2) ? [['Accept-Language', 'de'] as const] : [];
+  return { method: random.chance(0.1) ? 'HEAD' : 'GET', path: `${page}/${token}`, headers, body: null };
 }
 
 const knownPaths = (random: Random): readonly string[] => [

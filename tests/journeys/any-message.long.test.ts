@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { newId } from '@quittance/contracts/ids.ts';
+import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
+import { SIGNATURE_HEADER, signMessages } from '@quittance/messaging/broker/signature.ts';
+import { bindings, EXCHANGE } from '@quittance/messaging/broker/topology.ts';
+import { signerOfKey } from '@quittance/runtime/trust.ts';
+import { damaged, type Json } from '@quittance/testkit/damaged.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
+import { residentMegabytes } from '../benchmarks/support/resident.ts';
+import { send } from '../support/http.ts';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+
+const hex = (length: number): string => '0123456789abcdef'.repeat(6).slice(0, length);
+const [merchant_id, payment_id] = [`mer_${hex(32)}`, `pay_${hex(32)}`];
+const transaction_id = hex(64);
+const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
+const at = '2026-11-01T12:00:00.000Z';
+const later = '2026-11-01T12:30:00.000Z';
+
+/** One valid body of each message. */
+const bodies: Record<string, { [name: string]: Json }> = {
+  PaymentCreated: {
+    ...{ payment_id, merchant_id, network: 'local', recipient: wallet },
+    ...{ amount: '10.5', created_at: at, expires_at: later },
+  },
+  PaymentClosed: { payment_id, merchant_id, network: 'local', recipient: wallet, status: 'EXPIRED', closed_at: later },
+  PaymentPaid: {
+    ...{ payment_id, merchant_id, expected_amount: '10.5', transaction_id, transaction_event_index: 3 },
+    ...{ description: 'Two coffees', paid_at: later, order_id: 'o 1', metadata: { a: 'b' }, requested_amount: '10' },
+  },
+  NoticeRaised: {
+    ...{
+      merchant_id,
+      event_type: 'transfer.unmatched',
+      payment_id,
+      expected_amount: '10.5',
+      description: 'Two coffees',
+    },
+    ...{ transaction_id, transaction_event_index: 3, order_id: 'o 1', metadata: { a: 'b' }, requested_amount: '10' },
+    transfer: { amount: '10', reason: 'underpaid', network: 'local', merchant_wallet: wallet, block_timestamp: at },
+  },
+  MerchantRegistered: {
+    ...{ merchant_id, name: 'Shop', access_type: 'beta', total_limit: 10, daily_limit: 5 },
+    ...{ beta_duration_days: 20, registered_at: at },
+  },
+  MerchantStatusChanged: { merchant_id, status: 'blocked', status_version: 2, changed_at: at },
+  AccessChanged: {
+    ...{ merchant_id, policy_version: 2, access_type: 'beta', account_active: true, creation_paused: false },
+    ...{ beta_duration_days: 20, beta_started_at: at, beta_expires_at: later, total_limit: 10, daily_limit: null },
+    ...{ package_number: 1, changed_at: at },
+  },
+  WebhookConfigured: { merchant_id, configured_at: at, events: ['PAID', 'EXPIRED'], version: 3 },
+  TransferObserved: {
+    ...{ merchant_id, network: 'local', transaction_id, transaction_event_index: 3, block_number: 7 },
+    ...{ block_hash: `0x${hex(64)}`, block_timestamp: at, from: wallet, to: wallet, amount_units: '10500000' },
+    ...{ decimals: 6, phase: 'confirmed', version: 1, confirmations: 3, confirmations_required: 2 },
+  },
+};
+
+/** Values that the schemas allow and no column can hold. The first such message was retried again and again. */
+const notStorable: [name: string, change: { [name: string]: Json }][] = [
+  ['MerchantStatusChanged', { status_version: 2 ** 53 }],
+  ['AccessChanged', { total_limit: 2 ** 40, policy_version: 9 }],
+  ['PaymentCreated', { created_at: '2026-02-30T25:00:00.000Z' }],
+];
+
+/** A body that is a text is sent as it is, anything else as JSON. `version` is a header; null leaves it out. */
+type Message = { name: string; body: Json; version: Json };
+
+/** A larger process would keep what it was sent. */
+const MEGABYTES_MAX = 768;
+
+let stack: JourneyStack;
+let broker: Broker;
+
+beforeAll(async () => {
+  stack = await journeyStack({ sharesBroker: true });
+  broker = connectBroker({ url: stack.file.amqp_url, name: 'test', logger: testLogger, metrics: testMetrics });
+  await eventually(() => expect(broker.canPublish()).toBe(true));
+});
+afterAll(async () => {
+  await broker.close();
+  await stack.close();
+});
+
+/** Signed as its publisher does: an unsigned message reaches no handler. */
+async function publish({ name, body: value, version }: Message): Promise<void> {
+  const messageId = randomUUID();
+  const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  const publisher = bindings.find(({ message }) => message.name === name)!.message.published_by;
+  const [signature] = signMessages(signerOfKey(stack.file.signing_keys[publisher]), [
+    { name, version: version === null ? Number.NaN : Number(version), messageId, body },
+  ]);
+  const properties = {
+    ...{ messageId, persistent: true, type: name, contentType: 'application/json' },
+    headers: { ...(version !== null && { version }), [SIGNATURE_HEADER]: signature },
+  };
+  const [outcome] = await broker.publish([{ exchange: EXCHANGE, routingKey: name, body, properties }]);
+  if (outcome !== 'confirmed') throw new Error(`RabbitMQ has ${outcome} the message`);
+}
+
+/** How the handling of a message can end. A failed one is retried for minutes. */
+const ends = ['done', 'duplicate', 'dead', 'failed'] as const;
+type Counts = Record<(typeof ends)[number], number>;
+
+async function countsOf(name: string): Promise<Map<string, Counts>> {
+  const counted = bindings
+    .filter(({ message }) => message.name === name)
+    .map(async ({ service, handler, queue }) => {
+      const { text } = await send('GET', `${stack.file.services[service].url}/metrics`);
+      return [queue, countsIn(text, handler)] as const;
+    });
+  return new Map(await Promise.all(counted));
+}
+
+function countsIn(metrics: string, handler: string): Counts {
+  const lines = metrics
+    .split('\n')
+    .filter((line) => line.startsWith('messaging_consumed_total{') && line.includes(`"${handler}"`));
+  const count = (result: string) =>
+    Number(
+      lines
+        .find((line) => line.includes(`"${result}"`))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  return { done: count('done'), duplicate: count('duplicate'), dead: count('dead'), failed: count('failed') };
+}
+
+/** Publishes a message. @returns how its handling ended in each queue. */
+async function handled(message: Message): Promise<Record<string, string | undefined>> {
+  const before = await countsOf(message.name);
+  await publish(message);
+  return eventually(
+    async () => {
+      const outcomes = [...(await countsOf(message.name))].map(
+        ([queue, now]) => [queue, ends.find((end) => now[end] > before.get(queue)![end])] as const,
+      );
+      if (outcomes.some(([, outcome]) => outcome === undefined)) throw new Error('it is not handled everywhere');
+      return Object.fromEntries(outcomes);
+    },
+    { timeoutMs: 30_000, intervalMs: 5 },
+  );
+}
+
+const messages = fc.constantFrom(...Object.keys(bodies)).chain((name) =>
+  fc.record<Message>({
+    name: fc.constant(name),
+    body: fc.oneof({ weight: 6, arbitrary: damaged([bodies[name]!]) }, fc.json(), fc.string(), fc.constant(null)),
+    version: fc.constantFrom<Json[]>(1, 1, 1, 1, 1, 0, 2, '1', 'x', null),
+  }),
+);
+
+const examples: [Message][] = [
+  ...Object.entries(bodies).map(([name, body]): [Message] => [{ name, body, version: 1 }]),
+  ...notStorable.map(([name, change]): [Message] => [{ name, body: { ...bodies[name], ...change }, version: 1 }]),
+];
+
+test('any message takes effect or becomes a dead letter immediately, and delays no other message', async () => {
+  await fc.assert(
+    fc.asyncProperty(messages, async (message) => {
+      expect(Object.values(await handled(message))).not.toContain('failed');
+    }),
+    { numRuns: amountOf({ short: 60, long: 1_500 }) + examples.length, seed: seedOf(20_261_127), examples },
+  );
+  const merchant_id = newId('mer');
+  const good = { name: 'MerchantStatusChanged', body: { ...bodies['MerchantStatusChanged'], merchant_id }, version: 1 };
+  expect(new Set(Object.values(await handled(good)))).toEqual(new Set(['done']));
+  for (const { url, pid } of stack.services) {
+    expect((await send('GET', `${url}/readyz`)).status).toBe(200);
+    const megabytes = process.platform === 'linux' ? await residentMegabytes(pid) : 0;
+    expect(megabytes).toBeLessThan(MEGABYTES_MAX);
+  }
+}, 900_000);
