@@ -20,10 +20,10 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** What is not a rule in TypeScript: its mutants are picked by hand, and its tests need PostgreSQL. */
+/** Mutants of SQL are written manually, and their tests need PostgreSQL. */
 const SQL = {
   name: 'sql',
-  about: 'statements about money, limits, leases and order, changed by hand; real PostgreSQL',
+  about: 'statements about money, claims, outcomes and the outbox; real PostgreSQL',
 };
 
 type Report = { name: string; noticed: number; survived: string[] }[];
@@ -54,7 +54,7 @@ async function mutate(chosen: readonly (Rules | typeof SQL)[]): Promise<void> {
   console.log(`\n${noticed} of ${all} mutants were noticed, ${score.toFixed(1)} % of at least ${SCORE_MIN} %`);
 }
 
-/** Each of them has a test: one that survives, or can no longer be made, fails the command. */
+/** Each has a test: one that survives, or can no longer be made, fails the command. */
 async function mutateSql(): Promise<Report[number]> {
   const chosen = sqlMutants.filter(({ file }) => file.includes(values.part));
   const { noticed, survived, explained, broken } = await runSqlMutants(chosen, (line) => console.log(line));
@@ -73,13 +73,13 @@ function optionsFor({ mutate, tests }: Rules): ConstructorParameters<typeof Stry
     testRunner: 'jest',
     plugins: ['@stryker-mutator/jest-runner'],
     testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-    // Statuses and categories are types, which the compiler holds; all other texts are for people.
+    // The compiler checks statuses and categories; all other texts are for people.
     mutator: { excludedMutations: ['StringLiteral'], plugins: null },
-    // Related tests are found by a reader of CommonJS.
+    // Jest finds related tests only in CommonJS.
     jest: { projectType: 'custom', configFile: 'tests/mutants/jest.config.js', enableFindRelatedTests: false },
     coverageAnalysis: 'perTest',
     concurrency: 2,
-    // A machine that is busy with other work is no endless loop.
+    // A busy machine must not look like an endless loop.
     timeoutMS: 60_000,
     ignorePatterns: ['.local', 'docs', 'k8s'],
     tempDirName: '.local/mutants',
@@ -95,7 +95,7 @@ function lineOf({ fileName, location, mutatorName, replacement }: Mutant): strin
 function usage(): string {
   return `Usage: npm run mutants -- [rule …]
 
-Changes the rules about money, one place at a time, and runs the unit tests of that rule: they must notice. Exit code 1 when they notice
+Changes one place of the rules about money at a time, and runs the unit tests of that rule, which must fail. Exit code 1 when they notice
 less than ${SCORE_MIN} % of the changes, or a change of SQL goes unnoticed.
 
 Rules:
@@ -103,7 +103,7 @@ ${helpList([...allRules, SQL].map(({ name, about }) => [name, about]))}
 
 Options:
 ${helpList([
-  ['--part <words>', 'of sql only the files whose path has these words'],
+  ['--part <words>', 'sql: only files whose path contains these words'],
   ['--help', 'this text'],
 ])}`;
 }

@@ -1,7 +1,7 @@
 /** Rules that decide about money without any I/O, and the unit tests that must notice when one of them is changed. */
 export type Rules = { name: string; about: string; mutate: string[]; tests: string[] };
 
-/** Each by the tests of its own package: the copy that is mutated is seen there alone. */
+/** Each with tests of its own package, because only these load the mutated copy. */
 export const allRules: readonly Rules[] = [
   {
     name: 'amounts',

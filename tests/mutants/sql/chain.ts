@@ -2,7 +2,7 @@ import type { SqlMutants } from './mutant.ts';
 
 const store = 'services/chain-watcher/test/store.int.test.ts';
 
-/** The fence of the leader, transfers and their finality, what is watched. */
+/** The leader's fence, transfers and their finality. */
 export const chain: SqlMutants[] = [
   {
     file: 'services/chain-watcher/src/leadership/cursor.sql.ts',
@@ -117,50 +117,6 @@ export const chain: SqlMutants[] = [
         before: '(block_number, transaction_id, transaction_event_index) > ($4, $5, $6::integer)',
         after: '(block_number, transaction_id, transaction_event_index) >= ($4, $5, $6::integer)',
         noticedBy: 'are found page by page, each once',
-      },
-    ],
-  },
-  {
-    file: 'services/chain-watcher/src/watches/watch.sql.ts',
-    tests: store,
-    mutants: [
-      {
-        breaks: 'a payment from before the watch, which comes while the leader plans, is forgotten',
-        before: `state = 'new' and watched_from >= $3`,
-        after: `state = 'new' and watched_from <= greatest(watched_from, $3)`,
-        noticedBy: 'a payment from before the watch that comes while the leader plans is not forgotten',
-      },
-      {
-        breaks: 'what an earlier payment still misses is not read',
-        before: 'or excluded.watched_from < watch.watched_from)`',
-        after: 'or false)`',
-        noticedBy: 'a payment from before the watch makes the leader look again',
-      },
-      {
-        breaks: 'a back-fill ends a block before its last',
-        before: `state = case when least(backfill_to, $5) <= $4 then 'watching' else state end`,
-        after: `state = case when least(backfill_to, $5) <= $4 + 1 then 'watching' else state end`,
-        noticedBy: 'a back-fill survives a crash at any point and ends at its last block',
-      },
-      {
-        breaks: 'a back-fill passes over blocks that were not read',
-        before: 'and backfill_next between $3 and $4',
-        after: 'and backfill_next <= $4 and $3::bigint is not null',
-        noticedBy: 'a back-fill survives a crash at any point and ends at its last block',
-      },
-      {
-        breaks: 'a watch ends although a payment still needs it',
-        before: `where network = $1 and state = 'watching' and watched_until < $2 and address in (
-       select address from watch where network = $1 and state = 'watching' and watched_until < $2 limit $3)`,
-        after: `where network = $1 and state = 'watching' and address in (
-       select address from watch where network = $1 and state = 'watching' limit $3)`,
-        noticedBy: 'a watch ends by chain time, and a new payment begins another',
-      },
-      {
-        breaks: 'a reorg leaves the watches ended that ended in its blocks',
-        before: `state = 'ended' and ended_through > to_timestamp($2)`,
-        after: `state = 'ended' and ended_through < to_timestamp($2)`,
-        noticedBy: 'wallets whose watching ended with them are watched again, and no others',
       },
     ],
   },

@@ -2,12 +2,12 @@ import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 
-/** At the root alone: each package has links of its own. */
+/** Only at the root, because each package has its own links. */
 const LEFT_OUT = ['.git', '.local', 'node_modules'];
 
 /**
- * Copies the working tree, so that statements can be changed without anybody seeing them. What is installed is shared, and packages of ours
- * are linked to their copies, as the originals are to each other.
+ * Copies the working tree, so that the changes affect nothing else. Dependencies are shared; our packages are linked to their copies, as
+ * the originals are to each other.
  */
 export async function copyWorkingTree(): Promise<{ root: string; remove: () => Promise<void> }> {
   const root = join(repositoryRoot, '.local', 'mutants', 'sql');

@@ -2,7 +2,7 @@ import type { SqlMutants } from './mutant.ts';
 
 const test = (name: string): string => `services/payments/test/${name}.int.test.ts`;
 
-/** Creation with its limits and replies. */
+/** Creation: keys, slots and the gate. `npm run mutants -- creation` has the rules. */
 export const creation: SqlMutants[] = [
   {
     file: 'services/payments/sql/creation_facts.sql',
@@ -56,13 +56,6 @@ export const creation: SqlMutants[] = [
     tests: test('creation'),
     mutants: [
       {
-        breaks: 'a batch waits for a gate that another transaction holds',
-        before: `\${waits ? '' : 'skip locked'}`,
-        after: '',
-        tests: test('creation-batches'),
-        noticedBy: 'what is locked is left to be decided alone',
-      },
-      {
         breaks: 'no gate is locked',
         before: `for update \${waits ? '' : 'skip locked'}`,
         after: '',
@@ -76,14 +69,6 @@ export const creation: SqlMutants[] = [
     tests: test('creation'),
     mutants: [
       {
-        breaks: 'a slot that is taken fails the batch',
-        before: `
-    on conflict (network, recipient, amount_units) where \${isUnfinishedSql} do nothing`,
-        after: '',
-        tests: test('wallets'),
-        noticedBy: 'that another merchant binds by a payment of the same amount is refused to a creation that waits',
-      },
-      {
         breaks: 'a merchant that is refused the slot keeps the wallet',
         before: 'created_at from done where binds_wallet',
         after: 'created_at from new where binds_wallet',
@@ -96,62 +81,6 @@ export const creation: SqlMutants[] = [
         after: 'from new as done where gate.merchant_id = done.merchant_id',
         tests: test('creation-races.long'),
         noticedBy: 'requested by 50 keys of one merchant goes to one of them, and only that one counts',
-      },
-      {
-        breaks: 'the lifetime is not counted',
-        before: 'set used_lifetime = used_lifetime + 1',
-        after: 'set used_lifetime = used_lifetime',
-        noticedBy: 'the last unit of a quota goes to one of many',
-      },
-      {
-        breaks: 'the first payment of a day counts yesterday’s as well',
-        before: 'then used_today + 1 else 1 end',
-        after: 'then used_today + 1 else used_today + 1 end',
-        tests: test('creation-midnight.long'),
-        noticedBy: 'a creation that started before midnight and got its gate after it',
-      },
-      {
-        breaks: 'the counter keeps the day on which it began',
-        before: `used_day = (created_at at time zone 'UTC')::date,`,
-        after: 'used_day = used_day,',
-        tests: test('creation-midnight.long'),
-        noticedBy: 'a creation that started before midnight and got its gate after it',
-      },
-    ],
-  },
-  {
-    file: 'services/payments/sql/keep_reply_partitions.sql',
-    tests: test('replies'),
-    mutants: [
-      {
-        breaks: 'the month after next has no partition',
-        before: `this_month + interval '2 months'`,
-        after: `this_month + interval '1 month'`,
-        noticedBy: 'day after day, the sweep keeps every reply',
-      },
-      {
-        breaks: 'a month is dropped while it holds a reply that may be replayed',
-        before: `now() - interval '31 days'`,
-        after: `now() - interval '20 days'`,
-        noticedBy: 'day after day, the sweep keeps every reply',
-      },
-      {
-        breaks: 'old months stay for ever',
-        before: `execute format('drop table %I', partition_name);`,
-        after: 'null;',
-        noticedBy: 'day after day, the sweep keeps every reply',
-      },
-      {
-        breaks: 'creations wait behind a long reader of an old month',
-        before: `set_config('lock_timeout', '50ms', true)`,
-        after: `set_config('lock_timeout', '0', true)`,
-        noticedBy: 'during a long read, the sweep of replies makes new partitions',
-      },
-      {
-        breaks: 'two replicas drop the same month',
-        before: `perform pg_advisory_xact_lock(hashtextextended('idempotent_reply', 0));`,
-        after: '',
-        noticedBy: 'many replicas may drop old replies at once',
       },
     ],
   },

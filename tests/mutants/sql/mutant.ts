@@ -1,16 +1,15 @@
 /**
- * One change of a statement, which makes it do something else than it promises, and the tests that must notice.
- * `before` stands exactly once in the file.
+ * One change of a statement, after which it breaks a promise, and the tests that must fail. `before` is in the file exactly once.
  */
 export type SqlMutant = { breaks: string; before: string; after: string } & (
   | {
-      /** Words of the names of tests, each found in the test file as they are here. */
+      /** Parts of test names, exactly as in the test file. */
       noticedBy: string | string[];
       /** Instead of the group's file. */
       tests?: string;
     }
   | {
-      /** Why nothing that anybody can see is different. */
+      /** Why nobody can see a difference. */
       changesNothing: string;
     }
 );
@@ -19,14 +18,14 @@ export type SqlMutant = { breaks: string; before: string; after: string } & (
 export type SqlMutants = {
   /** From the root of the repository. */
   file: string;
-  /** The test file whose tests notice, unless the mutant names another. */
+  /** The test file whose tests fail, unless the mutant names another. */
   tests: string;
   mutants: SqlMutant[];
 };
 
-/** @throws when the text is not there exactly once: the list is older than the file. */
+/** @throws when the text is not in the file exactly once: the list is older than the file. */
 export function mutated(text: string, { before, after }: SqlMutant): string {
   const parts = text.split(before);
-  if (parts.length !== 2) throw new Error(`stands ${parts.length - 1} times in the file instead of once: ${before}`);
+  if (parts.length !== 2) throw new Error(`is ${parts.length - 1} times in the file instead of once: ${before}`);
   return parts.join(after);
 }

@@ -2,26 +2,8 @@ import type { SqlMutants } from './mutant.ts';
 
 const test = (name: string): string => `services/payments/test/${name}.int.test.ts`;
 
-/** Policies at payments, settlement, expiry, the archive. */
+/** Settlement and expiry. */
 export const payments: SqlMutants[] = [
-  {
-    file: 'services/payments/src/gate/gate.sql.ts',
-    tests: test('creation'),
-    mutants: [
-      {
-        breaks: 'an older policy replaces a newer one',
-        before: 'where gate.policy_version < excluded.policy_version',
-        after: 'where gate.policy_version <> excluded.policy_version',
-        noticedBy: 'is restricted once the message is handled; older versions change nothing',
-      },
-      {
-        breaks: 'a new package starts with what was used before',
-        before: 'excluded.package_number > gate.package_number then gate.used_lifetime',
-        after: 'excluded.package_number > gate.package_number then gate.package_base',
-        noticedBy: 'starts at zero with a new package',
-      },
-    ],
-  },
   {
     file: 'services/payments/src/payment/payment.sql.ts',
     tests: test('settlement'),
@@ -218,80 +200,6 @@ export const payments: SqlMutants[] = [
         before: 'and p.merchant_id <> gate.merchant_id)',
         after: 'and p.merchant_id <> p.merchant_id)',
         noticedBy: 'notifies each with its own payment, and that another merchant has one',
-      },
-    ],
-  },
-  {
-    file: 'services/payments/src/finding/find.sql.ts',
-    tests: test('look-ups'),
-    mutants: [
-      {
-        breaks: 'the page shows other money than what is nearest to its amount',
-        before: 'order by abs(t.amount_units - asked.units), t.block_timestamp desc',
-        after: 'order by t.amount_units, t.block_timestamp desc',
-        noticedBy: 'is the nearest of several, and dust is none',
-      },
-      {
-        breaks: 'the page shows nothing that may be for another payment as well',
-        before: 'select * from transfer where candidates @> array[p.payment_id] and ${paysNothingSql}) t',
-        after: 'select * from transfer where false) t',
-        noticedBy: 'is shown on every page whose payment it fits, until one of them is paid',
-      },
-      {
-        breaks: 'the page of a payment that ended long ago shows late money',
-        before: `least(p.expires_at, p.cancelled_at) > now() - interval '24 hours'`,
-        after: 'p.expires_at is not null',
-        tests: test('candidates'),
-        noticedBy: 'is shown on the page of the expired payment, and on no later payment’s page',
-      },
-    ],
-  },
-  {
-    file: 'services/payments/src/payment/view.sql.ts',
-    tests: test('settlement'),
-    mutants: [
-      {
-        breaks: 'a payment does not say that money after its end has paid a later one',
-        before: "where p.status in ('EXPIRED', 'CANCELLED') and paying",
-        after: "where p.status in ('PAID') and paying",
-        noticedBy: 'keeps an early transfer for the old payment and a later one for the new',
-      },
-    ],
-  },
-  {
-    file: 'services/payments/src/archive/archive.sql.ts',
-    tests: test('archive'),
-    mutants: [
-      {
-        breaks: 'a payment goes that has changed since it was read',
-        before: 'and found.sha256 = wanted.sha256',
-        after: '',
-        noticedBy: 'stays when something about it has changed since it was read',
-      },
-      {
-        breaks: 'a payment goes although something about it is open',
-        before: `
-        and \${isOverSql(\`now() - interval '\${ARCHIVE_AFTER_DAYS} days'\`)}`,
-        after: '',
-        noticedBy: 'is not archived while',
-      },
-      {
-        breaks: 'a removal waits for who has the payment',
-        before: `order by payment_id for update skip locked`,
-        after: `order by payment_id for update`,
-        noticedBy: 'stays while another transaction has it',
-      },
-      {
-        breaks: "the transfers of other merchants' payments go along",
-        before: 'and p.payment_id = coalesce(t.payment_id, t.related_payment_id)',
-        after: '',
-        noticedBy: ['takes no other merchant’s transfers with it', 'is paid for good'],
-      },
-      {
-        breaks: 'a second removal forgets what the first one has counted of the day',
-        before: 'paid_units = known.paid_units + excluded.paid_units',
-        after: 'paid_units = excluded.paid_units',
-        noticedBy: 'is added to the totals of those of its day archived before it',
       },
     ],
   },

@@ -6,9 +6,9 @@ import { startRunBackends } from '@quittance/testkit/run-backends.ts';
 import { copyWorkingTree } from './copy.ts';
 import { mutated, type SqlMutant, type SqlMutants } from './mutant.ts';
 
-/** A mutant is noticed when its tests hang, too. */
+/** A mutant also counts as noticed when its tests hang. */
 const MUTANT_TIMEOUT_MS = 240_000;
-/** All tests that some mutant names, on a machine that is busy with other work. */
+/** For all tests that mutants name, on a busy machine. */
 const ALL_TIMEOUT_MS = 3_600_000;
 
 export type SqlScore = { noticed: number; survived: string[]; explained: string[]; broken: string[] };
@@ -18,9 +18,9 @@ type Outcome = { passed: number; failures: string[] };
 type Jest = (tests: readonly Tests[], timeoutMs: number) => Promise<Outcome>;
 
 /**
- * Makes each change in a copy of the working tree, one after the other, and runs the tests that must notice it, on backends that all runs
- * share. First the same tests run without any change: what fails then notices nothing.
- * @param say told what came of each mutant, as soon as it is known.
+ * Makes each change in a copy of the working tree, one after the other, and runs the tests that must fail, on backends that all runs
+ * share. First the tests run without any change and must pass.
+ * @param say gets the result of each mutant immediately.
  */
 export async function runSqlMutants(groups: readonly SqlMutants[], say: (line: string) => void): Promise<SqlScore> {
   const { root, remove } = await copyWorkingTree();
@@ -63,7 +63,7 @@ async function judge(run: {
   const { passed, failures } = await jest([testsOf(group, mutant)], MUTANT_TIMEOUT_MS);
   await writeFile(path, text);
   const seconds = `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
-  // A statement that PostgreSQL refuses is noticed by anybody.
+  // A statement that PostgreSQL refuses proves nothing about the tests.
   const refused = failures.find((failure) =>
     /syntax error|does not exist|is ambiguous|could not determine/.test(failure),
   );
@@ -84,7 +84,7 @@ function testsOf(group: SqlMutants, mutant: SqlMutant): Tests {
   return { file: mutant.tests ?? group.tests, names: [mutant.noticedBy].flat() };
 }
 
-/** Each test that some mutant names. */
+/** Every test that a mutant names. */
 function allTests(groups: readonly SqlMutants[]): Tests[] {
   const named = groups.flatMap((group) => group.mutants.map((mutant) => testsOf(group, mutant)));
   return named.filter(({ names }) => names.length > 0);
@@ -101,7 +101,7 @@ async function runJest(run: {
   await rm(report, { force: true });
   const words = [
     ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'],
-    // A mutant may leave something open that the tests close otherwise.
+    // A mutant may leave something open that the tests normally close.
     ...['--config', join('tests', 'mutants', 'jest.sql.config.js'), '--runInBand', '--forceExit'],
     ...['--json', '--outputFile', report],
     ...['--testNamePattern', [...new Set(tests.flatMap(({ names }) => names))].map(escaped).join('|')],
@@ -111,7 +111,7 @@ async function runJest(run: {
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A group of its own: services that tests have started end with it, however it ends.
+    // A process group: services that tests have started always end with it.
     detached: true,
   });
   const tooLate = setTimeout(() => endGroup(child), timeoutMs);
@@ -130,7 +130,7 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left.
+    // All of them have ended.
   }
 }
 
@@ -146,7 +146,7 @@ type JestReport = {
 function outcomeOf({ numPassedTests, testResults }: JestReport): Outcome {
   const failures = testResults.flatMap(({ status, message, assertionResults }) => {
     const failed = assertionResults.filter((result) => result.status === 'failed');
-    // A file that fails outside its tests has a message alone.
+    // A file that fails outside its tests has only a message.
     if (failed.length === 0) return status === 'failed' ? [message] : [];
     return failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages.join('\n')}`);
   });

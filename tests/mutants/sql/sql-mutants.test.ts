@@ -9,7 +9,7 @@ const read = (path: string): Promise<string> => readFile(join(repositoryRoot, pa
 
 const all = sqlMutants.flatMap((group) => group.mutants.map((mutant) => ({ group, mutant })));
 
-test('each mutant of SQL changes one place of its file as it is today', async () => {
+test('each SQL mutant changes one place of its present file', async () => {
   expect(all.length).toBeGreaterThanOrEqual(40);
   for (const { group, mutant } of all) {
     const text = await read(group.file);
@@ -17,7 +17,7 @@ test('each mutant of SQL changes one place of its file as it is today', async ()
   }
 });
 
-test('the tests that must notice a mutant are there by that name', async () => {
+test('the tests that must fail exist by that name', async () => {
   const missing: string[] = [];
   for (const { group, mutant } of all) {
     if (!('noticedBy' in mutant)) continue;
@@ -27,8 +27,8 @@ test('the tests that must notice a mutant are there by that name', async () => {
   expect(missing).toEqual([]);
 });
 
-test('a text that is gone, or stands twice, is an error', () => {
+test('a text that is missing, or is there twice, is an error', () => {
   const mutant = { breaks: 'x', before: 'and a', after: '', changesNothing: '' };
-  expect(() => mutated('where b', mutant)).toThrow('stands 0 times in the file instead of once: and a');
-  expect(() => mutated('and a and a', mutant)).toThrow('stands 2 times');
+  expect(() => mutated('where b', mutant)).toThrow('is 0 times in the file instead of once: and a');
+  expect(() => mutated('and a and a', mutant)).toThrow('is 2 times');
 });

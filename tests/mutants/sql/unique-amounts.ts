@@ -2,7 +2,7 @@ import type { SqlMutants } from './mutant.ts';
 
 const test = (name: string): string => `services/payments/test/${name}.int.test.ts`;
 
-/** Which amounts are given, and which rest. */
+/** Which unique amounts can be given, and which rest. */
 export const uniqueAmounts: SqlMutants[] = [
   {
     file: 'services/payments/sql/keep_bare_price.sql',

@@ -2,7 +2,7 @@ import type { SqlMutants } from './mutant.ts';
 
 const test = (name: string): string => `services/webhook-dispatcher/test/${name}.int.test.ts`;
 
-/** Claims, leases, what is stored of attempts, circuits, retries by hand. */
+/** Claims, leases, stored outcomes, circuits, the order of events. */
 export const webhooks: SqlMutants[] = [
   {
     file: 'services/webhook-dispatcher/sql/claim_deliveries.sql',
@@ -289,95 +289,6 @@ export const webhooks: SqlMutants[] = [
         before: 'and precedes_paid(event_type), false) as is_overtaken',
         after: 'and false, false) as is_overtaken',
         noticedBy: 'is stored as withdrawn if that event is already stored',
-      },
-    ],
-  },
-  {
-    file: 'services/webhook-dispatcher/src/lanes/backlog.sql.ts',
-    tests: test('lane-circuit'),
-    mutants: [
-      {
-        breaks: 'an event is given up while it is in flight',
-        before: 'and status = any($2) and lease_id is null',
-        after: 'and status = any($2)',
-        noticedBy: 'are not given up while the lane is held, or while one of them is in flight',
-      },
-      {
-        breaks: 'events of a blocked account are given up',
-        before: 'make_interval(secs => $1) and not l.held',
-        after: 'make_interval(secs => $1)',
-        noticedBy: 'are not given up while the lane is held, or while one of them is in flight',
-      },
-      {
-        breaks: 'a young event of an old failure is given up',
-        before: `
-               and cycle_started_at <= now() - make_interval(secs => $1)`,
-        after: '',
-        noticedBy: 'are given up after the time of all their retries',
-      },
-      {
-        breaks: 'an old event is given up when its receiver fails for the first time',
-        before: 'where l.failing_since <= now() - make_interval(secs => $1)',
-        after: 'where l.failing_since <= now()',
-        noticedBy: 'get the same time again when the merchant is unblocked and when its URL changes',
-      },
-    ],
-  },
-  {
-    file: 'services/webhook-dispatcher/src/events/retry.sql.ts',
-    tests: test('delivery'),
-    mutants: [
-      {
-        breaks: 'twenty retries at once start twenty cycles',
-        before: `and d.status = 'failed'`,
-        after: '',
-        noticedBy: 'starts one cycle, with one audit row, for twenty concurrent retries',
-      },
-      {
-        breaks: "a merchant retries another's event",
-        before: 'and ($2::text is null or e.merchant_id = $2) and',
-        after: 'and ($2::text is null or e.merchant_id <> $2 or e.merchant_id = $2) and',
-        noticedBy: 'has the same 404 for a retry of an unknown event',
-      },
-    ],
-  },
-  {
-    file: 'services/webhook-dispatcher/src/events/event.sql.ts',
-    tests: test('event'),
-    mutants: [
-      {
-        breaks: 'a second event of a payment fails the batch',
-        before: `
-       on conflict (payment_id) do nothing`,
-        after: '',
-        noticedBy: 'stores one event for each payment',
-      },
-      {
-        breaks: 'events of one payment are written in any order',
-        before: `
-        order by payment_id, place`,
-        after: '',
-        changesNothing:
-          'it holds the locks of the payments, which it has taken in order; a process of 0.2.0 beside it does not',
-      },
-    ],
-  },
-  {
-    file: 'services/webhook-dispatcher/src/lanes/lane.sql.ts',
-    tests: test('event'),
-    mutants: [
-      {
-        breaks: 'a new event closes the gap until an open circuit may be probed',
-        before: 'set next_due_at = greatest(excluded.next_due_at, lane.open_until)',
-        after: 'set next_due_at = excluded.next_due_at',
-        noticedBy: 'moves each lane forward to now, or to the time at which its open circuit may be probed',
-      },
-      {
-        breaks: 'an old status of an account holds or releases its events',
-        before: 'where lane.status_version < excluded.status_version',
-        after: 'where lane.status_version <> excluded.status_version',
-        tests: test('delivery'),
-        noticedBy: 'holds its events without using an attempt, and sends them after unblocking',
       },
     ],
   },
