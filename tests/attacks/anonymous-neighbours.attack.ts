@@ -25,13 +25,12 @@ const ATTEMPTS = 12;
 
 export const attack: Attack = {
   name: 'anonymous-neighbours',
-  about:
-    'using up what the stranger shares with others who come without an account: look-ups, orders, attempts to sign in',
+  about: 'using up what anonymous clients share: look-ups, orders, attempts to sign in',
   checks: (target) => Promise.resolve([lookUps(target.stack), orders(target), signIns(target), metrics(target.stack)]),
 };
 
 const lookUps = (stack: StackFile): Check => ({
-  name: 'a stranger who spends every look-up on his own links leaves the first questions of other links',
+  name: 'an anonymous client that uses every look-up for its own links leaves the first look-ups of other links',
   async run(trial) {
     const merchant = await openMerchant(stack);
     const links = await linksOf(merchant, LINKS + 1);
@@ -55,7 +54,7 @@ async function linksOf(merchant: Merchant, count: number): Promise<string[]> {
   return links;
 }
 
-/** @returns `unknown`, `not read`, or what was answered instead. */
+/** @returns `unknown`, `not read`, or any other answer. */
 async function lookUp(link: string, from: string): Promise<string> {
   const answer = await ask('GET', `${link}?lang=en&transaction_id=${randomBytes(32).toString('hex')}`, { from });
   if (answer.text.includes(en.lookup.unknown)) return 'unknown';
@@ -64,7 +63,7 @@ async function lookUp(link: string, from: string): Promise<string> {
 }
 
 const orders = (target: Target): Check => ({
-  name: 'a stranger who orders all the time in the example shop leaves creations for its customers',
+  name: 'an anonymous client that orders constantly in the example shop leaves creations for its customers',
   async run(trial) {
     const shop = await openShop(target);
     const order = (from: string): Promise<HttpAnswer> =>
@@ -88,7 +87,7 @@ const orders = (target: Target): Check => ({
   },
 });
 
-/** The example shop, of a merchant of its own, in this process. */
+/** The example shop of a new merchant, in this process. */
 async function openShop({ stack, onEnd }: Target): Promise<{ url: string; lines: string[] }> {
   const merchant = await openMerchant(stack);
   const database = `shop_${randomBytes(6).toString('hex')}`;
@@ -98,7 +97,7 @@ async function openShop({ stack, onEnd }: Target): Promise<{ url: string; lines:
   const db = await openDatabase(addressOf(stack.postgres_url, { database }), log);
   const config = {
     ...{ port: 0, host: '127.0.0.1', databaseUrl: '', shopUrl: 'https://shop.example', signingKeys: {} },
-    // What one address may ask of the edge is another topic's.
+    // Limits of one address at the edge are not the topic here.
     ...{ quittanceUrl: stack.gateway_url, apiKey: merchant.apiKey, wallet: merchant.wallet },
     ...{ adminPassword: randomBytes(12).toString('hex'), reconcileSeconds: 30, trustedProxies: [] },
   };
@@ -140,14 +139,14 @@ const signIns = ({ stack, onEnd }: Target): Check => ({
       statuses.push(await signIn(merchants.url, `qm_${attempt}`, from));
     trial.same('the last attempt of the stranger', statuses.at(-1), 429);
     trial.same('an operator', await signIn(stack.console_url, operator.credential, from), 303);
-    // 401, as for any wrong credential: it was looked at.
+    // 401, as for any wrong credential: it was checked.
     trial.same("another merchant's person", await signIn(merchants.url, 'qm_other', '203.0.113.9'), 401);
     trial.same("an operator's credential there", await signIn(merchants.url, operator.credential, '203.0.113.9'), 401);
   },
 });
 
 const metrics = (stack: StackFile): Check => ({
-  name: 'metrics and probes are at no address that strangers or merchants reach',
+  name: 'metrics and probes are at no address that anonymous clients or merchants can reach',
   async run(trial) {
     for (const base of [stack.edge_url, stack.console_url]) {
       for (const path of ['/metrics', '/livez', '/readyz', '/metrics/', '//metrics', '/%6detrics', '/metrics?x']) {

@@ -1,45 +1,45 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 
-/** What a file `<topic>.attack.ts` exports as `attack`: things somebody will try, and what must come of each. */
+/** What a file `<topic>.attack.ts` exports as `attack`: attempts, and their expected results. */
 export type Attack = {
   name: string;
   /** What is tried, for people. */
   about: string;
-  /** Prepares what the checks need. @throws when that cannot be done; then the whole topic is open. */
+  /** Prepares the checks. @throws when it fails; then the whole topic is open. */
   checks(target: Target): Promise<Check[]>;
 };
 
-/** One row of the report. Its name is what holds. */
+/** One row of the report. Its name is the guarantee. */
 export type Check = { name: string; run(trial: Trial): Promise<void> };
 
 /** A running system, seen from outside. */
 export type Target = {
   stack: StackFile;
-  /** What it exported as traces so far; null where that is not known, as of a stack that somebody else started. */
+  /** The traces exported so far; null where they are not known, as for a stack started elsewhere. */
   traces: (() => string[]) | null;
   /** Called at the end, newest first. */
   onEnd: (close: () => Promise<void>) => void;
 };
 
-/** What a check was seen to do. */
+/** Records what a check tried. */
 export type Trial = {
-  /** One thing was tried; unless it held, the row is open. */
+  /** One attempt. The row is open unless it held. */
   holds(isHeld: boolean, otherwise: () => string): void;
-  /** The same for two values that must not differ in anything. */
+  /** The same for two values that must be equal. */
   same(what: string, got: unknown, wanted: unknown): void;
-  /** Each of these is something that does not hold; none is one thing tried that does. */
+  /** Each problem opens the row; an empty list is one attempt that held. */
   none(problems: readonly string[]): void;
-  /** Says why it cannot be tried on this machine or this stack. The row then says neither. */
+  /** The reason why it cannot be tried on this machine or stack. The row is then neither held nor open. */
   skip(reason: string): void;
 };
 
 export type Tried = { tried: number; open: string[]; skipped: string | null };
 
-/** Long answers and many of them help nobody. */
+/** More than these do not help a reader. */
 const OPEN_MAX = 20;
 
-/** Carries out one check. One that tried nothing, or broke off, is open: it has shown nothing. */
+/** Runs one check. A check that tried nothing, or failed with an error, is open, because it proves nothing. */
 export async function carryOut(check: Check): Promise<Tried> {
   const tried: Tried = { tried: 0, open: [], skipped: null };
   const holds: Trial['holds'] = (isHeld, otherwise) => {

@@ -35,7 +35,7 @@ import {
   type Victim,
 } from './support/invented.ts';
 
-/** What the rows share. */
+/** Shared by the rows. */
 type Scene = { stack: StackFile; thieves: Thieves; victim: Victim; genuine: Genuine };
 
 const keyHolders: readonly Caller[] = [...serviceNames, OPS];
@@ -63,7 +63,7 @@ export const attack: Attack = {
   },
 };
 
-/** One of each message, about the victim, as its publisher would write it but for the signature. */
+/** One of each message, about the victim, as its publisher would write it, except for the signature. */
 function inventions({ stack, victim }: Pick<Scene, 'stack' | 'victim'>, ids = newInventedIds()): Forged[] {
   const bodies = inventedBodies(stack, victim, ids);
   return definitions.map((definition) => invented(definition, bodies[definition.name] ?? {}));
@@ -74,13 +74,13 @@ async function published(trial: Trial, thief: Thief, forged: readonly Forged[]):
   for (const one of forged) {
     const outcome = await publish(thief, one);
     if (outcome === 'done') stored.push(one);
-    // RabbitMQ refuses what a user may not do, which is as good.
+    // A refusal by RabbitMQ counts as well.
     else trial.holds(outcome === 403, () => `${thief.name} published ${one.what}: RabbitMQ answered ${outcome}`);
   }
   return stored;
 }
 
-/** Publishes all of these; none may be believed. */
+/** Publishes all of these; none may take effect. */
 async function noneIsBelieved(trial: Trial, { stack }: Scene, thief: Thief, forged: readonly Forged[]): Promise<void> {
   await areRefused(trial, stack, await published(trial, thief, forged));
 }
@@ -99,7 +99,7 @@ type Place = { what: string; header: (digest: Buffer, right: Buffer, theirs: Buf
 
 const text = (...parts: Buffer[]): string => Buffer.concat(parts).toString('base64url');
 
-/** What stands where the signature belongs. `right` is that of its publisher, `theirs` that of another message of the same publisher. */
+/** What is in place of the signature. `right` is that of its publisher, `theirs` that of another message of the same publisher. */
 const places: readonly Place[] = [
   { what: 'without a signature', header: () => undefined },
   { what: 'with an empty signature', header: () => '' },
@@ -115,7 +115,7 @@ const places: readonly Place[] = [
 const SIGNATURE_BYTES = 64;
 
 const unsigned = (scene: Scene): Check => ({
-  name: 'no message is believed without a signature, or with anything else in its place',
+  name: 'no message takes effect without a signature, or with anything else in its place',
   async run(trial) {
     const { stack, genuine, thieves } = scene;
     const bytesOf = (header: unknown): Buffer => Buffer.from(String(header), 'base64url');
@@ -132,7 +132,7 @@ const unsigned = (scene: Scene): Check => ({
 });
 
 const underAnotherName = (scene: Scene): Check => ({
-  name: 'a genuine message is worth nothing under another name, or in the queue of another',
+  name: 'a genuine message has no effect under another name, or in another queue',
   async run(trial) {
     const genuine = [...scene.genuine.messages.values()];
     const renamed = genuine.flatMap((one) =>
@@ -154,7 +154,7 @@ const underAnotherName = (scene: Scene): Check => ({
 });
 
 const changed = (scene: Scene): Check => ({
-  name: 'a genuine message is worth nothing with another body, id or version',
+  name: 'a genuine message has no effect with another body, id or version',
   async run(trial) {
     const bodies = inventedBodies(scene.stack, scene.victim, newInventedIds());
     const forged = [...scene.genuine.messages.values()].flatMap((one): Forged[] => {
@@ -171,7 +171,7 @@ const changed = (scene: Scene): Check => ({
         },
       ];
     });
-    // Several have one id, and a dead letter is known by it: so one kind after the other.
+    // Several have the same id, which identifies a dead letter, so they are sent one kind after the other.
     for (let kind = 0; kind < 5; kind += 1)
       await noneIsBelieved(
         trial,
@@ -182,12 +182,12 @@ const changed = (scene: Scene): Check => ({
   },
 });
 
-/** Where messages take effect. What is known of a transfer goes on changing while blocks are added to the chain. */
+/** The tables where messages take effect. Transfers still change while blocks are added to the chain. */
 const EFFECTS =
   /^(payments\.(payment|gate|wallet)|quota\.(policy|policy_change|usage_day)|webhooks\.(event|delivery|attempt))$/;
 
 const repeated = (scene: Scene): Check => ({
-  name: 'a genuine message that is published again, by any door, changes nothing more',
+  name: 'a genuine message that is published again, in any way, has no further effect',
   async run(trial) {
     const { stack, genuine, thieves } = scene;
     const { merchantId, host } = genuine.merchant;
@@ -196,7 +196,7 @@ const repeated = (scene: Scene): Check => ({
     const messages = [...genuine.messages.values()];
     const copies = [...messages, ...messages.flatMap((one) => one.queues.map((queue) => toQueue(one, queue)))];
     for (const copy of copies) trial.same(copy.what, await publish(thieves.admin, copy), 'done');
-    // What comes behind them in each queue has been looked at.
+    // Later messages in each queue have been handled.
     await noneIsBelieved(trial, scene, thieves.admin, inventions(scene));
     trial.same('rows about the merchant', await settledRowsWith(stack, [merchantId], EFFECTS), before);
     trial.same('webhooks', (await receivedBy(stack, host)).length, told);
@@ -204,7 +204,7 @@ const repeated = (scene: Scene): Check => ({
 });
 
 const doors = (scene: Scene, thief: Thief): Check => ({
-  name: `no invented message is believed by any door with the RabbitMQ password of ${thief.name}`,
+  name: `no invented message takes effect, published in any way with the RabbitMQ password of ${thief.name}`,
   async run(trial) {
     const forged = [
       ...byThief(scene, thief),
@@ -214,7 +214,7 @@ const doors = (scene: Scene, thief: Thief): Check => ({
   },
 });
 
-/** Without a signature, and where the thief has the key of a service too, with it. What that service publishes itself is no forgery. */
+/** Without a signature; with one where the thief has the service's key. Messages that the service itself publishes are not forgeries. */
 function byThief(scene: Scene, thief: Thief): Forged[] {
   const holder = serviceNames.find((name) => name === thief.name);
   return inventions(scene).flatMap((one) => {
@@ -224,10 +224,10 @@ function byThief(scene: Scene, thief: Thief): Forged[] {
 }
 
 const redriven = (scene: Scene): Check => ({
-  name: 'no invented dead letter is believed when operators send it back',
+  name: 'no invented dead letter takes effect when operators send it back',
   async run(trial) {
     const { stack, thieves } = scene;
-    // What operators choose by; everybody else's dead letters stay where they are.
+    // The operators' filter; other dead letters stay where they are.
     const cause = `forged-${randomBytes(4).toString('hex')}`;
     const stored: Forged[] = [];
     for (const thief of [thieves.admin, ...(thieves.ofServices ?? [])]) {
@@ -244,7 +244,7 @@ const redriven = (scene: Scene): Check => ({
   },
 });
 
-/** By the operator's command. @returns how many were sent back. */
+/** With the operator's command. @returns how many were sent back. */
 async function redrive(stack: StackFile, queue: string, cause: string): Promise<number> {
   const main = join(repositoryRoot, 'packages', 'ops', 'src', 'main.ts');
   const words = ['dead-letter', 'redrive', queue, '--cause', cause, '--json', '--actor', 'attacks'];
@@ -254,7 +254,7 @@ async function redrive(stack: StackFile, queue: string, cause: string): Promise<
 }
 
 const nothingHappens = (scene: Scene): Check => ({
-  name: 'invented messages pay nothing, tell nobody and change no row, and what is genuine goes on after them',
+  name: 'invented messages pay nothing, notify nobody and change no row, and genuine messages still work after them',
   async run(trial) {
     const { stack, thieves } = scene;
     const victim = await openVictim(stack);
@@ -282,7 +282,7 @@ const nothingHappens = (scene: Scene): Check => ({
   },
 });
 
-/** The payment of each event PAID, and whether its signature is right, once there is one. */
+/** The payment of each PAID event, and whether its signature is correct. */
 function paidEvents(stack: StackFile, { host }: Merchant): Promise<[string, boolean][]> {
   return eventually(async () => {
     const received = await receivedBy(stack, host);
@@ -292,9 +292,9 @@ function paidEvents(stack: StackFile, { host }: Merchant): Promise<[string, bool
   }, patience);
 }
 
-/** Without this, the rows above would hold as well if the messages were of no use to anybody. */
+/** Without this, the rows above would also hold for messages that never have an effect. */
 const couldHappen = ({ stack, traces, onEnd }: Target): Check => ({
-  name: 'the same messages take effect with the keys of their publishers, so that each of them could',
+  name: 'the same messages take effect with the keys of their publishers',
   async run(trial) {
     if (traces === null) {
       trial.skip(
@@ -308,7 +308,7 @@ const couldHappen = ({ stack, traces, onEnd }: Target): Check => ({
       const { published_by: publisher } = definitionOf(one.routingKey);
       return signedBy(stack.signing_keys[publisher], publisher, one);
     });
-    // A blocked merchant is sent nothing, so money comes first.
+    // A blocked merchant gets nothing, so the payment comes first.
     const [money, others] = [true, false].map((isMoney) =>
       signed.filter(({ routingKey }) => (routingKey === 'TransferObserved') === isMoney),
     );
@@ -321,7 +321,7 @@ const couldHappen = ({ stack, traces, onEnd }: Target): Check => ({
   },
 });
 
-/** In how many queues a message has taken effect, once it is as many as wanted. */
+/** The number of queues in which a message has taken effect, when it is the expected one. */
 async function effectsOf(stack: StackFile, messageId: string, wanted: number): Promise<number> {
   let count = 0;
   await eventually(async () => {

@@ -10,7 +10,7 @@ import type { Attack, Target } from './attack.ts';
 import { carryOutAll } from './run.ts';
 import { summaryOf } from './report.ts';
 
-/** One stack for all: topics run one after the other, so that none meets the limits that another one has used up. */
+/** One stack for all topics. They run one after the other, so that none is limited by requests of another. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -41,7 +41,7 @@ async function attack(chosen: readonly Attack[]): Promise<void> {
   }
 }
 
-/** A given stack is used as it is and left running; else one is started, with every trace exported to us. */
+/** A given stack is used and left running; otherwise one is started that exports every trace to this process. */
 async function targetOf(onEnd: Target['onEnd']): Promise<Target> {
   if (values.stack !== undefined) {
     const stack = JSON.parse(await readFile(values.stack, 'utf8')) as StackFile;

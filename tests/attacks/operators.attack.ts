@@ -14,13 +14,13 @@ import { addPerson, exchange, signIn, tokenFor, type Person } from './support/op
 
 type Headers = Record<string, string>;
 
-/** Fewer would mean that they were not found. */
+/** Fewer would mean that the search failed. */
 const CALLS_MIN = 70;
 
 export const attack: Attack = {
   name: 'operators',
   about:
-    'every internal call of every service, past the edge, by whoever may not make it; and the pages of the console',
+    'every internal call of every service, without the edge, by callers that may not make it; and the pages of the console',
   async checks({ stack }) {
     const calls = await internalCalls();
     if (calls.length < CALLS_MIN) throw new Error(`only ${calls.length} internal calls were found`);
@@ -39,7 +39,7 @@ export const attack: Attack = {
   },
 };
 
-/** The same call of the service that has it, with a body that nothing is done for. */
+/** The call at its service, with a body that has no effect. */
 const make = ({ owner, method, path, ...call }: Call, stack: StackFile, headers: Headers): Promise<HttpAnswer> =>
   send(method, stack.services[owner].url + pathWithIds({ owner, method, path, ...call }), {
     headers,
@@ -75,15 +75,15 @@ function impostors(stack: StackFile, admin: Person): { name: string; headers: He
     },
     { name: 'a token signed with the key of ops', headers: token(issueOperatorToken(signedBy(ops), somebody)) },
     { name: 'a token that its own issuer lets last for years', headers: token(lasting) },
-    { name: 'a token that has lapsed', headers: token(lapsed) },
+    { name: 'an expired token', headers: token(lapsed) },
     {
-      name: 'an operator token that is wrong beside a right call token',
+      name: 'a wrong operator token next to a correct call token',
       headers: { ...token('x.y'), ...callAs(stack, 'quota') },
     },
   ];
 }
 
-/** 401, but for the calls that carry a secret of their own, where a wrong one is refused too. */
+/** 401, except for calls that carry their own secret, where a wrong secret is refused too. */
 const shutOut = (stack: StackFile, calls: Call[], name: string, headers: Headers): Check => ({
   name: `no internal call is made for ${name}`,
   async run(trial) {
@@ -99,7 +99,7 @@ const shutOut = (stack: StackFile, calls: Call[], name: string, headers: Headers
   },
 });
 
-/** 403 above the role. What it may do is not refused, so that the row cannot hold because everything is. */
+/** 403 above the role. Allowed calls must not be refused, so that the row cannot hold by refusing everything. */
 const withRole = (stack: StackFile, calls: Call[], person: Person, role: OperatorRole): Check => ({
   name: `operators with the role ${role} make the calls of that role and no others`,
   async run(trial) {
@@ -121,7 +121,7 @@ const withRole = (stack: StackFile, calls: Call[], person: Person, role: Operato
 });
 
 const signature = (stack: StackFile): Check => ({
-  name: 'nobody signs an audit with the name of an operator: not a service, and not another operator',
+  name: 'neither a service nor another operator can sign an audit entry with the name of an operator',
   async run(trial) {
     const [person, { merchantId }] = await Promise.all([
       addPerson(stack, 'support'),
@@ -156,7 +156,7 @@ const disabled = (stack: StackFile): Check => ({
   },
 });
 
-/** What the forms of this session carry. */
+/** The token in the forms of this session. */
 async function formTokenOf(stack: StackFile, Cookie: string): Promise<string> {
   const { text } = await ask('GET', `${stack.console_url}/`, { headers: { Cookie } });
   const token = /name="form_token" value="([^"]+)"/.exec(text)?.[1];
@@ -176,7 +176,7 @@ function consoleChecks(stack: StackFile, viewer: Person): Check[] {
     });
   return [
     {
-      name: 'the console shows and does nothing without a session, whatever the cookie',
+      name: 'without a session the console shows and does nothing, with any cookie',
       async run(trial) {
         const cookies = ['', '__Host-session=guess', `__Host-session=${viewer.credential}`, `session=${viewer.token}`];
         for (const Cookie of cookies) {
@@ -190,9 +190,9 @@ function consoleChecks(stack: StackFile, viewer: Person): Check[] {
       },
     },
     {
-      name: 'the console takes no form of another site, and none without the token of its session',
+      name: 'the console accepts no form of another site, and none without the token of its session',
       async run(trial) {
-        // Who may do it, so that nothing but the form can be refused.
+        // An operator with the right role, so that only the form can be refused.
         const [person, other] = await Promise.all([
           addPerson(stack, 'support'),
           openMerchant(stack, { webhook: false }),
@@ -214,7 +214,7 @@ function consoleChecks(stack: StackFile, viewer: Person): Check[] {
       },
     },
     {
-      name: 'a viewer at the console changes nothing, with a form that is right',
+      name: 'a viewer can change nothing in the console, even with a valid form',
       async run(trial) {
         const Cookie = await signIn(stack, viewer.credential);
         const token = await formTokenOf(stack, Cookie);

@@ -3,7 +3,6 @@ import type { NewApiKey } from '@quittance/contracts/http/api-gateway/merchants.
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
-import { clientAddress } from '../support/bursts.ts';
 import { bytesOf, fewAtATime, send } from '../support/http.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';
 import { asOperator } from '../support/operator.ts';
@@ -14,18 +13,14 @@ import { ask, askAs } from './support/ask.ts';
 import { flood } from './support/flood.ts';
 import { internalCalls, pathWithIds } from './support/internal-calls.ts';
 
-const READ = '/api/v1/merchant/limits';
-
 export const attack: Attack = {
   name: 'paths',
-  about:
-    'spellings of paths, hosts, methods and headers by which somebody hopes to get past the edge, a limit or a key',
+  about: 'spellings of paths, hosts, methods and headers that try to get past the edge, a limit or a key',
   async checks({ stack }) {
     const merchant = await openMerchant(stack);
     return [
       internal(stack),
       ...detours(stack),
-      ...credentials(stack, merchant),
       ...limits(stack, merchant),
       hosts(stack, merchant),
       methods(merchant),
@@ -35,14 +30,14 @@ export const attack: Attack = {
   },
 };
 
-/** With all that could open them, so that only the edge is in the way. */
+/** All valid credentials, so that only the edge can refuse. */
 const keysOf = (stack: StackFile) => ({
   ...callAs(stack, 'api-gateway'),
   'X-API-Key': stack.merchant.api_key,
 });
 
 const internal = (stack: StackFile): Check => ({
-  name: 'no internal call, probe or page of metrics is behind the public door, whatever comes with the request',
+  name: 'the public door leads to no internal call, probe or metrics, whatever is in the request',
   async run(trial) {
     const probes = [
       '/metrics',
@@ -74,7 +69,7 @@ const internal = (stack: StackFile): Check => ({
   },
 });
 
-/** The same places by a detour: a path that is let through, a way up in some spelling, and a place that is not. */
+/** The same places through a public path, a spelling of `..`, and the internal path. */
 function detours(stack: StackFile): Check[] {
   const ways = {
     'dots and slashes as they are': ['..', '.'],
@@ -106,7 +101,7 @@ function detours(stack: StackFile): Check[] {
   const doors = ['/api/v1/', '/api/v1/payments/', '/pay/', '/assets/', '/docs/', '/openapi.json/'];
   const places = ['internal/v1/merchants', 'metrics', 'readyz'];
   return Object.entries(ways).map(([name, steps]) => ({
-    name: `no way by ${name} leads behind the public door`,
+    name: `${name} lead to no internal path`,
     async run(trial) {
       const targets = doors.flatMap((door) =>
         steps.flatMap((step) =>
@@ -122,23 +117,18 @@ function detours(stack: StackFile): Check[] {
   }));
 }
 
-/** Byte by byte, because a client would tidy up the path. A connection that is just closed is an answer too. */
+/** Byte by byte, because a client would normalize the path. A connection that is just closed is an answer too. */
 const callHeader = (stack: StackFile): string =>
   Object.entries(callAs(stack, 'api-gateway'))
     .map((header) => header.join(': '))
     .join('\r\n');
 
-async function answerTo(
-  stack: StackFile,
-  target: string,
-  method = 'GET',
-  more = '',
-): Promise<{ status: number; text: string }> {
+async function answerTo(stack: StackFile, target: string): Promise<{ status: number; text: string }> {
   const connection = new RawConnection(stack.edge_url);
-  // No API key: one that reaches the gateway's own routes is 401 there.
-  const headers = `Host: x\r\n${callHeader(stack)}\r\nConnection: close\r\n${more}`;
+  // No API key: a request that reaches the gateway's own routes gets 401 there.
+  const headers = `Host: x\r\n${callHeader(stack)}\r\nConnection: close\r\n`;
   try {
-    return await connection.ask(`${method} ${target} HTTP/1.1\r\n${headers}\r\n`, method);
+    return await connection.ask(`GET ${target} HTTP/1.1\r\n${headers}\r\n`, 'GET');
   } catch (error) {
     if (error instanceof NoAnswer && !error.isTimeout) return { status: 400, text: '' };
     throw error;
@@ -147,94 +137,10 @@ async function answerTo(
   }
 }
 
-function credentials(stack: StackFile, merchant: Merchant): Check[] {
-  const { apiKey, rotationSecret } = merchant;
-  const read = (headers: Record<string, string | string[]>, query = '') =>
-    ask('GET', stack.edge_url + READ + query, { headers });
-  const rotate = (headers: Record<string, string | string[]>) =>
-    ask('POST', `${stack.edge_url}/api/v1/merchant/rotate-key`, { headers });
-  return [
-    {
-      name: 'a key is taken once, from its header, and from nowhere else',
-      async run(trial) {
-        const attempts: Record<string, string | string[]>[] = [
-          { 'X-API-Key': [apiKey, apiKey] },
-          { 'X-API-Key': [apiKey, 'other'] },
-          { 'X-API-Key': ['', apiKey] },
-          { 'X-API-Key': `${apiKey}, ${apiKey}` },
-          { 'X-API-Key': apiKey, 'x-api-key': 'other' },
-          { 'X-API-Key': `${apiKey} x` },
-          { 'X-API-Key': apiKey.toLowerCase() },
-          { 'X-API-Key': `${apiKey}${'k'.repeat(6_000)}` },
-          { X_API_Key: apiKey },
-          { Cookie: `X-API-Key=${apiKey}` },
-          { Authorization: `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}` },
-          { 'Proxy-Authorization': apiKey },
-        ];
-        for (const headers of attempts)
-          trial.same(JSON.stringify(Object.keys(headers)), (await read(headers)).status, 401);
-        for (const name of ['X-API-Key', 'api_key', 'apikey', 'key'])
-          trial.same(`?${name}`, (await read({}, `?${name}=${apiKey}`)).status, 401);
-        trial.same('the key alone', (await read({ 'X-API-Key': apiKey })).status, 200);
-      },
-    },
-    {
-      name: 'a rotation secret is taken once, from its header, at its path in its one spelling',
-      async run(trial) {
-        const attempts: Record<string, string | string[]>[] = [
-          { 'secret-key': [rotationSecret, rotationSecret] },
-          { 'secret-key': [rotationSecret, 'other'] },
-          { secret_key: rotationSecret },
-          { 'secret-key': `${rotationSecret}, x` },
-          { 'X-API-Key': apiKey },
-          { 'X-API-Key': rotationSecret },
-        ];
-        for (const headers of attempts)
-          trial.same(JSON.stringify(Object.keys(headers)), (await rotate(headers)).status, 401);
-        const spellings = [
-          'rotate%2Dkey',
-          'rotate-key/',
-          'Rotate-Key',
-          'rotate-key;x',
-          'rotate-key%20',
-          './rotate-key',
-          '../merchant/rotate-key',
-          '%72otate-key',
-        ];
-        for (const spelling of spellings) {
-          const headers = `secret-key: ${rotationSecret}\r\nContent-Length: 0\r\n`;
-          trial.same(spelling, (await answerTo(stack, `/api/v1/merchant/${spelling}`, 'POST', headers)).status, 404);
-        }
-        trial.same('the key afterwards', (await read({ 'X-API-Key': apiKey })).status, 200);
-      },
-    },
-  ];
-}
-
 function limits(stack: StackFile, merchant: Merchant): Check[] {
   return [
     {
-      name: 'what a client says about its address buys it no more requests',
-      async run(trial) {
-        const names = [
-          'X-Forwarded-For',
-          'X-Real-IP',
-          'Forwarded',
-          'X-Client-IP',
-          'True-Client-IP',
-          'CF-Connecting-IP',
-          'X-Originating-IP',
-          'X-Cluster-Client-IP',
-        ];
-        await flood(trial, { burst: 30, perSecond: 10 }, 150, (from) => {
-          const other = clientAddress();
-          const said = Object.fromEntries(names.map((name) => [name, name === 'Forwarded' ? `for=${other}` : other]));
-          return send('GET', stack.edge_url + READ, { from, headers: said });
-        });
-      },
-    },
-    {
-      name: 'no spelling of a path buys more looks at public statuses',
+      name: 'no spelling of a path allows more reads of public statuses',
       async run(trial) {
         const token = newPublicToken();
         const encoded = Array.from(token, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
@@ -246,7 +152,7 @@ function limits(stack: StackFile, merchant: Merchant): Check[] {
       },
     },
     {
-      name: "a token's own counter counts every spelling of the token, from whatever address",
+      name: "a token's counter counts every spelling of the token, from any address",
       async run(trial) {
         const token = tokenOf(await merchant.created({ amount: '6.01' }));
         const spelled = (index: number) => {
@@ -260,7 +166,7 @@ function limits(stack: StackFile, merchant: Merchant): Check[] {
             (_, index) => () => send('GET', `${stack.edge_url}/api/v1/payments/${spelled(index)}`),
           ),
         );
-        // As many windows as the time had, on a machine that is slow.
+        // A slow machine needs several windows.
         const windows = 1 + Math.floor((performance.now() - startedAt) / 60_000);
         const admitted = answers.filter(({ status }) => status === 200).length;
         trial.holds(admitted <= 120 * windows, () => `${admitted} looks were admitted in ${windows} windows`);
@@ -298,7 +204,7 @@ function limits(stack: StackFile, merchant: Merchant): Check[] {
 }
 
 const hosts = (stack: StackFile, merchant: Merchant): Check => ({
-  name: 'a host that the client makes up is in no link, redirect or page',
+  name: 'a host that the client invents is in no link, redirect or page',
   async run(trial) {
     const evil = 'evil.example';
     const headers = {
@@ -325,7 +231,7 @@ const hosts = (stack: StackFile, merchant: Merchant): Check => ({
 });
 
 const methods = (merchant: Merchant): Check => ({
-  name: 'no header, query or field makes another method of a request',
+  name: 'no header, query or field changes the method of a request',
   async run(trial) {
     const payment = await merchant.created({ amount: '6.03' });
     const path = `/api/v1/payments/${payment.payment_id}`;
@@ -347,7 +253,7 @@ const methods = (merchant: Merchant): Check => ({
 });
 
 const claims = (stack: StackFile, merchant: Merchant): Check => ({
-  name: 'headers by which other systems name a user, a path or a trusted caller change nothing',
+  name: 'headers that name a user, a path or a trusted caller in other systems change nothing',
   async run(trial) {
     const claimed: Record<string, string> = {
       'X-Original-URL': '/internal/v1/merchants',
@@ -372,7 +278,7 @@ const claims = (stack: StackFile, merchant: Merchant): Check => ({
 });
 
 const origins = (stack: StackFile, merchant: Merchant): Check => ({
-  name: 'no other site reads the merchant API from a browser, and nobody caches it',
+  name: 'no other site can read the merchant API in a browser, and nothing caches it',
   async run(trial) {
     const Origin = 'https://evil.example';
     const answers = [

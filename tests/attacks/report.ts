@@ -1,18 +1,18 @@
 import type { Tried } from './attack.ts';
 
-/** What came of one check of a topic. */
+/** The result of one check of a topic. */
 export type Row = { topic: string; check: string; seconds: number } & Tried;
 
 const state = ({ open, skipped }: Row): string => (open.length > 0 ? 'OPEN' : skipped === null ? 'held' : 'skipped');
 
-/** One line for a row, and below it all that is open. */
+/** One line for a row, followed by its problems. */
 export function lineOf(row: Row): string {
   const line = `  ${state(row).padEnd(8)}${String(row.tried).padStart(6)}  ${row.check}`;
   const why = row.skipped === null ? [] : [`${' '.repeat(16)}${row.skipped}`];
   return [line, ...why, ...row.open.map((text) => `${' '.repeat(16)}- ${text}`)].join('\n');
 }
 
-/** The last words: how much was tried, and what is open. */
+/** The summary: what was tried, and what is open. */
 export function summaryOf(rows: readonly Row[]): string {
   const count = (wanted: string) => rows.filter((row) => state(row) === wanted).length;
   const tried = rows.reduce((sum, row) => sum + row.tried, 0);

@@ -2,8 +2,8 @@ import { carryOut, type Attack, type Check, type Target } from './attack.ts';
 import { lineOf, type Row } from './report.ts';
 
 /**
- * Carries out topics one after the other, and tells of each row as soon as it is known.
- * @param options.part only checks whose name has these words; the others do not appear.
+ * Runs topics one after the other, and reports each row immediately.
+ * @param options.part only checks whose name contains these words; the others are left out.
  */
 export async function carryOutAll(
   attacks: readonly Attack[],
@@ -24,7 +24,7 @@ export async function carryOutAll(
   return rows;
 }
 
-/** What could not be prepared is a row that broke off, so that a topic never vanishes from the report. */
+/** A topic that could not be prepared is an open row, so that it never vanishes from the report. */
 async function preparedChecks(prepare: () => Promise<Check[]>, part: string): Promise<Check[]> {
   try {
     return (await prepare()).filter(({ name }) => name.includes(part));

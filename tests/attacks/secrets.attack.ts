@@ -18,23 +18,23 @@ import type { Attack, Check, Target, Trial } from './attack.ts';
 import { ask } from './support/ask.ts';
 import { addPerson, signIn } from './support/operators.ts';
 
-/** Every secret there is, by its text, after somebody has used each of them and put it where it does not belong. */
+/** Every secret, by its text, after each was used and put in a wrong place. */
 type Canaries = {
   credentials: Needles;
   tokens: Needles;
   refusals: string[];
   merchant: Merchant;
-  /** Of the last request: a log that has it is up to date. */
+  /** The id of the last request: a log that has it is up to date. */
   lastRequestId: string;
 };
 
-/** Where a public token may stand in clear: with the payment, whose URL is shown again, and in its saved reply. */
+/** Where a public token may be in plain text: in the payment, whose URL is shown again, and in its saved reply. */
 const tokenPlaces = ['payments.payment: public token', 'payments.idempotent_reply: public token, its text in hex'];
 
 export const attack: Attack = {
   name: 'secrets',
   about:
-    'every kind of secret, used and put where it does not belong, then searched for in logs, tables, queues, traces, answers and processes',
+    'every kind of secret, used and put in wrong places, then searched for in logs, tables, queues, traces, answers and processes',
   async checks(target) {
     const canaries = await use(target.stack);
     return [
@@ -61,11 +61,11 @@ async function use(stack: StackFile): Promise<Canaries> {
   return { credentials, tokens, refusals, merchant, lastRequestId };
 }
 
-/** The secrets of people and of services, each used once for what it is for. */
+/** The secrets of operators and services, each used once as intended. */
 async function useAsOperator(stack: StackFile, { merchantId }: Merchant, credentials: Needles): Promise<void> {
   const person = await addPerson(stack, 'viewer');
   note(credentials, 'operator credential', person.credential);
-  credentials.set(person.token.split('.')[1]!, "signature of an operator's token");
+  credentials.set(person.token.split('.').at(-1)!, "signature of an operator's token");
   const cookie = await signIn(stack, person.credential);
   note(credentials, 'session of the console', cookie);
   await ask('GET', `${stack.console_url}/`, { headers: { Cookie: cookie } });
@@ -85,12 +85,12 @@ async function useAsOperator(stack: StackFile, { merchantId }: Merchant, credent
   }
 }
 
-/** Where people and programs put secrets by mistake. @returns what the errors said. */
+/** Puts secrets where people and programs put them by mistake. @returns the texts of the errors. */
 async function misplace(stack: StackFile, { apiKey }: Merchant, credentials: Needles): Promise<string[]> {
   const secrets = [...credentials.entries()].filter(([, what]) => !what.includes(' in ')).map(([text]) => text);
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const asks = secrets.flatMap((random) => {
-    // A needle is the random part, and the formatter of the logs knows secrets by what stands before it.
+    // A needle is the random part. The formatter of the logs recognizes secrets by their prefix.
     const secret = encodeURIComponent(random);
     const internal = (headers: Record<string, string>) => ({ headers });
     return ['qk_', 'qo_', 'ql_', ''].flatMap((prefix) => [
@@ -136,20 +136,20 @@ const logs = (stack: StackFile, canaries: Canaries): Check => ({
 function databases(stack: StackFile, canaries: Canaries): Check[] {
   return [
     {
-      name: 'no table holds a credential in clear, and only payments and their saved replies a token',
+      name: 'no table holds a credential in plain text, and only payments and their saved replies hold a token',
       async run(trial) {
         const needles = new Map([...all(canaries), [canaries.merchant.merchantId, 'merchant id']]);
         const places: string[] = [];
         for (const table of await tablesOf(stack))
           places.push(...(await foundInTable(stack, table, needles)).map((what) => `${table}: ${what}`));
-        // Who looks the same way for what must be there finds it.
+        // The same search must find what is there.
         for (const known of ['gateway.merchant: merchant id', 'webhooks.endpoint: merchant id', ...tokenPlaces])
           trial.holds(places.includes(known), () => `${known} was not found, so the search is worth nothing`);
         trial.none(places.filter((place) => !place.endsWith(': merchant id') && !tokenPlaces.includes(place)));
       },
     },
     {
-      name: 'a dump of every schema holds none, but for the tokens of payments',
+      name: 'a dump of every schema holds none, except for the tokens of payments',
       async run(trial) {
         const dump = await dumpOf(stack);
         if (dump === null) {
@@ -183,7 +183,7 @@ function databases(stack: StackFile, canaries: Canaries): Check[] {
       },
     },
     {
-      name: 'what the database shows of its clients and their queries holds none',
+      name: 'the list of database connections and their queries holds none',
       async run(trial) {
         const rows = await inDatabase<{ line: string }>(
           stack,
@@ -205,7 +205,7 @@ async function dumpOf({ postgres_url: url }: StackFile): Promise<string | null> 
 }
 
 const queues = (stack: StackFile, canaries: Canaries): Check => ({
-  name: 'no queue holds one, those of dead letters among them',
+  name: 'no queue holds one, including those of dead letters',
   async run(trial) {
     const seen = await readQueues(stack);
     if (seen === null) {
@@ -222,7 +222,7 @@ const traces = ({ traces: exported }: Target, canaries: Canaries): Check => ({
   name: 'no exported trace holds one',
   async run(trial) {
     if (exported === null) {
-      trial.skip('traces are seen of a stack that is started for this alone');
+      trial.skip('traces are only read from a stack started for the attacks');
       return;
     }
     const text = await eventually(() => {
@@ -235,7 +235,7 @@ const traces = ({ traces: exported }: Target, canaries: Canaries): Check => ({
 });
 
 const answers = ({ refusals, ...canaries }: Canaries): Check => ({
-  name: 'no error repeats one that was sent in the wrong place',
+  name: 'no error repeats one that was sent in a wrong place',
   async run(trial) {
     trial.holds(refusals.length > 100, () => `there were only ${refusals.length} errors`);
     for (const text of refusals)
@@ -246,10 +246,8 @@ const answers = ({ refusals, ...canaries }: Canaries): Check => ({
 const metrics = (stack: StackFile, canaries: Canaries): Check => ({
   name: 'no page of metrics holds one',
   async run(trial) {
-    const doors = [
-      ...Object.values(stack.services).flatMap(({ replicas }) => replicas.map(({ url }) => url)),
-      stack.console_url,
-    ];
+    const doors = Object.values(stack.services).flatMap(({ replicas }) => replicas.map(({ url }) => url));
+    trial.same('the console', (await ask('GET', `${stack.console_url}/metrics`)).status, 404);
     for (const door of doors) {
       const { status, text } = await ask('GET', `${door}/metrics`);
       trial.holds(status === 200 && text.includes('http_'), () => `${door} answered ${status}`);
@@ -258,9 +256,9 @@ const metrics = (stack: StackFile, canaries: Canaries): Check => ({
   },
 });
 
-/** What every user of the machine sees of a process: its title and its words. */
+/** What every user of the machine can see of a process: its title and arguments. */
 const processes = (stack: StackFile, canaries: Canaries): Check => ({
-  name: 'no process of ours has one in its title or its words',
+  name: 'no process has one in its title or arguments',
   async run(trial) {
     const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'pid=,args='], { maxBuffer: 50_000_000 });
     const pids = Object.values(stack.services).flatMap(({ replicas }) => replicas.map(({ pid }) => pid));
@@ -273,7 +271,7 @@ const processes = (stack: StackFile, canaries: Canaries): Check => ({
 });
 
 const webhooks = (stack: StackFile, canaries: Canaries): Check => ({
-  name: "nothing that reached a merchant's endpoint holds one",
+  name: "no webhook to a merchant's endpoint holds one",
   async run(trial: Trial) {
     const { text } = await ask('GET', `${stack.receiver.events_url}?host=${canaries.merchant.host}`);
     trial.holds(text.includes(canaries.merchant.host), () => 'no webhook reached the merchant');

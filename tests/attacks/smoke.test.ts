@@ -28,7 +28,7 @@ async function attacks(...words: string[]): Promise<{ code: number; output: stri
   );
 }
 
-test('a row is held when all it tried holds, and open when one thing does not, nothing was tried, or it broke off', async () => {
+test('a row is held when every attempt holds, and open when one does not, nothing was tried, or it failed with an error', async () => {
   const said: string[] = [];
   const rows = await carryOutAll(
     [
@@ -59,13 +59,13 @@ test('a row is held when all it tried holds, and open when one thing does not, n
   expect(said.join('\n')).toMatch(/ {2}held +1 {2}good\n {2}OPEN +1 {2}different\n +- one: 1 instead of 2\n/);
 });
 
-test('--part leaves only the rows that have its words', async () => {
+test('--part keeps only rows whose name contains its words', async () => {
   const some = topic('rows', ['one thing', (trial) => trial.none([])], ['another', (trial) => trial.none([])]);
   const rows = await carryOutAll([some], { target, part: 'one', say: () => undefined });
   expect(rows.map(({ check }) => check)).toEqual(['one thing']);
 });
 
-test('the command names its topics and options, and a topic that it does not have is an error', async () => {
+test('the command lists its topics and options, and an unknown topic is an error', async () => {
   const help = await attacks('--help');
   expect(help.code).toBe(0);
   for (const word of [
@@ -88,7 +88,7 @@ test('the command names its topics and options, and a topic that it does not hav
   expect(unknown).toMatchObject({ code: 1, output: expect.stringContaining('no topic is called everything') });
 });
 
-test('against a stack that is not there every topic is open, the report says so, and the command fails', async () => {
+test('against a missing stack every topic is open, the report says so, and the command fails', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quittance-attacks-'));
   try {
     const [stack, report] = [join(folder, 'stack.json'), join(folder, 'report.json')];

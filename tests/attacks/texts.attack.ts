@@ -14,7 +14,7 @@ import type { Attack, Check } from './attack.ts';
 import { ask, askAs } from './support/ask.ts';
 import { addPerson, signIn } from './support/operators.ts';
 
-/** Texts that are allowed, and mean something to a program that takes them for more than texts. */
+/** Allowed texts that a program could interpret as code. */
 const hostile = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -37,7 +37,7 @@ const hostile = [
   '\u00a0\u3000 "=1+1"; ""-2',
 ];
 
-/** What no text of a merchant may have. */
+/** Characters that no text of a merchant may have. */
 const refused: Record<string, string> = {
   'a line feed': 'a\nb',
   'a carriage return and a header': 'a\r\nX-Evil: 1',
@@ -56,7 +56,7 @@ type World = { stack: StackFile; merchant: Merchant; payments: Payment[]; plain:
 export const attack: Attack = {
   name: 'texts',
   about:
-    'texts that are markup, formulas, escape sequences or lines of a log, followed to every place where they are shown or written',
+    'texts that are markup, formulas, escape sequences or log lines, in every place where they are shown or written',
   async checks({ stack }) {
     const world = await write(stack);
     return [
@@ -72,7 +72,7 @@ export const attack: Attack = {
   },
 };
 
-/** A payment for each of the texts, which are in all that a merchant may choose, and one that is harmless. */
+/** A payment for each of the texts, in every field that a merchant can set, and a harmless one. */
 async function write(stack: StackFile): Promise<World> {
   const merchant = await openMerchant(stack);
   const name = await askAs(merchant, 'PUT', '/api/v1/merchant/profile', {
@@ -116,11 +116,11 @@ const limits = ({ merchant }: World): Check => ({
   },
 });
 
-/** Line breaks and tabs are between the lines of a page. */
+/** A page has line breaks and tabs between its lines. */
 const hasControl = (text: string): boolean =>
   /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u.test(text.replaceAll(/[\t\r\n]/g, ''));
 
-/** The tags of a page in their order, each with the names of its attributes: what a browser would make of it. */
+/** The tags of a page in order, each with its attribute names, as a browser would parse them. */
 const tagsOf = (page: string): string[] =>
   [
     ...page.matchAll(/<(!?\/?[a-zA-Z][^\s>/]*)((?:\s+[^\s"'>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]*))?)*)\s*\/?>/g),
@@ -130,7 +130,7 @@ const tagsOf = (page: string): string[] =>
   );
 
 const page = ({ payments, plain }: World): Check => ({
-  name: 'the checkout page shows every text as a text: it has the tags of a harmless one, and a policy that lets nothing else run',
+  name: 'the checkout page shows every text as text: it has the tags of a harmless page, and a policy that allows nothing else',
   async run(trial) {
     const harmless = await ask('GET', plain.payment_url);
     const wanted = tagsOf(harmless.text);
@@ -158,7 +158,7 @@ const page = ({ payments, plain }: World): Check => ({
 });
 
 const console_ = ({ stack, payments, plain, merchant }: World): Check => ({
-  name: 'the console shows every text as a text, those of a merchant and those of an operator',
+  name: 'the console shows every text of merchants and operators as text',
   async run(trial) {
     const person = await addPerson(stack, 'viewer');
     const Cookie = await signIn(stack, person.credential);
@@ -168,7 +168,7 @@ const console_ = ({ stack, payments, plain, merchant }: World): Check => ({
     for (const { payment_id: id, description } of payments) {
       const text = await shown(`/payments/${id}`);
       trial.holds(text.includes(id), () => `the page of ${id} does not show it`);
-      // Without an order a line of it is missing.
+      // Without an order, one line is missing.
       const added = tagsOf(text).filter((tag) => !wanted.includes(tag));
       trial.same(`what ${JSON.stringify(description)} adds to the tags`, added, []);
       trial.holds(!/<script|<svg|<img/i.test(text), () => `${description} is markup`);
@@ -185,7 +185,7 @@ const console_ = ({ stack, payments, plain, merchant }: World): Check => ({
   },
 });
 
-/** Where a spreadsheet of any locale begins a formula, and the apostrophe that keeps it from doing so. */
+/** The characters with which a spreadsheet of any locale begins a formula, and the apostrophe that prevents it. */
 const cellBegins = String.raw`(?:^|[,;\t\r\n\u2028\u2029])[\s\p{Z}\p{C}"]*`;
 const formulas = new RegExp(String.raw`${cellBegins}[=+\-@]`, 'u');
 const apostrophes = new RegExp(String.raw`(${cellBegins})'(?='*[=+\-@])`, 'gu');
@@ -215,13 +215,13 @@ const exported = (merchant: Merchant, format: string) => {
   const from = encodeURIComponent(new Date(Date.now() - 86_400_000).toISOString());
   return eventually(async () => {
     const answer = await askAs(merchant, 'GET', `/api/v1/payments/export?created_from=${from}&format=${format}`);
-    // One at a time: the one before may be ending.
+    // One at a time, because the one before may still be ending.
     if (answer.status === 429 || answer.status === 503) throw new Error(`the export was answered ${answer.status}`);
     return answer;
   });
 };
 
-/** RFC 4180, by a reader of our own. */
+/** A reader of RFC 4180. */
 function cellsOf(text: string): string[][] {
   const rows: string[][] = [];
   for (const line of text.matchAll(/((?:"(?:[^"]|"")*"|[^",\r\n]*)(?:,(?:"(?:[^"]|"")*"|[^",\r\n]*))*)\r\n/g)) {
@@ -249,7 +249,7 @@ const lines = ({ merchant, payments }: World): Check => ({
 });
 
 const webhooks = ({ stack, merchant, payments }: World): Check => ({
-  name: 'a webhook carries a text as it is, in JSON that is signed, with nothing beside it',
+  name: 'a webhook carries a text unchanged, in signed JSON, with nothing else',
   async run(trial) {
     const chosen = [payments[0]!, payments[13]!, payments[15]!];
     for (const { merchant_wallet: wallet, amount } of chosen) await payOnChain(stack.chain, wallet, amount);
@@ -264,7 +264,7 @@ const webhooks = ({ stack, merchant, payments }: World): Check => ({
   },
 });
 
-/** What could become a header, a line of a log or a command of a terminal, in every part of a request. */
+/** Texts that could become a header, a log line or a terminal command, in every part of a request. */
 const injections = (stack: StackFile): string[] => {
   const host = 'Host: x\r\n';
   const escape = '\x1b]0;owned\x07\x1b[2J';
@@ -284,7 +284,7 @@ const injections = (stack: StackFile): string[] => {
 };
 
 const headers = ({ stack }: World): Check => ({
-  name: 'nothing that is sent becomes a header of the answer, at the edge and at the gateway',
+  name: 'no part of a request becomes a header of the answer, at the edge and at the gateway',
   async run(trial) {
     for (const door of [stack.edge_url, stack.gateway_url, stack.console_url]) {
       for (const bytes of injections(stack)) {
@@ -306,7 +306,7 @@ const headers = ({ stack }: World): Check => ({
 });
 
 const logs = ({ stack }: World): Check => ({
-  name: 'the logs of all services have one JSON object on a line, none of them made up, and no control character',
+  name: 'the logs of all services have one JSON object on each line, none of them injected, and no control character',
   async run(trial) {
     const id = `end-of-texts-${randomUUID().slice(0, 8)}`;
     await ask('GET', `${stack.edge_url}/api/v1/payments`, { headers: { 'X-Request-ID': id } });
@@ -317,7 +317,7 @@ const logs = ({ stack }: World): Check => ({
     });
     trial.holds(files.length >= 6, () => `only ${files.map(({ name }) => name).join()} were found`);
     for (const { name, text } of files) {
-      // The last line may still be written.
+      // The last line may still be incomplete.
       for (const line of text.split('\n').slice(0, -1)) {
         const problem = lineProblem(line);
         trial.holds(problem === null, () => `${name}: ${problem}: ${JSON.stringify(line.slice(0, 300))}`);

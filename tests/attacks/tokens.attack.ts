@@ -12,18 +12,17 @@ import { internalCalls, pathWithIds } from './support/internal-calls.ts';
 import { encoded, inSeconds, mintCall, mintOperator, YEARS } from './support/minted.ts';
 
 type Headers = Record<string, string>;
-/** Something to open an internal call with: `null` where the call itself leaves nothing to try. */
+/** Credentials for an internal call; `null` if there is nothing to try. */
 type Forging = (call: Call) => Headers | null;
 
-/** Fewer would mean that they were not found. */
+/** Fewer would mean that the search failed. */
 const CALLS_MIN = 70;
 
 const callers: readonly Caller[] = [...serviceNames, OPS];
 
 export const attack: Attack = {
   name: 'tokens',
-  about:
-    'every internal call, by whoever stole the signing key of one process: other calls, minted tokens, other claims',
+  about: 'every internal call, with the stolen signing key of one process: other calls, minted tokens, other claims',
   async checks({ stack }) {
     const calls = await internalCalls();
     if (calls.length < CALLS_MIN) throw new Error(`only ${calls.length} internal calls were found`);
@@ -39,23 +38,23 @@ export const attack: Attack = {
   },
 };
 
-/** One call of each service for each kind of caller: enough for odd tokens, of which there are many. */
+/** One call of each service for each kind of caller: enough for unusual tokens, of which there are many. */
 const fewOf = (calls: Call[]): Call[] => [
   ...new Map(calls.map((call) => [`${call.owner} ${call.access} ${call.callers.join(' ')}`, call])).values(),
 ];
 
-/** With a body that nothing is done for, and ids that nothing has. */
+/** With a body that has no effect, and ids that do not exist. */
 const make = (call: Call, stack: StackFile, headers: Headers): Promise<HttpAnswer> =>
   send(call.method, stack.services[call.owner].url + pathWithIds(call), {
     headers,
     ...(call.method !== 'GET' && { body: {} }),
   });
 
-/** As the contracts say it. The key of ops may do what operators may, whatever their role. */
+/** As declared in the contracts. The key of ops may make all calls of operators, whatever their role. */
 const mayCall = (caller: Caller, { access, callers: named }: Call): boolean =>
   caller === OPS ? access !== 'services' : named.includes(caller);
 
-/** Somebody who may make this call, so that nothing but the token can be refused. */
+/** A caller that may make this call, so that only the token can be refused. */
 const aCallerOf = (call: Call): Caller => call.callers[0] ?? OPS;
 
 const withKey = (stack: StackFile, calls: Call[], caller: Caller): Check => ({
@@ -68,7 +67,7 @@ const withKey = (stack: StackFile, calls: Call[], caller: Caller): Check => ({
       const { owner, method, path, access } = call;
       const may = access !== 'anyone' && mayCall(caller, call);
       if (may) admitted += 1;
-      // Calls for anyone carry a secret of their own, and a wrong one is refused.
+      // Calls for anyone carry their own secret, and a wrong one is refused.
       const isRight = access === 'anyone' ? status >= 400 : may ? status !== 401 && status !== 403 : status === 403;
       trial.holds(isRight, () => `${owner} answered ${method} ${path} with ${status} ${text.slice(0, 200)}`);
     }
@@ -77,7 +76,7 @@ const withKey = (stack: StackFile, calls: Call[], caller: Caller): Check => ({
   },
 });
 
-/** 401, but for the calls that carry a secret of their own, where a wrong one is refused too. */
+/** 401, except for calls that carry their own secret, where a wrong secret is refused too. */
 async function shutOut(trial: Trial, stack: StackFile, calls: Call[], forge: Forging): Promise<void> {
   const tried = calls.flatMap((call) => {
     const headers = forge(call);
@@ -111,7 +110,7 @@ const callToken = (token: string): Headers => ({ 'X-Call-Token': token });
 const operatorToken = (token: string): Headers => ({ 'X-Operator-Token': token });
 
 function lives(stack: StackFile, calls: Call[], few: Call[]): Check[] {
-  /** Right in all but its life. */
+  /** Valid except for its lifetime. */
   const expiring =
     (expiresAt: unknown): Forging =>
     (call) => {
@@ -121,7 +120,7 @@ function lives(stack: StackFile, calls: Call[], few: Call[]): Check[] {
     };
   return [
     {
-      name: 'a token that is minted here as the processes do is believed, so that the others could be',
+      name: 'a token minted here as the processes do is accepted, so the format is right',
       async run(trial) {
         const answers = await fewAtATime(
           calls.map((call) => () => make(call, stack, expiring(inSeconds(60))(call) ?? {})),
@@ -143,7 +142,7 @@ function lives(stack: StackFile, calls: Call[], few: Call[]): Check[] {
       'a token that lives longer than two minutes',
       ...[180, 3_600, YEARS].map((seconds) => expiring(inSeconds(seconds))),
     ),
-    opensNothing(stack, calls, 'a token that has lapsed', ...[-1, -3_600].map((left) => expiring(inSeconds(left)))),
+    opensNothing(stack, calls, 'an expired token', ...[-1, -3_600].map((left) => expiring(inSeconds(left)))),
     opensNothing(
       stack,
       few,
@@ -227,7 +226,7 @@ function claims(stack: StackFile, calls: Call[], few: Call[]): Check[] {
 const rightToken = (stack: StackFile, { owner }: Call, caller: Caller): string[] =>
   (callAs(stack, owner, caller)['x-call-token'] ?? '').split('.');
 
-/** Whoever has the key of api-gateway is who knows people; all others are nobody to say who an administrator is. */
+/** Only the key of api-gateway can vouch for people; no other service can name an administrator. */
 function operators(stack: StackFile, calls: Call[]): Check[] {
   const { signing_keys: keys } = stack;
   const admin = (seconds: number) => ({ name: 'root', role: 'admin', expires_at: inSeconds(seconds) });
@@ -243,7 +242,7 @@ function operators(stack: StackFile, calls: Call[]): Check[] {
           () => operatorToken(mintOperator(keys[caller], admin(60))),
           () => operatorToken(mintOperator(keys[caller], admin(YEARS))),
           () => operatorToken(mintOperator(keys[caller], { ...merchant, expires_at: inSeconds(60) })),
-          // Beside a call token of its own, which would be right for some calls.
+          // In addition to its own call token, which is valid for some calls.
           (call) => ({
             ...operatorToken(mintOperator(keys[caller], admin(60))),
             ...callAs(stack, call.owner, caller),
@@ -261,7 +260,7 @@ function operators(stack: StackFile, calls: Call[]): Check[] {
   ];
 }
 
-/** What opened everything up to release 0.2.0, and signed for people. A stack that began with this one knows none. */
+/** The token that opened everything up to release 0.2.0, and signed for people. A stack that began with this release has none. */
 function sharedTokens(stack: StackFile, calls: Call[], few: Call[]): Check[] {
   const guess = randomBytes(32).toString('hex');
   const guesses = ['', ...Object.values(stack.signing_keys)];
@@ -295,13 +294,13 @@ function sharedTokens(stack: StackFile, calls: Call[], few: Call[]): Check[] {
 }
 
 const publicDoor = (stack: StackFile, calls: Call[]): Check => ({
-  name: 'no key of a process opens anything behind the public door',
+  name: 'no key of a process opens anything through the public door',
   async run(trial) {
     const tried = calls.flatMap((call) => ([aCallerOf(call), OPS] as const).map((caller) => ({ call, caller })));
     const answers = await fewAtATime(
       tried.map(({ call, caller }) => () => {
         const headers = { ...callAs(stack, call.owner, caller), ...operatorToken(adminOf(stack)) };
-        // An edge in a container counts all who come from this machine together.
+        // An edge in a container counts all clients on this machine together.
         return eventually(async () => {
           const answer = await ask(call.method, stack.edge_url + pathWithIds(call), { headers });
           if (answer.status === 429) throw new Error('the edge asks for patience');

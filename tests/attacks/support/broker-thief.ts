@@ -6,15 +6,15 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Target, Trial } from '../attack.ts';
 import type { Forged } from './invented.ts';
 
-/** Somebody with one password of RabbitMQ. */
+/** An attacker with one password of RabbitMQ. */
 export type Thief = {
-  /** Whose password it is: a service's, or the administrator's. */
+  /** The owner of the password: a service, or the administrator. */
   name: string;
   /** @returns `done`, or the code with which RabbitMQ refuses it. */
   attempt(run: (channel: ConfirmChannel) => Promise<unknown>): Promise<'done' | number>;
 };
 
-/** One for the administrator, and one for each service; null where services have no users of their own. */
+/** One for the administrator, and one for each service; null where services share a user. */
 export type Thieves = { admin: Thief; ofServices: Thief[] | null };
 
 export async function thievesOf({ stack, onEnd }: Target): Promise<Thieves> {
@@ -31,7 +31,7 @@ export async function thievesOf({ stack, onEnd }: Target): Promise<Thieves> {
   return { admin, ofServices };
 }
 
-/** A refusal closes the channel, so that each attempt has one of its own. */
+/** A refusal closes the channel, so each attempt has its own. */
 async function attemptOn(connection: ChannelModel, run: Parameters<Thief['attempt']>[0]): Promise<'done' | number> {
   const channel = await connection.createConfirmChannel();
   const refused = new Promise<number>((resolve) => channel.on('error', ({ code }: { code: number }) => resolve(code)));
@@ -54,10 +54,10 @@ export const publish = (thief: Thief, { exchange, routingKey, body, properties }
     await channel.waitForConfirms();
   });
 
-/** A queue in which a message became a dead letter, by which id, and why. */
+/** The queue in which a message became a dead letter, its id, and the reason. */
 type Death = { queue: string; messageId: string; reason: string };
 
-/** Waits until each of these is a dead letter in each of its queues, because it was not signed. Takes them out of there. */
+/** Waits until each of these is a dead letter in each of its queues, because it was not signed. Removes them. */
 export async function areRefused(trial: Trial, stack: StackFile, forged: readonly Forged[]): Promise<void> {
   const wanted = forged.flatMap(({ queues, properties: { messageId }, what }) =>
     queues.map((queue) => ({ queue, messageId, what })),
@@ -79,10 +79,10 @@ export async function areRefused(trial: Trial, stack: StackFile, forged: readonl
   }
 }
 
-/** More than a run of this makes. */
+/** More than one run makes. */
 const LOOKED_AT_MAX = 20_000;
 
-/** Takes the dead letters with these ids out of every dead queue; others go back. */
+/** Removes the dead letters with these ids from every dead queue; the others go back. */
 async function takeDeadLetters(stack: StackFile, ids: ReadonlySet<string>): Promise<Death[]> {
   const connection = await connect(stack.amqp_url, { noDelay: true });
   try {

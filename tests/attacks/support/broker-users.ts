@@ -7,7 +7,7 @@ import type { Thief, Thieves } from './broker-thief.ts';
 
 const ACCESS_REFUSED = 403;
 
-/** What one service's user of RabbitMQ must not be able to do to what is not its own. */
+/** What the RabbitMQ user of one service must not do to objects of others. */
 export function brokerUsers(stack: StackFile, { ofServices }: Thieves): Check[] {
   const ofEach = (name: string, run: (trial: Trial, thief: Thief) => Promise<void>): Check => ({
     name,
@@ -56,7 +56,7 @@ async function queues(trial: Trial, thief: Thief): Promise<void> {
   }
 }
 
-/** By a queue of its own name, and by the queues that it has. */
+/** For a queue of its own name, and for its existing queues. */
 async function hearing(trial: Trial, thief: Thief): Promise<void> {
   const isOwn = ({ service }: Binding) => service === thief.name;
   const heard = new Set(bindings.filter(isOwn).map(({ message }) => message.name));
@@ -98,7 +98,7 @@ async function exchanges(trial: Trial, thief: Thief): Promise<void> {
   for (const [what, run] of tried) await isRefused(trial, thief, what, run);
 }
 
-/** @throws nothing: an address that does not answer is no refusal. */
+/** Does not throw: an address that does not answer is not a refusal. */
 async function management(trial: Trial, { name }: Thief, stack: StackFile): Promise<void> {
   const { origin } = new URL(stack.management_url!);
   const { username, password } = new URL(stack.amqp_urls[name as keyof StackFile['amqp_urls']]);

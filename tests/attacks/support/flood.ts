@@ -5,8 +5,8 @@ import type { Trial } from '../attack.ts';
 const ATTEMPTS = 5;
 
 /**
- * Floods from one address, which must be admitted what is promised and no more. A machine that is too slow for a flood sends another one,
- * and in the end says that it could not.
+ * Floods from one address, of which exactly the promised share must be admitted. A machine too slow for a flood tries again, and finally
+ * skips the check.
  */
 export async function flood(
   trial: Trial,

@@ -12,7 +12,7 @@ import { patience, untilStatus } from '../../support/paying.ts';
 import { untilReceived } from '../../support/receiver.ts';
 import { definitions, type Forged, type Victim } from './invented.ts';
 
-/** A merchant who is told everything, and whose payment over much money waits. */
+/** A merchant who subscribes to every event, and one of whose payments waits with too much money. */
 export async function openVictim(stack: StackFile): Promise<Victim> {
   const merchant = await openMerchant(stack);
   await tellEverything(merchant);
@@ -25,10 +25,10 @@ async function tellEverything(merchant: Merchant): Promise<void> {
   if (answer.status !== 200) throw new Error(`the choice of events was answered ${answer.status} ${answer.text}`);
 }
 
-/** One message of each name, as its publisher signed it, and who it is about. */
+/** One message of each name, as signed by its publisher, and its merchant. */
 export type Genuine = { merchant: Merchant; messages: ReadonlyMap<string, Forged> };
 
-/** Has everything happen to a merchant, and reads along as the broker's administrator. All of it has taken effect. */
+/** Makes everything happen to a merchant, and reads every message as the broker's administrator. All of it has taken effect. */
 export async function observeGenuine(stack: StackFile): Promise<Genuine> {
   const connection = await connect(stack.amqp_url, { noDelay: true });
   try {
@@ -54,7 +54,7 @@ async function liveOnce(stack: StackFile): Promise<Merchant> {
   const cancelled = await merchant.created({ amount: '3' });
   const answer = await merchant.call('POST', `/api/v1/payments/${cancelled.payment_id}/cancel`);
   if (answer.status !== 200) throw new Error(`the cancellation was answered ${answer.status} ${answer.text}`);
-  // CHECKING may be taken back before it is sent.
+  // CHECKING may be withdrawn before it is sent.
   await untilReceived(stack, merchant.host, 2);
   for (const change of ['block', 'unblock'])
     await asOperator(stack, 'POST', `/merchants/${merchant.merchantId}/${change}`, {});
@@ -65,7 +65,7 @@ function oneOfEach(seen: readonly ConsumeMessage[], merchantId: string): Map<str
   const own = seen.filter(({ content }) => content.includes(merchantId));
   return new Map(
     definitions.map(({ name }) => {
-      // The last is the newest: of an older one nothing would show whether it counted again.
+      // The last is the newest: a second effect of an older one would not be visible.
       const message = own.findLast(({ fields }) => fields.routingKey === name);
       if (message === undefined) throw new Error(`no ${name} was seen yet`);
       return [name, asForged(name, message)];
@@ -81,7 +81,7 @@ function asForged(name: string, { content, properties }: ConsumeMessage): Forged
   };
 }
 
-/** Every row that has one of these texts, of every table, or of those whose name fits. */
+/** Every row that contains one of these texts, of all tables, or of those whose name matches. */
 async function rowsWith(stack: StackFile, needles: readonly string[], tables: RegExp): Promise<string[]> {
   const rows: string[] = [];
   for (const table of (await tablesOf(stack)).filter((name) => tables.test(name))) {
@@ -95,7 +95,7 @@ async function rowsWith(stack: StackFile, needles: readonly string[], tables: Re
   return rows.sort();
 }
 
-/** The same, once nothing of them changes any more. */
+/** The same, when the rows no longer change. */
 export function settledRowsWith(stack: StackFile, needles: readonly string[], tables = /./): Promise<string[]> {
   let before: string[] = [];
   return eventually(

@@ -6,7 +6,7 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 
 const folder = join(repositoryRoot, 'packages', 'contracts', 'src', 'http');
 
-/** Every call that services declare, so that a new one is attacked without a line here. */
+/** Every call that services declare, so that new calls are attacked automatically. */
 export async function internalCalls(): Promise<Call[]> {
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts')).sort();
   const modules = await Promise.all(files.map((file) => import(join(folder, file)) as Promise<object>));
@@ -17,7 +17,7 @@ export async function internalCalls(): Promise<Call[]> {
 const isCall = (value: unknown): value is Call =>
   typeof value === 'object' && value !== null && 'owner' in value && 'access' in value && 'path' in value;
 
-/** The path with ids in the form that each parameter has. Nothing has these ids. */
+/** The path with valid ids that do not exist. */
 export const pathWithIds = ({ path }: Call): string =>
   path.replaceAll(/:(\w+)/g, (_text, name: string) => {
     if (name === 'merchant_id') return newId('mer');

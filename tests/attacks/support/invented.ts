@@ -13,7 +13,7 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { signerOfKey } from '@quittance/runtime/trust.ts';
 import type { Merchant } from '../../support/merchant.ts';
 
-/** A message that somebody made up, or took from somewhere else. */
+/** A message that was invented, or copied from elsewhere. */
 export type Forged = {
   /** For people. */
   what: string;
@@ -21,14 +21,14 @@ export type Forged = {
   routingKey: string;
   body: Buffer;
   properties: Options.Publish & { messageId: string };
-  /** Those that get it. */
+  /** The queues that get it. */
   queues: string[];
 };
 
-/** Whom an invented message is about. */
+/** The merchant that an invented message is about. */
 export type Victim = { merchant: Merchant; payment: Payment };
 
-/** Ids that stand in invented messages and nowhere else. */
+/** Ids that are only in invented messages. */
 export type InventedIds = { merchantId: string; paymentId: string; transactionId: string };
 
 export const newInventedIds = (): InventedIds => ({
@@ -39,15 +39,15 @@ export const newInventedIds = (): InventedIds => ({
 
 type Definition = MessageDefinition<unknown>;
 
-/** Every message that anybody consumes. */
+/** Every message that a service consumes. */
 export const definitions: readonly Definition[] = [...new Set(bindings.map(({ message }) => message))];
 
 export const definitionOf = (name: string): Definition => definitions.find((message) => message.name === name)!;
 
-/** Newer than whatever is known of the merchant. */
+/** Newer than any stored version of the merchant. */
 const NEWEST = 1_000_000;
 
-/** A body for each message that would do what a thief hopes for: well formed, about a real merchant and his real payment. */
+/** A body for each message that a thief would want: well formed, about a real merchant and a real payment. */
 export function inventedBodies(stack: StackFile, { merchant, payment }: Victim, ids: InventedIds) {
   const now = rfc3339(new Date());
   const { merchantId: merchant_id } = merchant;
@@ -108,7 +108,7 @@ export function invented({ name, version }: Definition, body: object): Forged {
   };
 }
 
-/** The same with a header of this text, or whatever else stands in the signature's place. */
+/** The same with this text, or something else, in place of the signature. */
 export const withSignature = (forged: Forged, what: string, signature: unknown): Forged => ({
   ...forged,
   what: `${forged.what} ${what}`,
@@ -124,13 +124,13 @@ export function signatureBy(key: string, { routingKey, body, properties }: Forge
   return signMessages(signerOfKey(key), [message])[0]!;
 }
 
-/** Straight to one queue, as redriven messages go. */
+/** Directly to one queue, as redriven messages are sent. */
 export const toQueue = (forged: Forged, queue: string): Forged => ({
   ...forged,
   ...{ exchange: '', routingKey: queue, queues: [queue], what: `${forged.what} by the default exchange` },
 });
 
-/** As a dead letter of a queue. @param reason what is told of it, so that it can be chosen. */
+/** As a dead letter of a queue. @param reason by which operators can choose it. */
 export const asDeadLetter = (forged: Forged, { queue, handler }: Binding, reason: string): Forged => ({
   ...forged,
   ...{ exchange: DEAD_EXCHANGE, routingKey: queue, queues: [queue], what: `${forged.what} as a dead letter` },

@@ -1,11 +1,11 @@
 import { signerOfKey } from '@quittance/runtime/trust.ts';
 
 /**
- * Tokens as somebody makes them who has a key and knows how they look, with any claims. Written here anew, so that nothing that the
- * product refuses to make is left out.
+ * Tokens made by someone with a key who knows the format, with any claims. This does not use the product's code, which refuses some of
+ * them.
  */
 
-/** Most of a working life, as in the sample that was shown on the running system. */
+/** 31 years, as in a sample from a running system. */
 export const YEARS = 31 * 365 * 24 * 60 * 60;
 
 export const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
@@ -21,7 +21,7 @@ export function mintCall(key: string, claims: object): string {
   return `${text}.${signed(key, 'quittance call v1.', text)}`;
 }
 
-/** A token of a person. The part between the points is what earlier releases signed with. */
+/** A token of a person. Earlier releases signed with the part between the dots. */
 export function mintOperator(key: string, claims: object): string {
   const text = encoded(claims);
   return `${text}..${signed(key, 'quittance operator v1.', text)}`;

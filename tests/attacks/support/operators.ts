@@ -5,7 +5,7 @@ import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { send } from '../../support/http.ts';
 import { asOperator } from '../../support/operator.ts';
 
-/** An operator of the system, with all that opens something for one. */
+/** An operator of the system, with all credentials. */
 export type Person = { name: string; credential: string; token: string };
 
 /** Adds an operator of this role and gets a token, which lasts five minutes. */

@@ -48,7 +48,12 @@ export function credentialsSection(contract: Contract): void {
         await expectRefused('the key and another', { 'X-API-Key': [apiKey, newSecret('qk')] });
         await expectRefused('another and the key', { 'X-API-Key': [newSecret('qk'), apiKey] });
         await expectRefused('the key in a list', { 'X-API-Key': `${apiKey}, ${apiKey}` });
-        await expectRefused('an oversized key', { 'X-API-Key': apiKey + 'a'.repeat(4_000) });
+        await expectRefused('the key with a word', { 'X-API-Key': `${apiKey} x` });
+        await expectRefused('an empty key and the key', { 'X-API-Key': ['', apiKey] });
+        await expectRefused('the key and another, in two spellings', { 'X-API-Key': apiKey, 'x-api-key': 'other' });
+        await expectRefused('an underlined name', { X_API_Key: apiKey });
+        for (const more of [4_000, 6_000])
+          await expectRefused('an oversized key', { 'X-API-Key': apiKey + 'a'.repeat(more) });
         await expectRefused('the rotation secret', { 'X-API-Key': merchant.rotationSecret });
       },
     );
@@ -57,12 +62,17 @@ export function credentialsSection(contract: Contract): void {
       const { apiKey } = merchant;
       await expectRefused('a bearer token', { Authorization: `Bearer ${apiKey}` });
       await expectRefused('basic', { Authorization: `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}` });
+      await expectRefused('proxy authentication', { 'Proxy-Authorization': apiKey });
       await expectRefused('a cookie', { Cookie: `X-API-Key=${apiKey}; api_key=${apiKey}` });
     });
 
     rule('auth.2', 'a key in the query or in the body is not accepted', async () => {
       const { apiKey, wallet } = merchant;
-      await expectRefused('a query', {}, `?X-API-Key=${apiKey}&x-api-key=${apiKey}&api_key=${apiKey}`);
+      await expectRefused(
+        'a query',
+        {},
+        `?X-API-Key=${apiKey}&x-api-key=${apiKey}&api_key=${apiKey}&apikey=${apiKey}&key=${apiKey}`,
+      );
       const body = { amount: '1', merchant_wallet: wallet, description: 'x', api_key: apiKey, 'X-API-Key': apiKey };
       const inBody = await anybody('POST', '/api/v1/payments', { headers: { 'Idempotency-Key': 'a' }, body });
       expect(inBody.status).toBe(401);

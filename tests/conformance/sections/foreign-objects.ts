@@ -50,12 +50,17 @@ export function foreignObjectsSection(contract: Contract): void {
       ['errors.404', 'errors.409', 'endpoint.rule4.webhooks', 'endpoint.rule5.retry'],
       "every endpoint answers another merchant's id and an unknown one with the same status and the same bytes",
       async () => {
-        const { event_id: eventId } = received.body;
-        const cases = [
+        const { event_id: eventId, transaction_id: transactionId, transaction_event_index: eventIndex } = received.body;
+        type Case = { method: string; path: (id: string) => string; id: string; status: number; body?: object };
+        const cases: Case[] = [
           ...[paid, open].flatMap(({ payment_id: id }) => [
             { method: 'GET', path: (payment: string) => `/api/v1/payments/${payment}/details`, id, status: 404 },
             { method: 'GET', path: (payment: string) => `/api/v1/payments/${payment}/webhooks`, id, status: 404 },
             { method: 'POST', path: (payment: string) => `/api/v1/payments/${payment}/cancel`, id, status: 409 },
+            {
+              ...{ method: 'POST', path: (payment: string) => `/api/v1/payments/${payment}/accept-transfer`, id },
+              ...{ status: 404, body: { transaction_id: transactionId, transaction_event_index: eventIndex } },
+            },
           ]),
           {
             method: 'POST',
@@ -64,11 +69,11 @@ export function foreignObjectsSection(contract: Contract): void {
             status: 404,
           },
         ];
-        for (const { method, path, id, status } of cases) {
+        for (const { method, path, id, status, body } of cases) {
           const unknown = newId(id.startsWith('evt') ? 'evt' : 'pay');
           const [foreign, none] = await Promise.all([
-            stranger.call(method, path(id)),
-            stranger.call(method, path(unknown)),
+            stranger.call(method, path(id), { body }),
+            stranger.call(method, path(unknown), { body }),
           ]);
           expect([method, path(id), foreign.status]).toEqual([method, path(id), status]);
           expect(bytesOf(foreign)).toEqual(bytesOf(none));

@@ -6,6 +6,7 @@ import type { Contract } from '../conformance.test.ts';
 import { asOperator } from '../../support/operator.ts';
 import { expectAdmitted } from '../support/counted.ts';
 import { apiAt, openMerchant, type Api } from '../../support/merchant.ts';
+import { RawConnection } from '../../support/raw.ts';
 import { rule } from '../support/rule.ts';
 
 const PATH = '/api/v1/merchant/rotate-key';
@@ -80,6 +81,7 @@ export function keyRotationSection(contract: Contract): void {
           () => edge('POST', PATH),
           () => rotate(''),
           () => rotate([newSecret('qr'), secret]),
+          () => edge('POST', PATH, { headers: { secret_key: secret } }),
           () => edge('POST', PATH, { headers: { 'X-API-Key': merchant.apiKey } }),
           () => edge('POST', PATH, { headers: { Authorization: `Bearer ${secret}` } }),
           () => edge('POST', `${PATH}?secret-key=${secret}`),
@@ -95,6 +97,20 @@ export function keyRotationSection(contract: Contract): void {
         expect((await rotate(secret)).status).toBe(200);
       },
     );
+
+    rule('auth.4', 'the path of the rotation has one spelling', async () => {
+      const merchant = await openMerchant(contract.stack);
+      const spellings = ['rotate%2Dkey', 'rotate-key/', 'Rotate-Key', 'rotate-key;x', 'rotate-key%20', '%72otate-key'];
+      for (const spelling of [...spellings, './rotate-key', '../merchant/rotate-key']) {
+        const connection = new RawConnection(contract.stack.edge_url);
+        // Byte by byte, because a client would normalize the path.
+        const headers = `Host: x\r\nsecret-key: ${merchant.rotationSecret}\r\nContent-Length: 0\r\n`;
+        const answer = await connection.ask(`POST /api/v1/merchant/${spelling} HTTP/1.1\r\n${headers}\r\n`, 'POST');
+        expect([spelling, answer.status]).toEqual([spelling, 404]);
+        connection.close();
+      }
+      expect(await everywhere(merchant.apiKey)).toEqual(allOf(200));
+    });
 
     rule(
       ['auth.4', 'limits.app.rotate-key', 'errors.429', 'errors.body.4'],

@@ -47,6 +47,22 @@ export function unreadableBodiesSection(contract: Contract): void {
       );
     });
 
+    rule('errors.422', 'is 422 when the body is deep, wide or odd', async () => {
+      const bodies = {
+        'objects in objects': '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000),
+        'thousands of fields': `{${Array.from({ length: 4_000 }, (_, index) => `"f${index}":1`).join(',')}}`,
+        'one field thousands of times': `{${Array.from({ length: 4_000 }, () => '"amount":"1"').join(',')}}`,
+        'a number of 60,000 digits': `{"amount":${'9'.repeat(60_000)}}`,
+        'a byte order mark': '\ufeff{"amount":"1"}',
+        'an exponent': '{"amount":1e999999}',
+        'a prototype': '{"__proto__":{"amount":"1"},"constructor":{"prototype":{}}}',
+        'half a character': '{"amount":"1","description":"\\ud800"}',
+        'an escaped NUL': '{"amount":"1\\u0000"}',
+      };
+      for (const [name, body] of Object.entries(bodies))
+        expect([name, (await postText(body)).status]).toEqual([name, 422]);
+    });
+
     rule('errors.422', 'names the body when it is not sent as application/json, or compressed', async () => {
       const text = JSON.stringify(valid());
       const types = [
@@ -57,14 +73,18 @@ export function unreadableBodiesSection(contract: Contract): void {
       ];
       const wrong = [...types, 'application/json; charset=utf-16', 'json', '', '*/*', 'text/json, application/json'];
       const zipped = gzipSync(text);
+      const bomb = gzipSync(Buffer.alloc(30_000_000, ' '));
       const sent = () => ({ 'Idempotency-Key': 'order-7' });
       const bare = () => merchant.call('POST', '/api/v1/payments', { headers: sent(), body: text });
       const cases = [
         ...wrong.map((type) => [`type ${type}`, () => postText(text, { 'Content-Type': type })] as const),
         ['no type', bare] as const,
         ['gzip', () => postText(zipped, { 'Content-Encoding': 'gzip' })] as const,
-        ['gzip, unsaid', () => postText(zipped)] as const,
-        ['declared, but not compressed', () => postText(text, { 'Content-Encoding': 'br' })] as const,
+        ...['gzip', 'deflate', 'br', 'x-gzip', 'gzip, gzip'].map(
+          (coding) => [`bomb with ${coding}`, () => postText(bomb, { 'Content-Encoding': coding })] as const,
+        ),
+        ['gzip, undeclared', () => postText(zipped)] as const,
+        ['declared, not compressed', () => postText(text, { 'Content-Encoding': 'br' })] as const,
       ];
       expect(await refusals(Object.fromEntries(cases))).toEqual(
         Object.fromEntries(cases.map(([name]) => [name, ['body']])),

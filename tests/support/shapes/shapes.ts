@@ -1,3 +1,4 @@
+import { codingShapes } from './coding-shapes.ts';
 import { framingShapes } from './framing-shapes.ts';
 import { headerShapes } from './header-shapes.ts';
 import { targetShapes } from './target-shapes.ts';
@@ -32,6 +33,7 @@ export const allShapes = (parts: ShapeParts): Shape[] => [
   ...framingShapes(parts),
   ...headerShapes(parts),
   ...targetShapes(parts),
+  ...codingShapes(parts),
 ];
 
 /** A request for /api/v1/payments, or for `firstLine`. Each header ends with the line break that is sent. */
