@@ -1,18 +1,21 @@
 import type { LoadGenerator } from './support/load.ts';
 import type { Spread } from './support/rounds.ts';
 
-/** What a file `<name>.bench.ts` exports as `benchmark`. */
-export type Benchmark = {
+/** What a file `<name>.bench.ts` exports as `benchmark`: one question, and the parts that answer it. */
+export type Benchmark = { name: string; about: string; parts: readonly Part[] };
+
+/** One measurement with its own set-up. `npm run bench -- <name>` takes its name as well as that of its benchmark. */
+export type Part = {
   name: string;
   /** What is compared with what, for people. */
   about: string;
-  /** What it runs on. In a smoke run, benchmarks on the same thing share it and run one after another. */
+  /** What it runs on. In a smoke run, parts on the same thing share it and run one after another. */
   on: 'stack' | 'backends';
-  /** Of a long one: what `--part` may name to have that alone. */
+  /** What `--part` can name to run less than the whole. */
   parts?: readonly string[];
-  /** Of one in real time: how long it lasts unless `--minutes` says otherwise; three minutes when not given. */
+  /** How long a part in real time lasts without `--minutes`; three minutes if not given. */
   minutes?: number;
-  /** @throws CannotMeasure, or what broke it as a whole; missing an aim is a result. */
+  /** @throws CannotMeasure, or what broke it as a whole. A missed aim is a result. */
   run(context: BenchmarkContext): Promise<BenchmarkResult>;
 };
 
@@ -23,24 +26,24 @@ export type BenchmarkContext = {
   rounds: number;
   /** How long a contender runs in a round. */
   runMs: number;
-  /** How long each situation of a benchmark in real time lasts. */
+  /** How long each situation of a part in real time lasts. */
   minutes: number;
-  /** How many payments there are where growth is measured; null for the benchmark's own number. */
+  /** How many payments there are where growth is measured; null for the part's own number. */
   payments: number | null;
-  /** The only part that is wanted; null for all. */
-  part: string | null;
+  /** Whether `--part` asks for one of these, or is not given. */
+  wants: (...names: string[]) => boolean;
   say: (line: string) => void;
   /**
-   * Runs one measurement of several. What it throws is printed and makes the exit code 1, and the others still run and are reported.
+   * Runs one measurement of several. If it throws, the error is printed and the exit code is 1; the others still run.
    * @returns undefined when it failed.
    */
   attempt: <T>(what: string, run: () => Promise<T>) => Promise<T | undefined>;
   /**
-   * Opens something of its own; in a smoke run, the same for all benchmarks that ask for this key.
-   * @param open gets what to call at the end of its use.
+   * Opens something for this part; in a smoke run, the same for all parts that ask for this key.
+   * @param open gets a function that registers what to call at the end of its use.
    */
-  opened: <T>(key: Benchmark['on'], open: (onEnd: BenchmarkContext['onEnd']) => Promise<T>) => Promise<T>;
-  /** Called after the benchmark, newest first, whether it succeeded or not. */
+  opened: <T>(key: Part['on'], open: (onEnd: BenchmarkContext['onEnd']) => Promise<T>) => Promise<T>;
+  /** Called after the part, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;
 };
 
@@ -56,7 +59,7 @@ export type BenchmarkResult = {
 /** Rows have as many cells as there are columns; the first column is text, the others are numbers. */
 export type Table = { title: string; columns: string[]; rows: string[][] };
 
-/** A ratio that should be reached, or not exceeded. A machine shared with others makes it a statement about this run, not a verdict. */
+/** A ratio to reach, or not to exceed. On a machine shared with others it is a statement about this run, not a verdict. */
 export type Aim = { what: string; measured: Spread } & Bound;
 
 export type Bound = { atLeast: number } | { atMost: number };

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot, writePrivateJson } from '@quittance/local-stack/stack/directory.ts';
 import { chooseByName, helpList, loadNamed } from '../support/named-files.ts';
-import { CannotMeasure, type Benchmark, type BenchmarkContext, type BenchmarkResult } from './benchmark.ts';
+import { CannotMeasure, type Benchmark, type BenchmarkContext, type BenchmarkResult, type Part } from './benchmark.ts';
 import { startLoadGenerator } from './support/load.ts';
 import { isMet, renderResult } from './support/report.ts';
 
 /**
- * Ratios to baselines of the same run are what counts: a missed aim is printed and the exit code is 0, because no machine is quiet
- * enough for a verdict. 1 means that something broke, or that a benchmark could not be run here; the others are run all the same.
+ * Only ratios to baselines of the same run count. A missed aim is printed and the exit code stays 0, because no machine is quiet
+ * enough for a verdict. Exit code 1 means that something broke, or that a part could not run here; the others still run.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,19 +33,33 @@ const all = await loadNamed<Benchmark>(import.meta.dirname, '.bench.ts', 'benchm
 
 if (values.help) console.log(usage());
 else {
-  const chosen = chooseByName(all, positionals, 'benchmark');
-  // Figures of a smoke run say nothing, so nothing speaks against running them beside each other.
+  const chosen = choose();
+  // Figures of a smoke run say nothing, so its lanes may run at the same time.
   const lanes = values.smoke ? [...Map.groupBy(chosen, ({ on }) => on).values()] : [chosen];
   await Promise.all(
     lanes.map(async (lane) => {
-      for (const benchmark of lane) await carryOut(benchmark);
-      // At once: a stack that nobody uses takes its part of the processor all the same.
+      for (const part of lane) await carryOut(part);
+      // Immediately: an idle stack takes processor time from the other lane.
       for (const close of closersOfShared.get(lane[0]!.on) ?? []) await close();
     }),
   );
 }
 
-/** Opens for one benchmark, or in a smoke run once for all of them. */
+/** The parts of the named benchmarks, and parts named themselves. @throws Error for a `--part` that none of them has. */
+function choose(): Part[] {
+  const parts = all.flatMap((benchmark) => benchmark.parts);
+  const own = parts.filter(({ name }) => !all.some((benchmark) => benchmark.name === name));
+  const named = chooseByName([...all, ...own], positionals, 'benchmark');
+  const chosen = new Set(named.flatMap((one) => ('on' in one ? [one] : one.parts)));
+  const { part } = values;
+  if (part === undefined) return [...chosen];
+  const having = [...chosen].filter(({ name, parts: within = [] }) => name === part || within.includes(part));
+  if (having.length > 0) return having;
+  const known = [...chosen].flatMap(({ name, parts: within = [] }) => [name, ...within]);
+  throw new Error(`there is no part ${part}; there are: ${known.join(', ')}`);
+}
+
+/** Opens for one part, or in a smoke run once for all of them. */
 function openedFor(onEnd: BenchmarkContext['onEnd']): BenchmarkContext['opened'] {
   if (!values.smoke) return (_key, open) => open(onEnd);
   return <T>(key: string, open: (onEnd: BenchmarkContext['onEnd']) => Promise<T>) => {
@@ -57,8 +71,8 @@ function openedFor(onEnd: BenchmarkContext['onEnd']): BenchmarkContext['opened']
   };
 }
 
-/** Prints and stores what there is to report, and sets the exit code when something broke. */
-async function carryOut(benchmark: Benchmark): Promise<void> {
+/** Prints and stores the report, and sets the exit code when something broke. */
+async function carryOut(benchmark: Part): Promise<void> {
   const say = (line: string): void => console.log(values.smoke ? `${benchmark.name}:${line}` : line);
   say(`\n${benchmark.name}: ${benchmark.about}`);
   const startedAt = new Date();
@@ -76,7 +90,7 @@ async function carryOut(benchmark: Benchmark): Promise<void> {
   });
   if (failures.length > 0) process.exitCode = 1;
   const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
-  // Rendered all the same, because a table that cannot be drawn is broken too.
+  // Also in a smoke run, because a table that cannot be drawn is broken too.
   const report = result === null ? null : renderResult(result);
   if (report === null || result === null || values.smoke) {
     say(`  ${benchmark.name} ${failures.length > 0 ? 'failed' : 'ended'} after ${seconds} s`);
@@ -99,7 +113,7 @@ async function carryOut(benchmark: Benchmark): Promise<void> {
   say(`\nEvery measurement is in ${file} (${seconds} s)`);
 }
 
-async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures: string[]): Promise<BenchmarkResult> {
+async function run(benchmark: Part, say: BenchmarkContext['say'], failures: string[]): Promise<BenchmarkResult> {
   const closers: (() => Promise<void>)[] = [];
   const attempt: BenchmarkContext['attempt'] = async (what, measure) => {
     try {
@@ -115,7 +129,7 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
     const load = startLoadGenerator();
     closers.unshift(() => load.close());
     return await benchmark.run({
-      ...{ load, say, attempt, part: partOf(benchmark), scale: values.smoke ? 'smoke' : 'full' },
+      ...{ load, say, attempt, wants: wantedOf(benchmark), scale: values.smoke ? 'smoke' : 'full' },
       rounds: positive('rounds', values.rounds ?? defaults.rounds),
       runMs: positive('seconds', values.seconds ?? defaults.seconds) * 1000,
       minutes: positive('minutes', values.minutes ?? usualMinutes(benchmark)),
@@ -131,16 +145,14 @@ function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function usualMinutes({ minutes }: Benchmark): string {
+function usualMinutes({ minutes }: Part): string {
   return values.smoke || minutes === undefined ? defaults.minutes : String(minutes);
 }
 
-/** @throws Error for a part that this benchmark does not have. */
-function partOf({ name, parts = [] }: Benchmark): string | null {
+/** Everything, unless `--part` names something within the part. */
+function wantedOf({ name }: Part): BenchmarkContext['wants'] {
   const { part } = values;
-  if (part === undefined) return null;
-  if (!parts.includes(part)) throw new Error(`${name} has no part ${part}; it has: ${parts.join(', ') || 'none'}`);
-  return part;
+  return (...names) => part === undefined || part === name || names.includes(part);
 }
 
 function positive(name: string, text: string): number {
@@ -150,26 +162,27 @@ function positive(name: string, text: string): number {
 }
 
 function usage(): string {
-  const abouts = all.map(({ name, about, parts }): [string, string] => [
-    name,
-    about + (parts === undefined ? '' : `. Parts: ${parts.join(', ')}.`),
-  ]);
+  const within = ({ parts = [] }: Part): string => (parts.length === 0 ? '' : ` Parts of it: ${parts.join(', ')}.`);
+  const parts = all.flatMap((benchmark) => benchmark.parts);
   return `Usage: npm run bench -- [name …] [options]
 
-Runs the named benchmarks, or all of them, and prints how what we have compares with baselines of the same run.
-Every measurement goes to .local/bench/<name>.json. Exit code 1 when something broke; a missed aim is a result.
+Runs the named benchmarks or parts, or all of them, and prints how the system compares with baselines of the same run.
+Every measurement goes to .local/bench/<part>.json. Exit code 1 means that something broke; a missed aim is a result.
 
 Benchmarks:
-${helpList(abouts)}
+${helpList(all.map(({ name, about, parts }) => [name, `${about} Parts: ${parts.map((part) => part.name).join(', ')}.`]))}
+
+Parts:
+${helpList(parts.map((part) => [part.name, `${part.about}.${within(part)}`]))}
 
 Options:
 ${helpList([
   ['--rounds <n>', 'rounds in which the contenders take turns (7)'],
   ['--seconds <n>', 'how long a contender runs in a round (1.5)'],
-  ['--minutes <n>', 'how long each situation of a benchmark in real time lasts (3; endurance: 60)'],
-  ['--part <part>', 'one part of a long benchmark'],
+  ['--minutes <n>', 'how long each situation of a part in real time lasts (3; endurance: 60)'],
+  ['--part <part>', 'one part of a benchmark, or one part of that'],
   ['--payments <n>', 'how many there are where growth is measured (1000000)'],
-  ['--smoke', 'tiny amounts, one round, two benchmarks at once: shows that everything still works, measures nothing'],
+  ['--smoke', 'tiny amounts, one round, two parts at once: shows that everything still works, measures nothing'],
   ['--help', 'this text'],
 ])}`;
 }

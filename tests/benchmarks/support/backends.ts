@@ -11,47 +11,47 @@ import type { BenchmarkContext } from '../benchmark.ts';
 import { requireDurable } from './postgres.ts';
 
 export type Backends = {
-  /** For what else belongs to the run; removed at its end. */
+  /** For other files of the run; removed at its end. */
   directory: string;
   /** The superuser's address. */
   adminUrl: string;
   broker: BenchmarkBroker;
 };
 
-export type BenchmarkBroker = {
-  /** Null where it is not one of the benchmark's own. */
+type BenchmarkBroker = {
+  /** Null where the test run's broker is used. */
   pid: number | null;
   /** @returns the address of a virtual host that no other process uses. @throws Error where the broker has no management plugin. */
   addVirtualHost(name: string): Promise<string>;
 };
 
+/** Added to PostgreSQL's defaults. Memory holds every database whole: what is compared is work, not memory. */
+const settings = {
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track': 'none',
+  shared_buffers: '3GB',
+};
+
 /**
- * A PostgreSQL, whose commits wait for the disk as in production, and a RabbitMQ, for one benchmark alone, unless it is a smoke run.
- * @param settings of PostgreSQL beside its defaults.
+ * A PostgreSQL, whose commits wait for the disk as in production, and a RabbitMQ, for one part. All parts of a smoke run share them.
  */
-export const startBackends = (
-  name: string,
-  settings: Record<string, string>,
-  { opened, scale }: BenchmarkContext,
-): Promise<Backends> => opened('backends', (onEnd) => openBackends(name, { settings, scale, onEnd }));
+export const startBackends = (name: string, { opened, scale }: BenchmarkContext): Promise<Backends> =>
+  opened('backends', (onEnd) => openBackends(name, { scale, onEnd }));
 
 type Opening = Pick<BenchmarkContext, 'scale' | 'onEnd'>;
 
-async function openBackends(
-  name: string,
-  { settings, ...opening }: Opening & { settings: Record<string, string> },
-): Promise<Backends> {
+async function openBackends(name: string, opening: Opening): Promise<Backends> {
   const { onEnd } = opening;
   const directory = await mkdtemp(join(tmpdir(), `quittance-${name}-`));
   onEnd(() => rm(directory, { recursive: true, force: true }));
-  // PostgreSQL's own user, when we are root, has to pass through.
+  // When we are root, PostgreSQL runs as its own user, which must reach its files.
   await chmod(directory, 0o711);
-  const adminUrl = await startServer(directory, settings, onEnd);
+  const adminUrl = await startServer(directory, onEnd);
   await requireDurable(adminUrl);
   return { directory, adminUrl, broker: await openBroker(directory, opening) };
 }
 
-/** A smoke run takes the RabbitMQ of the test run, where that has one: to start one takes four seconds of processor time. */
+/** A smoke run uses the RabbitMQ of the test run, if it has one: starting one takes four seconds of processor time. */
 async function openBroker(directory: string, { scale, onEnd }: Opening): Promise<BenchmarkBroker> {
   if (scale === 'smoke' && process.env['TEST_AMQP_MANAGEMENT_URL']) {
     const addOne = async (): Promise<string> => {
@@ -79,12 +79,8 @@ async function openBroker(directory: string, { scale, onEnd }: Opening): Promise
   };
 }
 
-/** The settings are kept with the data, and some of them are read at the start only. */
-async function startServer(
-  directory: string,
-  settings: Record<string, string>,
-  onEnd: BenchmarkContext['onEnd'],
-): Promise<string> {
+/** The settings are stored with the data, and some are only read at the start. */
+async function startServer(directory: string, onEnd: BenchmarkContext['onEnd']): Promise<string> {
   await mkdir(join(directory, 'postgres'), { recursive: true });
   const [port] = (await freePorts(1)) as [number];
   const options = { directory: join(directory, 'postgres'), port, logFile: join(directory, 'postgres.log') };

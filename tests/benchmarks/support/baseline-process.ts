@@ -1,51 +1,37 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import express from 'express';
 import pg from 'pg';
-import type { BaselineOrder } from './baselines.ts';
+import { serve } from './forked.ts';
 
-/** What the product is held against: servers that give the same answers and do nothing else. One process each. */
-process.once('message', ({ kind, answers, postgresUrl }: BaselineOrder) => {
-  const server: Server =
-    kind === 'http'
-      ? bareHttp(answers)
-      : kind === 'express'
-        ? bareExpress(answers)
-        : expressWithQuery(answers, postgresUrl);
-  server.listen({ host: '127.0.0.1', port: 0 }, () => process.send?.(server.address()));
+/** The routes, as express writes them, and what they answer. */
+type Answers = { route: string; body: unknown }[];
+
+/** Servers that give the same answers as the product and do nothing else: one process each. */
+const handlers = serve({
+  /**
+   * Answers with JSON. With `postgresUrl`, sends one statement for each request on a pool of ten: the least that a read from the
+   * database takes.
+   * @returns the port.
+   */
+  open(answers: Answers, postgresUrl: string | null): Promise<number> {
+    if (postgresUrl === null) return listen(answers, async () => undefined);
+    const pool = new pg.Pool({ connectionString: postgresUrl, max: 10 });
+    return listen(answers, () => pool.query({ name: 'one', text: 'select 1' }));
+  },
 });
-process.on('disconnect', () => process.exit(0));
+export type Baseline = typeof handlers;
 
-/** Routes as express has them, and `response.json` as everybody uses it. */
-function bareExpress(answers: BaselineOrder['answers']): Server {
-  const app = express();
-  for (const { route, body } of answers) {
-    app.get(route, (_request, response) => {
-      response.json(body);
-    });
-  }
-  return createServer(app);
-}
-
-/** One round trip to the database for each request: what the product cannot do without. */
-function expressWithQuery(answers: BaselineOrder['answers'], postgresUrl: string): Server {
-  const pool = new pg.Pool({ connectionString: postgresUrl, max: 10 });
+async function listen(answers: Answers, before: () => Promise<unknown>): Promise<number> {
   const app = express();
   for (const { route, body } of answers) {
     app.get(route, async (_request, response) => {
-      await pool.query({ name: 'one', text: 'select 1' });
+      await before();
       response.json(body);
     });
   }
-  return createServer(app);
-}
-
-/** No routing at all: which answer is meant shows at the end of the path, where one route has something the other has not. */
-function bareHttp(answers: BaselineOrder['answers']): Server {
-  const known = answers.map(({ route, body }) => ({ ending: /\/[^/:]*$/.exec(route)?.[0] ?? '', body }));
-  return createServer((request, response) => {
-    const answer = known.find(({ ending }) => ending !== '' && request.url?.endsWith(ending) === true);
-    const text = JSON.stringify((answer ?? known.find(({ ending }) => ending === ''))?.body);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-    response.end(text);
-  });
+  const server = createServer(app).listen({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }

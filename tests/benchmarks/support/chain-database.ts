@@ -3,7 +3,7 @@ import { NETWORK } from './chain-networks.ts';
 import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
 import { walletAddressSql } from './synthetic-wallets.ts';
 
-/** A database of chain-watcher's, whose wallets have been watched for long and stay watched. @param wallets how many. */
+/** A database of chain-watcher whose wallets are watched for years. @param wallets how many. */
 export async function chainDatabase(adminUrl: string, wallets: number): Promise<ServiceDatabase> {
   const database = await serviceDatabase({
     ...{ service: 'chain-watcher', adminUrl, database: 'chain_watcher', password: 'only for a benchmark' },
@@ -15,7 +15,7 @@ export async function chainDatabase(adminUrl: string, wallets: number): Promise<
          from generate_series(0, $2 - 1) number`,
       [NETWORK, wallets],
     );
-    // Somebody waits on the network, so that it is followed closely.
+    // With an unfinished payment, the service polls the network often.
     await db.query(
       `insert into chain.unfinished_payment (payment_id, network, created_at) values ('pay_of_the_benchmark', $1, now())`,
       [NETWORK],

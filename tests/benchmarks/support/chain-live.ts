@@ -1,16 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TransferObserved } from '@quittance/contracts/messages.ts';
-import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import type { ChainNode } from './chain-node.ts';
+import type { ChainNode } from './chain-node-process.ts';
 import { busy } from './chain-scans.ts';
+import { consumeTransfers } from './transfers.ts';
 
-/** How long news took, in milliseconds, of one block with one transfer to a watched wallet. */
+/** How long news of one block with one transfer to a watched wallet took, in milliseconds. */
 export type News = {
-  /** From the block at the node until the service asked for the head the next time. */
+  /** From the block at the node until the service asked for the head again. */
   waited: number;
-  /** From then until the message of the transfer was there. */
+  /** From then until the message of the transfer arrived. */
   told: number;
 };
 
@@ -20,35 +18,23 @@ export type Live = {
   close(): Promise<void>;
 };
 
-const QUEUE = 'payments.transfer-observed';
 const PATIENCE_MS = 120_000;
-/** As the timestamps of the synthetic chain have it: like most chains it can be foretold. */
+/** The interval in the timestamps of the synthetic chain. Like most chains, it is regular. */
 const BLOCK_MS = 1_000;
+/** Blocks that are not final yet, as on Ethereum. */
+const UNFINAL = 64;
 
-/** Stands where payments stands. */
-export async function startLive(options: { node: ChainNode; amqpUrl: string }): Promise<Live> {
-  const { node } = options;
-  const broker = connectBroker({ url: options.amqpUrl, name: 'benchmark', logger: testLogger, metrics: testMetrics });
-  const connection = await broker.consuming.connected(AbortSignal.timeout(PATIENCE_MS));
-  const channel = await connection.createChannel();
+/** Consumes in place of payments. */
+export async function startLive({ node, amqpUrl }: { node: ChainNode; amqpUrl: string }): Promise<Live> {
   /** When the first message about a block arrived, by its height. */
   const arrivals = new Map<number, number>();
-  await channel.consume(
-    QUEUE,
-    (delivery) => {
-      if (delivery === null) return;
-      const now = performance.timeOrigin + performance.now();
-      const { phase, block_number } = TransferObserved.parse(JSON.parse(delivery.content.toString()));
-      if (phase === 'seen') arrivals.set(block_number, now);
-    },
-    { noAck: true },
-  );
+  const broker = await consumeTransfers(amqpUrl, ({ block_number: height }, at) => void arrivals.set(height, at));
 
   async function oneBlock(dueAt: number): Promise<News> {
-    await node.order({ kind: 'make', count: 1, plans: [{ ...busy, matches: 1 }], receipts: true });
+    await node.ask('make', 1, [{ ...busy, matches: 1 }], true);
     await delay(Math.max(0, dueAt - performance.now()));
-    const { head, shownAt } = await node.order({ kind: 'show', unfinal: UNFINAL });
-    await node.order({ kind: 'forget', below: head - 2 * UNFINAL });
+    const { head, shownAt } = await node.ask('show', UNFINAL);
+    await node.ask('forget', head - 2 * UNFINAL);
     const arrivedAt = await eventually(
       () => {
         const at = arrivals.get(head);
@@ -57,7 +43,7 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string }): 
       },
       { timeoutMs: PATIENCE_MS, intervalMs: 5 },
     );
-    const lookedAt = (await node.firstLook()) ?? Number.NaN;
+    const lookedAt = await node.ask('firstLook');
     return { waited: lookedAt - shownAt, told: arrivedAt - lookedAt };
   }
 
@@ -68,12 +54,6 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string }): 
       for (let block = 1; block <= blocks; block += 1) news.push(await oneBlock(startedAt + block * BLOCK_MS));
       return news;
     },
-    async close() {
-      await channel.close();
-      await broker.close();
-    },
+    close: () => broker.close(),
   };
 }
-
-/** Blocks of the live chain that are not final yet, as on Ethereum. */
-const UNFINAL = 64;

@@ -2,7 +2,7 @@ import { CHAIN_ID, TOKEN } from './synthetic-chain.ts';
 
 export const NETWORK = 'synthetic';
 
-/** Blocks of one request. The events of this many blocks of a busy chain are the most that providers answer. */
+/** Blocks of one request: on a busy chain, their events are the most that providers return. */
 export const RANGE = 50;
 
 /** The networks file of a service that scans the synthetic chain. */
@@ -18,7 +18,7 @@ export const networksFile = ({ url, pollIntervalMs = 1_000 }: { url: string; pol
     finality: 'confirmations',
     max_block_range: RANGE,
     poll_interval_ms: pollIntervalMs,
-    // What is measured is a scan that never sleeps.
+    // The scan must never sleep.
     asleep_poll_interval_ms: Math.min(pollIntervalMs, 60_000),
     explorer_transaction_url: null,
   },

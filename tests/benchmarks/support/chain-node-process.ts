@@ -1,34 +1,23 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NodeOrder, NodeState } from './chain-node.ts';
-import { serve } from './orders.ts';
-import {
-  CHAIN_ID,
-  TOKEN,
-  TRANSFER_TOPIC,
-  makeBlock,
-  numberOfBlock,
-  placeOfTransaction,
-  type BlockPlan,
-  type SyntheticBlock,
-  type SyntheticLog,
-} from './synthetic-chain.ts';
+import { serve, type Forked } from './forked.ts';
+import { CHAIN_ID, TOKEN, TRANSFER_TOPIC, makeBlock, type BlockPlan, type SyntheticBlock } from './synthetic-chain.ts';
+import { bodyOf, filtered, type Call, type Filter, type SyntheticNode } from './synthetic-node.ts';
 
 /**
- * A node of a synthetic chain. Headers and the token's events lie ready as bytes, so that answering costs little beside asking;
- * whatever else is asked is made from the block's plan, and kept for a while where it will be asked again.
+ * A node whose chain grows on request. Headers and the token's events are ready as bytes, so that answering costs little compared
+ * with asking. Other answers are made from the block's plan, and kept for a while where they are asked for again.
  */
 
-type Stored = { plan: BlockPlan; hash: string; header: Buffer; transfers: Buffer; receipts: string[] | null };
-type Call = { id: number; method: string; params: unknown[] };
-type Filter = { fromBlock?: string; toBlock?: string; blockHash?: string; address?: string; topics?: Topics };
-type Topics = (string | string[] | null)[];
+type Stored = { plan: BlockPlan; header: Buffer; transfers: Buffer; receipts: string[] | null };
 
 const blocks = new Map<number, Stored>();
 const empty: BlockPlan = { events: 0, matches: 0, others: 0 };
-const state: NodeState = { head: 0, shownAt: 0, firstLookAt: null, port: 0 };
+const shown = { head: 0, shownAt: 0 };
+let firstLookAt: number | null = null;
 let made = 0;
 let finalized = 0;
 let latencyMs = 0;
@@ -40,137 +29,88 @@ function store(number: number, plan: BlockPlan, withReceipts: boolean): void {
   const transfers = block.logs.filter(({ address }) => address === TOKEN).map(({ json }) => json);
   blocks.set(number, {
     plan,
-    hash: block.hash,
     header: Buffer.from(block.header),
     transfers: Buffer.from(transfers.join(',')),
     receipts: withReceipts ? block.receipts() : null,
   });
 }
 
-function carryOut(order: NodeOrder | { kind: 'state' }): NodeState {
-  if (order.kind === 'make') {
-    for (let count = 0; count < order.count; count += 1) {
-      made += 1;
-      store(made, order.plans[count % order.plans.length] ?? empty, order.receipts);
-    }
-  } else if (order.kind === 'show') {
-    [state.head, finalized, state.firstLookAt] = [made, Math.max(0, made - order.unfinal), null];
-    state.shownAt = performance.timeOrigin + performance.now();
-  } else if (order.kind === 'latency') {
-    latencyMs = order.ms;
-  } else if (order.kind === 'forget') {
-    for (const number of blocks.keys()) if (number < order.below) blocks.delete(number);
-  }
-  return state;
-}
+const stored = (number: number): Stored | null => (number <= shown.head ? (blocks.get(number) ?? null) : null);
 
-const server = createServer((request, response) => {
-  void buffer(request)
-    .then((body) => respond(body, response))
-    .catch((error: unknown) => response.writeHead(500).end(String(error)));
-});
-server.keepAliveTimeout = 120_000;
-server.listen(0, '127.0.0.1', () => {
-  state.port = (server.address() as AddressInfo).port;
-  serve(carryOut);
-});
+const node: SyntheticNode = {
+  chainId: CHAIN_ID,
+  hasBlockReceipts: true,
+  head: () => shown.head,
+  latest() {
+    firstLookAt ??= performance.timeOrigin + performance.now();
+    return shown.head;
+  },
+  finalized: () => finalized,
+  header: (number) => stored(number)?.header ?? null,
+  logs(number, filter) {
+    const block = stored(number);
+    if (block === null) return null;
+    return isEveryTransfer(filter) ? block.transfers : filtered(makeBlock(number, block.plan).logs, filter);
+  },
+  receipts: receiptsOf,
+};
 
-async function respond(body: Buffer, response: ServerResponse): Promise<void> {
-  const calls = JSON.parse(body.toString()) as Call | Call[];
-  if (latencyMs > 0) await delay(latencyMs / 2);
-  const answers = Array.isArray(calls)
-    ? ['[', ...calls.flatMap((call, position) => [...(position === 0 ? [] : [',']), ...envelope(call)]), ']']
-    : envelope(calls);
-  const bytes = Buffer.concat(answers.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-  if (latencyMs > 0) await delay(latencyMs / 2);
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
-}
+/** The service also asks for the token's other events, of which there are none. */
+const isEveryTransfer = ({ address, topics }: Filter): boolean =>
+  address === TOKEN && topics.length === 1 && [topics[0]].flat().includes(TRANSFER_TOPIC);
 
-type Part = string | Buffer;
-
-function envelope(call: Call): Part[] {
-  const result = answer(call);
-  if (result === undefined) {
-    const message = `the method ${call.method} does not exist`;
-    return [JSON.stringify({ jsonrpc: '2.0', id: call.id, error: { code: -32601, message } })];
-  }
-  return [`{"jsonrpc":"2.0","id":${call.id},"result":`, ...result, '}'];
-}
-
-/** @returns undefined for a method that is not offered. */
-function answer({ method, params }: Call): Part[] | undefined {
-  const [first] = params;
-  switch (method) {
-    case 'eth_chainId':
-      return [JSON.stringify(`0x${CHAIN_ID.toString(16)}`)];
-    case 'eth_blockNumber':
-      return [JSON.stringify(`0x${state.head.toString(16)}`)];
-    case 'eth_getBlockByNumber':
-      return [shown(heightOf(String(first)))?.header ?? 'null'];
-    case 'eth_getBlockByHash':
-      return [shown(numberOfBlock(String(first)))?.header ?? 'null'];
-    case 'eth_getLogs':
-      return logs(first as Filter);
-    case 'eth_getTransactionReceipt': {
-      const { number, position } = placeOfTransaction(String(first));
-      return [receiptsOf(number)?.[position] ?? 'null'];
-    }
-    case 'eth_getBlockReceipts': {
-      const text = String(first);
-      const receipts = receiptsOf(text.length === 66 ? numberOfBlock(text) : heightOf(text));
-      return receipts ? ['[', receipts.join(','), ']'] : ['null'];
-    }
-    default:
-      return undefined;
-  }
-}
-
-function heightOf(tag: string): number {
-  if (tag !== 'latest') return tag === 'finalized' ? finalized : Number(tag);
-  state.firstLookAt ??= performance.timeOrigin + performance.now();
-  return state.head;
-}
-
-function shown(number: number): Stored | undefined {
-  return number <= state.head ? blocks.get(number) : undefined;
-}
-
-function logs({ fromBlock, toBlock, blockHash, address, topics }: Filter): Part[] {
-  const isByHash = blockHash !== undefined;
-  const from = isByHash ? numberOfBlock(blockHash) : heightOf(fromBlock ?? 'latest');
-  const to = Math.min(state.head, isByHash ? from : heightOf(toBlock ?? 'latest'));
-  const parts: Part[] = [];
-  // Its other events are asked for along with the transfers, and it has none.
-  const isEveryTransfer =
-    address?.toLowerCase() === TOKEN && topics?.length === 1 && [topics[0]].flat().includes(TRANSFER_TOPIC);
-  for (let number = from; number <= to; number += 1) {
-    const block = blocks.get(number);
-    const found = block && (isEveryTransfer ? block.transfers : filtered(number, block.plan, address, topics ?? []));
-    if (found && found.length > 0) parts.push(parts.length === 0 ? '' : ',', found);
-  }
-  return ['[', ...parts, ']'];
-}
-
-function filtered(number: number, plan: BlockPlan, address: string | undefined, topics: Topics): string {
-  const isWanted = (log: SyntheticLog): boolean =>
-    (address === undefined || log.address === address.toLowerCase()) &&
-    topics.every((wanted, position) => wanted === null || [wanted].flat().includes(log.topics[position] ?? ''));
-  return makeBlock(number, plan)
-    .logs.filter(isWanted)
-    .map(({ json }) => json)
-    .join(',');
-}
-
-/** Receipts that were not made beforehand are kept for one block at a time, of which all are asked for in a row. */
+/** Receipts that were not made beforehand are kept for one block at a time, because all of a block are asked for in a row. */
 let lastAsked: { block: SyntheticBlock; receipts: string[] } | null = null;
 
 function receiptsOf(number: number): string[] | null {
-  const stored = shown(number);
-  if (stored === undefined) return null;
-  if (stored.receipts !== null) return stored.receipts;
+  const block = stored(number);
+  if (block === null || block.receipts !== null) return block?.receipts ?? null;
   if (lastAsked?.block.number !== number) {
-    const block = makeBlock(number, stored.plan);
-    lastAsked = { block, receipts: block.receipts() };
+    const made = makeBlock(number, block.plan);
+    lastAsked = { block: made, receipts: made.receipts() };
   }
   return lastAsked.receipts;
 }
+
+const server = createServer((request, response) => {
+  const respond = async (): Promise<void> => {
+    const calls = JSON.parse((await buffer(request)).toString()) as Call | Call[];
+    if (latencyMs > 0) await delay(latencyMs / 2);
+    const bytes = bodyOf(node, calls);
+    if (latencyMs > 0) await delay(latencyMs / 2);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
+  };
+  respond().catch((error: unknown) => response.writeHead(500).end(String(error)));
+});
+server.keepAliveTimeout = 120_000;
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+
+const handlers = serve({
+  url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  /** Adds blocks, whose plans take turns, and does not show them yet. With `receipts`, those are ready too. @returns the head shown. */
+  make(count: number, plans: readonly BlockPlan[], receipts: boolean) {
+    for (let position = 0; position < count; position += 1) {
+      made += 1;
+      store(made, plans[position % plans.length] ?? empty, receipts);
+    }
+    return shown.head;
+  },
+  /** Shows all that were made; the last `unfinal` are not final. @returns the head, and when it was shown: milliseconds since 1970. */
+  show(unfinal: number) {
+    [shown.head, finalized, firstLookAt] = [made, Math.max(0, made - unfinal), null];
+    shown.shownAt = performance.timeOrigin + performance.now();
+    return shown;
+  },
+  /** When the newest block was first asked for since the last `show`; NaN if it was not. */
+  firstLook: () => firstLookAt ?? Number.NaN,
+  /** Each answer takes this long from now on, half of it before the node looks at its chain. */
+  latency(ms: number) {
+    latencyMs = ms;
+  },
+  /** Forgets the content of blocks below this height. */
+  forget(below: number) {
+    for (const number of blocks.keys()) if (number < below) blocks.delete(number);
+  },
+});
+export type ChainNode = Forked<typeof handlers>;

@@ -6,41 +6,70 @@ import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/chain/n
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { networksFile } from './chain-networks.ts';
-import type { Reader, ReaderOrder, Reading } from './chain-reader.ts';
-import { serve } from './orders.ts';
+import { serve, type Forked } from './forked.ts';
+import type { Measurement } from './rounds.ts';
 import { CHAIN_ID, TOKEN, TRANSFER_TOPIC } from './synthetic-chain.ts';
 import { walletAddress } from './synthetic-wallets.ts';
+
+/**
+ * Ways to read the token's events of final blocks, in ranges. `raw`: fetch, JSON.parse, count. `quittance`: as chain-watcher, up to
+ * the transfers that it would store. `ethers`: `JsonRpcProvider.getLogs`.
+ */
+export type Reader = 'raw' | 'quittance' | 'ethers';
+
+/** Blocks `from` to `to` that all hold `events` transfers, read `range` blocks at a time. */
+export type Section = { from: number; to: number; range: number; events: number };
+
+/** `units`: events. */
+type Reading = Pick<Measurement, 'units' | 'rate' | 'p50Ms' | 'p99Ms'> & {
+  blocks: number;
+  matches: number;
+  cpuUs: number;
+};
 
 /** Reads one range. */
 type Read = (from: number, to: number) => Promise<{ events: number; matches: number }>;
 
-let ways: Record<Reader, Read> | null = null;
-let askForLastBlock: (() => Promise<unknown>) | null = null;
+let ways: Record<Reader, Read>;
+let askForLastBlock: () => Promise<unknown>;
 
-serve<ReaderOrder, Reading>(async (order) => {
-  if (order.kind === 'open') {
-    const raw = rawLogs(order.url);
-    ways = { raw: readRaw(raw), quittance: readAsWatcher(order), ethers: readWithEthers(order.url) };
+/** One process for all readers. */
+const handlers = serve({
+  /** @param wallets how many it watches. */
+  open(url: string, wallets: number) {
+    const raw = rawLogs(url);
+    ways = { raw: readRaw(raw), quittance: readAsWatcher({ url, wallets }), ethers: readWithEthers(url) };
     askForLastBlock = () => raw({ fromBlock: 'latest', toBlock: 'latest' });
-    return measured(async () => []);
-  }
-  if (ways === null || askForLastBlock === null) throw new Error('nothing is open');
-  if (order.kind === 'round-trips') return roundTrips(askForLastBlock, order.count);
-  return measured(() => readSection(ways![order.reader], order));
+  },
+  /** Reads the section, once or (with `durationMs`) repeatedly. @throws Error for events that the section does not have. */
+  read: (reader: Reader, section: Section, durationMs: number | null) =>
+    measured(() => readSection(reader, section, durationMs)),
+  /** Asks for the events of the last block `count` times, one after another. */
+  roundTrips: (count: number) =>
+    measured(async () => {
+      const steps: Step[] = [];
+      for (let position = 0; position < count; position += 1) {
+        const startedAt = performance.now();
+        await askForLastBlock();
+        steps.push({ ms: performance.now() - startedAt, blocks: 1, events: 0, matches: 0 });
+      }
+      return steps;
+    }),
 });
+export type ChainReader = Forked<typeof handlers>;
 
 type Step = { ms: number; blocks: number; events: number; matches: number };
 
-async function readSection(read: Read, { section, durationMs, reader }: Extract<ReaderOrder, { kind: 'read' }>) {
+async function readSection(reader: Reader, section: Section, durationMs: number | null): Promise<Step[]> {
   const steps: Step[] = [];
   const startedAt = performance.now();
   do {
     for (let from = section.from; from <= section.to; from += section.range) {
       const to = Math.min(section.to, from + section.range - 1);
       const stepAt = performance.now();
-      const found = await read(from, to);
+      const found = await ways[reader](from, to);
       const blocks = to - from + 1;
-      // What plans that take turns add up to, up to this block less what they add up to before.
+      // Plans take turns: the events up to the end of the range, less those before it.
       const upTo = (block: number): number => Math.ceil((block - section.from) * section.events);
       requireSame(reader, found.events, upTo(to + 1) - upTo(from));
       steps.push({ ms: performance.now() - stepAt, blocks, ...found });
@@ -50,21 +79,9 @@ async function readSection(read: Read, { section, durationMs, reader }: Extract<
   return steps;
 }
 
-/** @throws Error: a reader that sees other events than there are is not faster or slower than another one. */
+/** @throws Error, because the speed of a reader that sees the wrong events says nothing. */
 function requireSame(reader: Reader, seen: number, expected: number): void {
   if (seen !== expected) throw new Error(`${reader} saw ${seen} events where there are ${expected}`);
-}
-
-async function roundTrips(ask: () => Promise<unknown>, count: number): Promise<Reading> {
-  return measured(async () => {
-    const steps: Step[] = [];
-    for (let position = 0; position < count; position += 1) {
-      const startedAt = performance.now();
-      await ask();
-      steps.push({ ms: performance.now() - startedAt, blocks: 1, events: 0, matches: 0 });
-    }
-    return steps;
-  });
 }
 
 async function measured(run: () => Promise<Step[]>): Promise<Reading> {
@@ -89,7 +106,7 @@ async function measured(run: () => Promise<Step[]>): Promise<Reading> {
 
 type Logs = (filter: { fromBlock: string; toBlock: string }) => Promise<unknown[]>;
 
-/** What anybody would write first. */
+/** The plainest loop. */
 function rawLogs(url: string): Logs {
   return async (filter) => {
     const params = [{ ...filter, address: TOKEN, topics: [TRANSFER_TOPIC] }];
@@ -115,7 +132,7 @@ function readWithEthers(url: string): Read {
   };
 }
 
-/** The service's own parts as it composes them. */
+/** The service's own parts, composed as in the service. */
 function readAsWatcher({ url, wallets }: { url: string; wallets: number }): Read {
   const network = watched(url);
   const endpoints = createEndpoints({ network, timeoutMs: 10_000, logger: testLogger, metrics: testMetrics });

@@ -1,27 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { ChainNode } from './chain-node.ts';
+import type { ChainNode } from './chain-node-process.ts';
 import { RANGE } from './chain-networks.ts';
-import type { ChainReader, Section } from './chain-reader.ts';
+import type { ChainReader, Section } from './chain-reader-process.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
 import { withCpu, type CpuCounters } from './measure.ts';
 import { postmasterOf } from './postgres.ts';
 import type { Contender, Measurement } from './rounds.ts';
 import type { BlockPlan } from './synthetic-chain.ts';
 
-/** What a scan has to read: a number of blocks, whose plans take turns. */
+/** The blocks of a scan, whose plans take turns. */
 export type Stretch = { blocks: number; plans: readonly BlockPlan[]; range: number };
 
 /**
- * This many transfers of USDT and some of other tokens are a full block of Ethereum. Not a round number: answers of a round number of
- * events look cut off, and are asked for again.
+ * A full block of Ethereum: this many transfers of USDT, and some of other tokens. Not a round number, because the service asks again
+ * when an answer has a round number of events: it may be cut off.
  */
 export const busy: BlockPlan = { events: 151, matches: 0, others: 20 };
 const allMatch: BlockPlan = { ...busy, matches: busy.events };
-/** A small chain: one block in three has a transfer, but all have something else. */
+/** A small chain: one block in three has a transfer, and all have other events. */
 const quiet: readonly BlockPlan[] = [1, 0, 0].map((events) => ({ events, matches: 0, others: 20 }));
 
-/** @param share 1 for what is measured, less for a smoke run. */
+/** @param share 1 for a measurement, less for a smoke run. */
 export const stretchesOf = (share: number) =>
   ({
     busy: { blocks: 600 * share, plans: [busy], range: RANGE },
@@ -30,16 +30,16 @@ export const stretchesOf = (share: number) =>
   }) satisfies Record<string, Stretch>;
 
 export type Scans = {
-  /** The service's process, and a plain loop over the last stretch that it has scanned. A unit of work is an event or a block. */
+  /** The service's process, and a plain loop over the stretch that the service scanned last. A unit of work is an event or a block. */
   contenders(stretch: Stretch, unit: 'events' | 'blocks'): Contender[];
   close(): Promise<void>;
 };
 
-/** Longer than any stretch takes, on a slow and busy machine too. */
+/** Longer than any stretch takes on a slow and busy machine. */
 const PATIENCE_MS = 600_000;
 const LOOK_EVERY_MS = 5;
 
-/** Has the service scan what the node shows, one stretch after another, and times it until the last block is committed. */
+/** Lets the service scan one stretch after another, and measures the time until the last block is committed. */
 export async function startScans(options: {
   node: ChainNode;
   reader: ChainReader;
@@ -59,18 +59,23 @@ export async function startScans(options: {
 
   async function scan(stretch: Stretch): Promise<{ section: Section; seconds: number; cpuUs: Measurement['cpuUs'] }> {
     const { blocks: count, plans } = stretch;
-    const before = await node.order({ kind: 'make', count, plans, receipts: plans.some(({ matches }) => matches > 1) });
-    await untilScanned(db, before.head);
-    await node.order({ kind: 'forget', below: before.head - count });
+    const before = await node.ask(
+      'make',
+      count,
+      plans,
+      plans.some(({ matches }) => matches > 1),
+    );
+    await untilScanned(db, before);
+    await node.ask('forget', before - count);
     const { result: seconds, cpuUs } = await withCpu(counters, async () => {
-      // A node that calls its newest block final is not believed.
-      const { head } = await node.order({ kind: 'show', unfinal: 1 });
+      // The service does not trust a node whose newest block is final.
+      const { head } = await node.ask('show', 1);
       const endedAt = await untilScanned(db, head);
-      // The poll that it had to wait for is no part of the scan.
-      return (endedAt - ((await node.firstLook()) ?? Number.NaN)) / 1000;
+      // The wait for the poll is not part of the scan.
+      return (endedAt - (await node.ask('firstLook'))) / 1000;
     });
     const events = plans.reduce((sum, plan) => sum + plan.events, 0) / plans.length;
-    const section = { from: before.head + 1, to: before.head + count, range: stretch.range, events };
+    const section = { from: before + 1, to: before + count, range: stretch.range, events };
     await requireStored(db, section, plans);
     await db.query('truncate chain.outbox');
     last = section;
@@ -91,7 +96,7 @@ export async function startScans(options: {
         name: 'raw',
         measure: async () => {
           if (last === null) throw new Error('nothing was scanned yet');
-          const reading = await reader.read('raw', last);
+          const reading = await reader.ask('read', 'raw', last, null);
           const units = unit === 'events' ? reading.units : reading.blocks;
           const rate = (reading.rate * units) / reading.units;
           return { ...reading, units, rate, cpuUs: { raw: reading.cpuUs } };
@@ -116,7 +121,7 @@ async function untilScanned(db: pg.Client, head: number): Promise<number> {
   throw new Error(`block ${head} was not scanned within ${PATIENCE_MS / 1000} s`);
 }
 
-/** @throws Error when not every event that matters was stored, or another one was. */
+/** @throws Error when the service did not store exactly the matching events. */
 async function requireStored(db: pg.Client, { from, to }: Section, plans: readonly BlockPlan[]): Promise<void> {
   const expected = ((to - from + 1) * plans.reduce((sum, { matches }) => sum + matches, 0)) / plans.length;
   const { rows } = await db.query<{ count: number }>(

@@ -3,7 +3,7 @@ import { withDatabase } from '../../support/database.ts';
 import { LARGEST } from './filled-database.ts';
 import type { Target } from './load.ts';
 
-/** What every page is compared with: the question that customers' browsers repeat, which reads one payment. */
+/** Every page is compared with this request, which customers' browsers repeat and which reads one payment. */
 export const PUBLIC_STATUS = 'public status';
 
 type Sample = {
@@ -12,7 +12,7 @@ type Sample = {
   transaction_id: string;
 };
 
-/** Every page whose cost could depend on how many payments there are, of the merchant that has most; and the status beside them. */
+/** Every page whose cost can depend on the number of payments, of the merchant with the most; and the public status. */
 export async function consoleRequests(stack: StackFile, credential: string): Promise<Target[]> {
   const cookie = await sessionOf(stack, credential);
   const { paid, waiting, late, tokens } = await samplesOf(stack);
@@ -57,7 +57,7 @@ async function sessionOf(stack: StackFile, credential: string): Promise<string> 
   return cookie;
 }
 
-/** Of the largest merchant where it has one: of few payments, it may have none that somebody paid too late. */
+/** Of the largest merchant if possible: with few payments it may have no late one. */
 const samplesOf = (stack: StackFile) =>
   withDatabase(stack.postgres_url, async (db) => {
     const one = async (status: string, relation: string): Promise<Sample> => {
@@ -71,7 +71,7 @@ const samplesOf = (stack: StackFile) =>
       if (rows[0] === undefined) throw new Error(`there is no payment that is ${status}`);
       return rows[0];
     };
-    // Many, because one link may not be asked for as often as a benchmark asks.
+    // Many, because the number of requests for one link is limited.
     const { rows: paid } = await db.query<{ public_token: string }>(
       `select public_token from payments.payment where status = 'PAID' order by payment_id desc limit 10000`,
     );

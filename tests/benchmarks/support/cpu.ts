@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts in /proc in hundredths of a second, whatever the kernel's own clock is. */
+/** /proc of Linux counts in hundredths of a second, with any clock of the kernel. */
 const TICK_US = 10_000;
 
 /**
@@ -23,7 +23,7 @@ export function cpuUsOfFamily(pid: number | null): number | null {
   return ticks * TICK_US;
 }
 
-/** The same of this process with all that descends from it. */
+/** The same of this process with all its descendants. */
 export function cpuUsOfDescendants(): number | null {
   const stats = new Map([process.pid, ...pidsOfAll()].map((pid) => [pid, statOf(pid)]));
   if (stats.get(process.pid) === null) return null;
@@ -58,7 +58,7 @@ function statOf(pid: number): { parent: number; own: number; reaped: number } | 
   } catch {
     return null;
   }
-  // The second field is the program's name in parentheses, which may hold anything; the third one comes after the last of them.
+  // The second field is the program's name in parentheses, which may hold anything. The third comes after the last parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): number => Number(fields[number - 3]);
   return { parent: field(4), own: field(14) + field(15), reaped: field(16) + field(17) };

@@ -2,14 +2,14 @@ import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { withDatabase } from '../../support/database.ts';
 
-/** Enough that none comes near its 30 creations a minute, at any rate that the gateway can reach. */
+/** Enough that none reaches its 30 creations a minute at any rate of the gateway. */
 const MERCHANTS = 4_000;
 
 export type CreatingMerchant = { merchantId: string; apiKey: string; wallet: string };
 
 /**
- * Merchants that may create, in the gateway and in payments, each with a wallet that is its own already.
- * @param others others of this stack than those of another call.
+ * Merchants that may create, in the gateway and in payments, each with its own wallet.
+ * @param others merchants other than those of another call on this stack.
  */
 export async function seedMerchants(stackPostgresUrl: string, others = false): Promise<CreatingMerchant[]> {
   const numbers = Array.from({ length: MERCHANTS }, (_, number) => number + (others ? MERCHANTS : 0));
@@ -30,7 +30,7 @@ export async function seedMerchants(stackPostgresUrl: string, others = false): P
   return merchants;
 }
 
-/** The same merchants for a database without a stack, under the wallets that pgbench's script calculates. */
+/** The same merchants for a database without a stack, with the wallets that pgbench's script calculates. */
 export async function seedMerchantsOfPgbench(postgresUrl: string): Promise<number> {
   const merchants = await withDatabase(postgresUrl, async (db) => {
     const { rows } = await db.query<{ number: number; wallet: string }>(
@@ -44,7 +44,7 @@ export async function seedMerchantsOfPgbench(postgresUrl: string): Promise<numbe
 }
 
 /** Their gates and wallets, for a database that has payments' schema. */
-export async function seedGates(
+async function seedGates(
   postgresUrl: string,
   merchants: readonly { merchantId: string; wallet: string }[],
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function seedGates(
       `insert into payments.wallet (address, merchant_id, bound_at) select *, now() from unnest($1::text[], $2::text[])`,
       [merchants.map(({ wallet }) => wallet), ids],
     );
-    // Not all tables: one that is vacuumed while empty is taken for empty by every plan that is kept from then on.
+    // Only these: every later plan takes a table that was empty at its vacuum for empty.
     await db.query('vacuum analyze payments.gate, payments.wallet');
   });
 }

@@ -1,12 +1,12 @@
 /**
- * One creation as pgbench does it: the statements that a correct creation needs, against the service's own schema, and nothing
- * around them. The values that the service makes for itself (ids, token, reply) are made by PostgreSQL's functions here, which
- * takes a few microseconds of a creation. Where pgbench would take a colon in a text for the start of a variable, it is a hyphen.
+ * One creation as pgbench does it: the statements that a correct creation needs, on the service's own schema, and nothing else.
+ * PostgreSQL's functions make the values that the service makes itself (ids, token, reply), which takes a few microseconds. Texts
+ * have a hyphen instead of a colon, because pgbench reads a colon as the start of a variable.
  *
- * Variables from outside: `clients`, `merchants`, `base` (apart by more than a run can create), and `i`, 0.
+ * Variables from outside: `clients`, `merchants`, `base` (runs are further apart than one can create), and `i`, 0.
  */
 
-/** Every sixteenth creation is on a wallet that was never used before; the others are on the merchant's own. */
+/** Every sixteenth creation uses a new wallet; the others use the merchant's own. */
 export const NEW_WALLET_EVERY = 16;
 
 const variables = `
@@ -86,7 +86,4 @@ on conflict (message_id) do nothing;`;
 const statements = ['begin;', lockGate, readFacts, writeCreation, announce, 'commit;'];
 
 /** One statement after another, each awaited: six round trips. */
-export const oneByOne = [variables, ...statements].join('\n');
-
-/** The same six, sent together and answered together: one round trip, in which nothing could be decided on the way. */
-export const pipelined = [variables, '\\startpipeline', ...statements, '\\endpipeline'].join('\n');
+export const script = [variables, ...statements].join('\n');

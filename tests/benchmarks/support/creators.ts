@@ -1,41 +1,37 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { withDatabase } from '../../support/database.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
-import { NEW_WALLET_EVERY, oneByOne, pipelined } from './creation-script.ts';
-import { seedGates, seedMerchants, seedMerchantsOfPgbench, type CreatingMerchant } from './creating-merchants.ts';
+import { NEW_WALLET_EVERY, script } from './creation-script.ts';
+import { seedMerchants, seedMerchantsOfPgbench, type CreatingMerchant } from './creating-merchants.ts';
 import { databaseClock, waitUntilHandled } from './drained.ts';
 import type { LoadGenerator, LoadRequest } from './load.ts';
 import { measureLoad, type CpuCounters } from './measure.ts';
-import { INTERNAL_TOKEN } from '../../support/lone-service.ts';
-import { NETWORK, startPaymentsProcess } from './payments-process.ts';
+import { NETWORK } from './payments-process.ts';
 import { measurePgbench } from './pgbench.ts';
 import { postmasterOf, requireDurable, walPosition, withCpuOfSessions } from './postgres.ts';
 import type { Measurement } from './rounds.ts';
-import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
+import { serviceDatabase } from '../../support/service-database.ts';
 import { benchmarkStack } from './stack.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 
 /** Something that creates payments. */
 export type Creator = {
   name: string;
-  /** The superuser's address of the database it writes to. */
+  /** The superuser's address of its database. */
   adminUrl: string;
   /**
-   * Creates for a time (pgbench: rounded to seconds), or a number. The rate is that of the answers; CPU time and log go on until
-   * every message of these creations has taken effect.
+   * Creates for a time (pgbench: rounded to seconds), or a number of payments. The rate is that of the answers. CPU time and log are
+   * counted until every message has taken effect.
    */
   create(how: { clients: number } & ({ durationMs: number } | { creations: number })): Promise<Measurement>;
 };
 
 export type Creators = { gateway: Creator; payments: Creator; pgbench: Creator; all: Creator[] };
 
-/** A stack that is idle but for what these do, and on its PostgreSQL a database for each of those outside it. */
+/** A stack that does nothing else, and on its PostgreSQL a database for pgbench. */
 export async function startCreators(context: BenchmarkContext, pgbench: string): Promise<Creators> {
-  const { load, say, onEnd } = context;
+  const { load, say } = context;
   say('  starting a stack …');
   const stack = await benchmarkStack(context);
   const { file } = stack;
@@ -50,23 +46,11 @@ export async function startCreators(context: BenchmarkContext, pgbench: string):
   };
   const gateway = creatorInStack(load, atGateway, file.postgres_url, counters);
   const payments = creatorInStack(load, atPayments, file.postgres_url, counters);
-  const outside = { stack, counters, onEnd };
-  const kept = await creatorWithoutBroker(load, merchants, outside);
-  const [oneAfterAnother, together] = await pgbenchCreators(pgbench, outside);
-  return { gateway, payments, pgbench: oneAfterAnother, all: [gateway, payments, kept, oneAfterAnother, together] };
+  const pgbenchCreator = await creatorWithPgbench(pgbench, stack, counters);
+  return { gateway, payments, pgbench: pgbenchCreator, all: [gateway, payments, pgbenchCreator] };
 }
 
-type Outside = { stack: JourneyStack; counters: CpuCounters; onEnd: BenchmarkContext['onEnd'] };
-
-const databaseBeside = ({ stack }: Outside, database: string): Promise<ServiceDatabase> =>
-  serviceDatabase({
-    service: 'payments',
-    adminUrl: stack.file.postgres_url,
-    database,
-    password: decodeURIComponent(new URL(stack.backends.databaseUrls.payments).password),
-  });
-
-/** What autovacuum would have done by now in a database that has been in use: sessions then plan by how large the tables are. */
+/** Autovacuum has done this in a database in use. Sessions then plan by the size of the tables. */
 export async function analyzeAll({ all }: Creators): Promise<void> {
   for (const url of new Set(all.map(({ adminUrl }) => adminUrl))) {
     await withDatabase(url, (db) => db.query('vacuum analyze'));
@@ -86,7 +70,7 @@ async function countersOf(stack: JourneyStack): Promise<CpuCounters> {
 }
 
 type Limit = Parameters<Creator['create']>[0];
-/** `requests` are made for each run, because a call token is good for two minutes. */
+/** `requests` are made for each run, because a call token is valid for two minutes. */
 type ServiceTarget = { name: string; origin: string; requests: () => LoadRequest[] };
 
 function creatorInStack(load: LoadGenerator, target: ServiceTarget, adminUrl: string, counters: CpuCounters): Creator {
@@ -108,75 +92,43 @@ function creatorInStack(load: LoadGenerator, target: ServiceTarget, adminUrl: st
   };
 }
 
-/**
- * A payments process that cannot reach RabbitMQ: creations go on, their messages stay in the outbox. It shows what a creation takes
- * by itself, without the work that its message makes on the same machine.
- */
-async function creatorWithoutBroker(
-  load: LoadGenerator,
-  merchants: readonly CreatingMerchant[],
-  outside: Outside,
-): Promise<Creator> {
-  const { counters, onEnd } = outside;
-  const { adminUrl, url: databaseUrl } = await databaseBeside(outside, 'without_broker');
-  await seedGates(adminUrl, merchants);
-  const directory = await mkdtemp(join(tmpdir(), 'quittance-creation-'));
-  onEnd(() => rm(directory, { recursive: true, force: true }));
-  const amqpUrl = 'amqp://127.0.0.1:1';
-  const payments = await startPaymentsProcess({ name: 'without-broker', directory, databaseUrl, amqpUrl });
-  onEnd(() => payments.stop());
-  const name = 'payments, messages kept';
-  await load.prepare({
-    ...{ name, origin: payments.origin, status: 201 },
-    requests: requestsAtPayments(merchants, { 'x-internal-token': INTERNAL_TOKEN }),
-  });
-  const own = { ...counters, payments: () => cpuUsOf(payments.pid) };
-  const create = (how: Limit) => withWal(adminUrl, () => measureLoad(load, name, loadOf(how), own));
-  return { name, adminUrl, create: (how) => thenEmptyOutbox(adminUrl, create(how)) };
-}
-
-async function thenEmptyOutbox<T>(adminUrl: string, created: Promise<T>): Promise<T> {
-  try {
-    return await created;
-  } finally {
-    await emptyOutbox(adminUrl);
-  }
-}
-
 const loadOf = ({ clients: connections, ...limit }: Limit) =>
   'durationMs' in limit ? { connections, ...limit } : { connections, durationMs: 60_000, requests: limit.creations };
 
-/** Further apart than the creations of one run. */
+/** More than the creations of one run. */
 const BASE_STEP = 10_000_000;
 
-async function pgbenchCreators(program: string, outside: Outside): Promise<[Creator, Creator]> {
-  const { url, adminUrl } = await databaseBeside(outside, 'pgbench');
+async function creatorWithPgbench(program: string, stack: JourneyStack, counters: CpuCounters): Promise<Creator> {
+  const { url, adminUrl } = await serviceDatabase({
+    ...{ service: 'payments', adminUrl: stack.file.postgres_url, database: 'pgbench' },
+    password: decodeURIComponent(new URL(stack.backends.databaseUrls.payments).password),
+  });
   const merchants = await seedMerchantsOfPgbench(adminUrl);
   let runs = 0;
-  const creator = (name: string, script: string): Creator => {
-    const create = ({ clients, ...how }: Limit): Promise<Measurement> => {
+  return {
+    name: 'pgbench',
+    adminUrl,
+    async create({ clients, ...how }) {
       runs += 1;
       const variables = { i: 0, clients, merchants, base: BASE_STEP * runs };
       const limit =
         'durationMs' in how ? timeOfPgbench(how.durationMs) : { transactions: Math.ceil(how.creations / clients) };
-      return withWal(adminUrl, () =>
-        measurePgbench({ program, url, script, clients, variables, limit }, outside.counters),
-      );
-    };
-    return { name, adminUrl, create: (how) => thenEmptyOutbox(adminUrl, create(how)) };
+      try {
+        return await withWal(adminUrl, () =>
+          measurePgbench({ program, url, script, clients, variables, limit }, counters),
+        );
+      } finally {
+        // No relay takes the messages from here, and the real table is nearly empty.
+        await withDatabase(adminUrl, (db) => db.query('truncate payments.outbox'));
+      }
+    },
   };
-  return [creator('pgbench', oneByOne), creator('pgbench, pipelined', pipelined)];
 }
 
-/** It takes whole seconds. In one alone a busy machine may end no transaction, so where less is wanted it makes a few. */
+/** pgbench takes whole seconds. On a busy machine one second may end no transaction, so a shorter run makes a few transactions. */
 function timeOfPgbench(durationMs: number) {
   const seconds = Math.round(durationMs / 1000);
   return seconds === 0 ? { transactions: 4 } : { seconds };
-}
-
-/** No relay takes the messages from here, and the real table is nearly empty. */
-async function emptyOutbox(adminUrl: string): Promise<void> {
-  await withDatabase(adminUrl, (db) => db.query('truncate payments.outbox'));
 }
 
 async function withWal(adminUrl: string, run: () => Promise<Measurement>): Promise<Measurement> {
@@ -196,7 +148,10 @@ export function requestsAtGateway(merchants: readonly CreatingMerchant[]): LoadR
   }));
 }
 
-function requestsAtPayments(merchants: readonly CreatingMerchant[], caller: Record<string, string>): LoadRequest[] {
+export function requestsAtPayments(
+  merchants: readonly Omit<CreatingMerchant, 'apiKey'>[],
+  caller: Record<string, string>,
+): LoadRequest[] {
   return merchants.map(({ merchantId, wallet }, position) => ({
     path: `/internal/v1/merchants/${merchantId}/payments`,
     headers: { ...caller, 'content-type': 'application/json' },
@@ -211,5 +166,5 @@ function requestsAtPayments(merchants: readonly CreatingMerchant[], caller: Reco
   }));
 }
 
-/** An amount that was never asked for keeps every slot free, so the merchants' own wallets do for most. */
+/** Each amount is new, so every slot is free and most creations can use the merchant's own wallet. */
 const walletOf = (position: number, own: string): string => (position % NEW_WALLET_EVERY === 0 ? '0x{wallet}' : own);

@@ -5,9 +5,8 @@ import { withDatabase } from '../../support/database.ts';
 const consumers = ['chain', 'quota'];
 
 /**
- * Waits until the messages of these creations have taken effect everywhere and none is left in an outbox, so that one run's
- * messages are not the next one's load.
- * @param since the database's clock before the first of them.
+ * Waits until the messages of these creations have taken effect everywhere and every outbox is empty, so that they don't slow the next run.
+ * @param since the database's clock before the first creation.
  */
 export async function waitUntilHandled(postgresUrl: string, since: Date, created: number): Promise<void> {
   const handledBy = consumers.map(

@@ -3,16 +3,16 @@ import type { Answered, Traffic } from '../../faults/rolling/traffic.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
 
-/** Seconds from the death of a process under traffic, which is started again by whoever keeps it. */
+/** Seconds from the death of a process under traffic. Its supervisor starts it again. */
 export type Recovery = {
   service: string;
-  /** Until it says that it is ready. */
+  /** Until it is ready. */
   ready: number;
-  /** Until a creation was answered that was asked for after that death. */
+  /** Until a creation sent after that death was answered. */
   creation: number;
-  /** Until an event of a payment that became PAID after it is on record as delivered. */
+  /** Until an event of a payment that became PAID later is stored as delivered. */
   event: number;
-  /** Requests that were not answered as they should be. */
+  /** Requests with a wrong answer. */
   failed: number;
 };
 
@@ -20,7 +20,7 @@ const PATIENCE = { timeoutMs: 120_000, intervalMs: 50 };
 
 export const failedOf = ({ failures, late }: Traffic): number => failures.length + late.length;
 
-/** Kills one process (SIGKILL) and follows what becomes of the traffic. @param creations answered so far; it grows. */
+/** Kills one process (SIGKILL) and measures when traffic works again. @param creations answered so far; it grows. */
 export async function recover(
   { file }: JourneyStack,
   service: JourneyStack['services'][number],

@@ -7,10 +7,10 @@ import { management, virtualHostOf } from '../../support/management.ts';
 import { openHandles, residentMegabytes } from './resident.ts';
 
 type Footprint = { pid: number; megabytes: number; handles: number };
-/** Bytes, and rows that vacuum has yet to remove. */
+/** Bytes, and rows that vacuum has not removed yet. */
 export type SchemaSize = { tables: number; indexes: number; dead: number };
 
-/** How everything stood at one moment of the run. */
+/** The state of the system at one moment of the run. */
 export type Sample = {
   /** Since the beginning of the run. */
   atMs: number;
@@ -20,11 +20,11 @@ export type Sample = {
   processes: Record<string, Footprint>;
   /** By schema. */
   schemas: Record<string, SchemaSize>;
-  /** How many wait: in each outbox, in each queue of RabbitMQ, and webhooks that are due. */
+  /** The number that waits: in each outbox, in each queue of RabbitMQ, and webhooks that are due. */
   queues: Record<string, number>;
 };
 
-/** A sample at the beginning, one at the end, and in between one each time that `everyMs` has passed. */
+/** A sample at the beginning, one at the end, and one after each `everyMs` in between. */
 export async function takeSamples(
   stack: JourneyStack,
   { count, everyMs, payments }: { count: number; everyMs: number; payments: () => number },
@@ -76,7 +76,7 @@ const waitingRows = ({ file }: JourneyStack): Promise<Sample['queues']> =>
     return rows[0] ?? {};
   });
 
-/** RabbitMQ counts every five seconds. */
+/** RabbitMQ updates its counts every five seconds. */
 async function brokerQueues({ file }: JourneyStack): Promise<Sample['queues']> {
   if (file.management_url === null) return {};
   const path = `/queues/${virtualHostOf(file)}?columns=name,messages`;

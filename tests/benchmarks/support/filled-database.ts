@@ -12,14 +12,14 @@ export const LARGEST = merchantIdOf(0);
 export const SECOND = merchantIdOf(1);
 
 /**
- * Fills payments' schema with what a system has that has been in use for three months: 80 % of the payments PAID with their
- * transfers, 10 % EXPIRED, a tenth of those with a transfer that came late, 5 % CANCELLED, and 5 % that still wait. Replies of
- * the last 30 days, inbox rows of the last 7, an empty outbox. Rows lie in the order of time, ids too.
- * @param url the superuser's, of a database with the service's migrations and nothing else.
+ * Fills payments' schema like that of a system in use for three months: 80 % of the payments PAID with their transfers, 10 % EXPIRED, a
+ * tenth of those with a late transfer, 5 % CANCELLED, and 5 % unfinished. Replies of the last 30 days, inbox rows of the last 7, an
+ * empty outbox. Rows and ids are in the order of time.
+ * @param url the superuser's, of a database with the service's migrations. Payments that are there stay as they are.
  */
 export async function fillDatabase(url: string, size: number): Promise<void> {
   await withDatabase(url, async (db) => {
-    // What is lost in a crash is made again; and the indexes are quicker made at the end than kept all the while.
+    // A crash may lose it all. Creating the indexes at the end is faster than updating them.
     await db.query(`set synchronous_commit = off; set search_path = payments; set maintenance_work_mem = '256MB'`);
     await addLastMonthsReplies(db);
     await addMerchants(db, Math.max(2, Math.round(size / PAYMENTS_OF_A_MERCHANT)));
@@ -33,7 +33,7 @@ export async function fillDatabase(url: string, size: number): Promise<void> {
     await db.query(counters);
     await db.query('drop table merchants');
     await db.query('vacuum analyze');
-    // Vacuum would come by the small database often and by the large one never. The outbox keeps it: it lives by that.
+    // Autovacuum would visit the small database often and the large one never. The outbox needs it.
     for (const table of lasting) await db.query(`alter table ${table} set (autovacuum_enabled = off)`);
     await db.query('checkpoint');
   });
@@ -41,7 +41,7 @@ export async function fillDatabase(url: string, size: number): Promise<void> {
 
 const lasting = ['payment', 'transfer', 'gate', 'wallet', 'inbox'];
 
-/** In a system that has been in use, the partition of the month before is still there. */
+/** A system in use still has the partition of the month before. */
 async function addLastMonthsReplies(db: pg.Client): Promise<void> {
   await db.query(`do $$
     declare this_month timestamp := date_trunc('month', now() at time zone 'UTC');
@@ -52,7 +52,7 @@ async function addLastMonthsReplies(db: pg.Client): Promise<void> {
     end $$`);
 }
 
-/** Each with a wallet, whose checksum PostgreSQL could not calculate. */
+/** Each has a wallet, whose checksum PostgreSQL cannot calculate. */
 async function addMerchants(db: pg.Client, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, number) => number);
   await db.query('create unlogged table merchants (number integer primary key, merchant_id text, wallet text)');
@@ -67,7 +67,7 @@ async function addMerchants(db: pg.Client, count: number): Promise<void> {
   );
 }
 
-/** $1 payments. The finished ones repeat their prices, as a shop's do; the waiting ones, the newest, have slots of their own. */
+/** $1 payments. The finished ones repeat their prices, as in a shop; the newest, which are unfinished, have different ones. */
 const paymentsOf = `
   insert into payment (payment_id, merchant_id, public_token, token_sha256, status, network, recipient, amount, amount_units,
                        description, created_at, expires_at, paid_at, cancelled_at, expiry_check_at)
@@ -108,25 +108,25 @@ const transfers = `
   insert into transfer (${transferColumns}, payment_id, observed_at)
   select ${transferOf(`case when p.status = 'PAID' then 'confirmed' else 'seen' end`, `interval '5 minutes'`)},
          p.payment_id, p.created_at + interval '5 minutes'
-    from payment p where p.status in ('PAID', 'CHECKING')
+    from payment p join merchants using (merchant_id) where p.status in ('PAID', 'CHECKING')
    order by p.created_at`;
 
 const lateTransfers = `
   insert into transfer (${transferColumns}, related_payment_id, reason, observed_at)
   select ${transferOf(`'confirmed'`, `interval '45 minutes'`)}, p.payment_id, 'late', p.created_at + interval '45 minutes'
-    from payment p where p.status = 'EXPIRED' and random() < 0.1`;
+    from payment p join merchants using (merchant_id) where p.status = 'EXPIRED' and random() < 0.1`;
 
 const replies = `
   insert into idempotent_reply (merchant_id, idempotency_key, created_at, fingerprint, body)
   select merchant_id, md5(payment_id || 'key')::uuid::text, created_at, sha256(payment_id::bytea),
          convert_to(rpad('{"payment_id":"' || payment_id || '"', 440, ' '), 'UTF8')
-    from payment where created_at > now() - interval '30 days' order by created_at`;
+    from payment join merchants using (merchant_id) where created_at > now() - interval '30 days' order by created_at`;
 
 /** Of each paid payment: its transfer seen, its transfer confirmed. */
 const inbox = `
   insert into inbox (handler, message_id, received_at)
   select 'transfer-observed', uuidv7(paid_at - clock_timestamp()), paid_at
-    from payment, generate_series(1, 2) where paid_at > now() - interval '7 days' order by paid_at`;
+    from payment join merchants using (merchant_id), generate_series(1, 2) where paid_at > now() - interval '7 days' order by paid_at`;
 
 const counters = `
   insert into gate (merchant_id, policy_version, access_type, account_active, creation_paused, total_limit, package_number,
@@ -134,7 +134,7 @@ const counters = `
   select merchant_id, 1, 'legacy', true, false, 100000000, 1, true, count(payment_id), current_date, 0
     from merchants left join payment using (merchant_id) group by merchant_id order by merchant_id`;
 
-/** @returns what puts them back, constraints as they were. */
+/** @returns a function that creates them again, with the constraints. */
 export async function dropIndexes(db: pg.Client, tables: readonly string[]): Promise<() => Promise<void>> {
   const { rows: constraints } = await db.query<{ drop: string; create: string; refers: boolean }>(
     `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
@@ -157,7 +157,7 @@ export async function dropIndexes(db: pg.Client, tables: readonly string[]): Pro
   };
 }
 
-/** Others than those that create: in a smoke run they share a stack. */
+/** Not the merchants that create: in a smoke run they share a stack. */
 function merchantIdOf(number: number): string {
   return `mer_0f${number.toString(16).padStart(30, '0')}`;
 }

@@ -3,7 +3,7 @@ import { NETWORK } from './payments-process.ts';
 import { addPayable } from './payable-payments.ts';
 import type { PayablePayment } from './transfers.ts';
 
-/** Payments that every size has alike: those that transfers pay, and those that are overdue. */
+/** Payments that databases of every size have: those that transfers pay, and those that are overdue. */
 const PAYABLE = 100;
 const OVERDUE = 100;
 
@@ -25,9 +25,9 @@ export async function addOpenPayments(adminUrl: string): Promise<PayablePayment[
 const AT_ONCE = 25_000;
 
 /**
- * Creates payments and closes them all, as a busy hour does: three quarters are paid, the others expire; their messages are sent.
- * Nothing vacuums, so that each leaves a dead row, and dead entries in the indexes of what is unfinished.
- * @param first numbers that no other call has.
+ * Creates payments and closes all of them, as in a busy hour: three quarters are paid, the others expire; their messages are sent. Nothing
+ * is vacuumed, so each leaves a dead row, and dead entries in the indexes over unfinished payments.
+ * @param first numbers that no other call uses.
  */
 export async function closeMany(adminUrl: string, first: number, count: number): Promise<void> {
   await withDatabase(adminUrl, async (db) => {

@@ -3,13 +3,13 @@ import { withDatabase } from '../../support/database.ts';
 import { dropIndexes } from './filled-database.ts';
 import { bodySql, insertMerchants, makeMerchants, release } from './webhook-merchants.ts';
 
-/** As many in every size: what is open does not grow with what has ended. */
+/** The same in databases of every size: open rows don't grow with finished ones. */
 const MERCHANTS = 500;
 const PENDING = 2_000;
 
 /**
- * Fills webhooks' schema with events of three months that were delivered, and a few that are due.
- * @param url the superuser's, of a database with the service's migrations and nothing else.
+ * Fills webhooks' schema with delivered events of three months, and a few that are due.
+ * @param url the superuser's, of a database with only the service's migrations.
  */
 export async function fillWebhooks(url: string, events: number): Promise<void> {
   await withDatabase(url, async (db) => {
@@ -23,7 +23,7 @@ export async function fillWebhooks(url: string, events: number): Promise<void> {
     await close(db, 0, events);
     await release(db, merchants);
     await db.query(`update lane set pace = 'quick'`);
-    // Rewritten, because each row was updated above: what is compared is vacuumed.
+    // Rewritten, because each row was updated above and the comparison needs a vacuumed table.
     await db.query('vacuum full event, delivery');
     await db.query('vacuum analyze');
     await db.query('alter table delivery set (autovacuum_enabled = off)');
@@ -33,7 +33,10 @@ export async function fillWebhooks(url: string, events: number): Promise<void> {
 
 const AT_ONCE = 25_000;
 
-/** Writes events and delivers them all, as a busy hour does; nothing vacuums. @param first numbers that no other call has. */
+/**
+ * Writes events and delivers all of them, as in a busy hour, without a vacuum.
+ * @param first numbers that no other call uses.
+ */
 export async function deliverMany(adminUrl: string, first: number, count: number): Promise<void> {
   await withDatabase(adminUrl, async (db) => {
     await db.query('set search_path = webhooks; set synchronous_commit = off');

@@ -1,30 +1,29 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, type Dispatcher } from 'undici';
-import type { LoadOrder, LoadRequest, LoadResult, Target } from './load.ts';
+import { serve } from './forked.ts';
+import type { LoadGenerator, LoadRequest, LoadResult, Target } from './load.ts';
 
-/**
- * The load generator, a process of its own so that its work shows as its own CPU time. Each connection sends its next request as
- * soon as it has the whole answer to the one before.
- */
+/** Each connection sends its next request as soon as it has the whole answer to the one before. */
 
 const targets = new Map<string, Target & { next: number }>();
 
-process.on('message', (order: LoadOrder) => {
-  if (order.kind === 'prepare') {
-    const { next = 0 } = targets.get(order.target.name) ?? {};
-    targets.set(order.target.name, { ...order.target, next });
-    return void process.send?.({ kind: 'prepared' });
-  }
-  const target = targets.get(order.target);
-  if (target === undefined) throw new Error(`no such target: ${order.target}`);
-  void run(target, order).then((result) => process.send?.({ kind: 'ran', result }));
+const handlers = serve({
+  prepare(target: Target) {
+    const { next = 0 } = targets.get(target.name) ?? {};
+    targets.set(target.name, { ...target, next });
+  },
+  run(name: string, how: Parameters<LoadGenerator['run']>[1]) {
+    const target = targets.get(name);
+    if (target === undefined) throw new Error(`no such target: ${name}`);
+    return run(target, how);
+  },
 });
-process.on('disconnect', () => process.exit(0));
+export type LoadProcess = typeof handlers;
 
-/** On a busy machine a service may be late with its answer. Then nothing has happened, so another request takes the place of this one. */
+/** A service on a busy machine may answer 503. Nothing has happened then, so another request replaces this one. */
 const LATE = '503';
 
-async function run(target: Target & { next: number }, order: Extract<LoadOrder, { kind: 'run' }>): Promise<LoadResult> {
+async function run(target: Target & { next: number }, order: Parameters<LoadGenerator['run']>[1]): Promise<LoadResult> {
   const clients = Array.from({ length: order.connections }, () => new Client(target.origin, { pipelining: 1 }));
   const latencies: number[] = [];
   const failures: Record<string, number> = {};
@@ -68,7 +67,7 @@ async function run(target: Target & { next: number }, order: Extract<LoadOrder, 
   };
 }
 
-/** @returns the answer's status, once all of it has come, or the error's code. */
+/** @returns the answer's status when all of it has arrived, or the error's code. */
 function exchange(client: Client, { path, headers, body }: LoadRequest): Promise<string> {
   return new Promise((resolve) => {
     let status = 0;

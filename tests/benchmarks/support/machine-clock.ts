@@ -1,5 +1,5 @@
 /**
- * Milliseconds, fine to the microsecond, on the one clock that all processes of a machine share and that is never set.
- * Differences mean something, also between processes; the value itself does not.
+ * Milliseconds, to the microsecond, on the clock that all processes of a machine share and that is never set. Only differences
+ * have a meaning, also between processes.
  */
 export const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -1,10 +1,10 @@
 import type { LoadGenerator } from './load.ts';
 import type { Measurement } from './rounds.ts';
 
-/** CPU time taken so far, in microseconds, of each process that is looked at; null where the system does not tell. */
+/** CPU time so far, in microseconds, of each measured process; null where the system does not report it. */
 export type CpuCounters = Record<string, () => number | null>;
 
-/** What was spent while `run` ran. */
+/** The CPU time used while `run` ran. */
 export async function withCpu<T>(
   counters: CpuCounters,
   run: () => Promise<T>,
@@ -19,7 +19,7 @@ export async function withCpu<T>(
   return { result, cpuUs: Object.fromEntries(spent) };
 }
 
-/** One run of the load generator. @param settle work that the requests left behind, to be waited for and counted with them. */
+/** One run of the load generator. @param settle waits for work that the requests caused, which is counted too. */
 export async function measureLoad(
   load: LoadGenerator,
   target: string,

@@ -3,7 +3,7 @@ import { withDatabase } from '../../support/database.ts';
 import { NETWORK } from './payments-process.ts';
 import type { PayablePayment } from './transfers.ts';
 
-/** Written past the service: payments that wait for 7 USDT on a wallet each, numbered from `first` on. */
+/** Inserted without the service: payments that wait for 7 USDT on a wallet each, numbered from `first` on. */
 export async function addPayable(adminUrl: string, first: number, count: number): Promise<PayablePayment[]> {
   return withDatabase(adminUrl, async (db) => {
     await db.query('set search_path = payments; set synchronous_commit = off');
@@ -21,7 +21,7 @@ export async function addPayable(adminUrl: string, first: number, count: number)
   });
 }
 
-/** @returns how many payments of these numbers do not have their money yet. */
+/** @returns how many payments of these numbers are not paid yet. */
 export async function countUnpaid(db: pg.Client, first: number, count: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     name: 'count-unpaid',

@@ -27,17 +27,20 @@ import { NETWORK } from './payments-process.ts';
 import type { Operation } from './statement-costs.ts';
 import { transferFor, type PayablePayment } from './transfers.ts';
 
-/** Rows of the database that operations concern; one after the other is used. */
+export const CREATION = 'creation';
+export const UNIQUE_CREATION = 'creation: unique amount';
+
+/** Rows of the database that operations use in turn. */
 const SAMPLE = 200;
 const DAY_MS = 86_400_000;
 
-/** Everything that merchants, customers, chains and loops have done all the time. @param payable wait for 7 USDT each. */
+/** Every frequent operation of merchants, customers, chains and loops. @param payable wait for 7 USDT each. */
 export async function paymentOperations(
   { adminUrl, pool }: { adminUrl: string; pool: Pool },
   payable: readonly PayablePayment[],
 ): Promise<Operation[]> {
   const tx: Transaction = { query: (text, values) => pool.query(text, values), afterCommit: () => undefined };
-  const { wallets, payments, replies } = await sampleOf(adminUrl);
+  const { wallets, payments, places, replies } = await sampleOf(adminUrl);
   const messages = createPaymentMessages({ outbox: writingOutbox, metrics: testMetrics });
   const rules = { ttlSeconds: 1800, walletBinding: true, publicBaseUrl: 'https://pay.example' };
   const ordered = (n: number, amount: string): Creation => {
@@ -60,13 +63,13 @@ export async function paymentOperations(
     } as const;
     return observeTransfers({ tx, messages, logger: testLogger }, [transfer]);
   };
-  // As the loop does: it measures, and each measurement begins where the one before has found the unfinished payments.
+  // As in the loop, each measurement begins at the bound that the one before found.
   let bound = (await measureExpiryLag(tx, NETWORK, null)).bound;
-  const list = (n: number, filter: Partial<typeof anything>) =>
+  const list = (n: number, filter: Partial<typeof anything>, after: (typeof places)[number] | null = null) =>
     listPayments(pool, LARGEST, {
       networks: [NETWORK],
       filter: { ...anything, ...filter },
-      part: { after: null, limit: 20, order: n % 2 === 0 ? 'newest first' : 'oldest first' },
+      part: { after, limit: 20, order: n % 2 === 0 ? 'newest first' : 'oldest first' },
     });
   const sought = {
     paymentId: null,
@@ -78,12 +81,13 @@ export async function paymentOperations(
   };
 
   return [
-    // No payment that is there already ends in .5, so its slot is free.
-    { name: 'creation', run: (n) => create(ordered(n, `${5_000_000 + n}.5`), 'created') },
+    // No existing amount ends in .5, so the slot is free.
+    { name: CREATION, run: (n) => create(ordered(n, `${5_000_000 + n}.5`), 'created') },
+    { name: UNIQUE_CREATION, run: (n) => create({ ...ordered(n, '0.50'), unique_amount: true }, 'created') },
     {
       name: 'creation, replayed',
       run: (n) => {
-        // Finding the saved reply is the cost; its request is not known here, so it's another one's.
+        // The cost is finding the saved reply. Its request is not known here, so this is a conflict.
         return create({ ...ordered(n, '1.5'), ...pick(replies, n) }, 'key_conflict');
       },
     },
@@ -92,7 +96,9 @@ export async function paymentOperations(
     { name: 'page: money that arrived', run: (n) => findNearestCandidate(pool, pick(payments, n)) },
     { name: 'public status', run: (n) => findByPublicTokens(pool, [pick(payments, n).token]) },
     { name: 'list', run: (n) => list(n, {}) },
+    { name: 'list: any page', run: (n) => list(n, {}, pick(places, n)) },
     { name: 'list of one status', run: (n) => list(n, { status: 'CANCELLED' }) },
+    { name: 'list of a status that no payment has', run: (n) => list(n, { status: 'CHECKING' }) },
     {
       name: 'search by transaction',
       run: (n) => findPayments(pool, { ...sought, transactionId: pick(payments, n).transaction_id }, [NETWORK]),
@@ -183,12 +189,16 @@ type SampledPayment = {
 async function sampleOf(adminUrl: string) {
   return withDatabase(adminUrl, async (db) => {
     await db.query('set search_path = payments');
-    // Of merchants of the usual size: what the two largest have in a day grows with all that there is.
+    // Without the two largest merchants, whose days grow with the number of payments.
     const { rows: payments } = await db.query<SampledPayment>(
       `select p.payment_id, p.merchant_id, p.network, p.recipient, p.created_at, encode(token_sha256, 'hex') as token,
               coalesce(transaction_id, repeat('0', 64)) as transaction_id
          from (select * from payment where merchant_id > $2 and merchant_id like 'mer_0%' order by random() limit $1) p left join transfer using (payment_id)`,
       [SAMPLE, SECOND],
+    );
+    const { rows: places } = await db.query<{ paymentId: string; createdAt: Date }>(
+      `select payment_id as "paymentId", created_at as "createdAt" from payment where merchant_id = $2 order by random() limit $1`,
+      [SAMPLE, LARGEST],
     );
     const { rows: wallets } = await db.query<{ merchant_id: string; address: string }>(
       'select merchant_id, address from wallet order by random() limit $1',
@@ -199,11 +209,11 @@ async function sampleOf(adminUrl: string) {
         where created_at > now() - interval '28 days' order by random() limit $1`,
       [SAMPLE],
     );
-    return { payments, wallets, replies };
+    return { payments, places, wallets, replies };
   });
 }
 
-/** Writes what the service's outbox writes; nobody sends it, because it is rolled back. */
+/** Writes what the service's outbox writes. Nothing is sent, because it is rolled back. */
 const writingOutbox: Outbox = {
   async sendAll(tx, message, messages) {
     await insertMessages(

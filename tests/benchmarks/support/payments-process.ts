@@ -4,9 +4,9 @@ import { startLoneService, type LoneService } from '../../support/lone-service.t
 
 export const NETWORK = 'local';
 
-/** The service alone, on a database that is up to date. No other service is there; creations and reads need none. */
+/** The service alone, on a migrated database. Creations and reads need no other service. */
 export async function startPaymentsProcess(options: {
-  /** Of its own folder in the directory, which has its log. */
+  /** The name of its folder in the directory, which has its log. */
   name: string;
   directory: string;
   databaseUrl: string;

@@ -12,7 +12,8 @@ import type { Measurement } from './rounds.ts';
 const debianDirectory = '/usr/lib/postgresql';
 
 /**
- * PostgreSQL's own load generator, which the embedded server comes without. Any version from 15 on does; it need not be the server's.
+ * PostgreSQL's load generator, which the embedded server does not include. Any version from 15 works, also with a server of another
+ * version.
  * @throws CannotMeasure when there is none.
  */
 export async function findPgbench(): Promise<string> {
@@ -20,7 +21,7 @@ export async function findPgbench(): Promise<string> {
   const newestFirst = versions
     .toSorted((a, b) => Number(b) - Number(a))
     .map((version) => join(debianDirectory, version, 'bin'));
-  // Debian's own in PATH is a script that looks for one of these, and would be counted with it.
+  // Debian's command in PATH is a script that starts one of these, and its CPU time would be counted too.
   const directories = [...newestFirst, ...(process.env['PATH'] ?? '').split(delimiter)];
   const program = directories.map((directory) => join(directory, 'pgbench')).find((path) => existsSync(path));
   if (program !== undefined) return program;
@@ -29,7 +30,7 @@ export async function findPgbench(): Promise<string> {
 
 export type PgbenchRun = {
   program: string;
-  /** Whom it connects as, and to which database. */
+  /** The role and database to connect to. */
   url: string;
   script: string;
   clients: number;
@@ -75,13 +76,16 @@ async function runPgbench(run: PgbenchRun, directory: string): Promise<string> {
   const env = { ...process.env, PGPASSWORD: decodeURIComponent(password), PGAPPNAME: 'pgbench' };
   const { stdout } = await promisify(execFile)(run.program, args, { env, timeout: 600_000 }).catch((error: unknown) => {
     const { stderr = '', message } = error as Error & { stderr?: string };
-    // All its clients say the same.
+    // All its clients report the same error.
     throw new Error(`pgbench failed: ${stderr.split('\n')[0] || message.split('\n')[0]}`);
   });
   return stdout;
 }
 
-/** One line a transaction, its time in microseconds third. @returns milliseconds, the shortest first. */
+/**
+ * One line for each transaction, with its time in microseconds in the third place.
+ * @returns milliseconds, the shortest first.
+ */
 async function readLatencies(directory: string): Promise<number[]> {
   const files = (await readdir(directory)).filter((name) => name.startsWith('latencies'));
   const texts = await Promise.all(files.map((name) => readFile(join(directory, name), 'utf8')));

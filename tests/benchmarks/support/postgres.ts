@@ -1,7 +1,7 @@
 import { withDatabase } from '../../support/database.ts';
 import { cpuUsOf, parentOf } from './cpu.ts';
 
-/** @returns the process that forked the sessions of this server, or null where the system does not tell. */
+/** @returns the process that forked the sessions of this server, or null where the system does not report it. */
 export const postmasterOf = (postgresUrl: string): Promise<number | null> =>
   withDatabase(postgresUrl, async (db) => {
     const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -9,8 +9,8 @@ export const postmasterOf = (postgresUrl: string): Promise<number | null> =>
   });
 
 /**
- * CPU time, in microseconds, that each service's sessions take while `run` runs, by the role without its prefix. What a session
- * took that ended meanwhile is lost here; the server as a whole has it.
+ * CPU time, in microseconds, of each service's sessions while `run` runs, by the role without its prefix. Sessions that end meanwhile are
+ * not included here, only in the time of the whole server.
  */
 export async function withCpuOfSessions<T>(
   postgresUrl: string,

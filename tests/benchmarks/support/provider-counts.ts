@@ -1,4 +1,4 @@
-/** What calls are counted as: eth_getBlockByNumber means three things. */
+/** Kinds of calls: eth_getBlockByNumber is three of them. */
 export const callKinds = [
   'latest',
   'finalized',
@@ -14,12 +14,12 @@ export const callKinds = [
 
 export type CallKind = (typeof callKinds)[number];
 
-/** What one endpoint was asked and has sent, so far. */
+/** What one endpoint received and sent so far. */
 export type EndpointCounts = {
   calls: Partial<Record<CallKind, number>>;
   /** HTTP requests; a batch is one. */
   requests: number;
-  /** Bodies as they travel, compressed or not; announcements included. */
+  /** Bodies as transmitted, compressed or not; announcements included. */
   bytes: number;
   /** Blocks announced over WebSockets, and their bytes. */
   announced: number;

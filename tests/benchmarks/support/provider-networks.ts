@@ -4,30 +4,30 @@ import { parseAddress } from '@quittance/contracts/address.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import type { BlockPlan } from './synthetic-chain.ts';
 
-/** What a chain looks like to whoever reads it. Block times and densities are those of November 2026. */
+/** What a reader sees of a chain. Block times and densities are those of November 2026. */
 export type ChainProfile = {
   /** In infra/networks.json. */
   id: string;
   blockMs: number;
-  /** What blocks hold; they take turns. */
+  /** The contents of blocks, in turn. */
   plans: readonly BlockPlan[];
-  /** One block in so many has a transfer that somebody waits for. */
+  /** One block in this many has a transfer that a payment waits for. */
   matchEvery: number;
-  /** What is final is this old, and moves on in steps of `finalStepMs`. */
+  /** Final blocks are at least this old; finality advances in steps of `finalStepMs`. */
   finalBehindMs: number;
   finalStepMs: number;
   hasBloom: boolean;
-  /** Whether providers announce its blocks, so that a networks file can have a `ws_url`. */
+  /** Whether providers announce its blocks: a networks file can then have a `ws_url`. */
   announces: boolean;
 };
 
 const minutes = (count: number): number => count * 60_000;
 const times = (count: number, plan: BlockPlan): BlockPlan[] => Array.from({ length: count }, () => plan);
 const transfers = (events: number, others: number): BlockPlan => ({ events, matches: 0, others });
-/** The filter allows a transfer, and there is none. */
+/** The header's filter allows a transfer, but there is none. */
 const doubtful = (others: number): BlockPlan => ({ events: 0, matches: 0, others, approvals: 1 });
 
-/** Epochs of Ethereum, and fewer of them than in reality: each run begins at the final block. What settles there is final with it. */
+/** Epochs of Ethereum, and fewer than in reality: each run begins at the final block. */
 const onEthereum = { finalBehindMs: minutes(4), finalStepMs: minutes(6.4) };
 
 const chainProfiles: readonly ChainProfile[] = [
@@ -58,13 +58,13 @@ const chainProfiles: readonly ChainProfile[] = [
   },
 ];
 
-/** Each kind spread over the whole, the same in every run. */
+/** The items spread evenly, in the same order in every run. */
 function shuffled<T>(list: readonly T[]): T[] {
   const step = list.findIndex((_, index) => index > list.length / 2);
   return list.map((_, index) => list[(index * step) % list.length] as T);
 }
 
-/** What its blocks hold at a height. */
+/** The content of its block at a height. */
 export function planAt({ plans, matchEvery }: ChainProfile, number: number): BlockPlan {
   const plan = plans[number % plans.length] as BlockPlan;
   return number % matchEvery === 0 ? { ...plan, events: Math.max(1, plan.events), matches: 1 } : plan;
@@ -72,10 +72,10 @@ export function planAt({ plans, matchEvery }: ChainProfile, number: number): Blo
 
 type Entry = { id: string; family: 'evm' | 'tron'; chain_id: number; usdt_contract: string } & Record<string, unknown>;
 
-/** A network as it is shipped, read at two endpoints of this server. */
+/** A network from infra/networks.json, read at two endpoints of this server. */
 export type ProviderNetwork = ChainProfile & { entry: Entry; token: string };
 
-/** @param historyShare of the time that blocks take to become final: less of it means less to read before the head is reached. */
+/** @param historyShare of the time until blocks are final: a smaller share means less to read before the head is reached. */
 export async function providerNetworks(historyShare: number): Promise<ProviderNetwork[]> {
   const shipped = JSON.parse(await readFile(join(repositoryRoot, 'infra', 'networks.json'), 'utf8')) as Entry[];
   return chainProfiles.map((profile) => {

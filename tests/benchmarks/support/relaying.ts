@@ -22,7 +22,7 @@ const WRITERS = 8;
 const UNCONFIRMED = 2_000;
 const LOOK_EVERY_MS = 5;
 
-/** A relay as a service has it, and a plain loop, both in this process. */
+/** The relay of a service, and a plain loop, both in this process. */
 export async function startRelaying(options: {
   databaseUrl: string;
   amqpUrl: string;

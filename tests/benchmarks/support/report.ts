@@ -1,7 +1,7 @@
 import type { Aim, BenchmarkResult, Bound, Table } from '../benchmark.ts';
 import type { Spread } from './rounds.ts';
 
-/** The result as people read it. */
+/** The result as text. */
 export function renderResult({ tables, notes, aims }: BenchmarkResult): string {
   return [...tables.map(renderTable), ['', ...notes].join('\n'), '', ...aims.map(renderAim)].join('\n');
 }
@@ -9,7 +9,7 @@ export function renderResult({ tables, notes, aims }: BenchmarkResult): string {
 export const renderSpread = ({ median, min, max }: Spread): string =>
   `${significant(median)} (${significant(min)}–${significant(max)})`;
 
-/** Enough digits to compare by, and no more than such measurements are good for. */
+/** Two significant digits, or all digits before the point: as many as such measurements justify. */
 export function significant(value: number | null): string {
   if (value === null || Number.isNaN(value)) return '–';
   return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(2)));
@@ -39,6 +39,6 @@ function renderAim(aim: Aim): string {
   return `${isMet(aim) ? 'met   ' : 'missed'}  ${aim.what}: ${renderSpread(aim.measured)}, aim ${bound}`;
 }
 
-/** The median decides. A ratio that could not be taken meets nothing. */
+/** The median decides. A ratio that could not be measured misses its aim. */
 export const isMet = (aim: Bound & Pick<Aim, 'measured'>): boolean =>
   'atLeast' in aim ? aim.measured.median >= aim.atLeast : aim.measured.median <= aim.atMost;

@@ -1,13 +1,13 @@
 /** One short run of one contender. */
 export type Measurement = {
-  /** Units of work a second, e.g. requests. */
+  /** Units of work a second, such as requests. */
   rate: number;
   units: number;
   p50Ms: number;
   p99Ms: number;
-  /** CPU time of each process over the run; null where the system does not tell. */
+  /** CPU time of each process in the run; null where the system does not report it. */
   cpuUs: Record<string, number | null>;
-  /** What the database server wrote to its log over the run; where it was looked at. */
+  /** Bytes that PostgreSQL wrote to its log in the run, if measured. */
   walBytes?: number;
 };
 
@@ -19,8 +19,8 @@ export type Round = Record<string, Measurement>;
 export type Spread = { median: number; min: number; max: number };
 
 /**
- * Lets every contender run once in each round, each round beginning with another one, so that whatever else the machine does
- * meets all of them alike.
+ * Runs every contender once in each round, each round beginning with another contender, so that other work on the machine affects all of
+ * them alike.
  */
 export async function interleave(contenders: readonly Contender[], rounds: number): Promise<Round[]> {
   const results: Round[] = [];
@@ -35,7 +35,7 @@ export async function interleave(contenders: readonly Contender[], rounds: numbe
   return results;
 }
 
-/** Ratios are taken inside each round, between runs a few seconds apart, and only then summed up. */
+/** Ratios are calculated inside each round, between runs a few seconds apart, and only then combined. */
 export function ratioOf(
   rounds: readonly Round[],
   of: (measurement: Measurement) => number,
@@ -56,7 +56,7 @@ export function spreadOf(values: readonly number[]): Spread {
   };
 }
 
-/** CPU time of one process for one unit of work, over all rounds: single runs are short against the system's clock ticks. */
+/** CPU time of one process for one unit of work, over all rounds, because a single run is short compared with a clock tick. */
 export function cpuUsPerUnit(rounds: readonly Round[], contender: string, process: string): number | null {
   let cpuUs = 0;
   let units = 0;

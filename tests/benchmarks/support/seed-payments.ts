@@ -8,8 +8,8 @@ const PAYMENTS_OF_A_MERCHANT = 5;
 export type SeededPayment = { apiKey: string; paymentId: string; publicToken: string };
 
 /**
- * Merchants and payments in their thousands, which the creation limits would take hours to let in: one payment is created through
- * the API, and SQL makes the others from its row, each with its own id, token and amount. They are read only.
+ * Thousands of merchants and payments, which the creation limits would delay for hours: the API creates one payment, and SQL copies its row
+ * with a new id, token and amount. They are only read.
  * @param merchantCount enough that both limits, 120 a minute for a merchant's reads and for a token, are never reached.
  */
 export async function seedPayments(stack: StackFile, merchantCount: number): Promise<SeededPayment[]> {
@@ -52,7 +52,7 @@ export async function seedPayments(stack: StackFile, merchantCount: number): Pro
     await db.query('vacuum analyze');
     await db.query('checkpoint');
   });
-  // A merchant's payments must not follow each other: its counter's row would be waited for.
+  // Two payments of one merchant in a row would wait for its counter's row.
   return shuffled(payments);
 }
 

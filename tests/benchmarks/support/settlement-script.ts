@@ -1,11 +1,10 @@
 /**
- * A settled transfer as pgbench does it: the rows that a correct settlement writes, against the service's own schema, and nothing
- * around them. Payments are those of payable-payments.ts. Where pgbench would take a colon for the start of a variable, there is none.
- *
- * Variables from outside: `clients`, `first` (the number of the first payment), and `i`, -1.
+ * A settled transfer as pgbench does it: the rows that a correct settlement writes, in the service's own schema, and nothing else. The
+ * payments are those of payable-payments.ts. No text has a colon, because pgbench reads it as the start of a variable. Variables from
+ * outside: `clients`, `first` (the number of the first payment), and `i`, -1.
  */
 
-/** Transfers that the script in sets settles in one transaction, as many as payments does. */
+/** Transfers that the script with sets settles in one transaction, as in payments. */
 export const SET_SIZE = 200;
 
 const values = `
@@ -33,7 +32,7 @@ const pay = `
 update payment set status = 'PAID', paid_at = date_trunc('milliseconds', clock_timestamp())
  where payment_id in (select payment_id from (${values}) as t) and status in ('PENDING', 'CHECKING');`;
 
-/** Two messages, PaymentPaid and PaymentClosed, of about the length that they have. */
+/** Two messages, PaymentPaid and PaymentClosed, of realistic length. */
 const tell = `
 insert into outbox (message_id, name, version, merchant_id, body, request_id)
 select md5(n::text || name)::uuid, name, 1, merchant_id, rpad('{"payment_id"', length, 'x'), md5(n::text || 'request')::uuid::text

@@ -14,34 +14,33 @@ import { measurePgbench } from './pgbench.ts';
 import { postmasterOf } from './postgres.ts';
 import type { Measurement } from './rounds.ts';
 import { inSets, oneByOne, SET_SIZE } from './settlement-script.ts';
-import { serverSettings } from './sized-payments.ts';
 import { connectPublisher, publishTransfers, transferFor } from './transfers.ts';
 
 /** Something that settles transfers, each of which pays a payment. */
 type Settler = {
   name: string;
-  /** The superuser's address of the database it writes to. */
+  /** The superuser's address of its database. */
   adminUrl: string;
-  /** Settles so many that wait already. A unit of work is a transfer. */
+  /** Settles this many transfers, which wait already. A unit of work is a transfer. */
   settle(count: number): Promise<Measurement>;
 };
 
 export type Settlers = {
   replicas: Settler & {
     processes: readonly LoneService[];
-    /** Has transfers waited for, beside what is measured meanwhile. @returns when all are settled and their messages sent. */
-    beside<T>(count: number, measure: () => Promise<T>): Promise<T>;
+    /** Settles transfers while `measure` runs. @returns when all are settled and their messages sent. */
+    nextTo<T>(count: number, measure: () => Promise<T>): Promise<T>;
   };
   all: Settler[];
 };
 
 const REPLICAS = 2;
-/** Of pgbench, as many as keep two cores and the disk busy. */
+/** Clients of pgbench: enough to keep two cores and the disk busy. */
 const CLIENTS = { single: 16, sets: REPLICAS };
 
-/** Two processes of payments on one database, and pgbench on another one of the same size. */
+/** Two processes of payments on one database, and pgbench on another of the same size. */
 export async function startSettlers(context: BenchmarkContext, pgbench: string, size: number): Promise<Settlers> {
-  const backends = await startBackends('settlement', serverSettings, context);
+  const backends = await startBackends('settlement', context);
   const postmaster = await postmasterOf(backends.adminUrl);
   const counters: CpuCounters = { postgres: () => cpuUsOfFamily(postmaster) };
   const databases: ServiceDatabase[] = [];
@@ -65,7 +64,7 @@ export async function startSettlers(context: BenchmarkContext, pgbench: string, 
   };
 }
 
-/** Numbers of payments that nobody used before. */
+/** Numbers of payments that were not used before. */
 let nextPayment = 1;
 function takeNumbers(count: number): number {
   nextPayment += count;
@@ -111,7 +110,7 @@ async function startReplicas(
         });
         return { rate: count / seconds, units: count, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuUs };
       }),
-    beside: (count, measure) =>
+    nextTo: (count, measure) =>
       settling(count, async (until) => {
         resume(processes);
         const measured = await measure();
@@ -127,7 +126,7 @@ type UntilSettled = () => Promise<void>;
 const sum = (values: readonly (number | null)[]): number | null =>
   values.reduce<number | null>((total, value) => (total === null || value === null ? null : total + value), 0);
 
-/** Publishes the transfers of new payments while the replicas stand still, so that all of them wait when the clock starts. */
+/** Publishes the transfers of new payments while the replicas are stopped, so that all of them wait when the clock starts. */
 async function fillQueue(
   { adminUrl, publisher, processes }: { adminUrl: string; publisher: Broker; processes: readonly LoneService[] },
   first: number,

@@ -8,8 +8,8 @@ import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts'
 import type { BenchmarkContext } from '../benchmark.ts';
 
 /**
- * A stack of its own with one process of each service and the settings of production, whose PostgreSQL can count statements.
- * It does so only between `countStatements` and the end of that: counting costs a little.
+ * A new stack with one process of each service and production settings, whose PostgreSQL can count statements. It only counts during
+ * `countStatements`, because counting has a cost.
  */
 export const benchmarkStack = ({ opened, scale }: BenchmarkContext): Promise<JourneyStack> =>
   opened('stack', async (onEnd) => {
@@ -18,7 +18,7 @@ export const benchmarkStack = ({ opened, scale }: BenchmarkContext): Promise<Jou
     return stack;
   });
 
-/** The library is loaded at the start of the server only; the setting is kept with the data. */
+/** The library is only loaded at the start of the server; the setting is stored with the data. */
 async function preloadStatementCounter(directory: StackDirectory, { postgres: port }: Ports): Promise<void> {
   await mkdir(directory.logs, { recursive: true });
   const logFile = join(directory.logs, 'postgres.log');

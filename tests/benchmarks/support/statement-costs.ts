@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Pool } from '@quittance/postgres/pool.ts';
 
-/** One of a service's own statements, or a few that go together, on what its schema holds. */
+/** A statement of a service, or a few that belong together, on the rows of its schema. */
 export type Operation = {
   name: string;
-  /** @param n counts up, so that each call concerns other rows. What it writes is rolled back. */
+  /** @param n counts up, so that each call uses other rows. Writes are rolled back. */
   run: (n: number) => Promise<unknown>;
 };
 
@@ -17,9 +17,9 @@ export type Cost = {
 
 /** A schema whose statements are measured. */
 export type MeasuredSchema = {
-  /** The superuser's, beside the one that is measured. */
+  /** The superuser's connection that is not measured. */
   admin: pg.Client;
-  /** The superuser's, too, because only he may have his statements counted; of one connection, so that `begin` holds for all. */
+  /** Also the superuser's, who alone can turn on counting; one connection, so that `begin` applies to every statement. */
   pool: Pool;
 };
 
@@ -32,7 +32,7 @@ export async function costOf(
   { run }: Operation,
   { from, times }: { from: number; times: number },
 ): Promise<Cost> {
-  // Of this session alone, and again each time: a session that was idle for long is replaced.
+  // Only for this session, and again each time, because a session that was idle for long is replaced.
   await pool.query(`set pg_stat_statements.track = 'top'`);
   await admin.query('select pg_stat_statements_reset()');
   for (let n = from; n < from + times; n += 1) {

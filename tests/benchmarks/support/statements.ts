@@ -1,12 +1,12 @@
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
 
-/** What one statement cost, all its executions together. */
+/** The cost of all executions of one statement. */
 export type StatementCost = {
-  /** Of which service: its role without the prefix. */
+  /** The service: its role without the prefix. */
   service: string;
   query: string;
-  /** True for what a function ran, whose costs are part of those of its call. */
+  /** True for a statement in a function, whose cost is part of the function's call. */
   nested: boolean;
   calls: number;
   execUs: number;
@@ -16,8 +16,8 @@ export type StatementCost = {
 };
 
 /**
- * Every statement that services sent, triggers included, while `run` ran, the dearest first. Needs a stack of `benchmarkStack`.
- * @param track 'all' counts what functions run as well.
+ * Every statement that services sent while `run` ran, triggers included, the most expensive first. Needs a stack of `benchmarkStack`.
+ * @param track 'all' also counts statements in functions.
  */
 export async function countStatements(
   postgresUrl: string,
@@ -28,7 +28,7 @@ export async function countStatements(
     const setTracking = async (what: 'top' | 'all' | 'none'): Promise<void> => {
       await db.query(`alter system set pg_stat_statements.track = '${what}'`);
       await db.query('select pg_reload_conf()');
-      // Every session reads its settings again before its next statement, but only once the server has told it to.
+      // Each session reads its settings again before its next statement, but only after the server's signal.
       await eventually(async () => {
         const { rows } = await db.query<{ now: string }>(`select current_setting('pg_stat_statements.track') as now`);
         if (rows[0]?.now !== what) throw new Error('not yet');

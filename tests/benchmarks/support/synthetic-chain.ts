@@ -7,7 +7,7 @@ export const TOKEN = '0xdac17f958d2ee523a2206206994597c13d831ec7';
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 export const CHAIN_ID = 31_337;
 
-/** What a block holds. */
+/** The content of a block. */
 export type BlockPlan = {
   /** Transactions that transfer the token, once each. */
   events: number;
@@ -19,7 +19,7 @@ export type BlockPlan = {
   approvals?: number;
 };
 
-/** How a chain shows what its blocks hold. */
+/** How a chain shows its blocks. */
 export type ChainFace = {
   /** In lowercase, as nodes write it. */
   token: string;
@@ -34,7 +34,7 @@ export type ChainFace = {
 /** One event; its position in the block is its place in the list. */
 export type SyntheticLog = { transaction: number; address: string; topics: string[]; json: string };
 
-/** A block with everything that is asked about it, as JSON text in the shapes that geth answers. */
+/** A block with all its answers, as JSON in geth's format. */
 export type SyntheticBlock = {
   number: number;
   hash: string;
@@ -46,13 +46,13 @@ export type SyntheticBlock = {
 
 /** Every third transaction is a swap, with an event of another contract before and after the transfer. */
 const SWAP_EVERY = 3;
-/** As many different wallets take part; a Bloom filter's hashes are kept for each. */
+/** The number of wallets that take part; their Bloom filter hashes are cached. */
 const WALLETS = 20_000;
 const POOL = '0x11b815efb8f581194ae79006d24e0d814b7697f6';
 const WRAPPED = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 const APPROVAL_TOPIC = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 const SWAP_TOPIC = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67';
-/** Of the block before the first. */
+/** The parent of the first block. */
 const NO_HASH = `0x${'0'.repeat(64)}`;
 const NO_BLOOM = new Uint8Array(256);
 const FIRST_TIMESTAMP = 1_700_000_000;
@@ -63,7 +63,7 @@ const plainFace: ChainFace = {
   payee: null,
 };
 
-/** Numbers stand at the end of a hash, so that a node can find what it names and indexes see nothing but noise in front. */
+/** Numbers are at the end of a hash, so that a node can find the block, while indexes see random prefixes. */
 const NUMBER_DIGITS = 8;
 const POSITION_DIGITS = 4;
 
@@ -71,7 +71,7 @@ function blockHash(number: number): string {
   return `0x${sha256(`block ${number}`).slice(NUMBER_DIGITS)}${hexDigits(number, NUMBER_DIGITS)}`;
 }
 
-/** @returns NaN for a hash that is not of this chain's making. */
+/** @returns NaN for a hash that is not of this chain. */
 export function numberOfBlock(hash: string): number {
   return Number.parseInt(hash.slice(-NUMBER_DIGITS), 16);
 }
@@ -85,7 +85,7 @@ export function placeOfTransaction(hash: string): { number: number; position: nu
   };
 }
 
-/** The same block each time it is asked for. Linked to the one before; with a Bloom filter that says what it holds. */
+/** Always the same block for the same arguments, linked to the block before, with a correct Bloom filter. */
 export function makeBlock(number: number, plan: BlockPlan, face: ChainFace = plainFace): SyntheticBlock {
   const block = { number, hash: blockHash(number), face, transactions: [] as string[], logs: [] as SyntheticLog[] };
   const bloom = new Uint8Array(256);
@@ -138,7 +138,7 @@ function addTransaction(block: Draft, bloom: Uint8Array, plan: BlockPlan, event:
   if (isSwap) add(POOL, [SWAP_TOPIC, topicOf(stranger), topicOf(recipient)], `${units}${units.slice(2).repeat(4)}`);
 }
 
-/** Written by hand, in geth's order: a hundred thousand of them are made before a measurement may begin. */
+/** Composed as text, in geth's order, because a measurement needs a hundred thousand of them. */
 function logJson(
   block: Draft,
   position: number,

@@ -14,16 +14,19 @@ export type PayablePayment = {
   network: string;
 };
 
-/** Speaks to payments as chain-watcher does. */
+const connect = (amqpUrl: string): Broker =>
+  connectBroker({ url: amqpUrl, name: 'benchmark', logger: testLogger, metrics: testMetrics });
+
+/** A broker to publish to, as chain-watcher does. */
 export async function connectPublisher(amqpUrl: string): Promise<Broker> {
-  const broker = connectBroker({ url: amqpUrl, name: 'benchmark', logger: testLogger, metrics: testMetrics });
+  const broker = connect(amqpUrl);
   await eventually(() => {
     if (!broker.canPublish()) throw new Error('RabbitMQ is not reached yet');
   });
   return broker;
 }
 
-/** A transfer that pays the payment, in a block of this moment. */
+/** A transfer that pays the payment, in a block of the present second. */
 export function transferFor(
   payment: Omit<PayablePayment, 'payment_id'>,
 ): Omit<TransferObserved, 'phase' | 'version' | 'confirmations'> {
@@ -62,4 +65,31 @@ export async function publishTransfers(broker: Broker, messages: readonly Transf
     })),
   );
   if (outcomes.some((outcome) => outcome !== 'confirmed')) throw new Error('RabbitMQ did not take every message');
+}
+
+const QUEUE = 'payments.transfer-observed';
+const PATIENCE_MS = 120_000;
+
+/**
+ * Consumes transfers in place of payments.
+ * @param onSeen gets each transfer that was seen, and when its message came, in milliseconds since 1970.
+ */
+export async function consumeTransfers(
+  amqpUrl: string,
+  onSeen: (transfer: TransferObserved, at: number) => void,
+): Promise<Broker> {
+  const broker = connect(amqpUrl);
+  const connection = await broker.consuming.connected(AbortSignal.timeout(PATIENCE_MS));
+  const channel = await connection.createChannel();
+  await channel.consume(
+    QUEUE,
+    (delivery) => {
+      if (delivery === null) return;
+      const at = performance.timeOrigin + performance.now();
+      const transfer = TransferObserved.parse(JSON.parse(delivery.content.toString()));
+      if (transfer.phase === 'seen') onSeen(transfer, at);
+    },
+    { noAck: true },
+  );
+  return broker;
 }

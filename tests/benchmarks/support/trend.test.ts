@@ -8,17 +8,17 @@ describe('a trend', () => {
     expect(noise).toBeCloseTo(0);
   });
 
-  test('of what only goes up and down lies within its noise', () => {
+  test('of values that only fluctuate is within its noise', () => {
     const { slope, noise } = trendOf([10, 12, 9, 11, 10, 12, 9, 11].map((y, x) => [x, y]));
     expect(Math.abs(slope)).toBeLessThan(noise);
   });
 
-  test('that rises through such noise lies outside of it', () => {
+  test('of values that rise through such noise is outside it', () => {
     const { slope, noise } = trendOf([10, 12, 9, 11, 10, 12, 9, 11].map((y, x) => [x, y + 3 * x]));
     expect(slope).toBeGreaterThan(noise);
   });
 
-  test('of two points is none', () => {
+  test('of two points is not a number', () => {
     const level: [number, number][] = [
       [0, 1],
       [1, 1],

@@ -1,7 +1,7 @@
-/** A straight line through points: how steeply it rises, and twice the standard error of that, within which it may as well be level. */
+/** A straight line through points: its slope, and twice the slope's standard error, within which it may as well be level. */
 export type Trend = { slope: number; noise: number };
 
-/** By least squares. Not numbers, both, of fewer than three points, which say nothing about noise. */
+/** By least squares. Both are NaN for fewer than three points. */
 export function trendOf(points: readonly (readonly [x: number, y: number])[]): Trend {
   const count = points.length;
   if (count < 3) return { slope: Number.NaN, noise: Number.NaN };

@@ -5,7 +5,7 @@ import { networksFile } from './chain-networks.ts';
 
 /** The service alone, scanning the synthetic chain of one node. */
 export async function startWatcherProcess(options: {
-  /** Of its own folder in the directory, which has its log. */
+  /** The name of its folder in the directory, which has its log. */
   name: string;
   directory: string;
   databaseUrl: string;

@@ -3,18 +3,18 @@ import { withDatabase } from '../../support/database.ts';
 import { dropIndexes } from './filled-database.ts';
 import { bodySql, insertMerchants, makeMerchants, release } from './webhook-merchants.ts';
 
-/** How a backlog is made up. `LANES - 1 - DUE_LANES` lanes have nothing that is due. */
+/** The composition of a backlog. `LANES - 1 - DUE_LANES` lanes have nothing due. */
 const LANES = 10_000;
 const DUE_LANES = 4_000;
 
 /**
- * Fills webhooks' schema with pending deliveries: a tenth of them due in one lane, whose receiver was away for days; a tenth due in
- * 4,000 other lanes; the others retries that become due in the next days, in all lanes. Ids lie in the order of time.
- * @param url the superuser's, of a database with the service's migrations and nothing else.
+ * Fills webhooks' schema with pending deliveries: a tenth of them due in one lane, whose receiver was away for days; a tenth due in 4,000
+ * other lanes; the others retries that become due in the next days, in all lanes. Ids are in the order of time.
+ * @param url the superuser's, of a database with only the service's migrations.
  */
 export async function fillBacklog(url: string, deliveries: number): Promise<void> {
   await withDatabase(url, async (db) => {
-    // What is lost in a crash is made again; and the indexes are quicker made at the end than kept all the while.
+    // A crash may lose it all. Creating the indexes at the end is faster than updating them.
     await db.query(`set synchronous_commit = off; set search_path = webhooks; set maintenance_work_mem = '512MB'`);
     const merchants = makeMerchants(LANES);
     await insertMerchants(db, merchants);

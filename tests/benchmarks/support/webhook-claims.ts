@@ -16,11 +16,11 @@ import {
 } from '../../../services/webhook-dispatcher/src/lanes/claim.sql.ts';
 import { latenciesOf, type Latencies } from './latencies.ts';
 
-/** What a claim is asked for: everything a process has room for, or what the settling of one batch made room for. */
+/** The size of a claim: all places of a process, or the places that the settling of one batch freed. */
 export const rooms = { 'all room free': 1_024, 'a batch was settled': 100 } as const;
 export type RoomName = keyof typeof rooms;
 
-/** Durations of one stretch. `roundTrip`: of `select 1`, to tell how busy the machine was. */
+/** Durations of one measurement. `roundTrip`: of `select 1`, which shows how busy the machine was. */
 export type ClaimStretch = { claim: Latencies; settle: Latencies; roundTrip: Latencies; claimed: number };
 
 const SETTLED_AT_ONCE = 100;
@@ -28,7 +28,7 @@ const SETTLED_AT_ONCE = 100;
 const retryDelaysSeconds = Array<number>(9).fill(3_600);
 
 export type Claims = {
-  /** Claims `times` times, settling what was claimed: one delivered, one to be tried again in an hour, and so on. */
+  /** Claims `times` times and settles what was claimed: alternately delivered, and to be retried in an hour. */
   claim(room: RoomName, times: number): Promise<ClaimStretch>;
   close(): Promise<void>;
 };
@@ -41,7 +41,7 @@ export function startClaims(url: string): Claims {
 
 async function claimAndSettle(pool: Pool, room: number, times: number): Promise<ClaimStretch> {
   const ms = { claim: [] as number[], settle: [] as number[], roundTrip: [] as number[] };
-  // The deliver loop's own book-keeping of what is in flight, so that claims are asked for as it asks.
+  // The deliver loop's own accounting of attempts in flight, so that claims have the same arguments.
   const inFlightLimits = createInFlightLimits(limits, createHostCircuits({ recoveredAt: limits.host }), () =>
     performance.now(),
   );
@@ -71,7 +71,7 @@ async function claimAndSettle(pool: Pool, room: number, times: number): Promise<
       }
     }
   };
-  // What was claimed before and is still being sent, so that as much room is free as was asked for.
+  // Deliveries claimed before that are still in flight, so that only the requested room is free.
   if (room < limits.process) begin(await claim(limits.process - room));
   for (let time = 0; time < times; time += 1) {
     await timed(ms.roundTrip, () => pool.query('select 1'));

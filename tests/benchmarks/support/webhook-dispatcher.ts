@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { startLoneService, type LoneService } from '../../support/lone-service.ts';
 import { ENCRYPTION_KEY } from './webhook-merchants.ts';
 
-/** The service as it runs in production, but that every host leads to the receiver. */
+/** The service as in production, except that every host leads to the receiver. */
 export async function startDispatcherProcess(options: {
   /** Gets a folder with its log. */
   directory: string;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { stagesOf } from './webhook-journeys.ts';
 
-test('a stage of journeys begins where the one before ends, and the whole has percentiles of its own', () => {
+test('a stage begins where the one before ends, and the whole has its own percentiles', () => {
   const quickThenSlow = { committedAt: 100, storedAt: 101, arrivedAt: 131 };
   const slowThenQuick = { committedAt: 200, storedAt: 240, arrivedAt: 242 };
   const { stored, sent, together } = stagesOf([quickThenSlow, slowThenQuick]);

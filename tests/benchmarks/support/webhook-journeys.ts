@@ -2,12 +2,13 @@ import type pg from 'pg';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { latenciesOf, type Latencies } from './latencies.ts';
 import { machineMs } from './machine-clock.ts';
-import type { Paid, Paying, WebhookPayer } from './webhook-payer.ts';
+import type { Paid } from './webhook-payer-process.ts';
+import type { Paying, WebhookPayer } from './webhook-payer.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
-/** One payment on its way to the merchant; `machineMs`. */
+/** From one payment to its event at the merchant; times are `machineMs`. */
 export type Journey = {
-  /** When payments knew that it was committed. */
+  /** When the payer learned that it was committed. */
   committedAt: number;
   /** When the dispatcher's transaction that stored the event began. */
   storedAt: number;
@@ -15,10 +16,10 @@ export type Journey = {
   arrivedAt: number;
 };
 
-/** Falling behind is a result; only an event that never arrives is an error. */
+/** A slow event is a result; only an event that never arrives is an error. */
 const PATIENCE_MS = 600_000;
 
-/** Where the time of journeys goes. */
+/** Which stage takes how much of the time. */
 export type Stages = { stored: Latencies; sent: Latencies; together: Latencies };
 
 export const stagesOf = (journeys: readonly Journey[]): Stages => ({
@@ -31,17 +32,17 @@ export const stagesOf = (journeys: readonly Journey[]): Stages => ({
 export type Road = { db: pg.Client; payer: WebhookPayer; receiver: WebhookReceiver };
 
 /**
- * Pays, and waits until every event of these payments is on record as delivered.
- * @throws Error when an event never is, or was not seen by the receiver.
+ * Pays, and waits until every event of these payments is stored as delivered.
+ * @throws Error when an event is not, or the receiver did not get it.
  */
 export async function payAndFollow(
   { db, payer, receiver }: Road,
   how: Paying,
 ): Promise<{ journeys: Journey[]; seconds: number }> {
-  await receiver.forget();
-  const paid = await payer.pay(how);
+  await receiver.ask('forget');
+  const paid = await payer.ask('pay', how);
   const events = await untilDelivered(db, paid);
-  const arrivals = await receiver.arrivals();
+  const arrivals = await receiver.ask('arrivals');
   const journeys = paid.paymentIds.map((paymentId, position): Journey => {
     const event = events.get(paymentId);
     const arrivedAt = arrivals.get(event?.event_id ?? '');
@@ -51,14 +52,14 @@ export async function payAndFollow(
   return { journeys, seconds: paid.seconds };
 }
 
-/** Of what is wanted; a machine that carries this much of a rate carries the rate. */
+/** A machine that delivers this share of a rate carries the rate. */
 const CARRIED_SHARE = 0.9;
-/** The rate is read from the time that all of them took, so a first guess that is far too high already tells nearly the right one. */
+/** The rate follows from the time of all events, so even a first try that is far too high leads close to it. */
 const MOST_TRIES = 4;
 
 /**
- * Pays at the wanted rate, as a warm-up. Where the machine falls behind, tries a rate below what it did, and so on.
- * @returns the highest tried rate, in whole payments a second, at which events were delivered as fast as payments came.
+ * Pays at the wanted rate, as a warm-up. If the machine falls behind, it tries a rate below what was delivered, and repeats.
+ * @returns the highest tried rate, in whole payments a second, at which events were delivered as fast as payments were made.
  */
 export async function carriedRate(road: Road, wanted: Paying): Promise<number> {
   let aSecond = wanted.aSecond;
@@ -71,7 +72,7 @@ export async function carriedRate(road: Road, wanted: Paying): Promise<number> {
   return aSecond;
 }
 
-/** Arrivals for each second from the first commit on, until the payments end or the last event has arrived, the later of both. */
+/** Arrivals a second from the first commit until the payments end or the last event arrives, whichever is later. */
 function deliveredASecond(journeys: readonly Journey[], durationMs: number): number {
   const from = journeys.reduce((least, { committedAt }) => Math.min(least, committedAt), Infinity);
   const until = journeys.reduce((most, { arrivedAt }) => Math.max(most, arrivedAt), 0);
@@ -98,8 +99,8 @@ async function untilDelivered(db: pg.Client, { paymentIds }: Paid): Promise<Map<
 }
 
 /**
- * What has to be taken from a time of day to have `machineMs`. The clock of day is read in whole milliseconds: the largest of many
- * differences is the one read just after it had turned.
+ * The difference between the time of day and `machineMs`. The time of day has whole milliseconds, so the largest of many differences
+ * is the one read just after a new millisecond.
  */
 function epochMs(): number {
   offsetMs ??= Math.max(...Array.from({ length: 100_000 }, () => Date.now() - machineMs()));

@@ -3,13 +3,13 @@ import type pg from 'pg';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { createKeyVault } from '../../../services/webhook-dispatcher/src/endpoints/key-vault.ts';
 
-/** A merchant who is sent events, with a host of its own unless several were asked to share one. */
+/** A merchant who gets events, with its own host. */
 export type WebhookMerchant = { merchantId: string; host: string; url: string; keyId: string; secret: string };
 
-/** Every host is one label under this. One certificate is good for all of them. */
+/** Every host is one label under this domain. One certificate is valid for all of them. */
 export const HOSTS = 'merchants.io';
 
-/** What the dispatcher of this run seals signing keys with: base64 for its environment. */
+/** The key that encrypts signing keys in this run: base64 for the dispatcher's environment. */
 export const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 
 export function makeMerchants(count: number, label = 'm'): WebhookMerchant[] {
@@ -22,7 +22,10 @@ export function makeMerchants(count: number, label = 'm'): WebhookMerchant[] {
   });
 }
 
-/** Endpoints, keys and lanes as the first PUT leaves them: nothing waits. @param db the superuser's, search path webhooks. */
+/**
+ * Endpoints, keys and lanes as after the first PUT; nothing waits.
+ * @param db the superuser's, search path webhooks.
+ */
 export async function insertMerchants(db: pg.Client, merchants: readonly WebhookMerchant[]): Promise<void> {
   const vault = createKeyVault(Buffer.from(ENCRYPTION_KEY, 'base64'));
   const sealed = merchants.map(({ keyId, secret }) => vault.seal(keyId, secret));
@@ -49,8 +52,8 @@ export async function insertMerchants(db: pg.Client, merchants: readonly Webhook
 }
 
 /**
- * Stores events that are due, the merchants taking turns, as PaymentPaid would have; their lanes are left alone, so no dispatcher claims them.
- * `release` makes them due.
+ * Stores due events, the merchants taking turns, as PaymentPaid would. Lanes are not changed, so no dispatcher claims the events until
+ * `release`.
  */
 export async function insertEvents(
   db: pg.Client,
@@ -71,14 +74,14 @@ export async function insertEvents(
   );
 }
 
-/** The lanes' deliveries go out from the commit on. */
+/** The lanes' deliveries are due from the commit on. */
 export async function release(db: pg.Client, merchants: readonly Pick<WebhookMerchant, 'merchantId'>[]): Promise<void> {
   await db.query('update lane set next_due_at = now() where merchant_id = any($1)', [
     merchants.map(({ merchantId }) => merchantId),
   ]);
 }
 
-/** The same bytes, but for the ids, as in `bodySql`. */
+/** The same bytes as `bodySql`, except for the ids. */
 export const bodyOf = (eventId: string, paymentId: string): string =>
   `{"event_id":"${eventId}","payment_id":"${paymentId}",${REST}`;
 

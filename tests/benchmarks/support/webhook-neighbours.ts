@@ -6,21 +6,21 @@ import { payAndFollow, stagesOf, type Road, type Stages } from './webhook-journe
 import { insertEvents, insertMerchants, makeMerchants, release } from './webhook-merchants.ts';
 import type { Paying } from './webhook-payer.ts';
 
-/** What the quiet merchants share the dispatcher with. */
+/** Who shares the dispatcher with the quiet merchants. */
 export const neighbourhoods = ['alone', 'with a hanging receiver', 'with a backlog'] as const;
 type Neighbourhood = (typeof neighbourhoods)[number];
 
 /**
- * `hangingEvents`: more than the lane of a hanging receiver gets rid of during a measurement. `settleInMs`: until the neighbour's
- * sends have reached their bound.
+ * `hangingEvents`: more than the lane of a hanging receiver sends during a measurement. `settleInMs`: until the neighbour's sends
+ * have reached their limit.
  */
 type NeighbourAmounts = { hangingEvents: number; backlogEvents: number; settleInMs: number };
-/** A receiver that is near, and does something. */
+/** A receiver close by that does some work. */
 const BACKLOG_ANSWER_MS = 5;
 
 let neighbours = 0;
 
-/** The same even load on quiet merchants, in each neighbourhood. Latencies are from the commit until the receiver has the event. */
+/** The same even load on quiet merchants with each neighbour. Latencies are from the commit until the receiver has the event. */
 export const neighbourContenders = (
   road: Road,
   how: Paying,
@@ -49,7 +49,7 @@ async function measure(
   }
 }
 
-/** @returns what makes the neighbour's events go, so that the next one finds the dispatcher idle. */
+/** @returns a function that removes the neighbour's events, so that the next measurement starts with an idle dispatcher. */
 async function moveIn(
   { db, receiver }: Road,
   name: Neighbourhood,
@@ -61,7 +61,7 @@ async function moveIn(
   const { merchantId, host } = neighbour;
   if (name !== 'alone') {
     await insertMerchants(db, [neighbour]);
-    await receiver.answer(host, name === 'with a backlog' ? BACKLOG_ANSWER_MS : 'never');
+    await receiver.ask('answer', host, name === 'with a backlog' ? BACKLOG_ANSWER_MS : 'never');
     await insertEvents(db, [neighbour], name === 'with a backlog' ? backlogEvents : hangingEvents);
   }
   await db.query('vacuum analyze event, delivery, lane');
@@ -70,7 +70,7 @@ async function moveIn(
   await delay(settleInMs);
   return async () => {
     await db.query('delete from delivery where merchant_id = $1 and lease_id is null', [merchantId]);
-    await receiver.answer(host, 0);
+    await receiver.ask('answer', host, 0);
     await eventually(
       async () => {
         await db.query('delete from delivery where merchant_id = $1 and lease_id is null', [merchantId]);

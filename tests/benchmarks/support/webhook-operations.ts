@@ -24,7 +24,7 @@ import { bodyOf } from './webhook-merchants.ts';
 const SAMPLE = 200;
 const ROOM = 50;
 
-/** What the dispatcher does with each event, and what is asked of it. */
+/** Every frequent operation of the dispatcher and its readers. */
 export async function webhookOperations({ adminUrl, pool }: { adminUrl: string; pool: Pool }): Promise<Operation[]> {
   const tx: Transaction = { query: (text, values) => pool.query(text, values), afterCommit: () => undefined };
   const queries = createQueries(pool, 'webhooks');

@@ -8,45 +8,46 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { machineMs } from './machine-clock.ts';
-import { serve } from './orders.ts';
-import type { Paid, PayerOrder, Paying } from './webhook-payer.ts';
+import { serve } from './forked.ts';
+import type { Paying, startWebhookPayer } from './webhook-payer.ts';
 
 const TICK_MS = 1;
 /**
- * The most payments that wait for their commit. A machine that is slower than the rate gets the payments later, instead of a queue for
- * connections in which they run into its time limit.
+ * The most payments that wait for their commit. A machine slower than the rate gets the payments later, instead of a queue for
+ * connections in which they time out.
  */
 const MOST_WAITING = 256;
-/** As many payments as may become PAID at the same time, and the relay. */
+/** For payments that become PAID at the same time, and for the relay. */
 const CONNECTIONS = 16;
 
 type Open = { pool: Pool; outbox: Outbox; merchantIds: readonly string[] };
 
-let open: Open | null = null;
+/** `committedAt`: when this process learned of each commit (`machineMs`), in the order of `paymentIds`. */
+export type Paid = { paymentIds: string[]; committedAt: number[]; seconds: number };
+
+let opened: Open | null = null;
 let payments = 0;
 
-serve<PayerOrder, Paid>(async (order) => {
-  if (order.kind === 'open') {
-    open = await connect(order);
-    return { paymentIds: [], committedAt: [], seconds: 0 };
-  }
-  if (open === null) throw new Error('nothing is open');
-  return payEvenly(open, order);
+const handlers = serve({
+  async open({ databaseUrl: url, amqpUrl, merchantIds }: Parameters<typeof startWebhookPayer>[0]) {
+    const common = { logger: testLogger, metrics: testMetrics };
+    const pool = createPool({ url, schema: 'payments', max: CONNECTIONS, applicationName: 'payments', ...common });
+    const broker = connectBroker({ url: amqpUrl, name: 'payments', ...common });
+    const outbox = createOutbox({ pool, broker, signer: null, ...common });
+    await eventually(() => {
+      if (!broker.canPublish()) throw new Error('RabbitMQ is not reached yet');
+    });
+    opened = { pool, outbox, merchantIds };
+  },
+  /** Answers when the last payment is committed. */
+  pay(how: Paying): Promise<Paid> {
+    if (opened === null) throw new Error('nothing is open');
+    return payEvenly(opened, how);
+  },
 });
+export type PayerProcess = typeof handlers;
 
-async function connect(order: Extract<PayerOrder, { kind: 'open' }>): Promise<Open> {
-  const common = { logger: testLogger, metrics: testMetrics };
-  const { databaseUrl: url, merchantIds } = order;
-  const pool = createPool({ url, schema: 'payments', max: CONNECTIONS, applicationName: 'payments', ...common });
-  const broker = connectBroker({ url: order.amqpUrl, name: 'payments', ...common });
-  const outbox = createOutbox({ pool, broker, signer: null, ...common });
-  await eventually(() => {
-    if (!broker.canPublish()) throw new Error('RabbitMQ is not reached yet');
-  });
-  return { pool, outbox, merchantIds };
-}
-
-/** What is late is made up for at once: the rate is kept on average, whatever a single commit takes. */
+/** Late payments follow immediately, so the average rate stays the same however long a single commit takes. */
 async function payEvenly(open: Open, { aSecond, durationMs }: Paying): Promise<Paid> {
   const count = Math.round((aSecond * durationMs) / 1000);
   const paymentIds = Array.from({ length: count }, () => newId('pay'));

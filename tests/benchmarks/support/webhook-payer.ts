@@ -1,33 +1,20 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { orders } from './orders.ts';
+import { startForked, type Forked } from './forked.ts';
+import type { PayerProcess } from './webhook-payer-process.ts';
 
 /** Payments a second, evenly, and for how long; the merchants take turns. */
 export type Paying = { aSecond: number; durationMs: number };
 
-export type PayerOrder =
-  | { kind: 'open'; databaseUrl: string; amqpUrl: string; merchantIds: readonly string[] }
-  | ({ kind: 'pay' } & Paying);
-
-/** `committedAt`: when payments knew of each commit (`machineMs`), in the order of `paymentIds`. */
-export type Paid = { paymentIds: string[]; committedAt: number[]; seconds: number };
-
-/** Payments as far as webhooks go: each payment becomes PAID in a transaction of its own, which tells of it. */
-export type WebhookPayer = {
-  pid: number;
-  /** Answers once the last one is committed. */
-  pay(how: Paying): Promise<Paid>;
-  close(): Promise<void>;
-};
+/** Replaces the service payments: each payment becomes PAID in a transaction of its own, which writes the message. */
+export type WebhookPayer = Forked<PayerProcess>;
 
 /** @param options.databaseUrl with payments' migrations and no other relay at its outbox. */
-export async function startWebhookPayer(
-  options: Omit<Extract<PayerOrder, { kind: 'open' }>, 'kind'>,
-): Promise<WebhookPayer> {
-  const child = fork(fileURLToPath(new URL('webhook-payer-process.ts', import.meta.url)), {
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  const { ask, close } = orders<PayerOrder, Paid>(child, 'the payer');
-  await ask({ kind: 'open', ...options });
-  return { pid: child.pid ?? 0, pay: (how) => ask({ kind: 'pay', ...how }), close };
+export async function startWebhookPayer(options: {
+  databaseUrl: string;
+  amqpUrl: string;
+  merchantIds: readonly string[];
+}): Promise<WebhookPayer> {
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const payer = startForked<PayerProcess>('webhook-payer-process.ts', 'the payer', { env });
+  await payer.ask('open', options);
+  return payer;
 }

@@ -2,14 +2,16 @@ import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, buildConnector } from 'undici';
 import type { WebhookMerchant } from './webhook-merchants.ts';
-import { CONNECTIONS_PER_HOST } from './webhook-sender.ts';
 
-/** One POST as anybody would write it: signed, sent, the answer read. @throws Error for anything but a 2xx. */
+/** Connections to one host: the dispatcher's limit. */
+const CONNECTIONS_PER_HOST = 64;
+
+/** One plain POST: signed, sent, the answer read. @throws Error for anything but a 2xx. */
 export type Post = (merchant: WebhookMerchant, eventId: string, body: string) => Promise<void>;
 
 /**
- * The dispatcher's settings of undici, and none of its checks of where a host leads: every host is the receiver. Written out here,
- * so that what the dispatcher does about an attempt is compared with the least that does the job.
+ * The dispatcher's settings of undici without its checks of addresses: every host is the receiver. It does not use the dispatcher's
+ * code, so that the dispatcher is compared with the least that does the job.
  */
 export function createPost({ port, authorityFile }: { port: number; authorityFile: string }): Post {
   const connect = buildConnector({ ca: readFileSync(authorityFile), allowH2: false });

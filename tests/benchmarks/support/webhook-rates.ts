@@ -8,7 +8,8 @@ import { postmasterOf, walPosition } from './postgres.ts';
 import type { Contender, Measurement } from './rounds.ts';
 import { insertEvents, release, type WebhookMerchant } from './webhook-merchants.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
-import { startWebhookSender, type SenderKind } from './webhook-sender.ts';
+import { startForked } from './forked.ts';
+import type { SenderKind, WebhookSender } from './webhook-sender-process.ts';
 
 /** `handshakes`: TLS handshakes that the receiver saw meanwhile. */
 export type RateMeasurement = Measurement & { handshakes: number };
@@ -19,7 +20,7 @@ type Sending = {
   /** Makes events due; none is sent yet. */
   add(events: number): Promise<void>;
   send(): Promise<void>;
-  /** Once all of them are on record as delivered: when that was so (`machineMs`). */
+  /** @returns when all of them were stored as delivered (`machineMs`). */
   finish(): Promise<number>;
 };
 
@@ -50,8 +51,8 @@ export async function startRates(
 }
 
 /**
- * From the first event's arrival until the last one is on record as delivered. How soon a sender notices that there is work is no part of it: events of
- * a running system come with a message, or a notification, that wakes it.
+ * From the first event's arrival until the last is stored as delivered. The time until a sender notices the work is left out: in a
+ * running system a message or a notification wakes it.
  * @throws Error when an event came twice.
  */
 async function measure(
@@ -61,12 +62,12 @@ async function measure(
 ): Promise<RateMeasurement> {
   await sending.add(events);
   await tidy(adminUrl);
-  await receiver.forget();
+  await receiver.ask('forget');
   const walBefore = await walPosition(adminUrl);
   const own = { ...counters, sender: () => cpuUsOf(sending.pid) };
   const { result, cpuUs } = await withCpu(own, async () => {
     await sending.send();
-    const received = await receiver.until(events);
+    const received = await receiver.ask('until', events);
     return { ...received, seconds: ((await sending.finish()) - received.firstAt) / 1000 };
   });
   const { repeated, seconds, handshakes } = result;
@@ -75,7 +76,7 @@ async function measure(
   return { units: events, rate: events / seconds, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuUs, walBytes, handshakes };
 }
 
-/** What adding left behind is no part of anybody's run. */
+/** Cleans up after adding, so that it does not slow the run. */
 async function tidy(adminUrl: string): Promise<void> {
   for (const database of ['webhooks', 'graphile_worker', 'pg_boss']) {
     const db = new pg.Client({ connectionString: addressOf(adminUrl, { database }) });
@@ -105,8 +106,15 @@ async function otherSender({ adminUrl, receiver, merchants, onEnd }: Parts, kind
   const database = kind.replace('-', '_');
   await createDatabase(adminUrl, database);
   const databaseUrl = addressOf(adminUrl, { database });
-  const sender = await startWebhookSender({ sender: kind, merchants, databaseUrl, receiver });
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const sender: WebhookSender = startForked('webhook-sender-process.ts', kind, { env });
   onEnd(() => sender.close());
-  const { pid, add, send, finish } = sender;
-  return { name: kind, pid, add, send, finish };
+  const { port, authorityFile } = receiver;
+  await sender.ask('open', { kind, merchants, databaseUrl, receiver: { port, authorityFile } });
+  return {
+    ...{ name: kind, pid: sender.pid },
+    add: (events) => sender.ask('add', events),
+    send: () => sender.ask('send'),
+    finish: () => sender.ask('finish'),
+  };
 }

@@ -3,73 +3,68 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { machineMs } from './machine-clock.ts';
-import { serve } from './orders.ts';
-import type { Answering, Received, ReceiverOrder } from './webhook-receiver.ts';
+import { serve } from './forked.ts';
 
 /**
- * Merchants who believe everything: no signature is looked at, because what a receiver does is no part of what is measured. One
- * certificate is good for all hosts, so a handshake costs it no look-up.
+ * Merchants who accept everything: no signature is checked, because what a receiver does is not measured. One certificate is valid
+ * for all hosts, so a handshake needs no look-up.
  */
+
+/** How a host answers: never, or after this many milliseconds. */
+type Answering = 'never' | number;
 
 const ANSWER = Buffer.from('ok');
 const HEADERS = { 'content-length': ANSWER.length };
 const LOOK_EVERY_MS = 2;
+const PATIENCE_MS = 600_000;
 
 const answering = new Map<string, Answering>();
-/** Of hosts that never answer: they do, when their host is told to. */
+/** Of hosts that never answer, until their host is told to answer. */
 const heldBack = new Map<string, ServerResponse[]>();
+/** When each event came first (`machineMs`), since the last `forget`. */
 let arrivals = new Map<string, number>();
-let received = nothing(0);
+/** `repeated`: POSTs of events that had come before. `firstAt`: when the first event came. `handshakes`: of TLS. */
+let received = { repeated: 0, firstAt: Number.NaN, handshakes: 0 };
 let server: Server | null = null;
 
-serve<ReceiverOrder, Received>(async (order) => {
-  switch (order.kind) {
-    case 'open':
-      received = nothing(await open(order));
-      return received;
-    case 'forget':
-      arrivals = new Map();
-      received = nothing(received.port);
-      return received;
-    case 'answer':
-      answering.set(order.host, order.how);
-      if (order.how !== 'never') letGo(order.host);
-      return received;
-    case 'arrivals':
-      return { ...received, arrivals };
-    case 'until':
-      return until(order);
-  }
+const handlers = serve({
+  open,
+  forget() {
+    arrivals = new Map();
+    received = { repeated: 0, firstAt: Number.NaN, handshakes: 0 };
+  },
+  /** Waits for this many different events. @throws Error saying how many there are, when they don't come in time. */
+  async until(events: number) {
+    const deadline = machineMs() + PATIENCE_MS;
+    while (arrivals.size < events) {
+      if (machineMs() > deadline) throw new Error(`${arrivals.size} of ${events} events came`);
+      await delay(LOOK_EVERY_MS);
+    }
+    return received;
+  },
+  answer(host: string, how: Answering) {
+    answering.set(host, how);
+    if (how !== 'never') letGo(host);
+  },
+  arrivals: () => arrivals,
 });
+export type ReceiverProcess = typeof handlers;
 
-function nothing(port: number): Received {
-  const never = Number.NaN;
-  return { port, events: 0, repeated: 0, firstAt: never, lastAt: never, handshakes: 0, arrivals: null };
-}
-
-async function until({ events, patienceMs }: Extract<ReceiverOrder, { kind: 'until' }>): Promise<Received> {
-  const deadline = machineMs() + patienceMs;
-  while (arrivals.size < events) {
-    if (machineMs() > deadline) throw new Error(`${arrivals.size} of ${events} events came in ${patienceMs / 1000} s`);
-    await delay(LOOK_EVERY_MS);
-  }
-  return received;
-}
-
-function open({ cert, key }: Extract<ReceiverOrder, { kind: 'open' }>): Promise<number> {
+/** @returns the port. */
+function open({ cert, key }: { cert: string; key: string }): Promise<number> {
   const opened = createServer({ cert, key, minVersion: 'TLSv1.2', keepAliveTimeout: 120_000 }, take);
   opened.on('secureConnection', () => (received.handshakes += 1));
   opened.on('tlsClientError', () => undefined);
   server = opened;
   return new Promise((resolve) => {
-    // Connections are opened hundreds at a time, and none of them may be refused.
+    // Hundreds of connections are opened at a time, and none may be refused.
     opened.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () => {
       resolve((opened.address() as AddressInfo).port);
     });
   });
 }
 
-/** An event has come when its headers are there: its sender has sent it, however long the answer takes. */
+/** An event has arrived when its headers are there, however long the answer takes. */
 function take(request: IncomingMessage, response: ServerResponse): void {
   note(String(request.headers['x-service-event-id']));
   request.resume();
@@ -96,9 +91,7 @@ function note(eventId: string): void {
   }
   const at = machineMs();
   if (arrivals.size === 0) received.firstAt = at;
-  received.lastAt = at;
   arrivals.set(eventId, at);
-  received.events = arrivals.size;
 }
 
 process.on('disconnect', () => server?.closeAllConnections());

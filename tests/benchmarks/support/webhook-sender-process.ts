@@ -4,19 +4,24 @@ import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { newId } from '@quittance/contracts/ids.ts';
 import { machineMs } from './machine-clock.ts';
-import { serve } from './orders.ts';
-import { bodyOf } from './webhook-merchants.ts';
+import { serve, type Forked } from './forked.ts';
+import { bodyOf, type WebhookMerchant } from './webhook-merchants.ts';
 import { createPost } from './webhook-post.ts';
-import { IN_FLIGHT, type SenderKind, type SenderOrder } from './webhook-sender.ts';
 
-/** What a job says. Endpoint and key are in memory here: they would be another table to ask. */
+/** `raw` sends what it has in memory and keeps no record. The others keep their jobs in PostgreSQL, as we keep deliveries. */
+export type SenderKind = 'raw' | 'graphile-worker' | 'pg-boss';
+
+/** Attempts at the same time: the dispatcher's limit. */
+const IN_FLIGHT = 1_024;
+
+/** Endpoint and key are in memory here; in a database they would be another table to read. */
 type Job = { merchant: number; eventId: string; body: string };
 type Work = (job: Job) => Promise<void>;
 
 type Sender = {
   add(jobs: Job[]): Promise<void>;
   send(): Promise<void>;
-  /** Once nothing is left: when that was so. */
+  /** @returns when nothing was left. */
   finish(): Promise<number>;
 };
 
@@ -32,24 +37,36 @@ const PG_BOSS = { localConcurrency: 4, batchSize: IN_FLIGHT / 4 };
 let sender: Sender | null = null;
 let merchants = 0;
 
-serve<SenderOrder, number>(async (order) => {
-  if (order.kind === 'open') {
+const opened = (): Sender => {
+  if (sender === null) throw new Error('nothing is open');
+  return sender;
+};
+
+const handlers = serve({
+  /** @param order.databaseUrl of an empty database, which `raw` does not use. */
+  async open(order: {
+    kind: SenderKind;
+    merchants: readonly WebhookMerchant[];
+    databaseUrl: string;
+    receiver: { port: number; authorityFile: string };
+  }) {
     const post = createPost(order.receiver);
     const work: Work = ({ merchant, eventId, body }) => post(order.merchants[merchant]!, eventId, body);
     merchants = order.merchants.length;
-    sender = order.sender === 'raw' ? raw(work) : await openQueue[order.sender](order.databaseUrl, work);
-    return 0;
-  }
-  if (sender === null) throw new Error('nothing is open');
-  if (order.kind === 'finish') return sender.finish();
-  if (order.kind === 'send') await sender.send();
-  else {
-    const jobs = Array.from({ length: order.events }, (_, number) => job(number % merchants));
+    sender = order.kind === 'raw' ? raw(work) : await openQueue[order.kind](order.databaseUrl, work);
+  },
+  /** Adds events, the merchants taking turns; nothing is sent yet. */
+  async add(events: number) {
+    const jobs = Array.from({ length: events }, (_, number) => job(number % merchants));
     for (let from = 0; from < jobs.length; from += JOBS_AT_ONCE)
-      await sender.add(jobs.slice(from, from + JOBS_AT_ONCE));
-  }
-  return 0;
+      await opened().add(jobs.slice(from, from + JOBS_AT_ONCE));
+  },
+  /** Starts sending what was added. */
+  send: () => opened().send(),
+  /** Answers when nothing is left, also on record, with the time of that (`machineMs`). */
+  finish: () => opened().finish(),
 });
+export type WebhookSender = Forked<typeof handlers>;
 
 function job(merchant: number): Job {
   const eventId = newId('evt');

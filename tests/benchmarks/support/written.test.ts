@@ -9,7 +9,7 @@ describe('the writes of two contenders', () => {
     expect(() => requireSameWrites(1000, written, { ...written, wallet: rows(62) })).not.toThrow();
   });
 
-  test('differ when one of them leaves out a row, updates another time, or writes a table that the other has not', () => {
+  test('differ when one omits a row, updates once more, or writes a table that the other does not', () => {
     const ours = { payment: rows(1000), gate: rows(0, 1000) };
     expect(() => requireSameWrites(1000, ours, { payment: rows(1000), gate: rows(0, 0) })).toThrow(
       'updated in gate: 1000 and 0',
@@ -20,7 +20,7 @@ describe('the writes of two contenders', () => {
     );
   });
 
-  test("do not differ by the relay's work, which only the product has", () => {
+  test("do not differ by the relay's work, which pgbench does not have", () => {
     const relayed = { outbox: { inserted: 1000, updated: 1000, deleted: 1000 }, sent_message: rows(1000) };
     expect(() => requireSameWrites(1000, relayed, { outbox: rows(1000) })).not.toThrow();
     expect(() => requireSameWrites(1000, relayed, { outbox: rows(0) })).toThrow('inserted in outbox');

@@ -1,13 +1,13 @@
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
 
-/** Rows that PostgreSQL has counted for one table, in all transactions that were committed. */
+/** Rows that PostgreSQL counted for each table, in all committed transactions. */
 export type Written = Record<string, { inserted: number; updated: number; deleted: number }>;
 
 /**
- * What `run` wrote into the tables of payments, by table. For a database in which nothing was created for the last ten seconds:
- * sessions report what they count that late.
- * @param run returns how many payments it created; only when all of them are reported, nothing is missing.
+ * The rows that `run` wrote into the tables of payments, by table. Nothing may be created in the ten seconds before, because sessions
+ * report their counts that late.
+ * @param run returns how many payments it created; the result is complete when all of them are reported.
  */
 export async function countWritten(adminUrl: string, run: () => Promise<number>): Promise<Written> {
   return withDatabase(adminUrl, async (db) => {
@@ -33,15 +33,15 @@ export async function countWritten(adminUrl: string, run: () => Promise<number>)
 }
 
 /**
- * What the relay writes, which only the product has: it moves each row of the outbox to the sent messages. A creation itself
- * only inserts into the outbox.
+ * Writes of the relay, which pgbench does not have: it moves each row of the outbox to the sent messages. A creation itself only inserts
+ * into the outbox.
  */
 const isOfRelay = (kind: string, table: string): boolean =>
   table === 'sent_message' || (table === 'outbox' && kind !== 'inserted');
-/** Rows for one creation. New wallets come at fixed intervals, which a run does not end with. */
+/** Rows for one creation. New wallets come at fixed intervals, and a run may end within one. */
 const TOLERANCE = 0.02;
 
-/** @throws Error naming every table into which the two did not write the same for one creation. */
+/** @throws Error naming every table with different writes for one creation. */
 export function requireSameWrites(creations: number, ours: Written, theirs: Written): void {
   const differences = Object.keys({ ...ours, ...theirs }).flatMap((table) =>
     (['inserted', 'updated', 'deleted'] as const)

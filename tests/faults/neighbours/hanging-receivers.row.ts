@@ -144,7 +144,7 @@ async function openRoad(onEnd: FaultContext['onEnd']): Promise<NoisyRoad> {
     async makeNoise(label, receivers) {
       const noisy = makeMerchants(receivers, label);
       await insertMerchants(db, noisy);
-      for (const { host } of noisy) await receiver.answer(host, 'never');
+      for (const { host } of noisy) await receiver.ask('answer', host, 'never');
       await insertEvents(db, noisy, receivers * EVENTS_EACH);
       await db.query('vacuum analyze event, delivery, lane');
     },

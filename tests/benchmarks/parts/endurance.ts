@@ -1,31 +1,33 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startTraffic, type Answered, type Traffic } from '../faults/rolling/traffic.ts';
-import { withDatabase } from '../support/database.ts';
-import type { JourneyStack } from '../support/journey-stack.ts';
-import type { Benchmark, BenchmarkContext } from './benchmark.ts';
+import { startTraffic, type Answered, type Traffic } from '../../faults/rolling/traffic.ts';
+import { withDatabase } from '../../support/database.ts';
+import type { JourneyStack } from '../../support/journey-stack.ts';
+import type { BenchmarkContext, Part } from '../benchmark.ts';
 import { enduranceAims, enduranceNotes, enduranceTables, latenciesBySample } from './endurance-tables.ts';
-import { cpuUsOfDescendants } from './support/cpu.ts';
-import { databaseClock, waitUntilHandled } from './support/drained.ts';
-import { failedOf, recover, type Recovery } from './support/endurance-recovery.ts';
-import { takeSamples, type Sample } from './support/endurance-samples.ts';
-import { benchmarkStack } from './support/stack.ts';
-import { secondsToReady } from './support/starting.ts';
+import { cpuUsOfDescendants } from '../support/cpu.ts';
+import { databaseClock, waitUntilHandled } from '../support/drained.ts';
+import { failedOf, recover, type Recovery } from '../support/endurance-recovery.ts';
+import { takeSamples, type Sample } from '../support/endurance-samples.ts';
+import { benchmarkStack } from '../support/stack.ts';
 
-/** Samples: one a minute, but at least so many, a multiple of four; a quarter of the run ends with one. `killed`: null for every service. */
+/**
+ * `samples`: the least; otherwise one a minute. A multiple of four, so that each quarter of the run ends with one. `killed`: null for
+ * every service.
+ */
 const amounts = { full: { samples: 24, killed: null }, smoke: { samples: 4, killed: 'payments' } };
 
-/** Before the machine is measured, and while it is. */
+/** Durations of the warm-up and of the measurement that chooses the number of shops. */
 const WARM_UP_MS = 10_000;
 const MEASURED_MS = 20_000;
-/** What of the machine the run is to use. */
+/** The share of the machine that the run uses. */
 const SHARE = 0.5;
-/** Enough to see what one takes; and as many as can be paid for, sixty at a time, in a block each second. */
+/** Enough to see what one shop takes; and the most that can be paid in time, with sixty payments in a block each second. */
 const FEW_SHOPS = 10;
 const MOST_SHOPS = 100;
 const SMOKE_SHOPS = 2;
 
-/** Something that was waited for, by when it came in the run; milliseconds. */
+/** When something ended in the run, and how long it took; milliseconds. */
 export type Timed = { atMs: number; ms: number };
 
 export type Steady = {
@@ -33,23 +35,22 @@ export type Steady = {
   durationMs: number;
   samples: Sample[];
   creations: Timed[];
-  /** From PAID until the event is on record as delivered. */
+  /** From PAID until the event is stored as delivered. */
   events: Timed[];
-  /** Requests that were not answered as they should be. */
+  /** Requests with a wrong answer. */
   failed: number;
 };
 export type EnduranceMeasurements = {
   steady: Steady;
   recoveries: Recovery[];
-  starts: { service: string; seconds: number }[];
 };
 
-export const benchmark: Benchmark = {
+export const endurance: Part = {
   name: 'endurance',
   on: 'stack',
   about:
-    'whether memory, open files, tables, queues and latencies stay as they are under steady traffic at half of what the machine carries, ' +
-    'and how soon each service is back after kill -9',
+    'memory, open files, tables, queues and latencies under steady traffic that uses half of the machine, compared with the first ' +
+    'quarter; how soon each service works again after kill -9',
   minutes: 60,
   async run(context) {
     const { say, scale, attempt } = context;
@@ -70,17 +71,11 @@ export const benchmark: Benchmark = {
       });
     }
     await running.traffic.stop();
-    // What is still on its way belongs to this run, and not to what is measured next.
+    // Messages in transit belong to this run, not to the next measurement.
     await attempt('handling of what was created', async () =>
       waitUntilHandled(postgresUrl, since, await countCreated(postgresUrl, since)),
     );
-    const starts: EnduranceMeasurements['starts'] = [];
-    for (const service of services) {
-      await attempt(`start of ${service.name}`, async () => {
-        starts.push({ service: service.name, seconds: await secondsToReady(service) });
-      });
-    }
-    const measured: EnduranceMeasurements = { steady, recoveries, starts };
+    const measured: EnduranceMeasurements = { steady, recoveries };
     return {
       tables: enduranceTables(measured),
       notes: enduranceNotes(measured),
@@ -128,14 +123,14 @@ async function endure(
   };
 }
 
-/** @throws Error when a service died: memory of two processes is no line. */
+/** @throws Error when a service was replaced: the memory of two processes has no trend. */
 async function requireSame(samples: readonly Sample[]): Promise<void> {
   for (const [name, { pid }] of Object.entries(samples[0]?.processes ?? {})) {
     if (samples.some(({ processes }) => processes[name]?.pid !== pid)) throw new Error(`${name} was started again`);
   }
 }
 
-/** As many shops as take half of the processor time that there is, by what a few of them take, whatever else the machine does. */
+/** The number of shops that use half of the processor time, calculated from what a few of them take. */
 async function shopsForHalf(stack: JourneyStack, say: BenchmarkContext['say']): Promise<number> {
   const traffic = await startTraffic(stack, { shops: FEW_SHOPS, paysTogether: true });
   try {
@@ -165,7 +160,7 @@ const eventsSince = (postgresUrl: string, since: Date): Promise<Timed[]> =>
     return rows;
   });
 
-/** Also those whose answer was lost with the process that gave it. */
+/** Includes payments whose answer was lost with the process that gave it. */
 const countCreated = (postgresUrl: string, since: Date): Promise<number> =>
   withDatabase(postgresUrl, async (db) => {
     const { rows } = await db.query<{ count: number }>(
@@ -175,8 +170,8 @@ const countCreated = (postgresUrl: string, since: Date): Promise<number> =>
     return rows[0]?.count ?? 0;
   });
 
-/** Latencies stand for the creations and events, of which there are tens of thousands. */
-function forFile({ steady, recoveries, starts }: EnduranceMeasurements): unknown {
+/** With latencies instead of the tens of thousands of creations and events. */
+function forFile({ steady, recoveries }: EnduranceMeasurements): unknown {
   const { shops, durationMs, failed } = steady;
-  return { shops, durationMs, failed, samples: latenciesBySample(steady), recoveries, starts };
+  return { shops, durationMs, failed, samples: latenciesBySample(steady), recoveries };
 }

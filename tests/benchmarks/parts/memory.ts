@@ -1,13 +1,12 @@
-import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
-import type { Aim, Benchmark, BenchmarkContext, Table } from './benchmark.ts';
-import { seedMerchants } from './support/creating-merchants.ts';
-import { requestsAtGateway } from './support/creators.ts';
-import { databaseClock, waitUntilHandled } from './support/drained.ts';
-import { significant } from './support/report.ts';
-import { residentMegabytes } from './support/resident.ts';
-import { spreadOf } from './support/rounds.ts';
-import { benchmarkStack } from './support/stack.ts';
-import { secondsToReady } from './support/starting.ts';
+import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+import type { Aim, BenchmarkContext, Part, Table } from '../benchmark.ts';
+import { seedMerchants } from '../support/creating-merchants.ts';
+import { requestsAtGateway } from '../support/creators.ts';
+import { databaseClock, waitUntilHandled } from '../support/drained.ts';
+import { significant } from '../support/report.ts';
+import { residentMegabytes } from '../support/resident.ts';
+import { spreadOf } from '../support/rounds.ts';
+import { benchmarkStack } from '../support/stack.ts';
 
 /** Payments that are created before memory is read again, and how often each process is started. */
 const amounts = { full: { payments: 100_000, starts: 5 }, smoke: { payments: 64, starts: 1 } };
@@ -20,27 +19,27 @@ const aimsOf = (process: string) =>
 
 type Reading = { process: string; atRest: number; afterUse: number; startSeconds: number[] };
 
-/** A stack with a process for each service, and one with all of them in one. */
-export const benchmark: Benchmark = {
+/** A stack with a process for each service, and one with all services in one process. */
+export const memory: Part = {
   name: 'memory',
   on: 'stack',
   about: 'resident memory at rest and after payments, and start to ready, of each service and of all in one process',
   parts: ['services', 'single'],
   async run(context) {
-    const { part, scale, attempt } = context;
+    const { wants, scale, attempt } = context;
     const { payments } = amounts[scale];
     const readings: Reading[] = [];
-    if (part !== 'single') {
+    if (wants('services')) {
       readings.push(...((await attempt('services', async () => read(context, await benchmarkStack(context)))) ?? []));
     }
-    // A smoke run does without a stack more: a journey has this one.
-    if (part !== 'services' && scale === 'full') {
+    // Not in a smoke run, because a journey already runs this stack.
+    if (wants('single') && scale === 'full') {
       readings.push(...((await attempt('single', () => readSingle(context))) ?? []));
     }
     return {
       tables: [tableOf(readings, payments)],
       notes: [
-        'MB are resident, with the pages of the Node program that processes on one machine share, about 50 MB of each.',
+        'MB are resident, including the pages of the Node program that processes on one machine share, about 50 MB each.',
         'After use: when every message of these payments has taken effect.',
       ],
       aims: readings.flatMap(aimed),
@@ -48,6 +47,14 @@ export const benchmark: Benchmark = {
     };
   },
 };
+
+/** Stops a process and starts it again. @returns seconds from its start until it is ready. */
+async function secondsToReady(service: JourneyStack['services'][number]): Promise<number> {
+  await service.stop();
+  const startedAt = performance.now();
+  await service.start();
+  return (performance.now() - startedAt) / 1_000;
+}
 
 async function readSingle(context: BenchmarkContext): Promise<Reading[]> {
   const stack = await journeyStack({ single: true });

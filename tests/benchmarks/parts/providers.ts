@@ -1,36 +1,43 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import { PaymentCreated } from '@quittance/contracts/messages.ts';
+import { newMessageId } from '@quittance/messaging/broker/amqp-message.ts';
+import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { withDatabase } from '../support/database.ts';
-import { startLoneService } from '../support/lone-service.ts';
-import { serviceDatabase } from '../support/service-database.ts';
-import type { Benchmark, BenchmarkContext } from './benchmark.ts';
+import { withDatabase } from '../../support/database.ts';
+import { startLoneService } from '../../support/lone-service.ts';
+import { serviceDatabase } from '../../support/service-database.ts';
+import type { BenchmarkContext, Part } from '../benchmark.ts';
 import { providerAims, providerNotes, providerTables } from './providers-tables.ts';
-import { startBackends, type Backends } from './support/backends.ts';
-import { noCounts } from './support/provider-counts.ts';
-import { startListener, type Listener } from './support/provider-listener.ts';
-import { providerNetworks, providersFile, type ProviderNetwork } from './support/provider-networks.ts';
-import { startProviders, type Providers } from './support/provider-nodes.ts';
-import { situations, type NetworkUse, type ProviderMeasurements, type Situation } from './support/provider-use.ts';
+import { startBackends, type Backends } from '../support/backends.ts';
+import { noCounts } from '../support/provider-counts.ts';
+import { startForked } from '../support/forked.ts';
+import { providerNetworks, providersFile, type ProviderNetwork } from '../support/provider-networks.ts';
+import type { Providers } from '../support/provider-nodes-process.ts';
+import { PAYEE, walletAddress } from '../support/synthetic-wallets.ts';
+import { consumeTransfers } from '../support/transfers.ts';
+import { situations, type NetworkUse, type ProviderMeasurements, type Situation } from '../support/provider-use.ts';
 
 const amounts = { full: { settleMs: 10_000, historyShare: 1 }, smoke: { settleMs: 0, historyShare: 0.02 } };
 const CAUGHT_UP_MS = 180_000;
-/** Messages about the last blocks may still be on their way. */
+/** Messages about the last blocks may still be in transit. */
 const LAST_MESSAGES_MS = 15_000;
 
-/** All networks side by side in one process of the service, on chains that grow as fast as the real ones, in real time. */
-export const benchmark: Benchmark = {
+/** All networks in one process of the service, on chains that grow as fast as the real ones, in real time. */
+export const providers: Part = {
   name: 'providers',
   on: 'backends',
   about: 'what reading real networks costs a day at a provider, and how long news of a transfer takes',
   parts: Object.keys(situations),
   async run(context) {
-    const backends = await startBackends('providers', {}, context);
-    const { part, scale } = context;
-    const all = (Object.keys(situations) as Situation[]).filter((name) => part === null || part === name);
+    const backends = await startBackends('providers', context);
+    const { wants, scale } = context;
+    const all = (Object.keys(situations) as Situation[]).filter((name) => wants(name));
     const measured: ProviderMeasurements = [];
-    // The one that has everything shows that all of them work.
+    // One situation has everything, so it is enough for a smoke run.
     for (const situation of all.filter((name) => scale === 'full' || name === 'announced')) {
       const uses = await context.attempt(situation, () => measure(situation, backends, context));
       if (uses !== undefined) measured.push({ situation, uses });
@@ -61,8 +68,8 @@ async function measureWith(
   say(`  ${title.toLowerCase()}: catching up …`);
   const { settleMs, historyShare } = amounts[scale];
   const networks = await providerNetworks(historyShare);
-  const providers = await startProviders(historyShare);
-  onEnd(() => providers.close());
+  const nodes: Providers = startForked('provider-nodes-process.ts', 'the providers', { args: [String(historyShare)] });
+  onEnd(() => nodes.close());
   const name = `providers_${situation}`;
   const database = await serviceDatabase({
     ...{ service: 'chain-watcher', adminUrl, database: name, password: 'only for a benchmark' },
@@ -71,8 +78,8 @@ async function measureWith(
   const home = join(directory, name);
   await mkdir(home, { recursive: true });
   const file = join(home, 'networks.json');
-  await writeFile(file, JSON.stringify(providersFile(networks, providers.origin, newHeads)));
-  const { chains } = await providers.order({ kind: 'state' });
+  await writeFile(file, JSON.stringify(providersFile(networks, await nodes.ask('origin'), newHeads)));
+  const chains = await nodes.ask('chains');
   const service = await startLoneService({
     ...{ name: 'chain-watcher', directory: home, databaseUrl: database.url, amqpUrl, env: { NETWORKS_FILE: file } },
   });
@@ -87,19 +94,59 @@ async function measureWith(
   await delay(settleMs);
   const seconds = minutes * 60;
   say(`  ${title.toLowerCase()}: ${Math.round(seconds)} s of ${networks.length} chains …`);
-  return count(networks, providers, listener, seconds);
+  return count(networks, nodes, listener, seconds);
+}
+
+type Listener = {
+  /** The first message about a block, and when it came, in milliseconds since 1970. */
+  arrivals: readonly { network: string; block: number; at: number }[];
+  /** Creates a payment that waits on the network for half an hour. */
+  createPayment(network: ProviderNetwork): Promise<void>;
+  close(): Promise<void>;
+};
+
+const PAYMENT_MS = 30 * 60_000;
+
+/** Replaces payments. */
+async function startListener(amqpUrl: string): Promise<Listener> {
+  const arrivals: { network: string; block: number; at: number }[] = [];
+  const broker = await consumeTransfers(
+    amqpUrl,
+    ({ network, block_number: block }, at) => void arrivals.push({ network, block, at }),
+  );
+  return {
+    arrivals,
+    async createPayment({ entry }) {
+      const merchant = newId('mer');
+      const payment: PaymentCreated = {
+        ...{ payment_id: newId('pay'), merchant_id: merchant, network: entry.id, amount: '10.5' },
+        recipient: addressFromHex(entry.family, walletAddress(PAYEE)),
+        created_at: new Date().toISOString(),
+        expires_at: new Date(Date.now() + PAYMENT_MS).toISOString(),
+      };
+      const { name, version } = PaymentCreated;
+      const headers = { version, merchant_id: merchant };
+      const properties = { messageId: newMessageId(), type: name, headers, contentType: 'application/json' };
+      const body = Buffer.from(JSON.stringify(payment));
+      const [outcome] = await broker.publish([{ exchange: EXCHANGE, routingKey: name, body, properties }]);
+      if (outcome !== 'confirmed') throw new Error(`the payment's message was not sent: ${outcome ?? ''}`);
+    },
+    close: () => broker.close(),
+  };
 }
 
 async function count(
   networks: readonly ProviderNetwork[],
-  providers: Providers,
+  nodes: Providers,
   listener: Listener,
   seconds: number,
 ): Promise<NetworkUse[]> {
-  const { chains: before } = await providers.order({ kind: 'count' });
+  const before = await nodes.ask('chains');
+  await nodes.ask('reset');
   const startedAt = performance.now();
   await delay(seconds * 1000);
-  const { counts, chains: after } = await providers.order({ kind: 'state' });
+  const counts = await nodes.ask('counts');
+  const after = await nodes.ask('chains');
   const counted = (performance.now() - startedAt) / 1000;
   const paying = networks.map((network) => payingBlocks(network, before[network.id]?.head, after[network.id]?.head));
   if (listener.arrivals.length > 0) await untilTold(listener, networks, paying);
@@ -115,14 +162,14 @@ async function count(
   });
 }
 
-/** The heights above `from` and up to `to` that have a transfer which is waited for. */
+/** The heights above `from`, up to `to`, that have a transfer to the payee. */
 function payingBlocks({ matchEvery }: ProviderNetwork, from = 0, to = 0): number[] {
   const first = (Math.floor(from / matchEvery) + 1) * matchEvery;
   const length = Math.max(0, Math.floor((to - first) / matchEvery) + 1);
   return Array.from({ length }, (_, step) => first + step * matchEvery);
 }
 
-/** Waits for the messages about the last blocks, which may be on their way; those that never come are missing in the result. */
+/** Waits for messages about the last blocks, which may be in transit; those that never arrive are missing in the result. */
 async function untilTold(
   { arrivals }: Listener,
   networks: readonly ProviderNetwork[],
@@ -135,7 +182,7 @@ async function untilTold(
   while (!areTold() && performance.now() < deadline) await delay(100);
 }
 
-/** Waits until every network has read its chain up to the height that it had before the service was started. */
+/** Waits until every network is read up to the height that its chain had before the service started. */
 const untilRead = (adminUrl: string, heights: Record<string, number>): Promise<void> =>
   withDatabase(adminUrl, (db) =>
     eventually(

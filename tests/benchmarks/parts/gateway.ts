@@ -1,19 +1,20 @@
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import type { Benchmark, BenchmarkContext } from './benchmark.ts';
-import { comparisonTable, notes, statementTable, throughputAim } from './gateway-tables.ts';
-import { baselineKinds, startBaseline } from './support/baselines.ts';
-import { cpuUsOf, cpuUsOfFamily } from './support/cpu.ts';
-import type { LoadGenerator } from './support/load.ts';
-import { measureLoad, type CpuCounters } from './support/measure.ts';
-import { interleave, type Contender, type Round } from './support/rounds.ts';
-import { postmasterOf } from './support/postgres.ts';
-import { seedPayments, type SeededPayment } from './support/seed-payments.ts';
-import { benchmarkStack } from './support/stack.ts';
-import { countStatements, type StatementCost } from './support/statements.ts';
+import type { Aim, BenchmarkContext, Part, Table } from '../benchmark.ts';
+import type { Baseline } from '../support/baseline-process.ts';
+import { cpuUsOf, cpuUsOfFamily } from '../support/cpu.ts';
+import { startForked } from '../support/forked.ts';
+import type { LoadGenerator } from '../support/load.ts';
+import { measureLoad, type CpuCounters } from '../support/measure.ts';
+import { postmasterOf } from '../support/postgres.ts';
+import { interleave, ratioOf, type Contender, type Round } from '../support/rounds.ts';
+import { seedPayments, type SeededPayment } from '../support/seed-payments.ts';
+import { benchmarkStack } from '../support/stack.ts';
+import { countStatements } from '../support/statements.ts';
+import { latencyFigures, rateOf, rateTable, statementTable, type CountedStatements } from '../support/tables.ts';
 
 /**
- * One of the `connections` shows what a lone request takes; requests that wait together share work, so the others show two sizes of
- * a crowd. The warm-up lasts until the just-in-time compilers have seen every path often enough to make their last change to it.
+ * One connection shows what a single request takes. Requests that wait at the same time share work, so the others show two sizes of
+ * a crowd. The warm-up lasts until the just-in-time compilers have optimized every path.
  */
 const amounts = {
   full: { connections: [1, 32, 128], warmUpMs: 5_000, counted: 2_000, merchants: 4_000 },
@@ -21,7 +22,10 @@ const amounts = {
 };
 type Amounts = (typeof amounts)['full'];
 
-/** A keyed read, at every server under the same path. */
+const AIM = 0.6;
+const baselines = ['express', 'express + select 1'];
+
+/** A read, under the same path at every server. */
 type Endpoint = {
   name: string;
   route: string;
@@ -44,20 +48,16 @@ const endpoints: readonly Endpoint[] = [
   },
 ];
 
-/** Where requests go, and whose CPU time they cost. */
+/** Where requests go, and which processes' CPU time they cost. */
 type Server = { name: string; origin: string; cpu: CpuCounters };
 
-export type GatewayComparison = { endpoint: string; connections: number; rounds: Round[] };
+type Comparison = { endpoint: string; connections: number; rounds: Round[] };
 
-export type StatementCount = { endpoint: string; connections: number; requests: number; costs: StatementCost[] };
-
-/**
- * Straight to the gateway's process: the edge in front of it limits what one address may ask. The baselines give answers of the same size.
- */
-export const benchmark: Benchmark = {
+/** Straight to the gateway's process, because the edge limits requests of one address. The baselines give answers of the same size. */
+export const gateway: Part = {
   name: 'gateway',
   on: 'stack',
-  about: 'keyed reads through api-gateway, payments and PostgreSQL, beside servers that only answer',
+  about: 'reads through api-gateway, payments and PostgreSQL, compared with servers that only answer',
   async run(context) {
     const { load, rounds, runMs, say, scale, attempt } = context;
     const { connections: connectionCounts, warmUpMs } = amounts[scale];
@@ -76,7 +76,7 @@ export const benchmark: Benchmark = {
       return interleave(contenders, times);
     };
 
-    const comparisons: GatewayComparison[] = [];
+    const comparisons: Comparison[] = [];
     for (const endpoint of endpoints) {
       say(`  ${endpoint.name}: warming up, then ${rounds} rounds for each number of connections …`);
       await measure(endpoint, Math.max(...connectionCounts), warmUpMs, 1);
@@ -90,7 +90,11 @@ export const benchmark: Benchmark = {
 
     return {
       tables: [...comparisons.map(comparisonTable), ...counted.map(statementTable)],
-      notes,
+      notes: [
+        'Ratios of requests/s are medians of the rounds (least–greatest). µs is CPU time for one request: of the process that answers,',
+        'of the two behind it, and of the load generator. Where they share few cores, the CPU time of a request decides; with a core for',
+        'each, that of the process that answers.',
+      ],
       aims: comparisons.filter(({ connections }) => connections > 1).map(throughputAim),
       measurements: { comparisons, counted },
     };
@@ -109,11 +113,12 @@ async function start(context: BenchmarkContext) {
   const answers = await Promise.all(
     endpoints.map(async ({ route, request }) => ({ route, body: await answerOf(stack, request(sample)) })),
   );
-  const servers: Server[] = [await gateway(stack)];
-  for (const kind of baselineKinds) {
-    const baseline = await startBaseline({ kind, answers, postgresUrl: stack.postgres_url });
+  const servers: Server[] = [await gatewayOf(stack)];
+  for (const name of baselines) {
+    const baseline = startForked<Baseline>('baseline-process.ts', name);
     onEnd(() => baseline.close());
-    servers.push({ name: kind, origin: baseline.origin, cpu: { server: () => cpuUsOf(baseline.pid) } });
+    const port = await baseline.ask('open', answers, name === 'express' ? null : stack.postgres_url);
+    servers.push({ name, origin: `http://127.0.0.1:${port}`, cpu: { server: () => cpuUsOf(baseline.pid) } });
   }
   return { stack, payments, servers };
 }
@@ -125,7 +130,7 @@ async function answerOf(stack: StackFile, { path, headers }: ReturnType<Endpoint
 }
 
 /** The gateway, and the processes that work for it. */
-async function gateway(stack: StackFile): Promise<Server> {
+async function gatewayOf(stack: StackFile): Promise<Server> {
   const pidOf = (service: 'api-gateway' | 'payments'): number => stack.services[service].replicas[0]?.pid ?? 0;
   const postmaster = await postmasterOf(stack.postgres_url);
   return {
@@ -139,26 +144,40 @@ async function gateway(stack: StackFile): Promise<Server> {
   };
 }
 
+/** The services whose statements serve these requests; the loops of the others continue meanwhile. */
+const serving = ['gateway', 'payments'];
+
 /** One after another, and many at once: a service may answer several requests with one statement. */
 async function countAll(
   load: LoadGenerator,
   stack: StackFile,
-  { connections: connectionCounts, counted }: Amounts,
-): Promise<StatementCount[]> {
-  const counts: StatementCount[] = [];
+  { connections: connectionCounts, counted: requests }: Amounts,
+): Promise<CountedStatements[]> {
+  const counts: CountedStatements[] = [];
   for (const endpoint of endpoints) {
     for (const connections of connectionCounts) {
-      let requests = 0;
-      const costs = await countStatements(stack.postgres_url, async () => {
-        const result = await load.run(targetOf('gateway', endpoint), {
-          connections,
-          durationMs: 60_000,
-          requests: counted,
-        });
-        requests = result.answered;
+      const how = { connections, durationMs: 60_000, requests };
+      const costs = await countStatements(stack.postgres_url, () => load.run(targetOf('gateway', endpoint), how));
+      counts.push({
+        title: `${endpoint.name}: SQL for one request, ${plural(connections)}`,
+        units: requests,
+        costs: costs.filter(({ service }) => serving.includes(service)),
       });
-      counts.push({ endpoint: endpoint.name, connections, requests, costs });
     }
   }
   return counts;
 }
+
+const throughputAim = ({ endpoint, connections, rounds }: Comparison): Aim => ({
+  what: `${endpoint}, ${connections} connections: requests/s to bare express`,
+  atLeast: AIM,
+  measured: ratioOf(rounds, rateOf, 'gateway', 'express'),
+});
+
+const comparisonTable = ({ endpoint, connections, rounds }: Comparison): Table =>
+  rateTable({
+    ...{ title: `${endpoint}, ${plural(connections)}`, rounds, units: 'requests', baselines },
+    ...{ figures: latencyFigures, processes: ['server', 'payments', 'postgres', 'load'] },
+  });
+
+const plural = (connections: number): string => (connections === 1 ? '1 connection' : `${connections} connections`);

@@ -1,17 +1,17 @@
-import type { Aim, Table } from './benchmark.ts';
-import { callKinds, costOf, totalCalls, type CallKind, type EndpointCounts } from './support/provider-counts.ts';
-import { situations, type NetworkUse, type ProviderMeasurements, type Situation } from './support/provider-use.ts';
-import { latenciesOf } from './support/latencies.ts';
-import { significant } from './support/report.ts';
-import { spreadOf, type Spread } from './support/rounds.ts';
+import type { Aim, Table } from '../benchmark.ts';
+import { callKinds, costOf, totalCalls, type CallKind, type EndpointCounts } from '../support/provider-counts.ts';
+import { situations, type NetworkUse, type ProviderMeasurements, type Situation } from '../support/provider-use.ts';
+import { latenciesOf } from '../support/latencies.ts';
+import { significant } from '../support/report.ts';
+import { spreadOf, type Spread } from '../support/rounds.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** Of a day at the first endpoint. `medianSeconds`: from a block's being there until the message of its transfer. */
+/** For a day at the first endpoint. `medianSeconds`: from a new block until the message of its transfer. */
 type NetworkAims = { calls?: number; requests?: number; units?: number; medianSeconds: number };
 
 /**
- * While payments wait. News may take no longer than from regular polls, one a second, where a block takes 2 s or more: half a second, four
+ * While payments wait. Where a block takes 2 s or more, news may not take longer than with one poll a second: half a second, four
  * round trips, and what a busy machine adds.
  */
 const waitingAims: Record<string, NetworkAims> = {
@@ -22,13 +22,13 @@ const waitingAims: Record<string, NetworkAims> = {
   bnb: { calls: 220_000, medianSeconds: 2.5 },
   arbitrum: { calls: 400_000, medianSeconds: 2.5 },
 };
-const CALLS_WITH_NOBODY = 5_000;
+const CALLS_WITHOUT_PAYMENTS = 5_000;
 
 export const providerNotes = [
-  'Every network has two endpoints, which answer after 40 ms and compress for who accepts that. What a day takes is what was counted, times the',
-  'share of a day. One receipt for each transfer that was told of is left out: shops have fewer. Units are those of the price lists of Alchemy',
-  '(compute units; free: 30 million a month) and Infura (credits; free: 3 million a day). MB are bodies as they travel.',
-  'News: seconds from the moment in which a block is there until the message of its transfer is in RabbitMQ.',
+  'Every network has two endpoints, which answer after 40 ms and compress for clients that accept it. Figures of a day are extrapolated',
+  'from the counted time. One receipt for each reported transfer is left out, because shops have fewer. Units are those of the price lists',
+  'of Alchemy (compute units; free: 30 million a month) and Infura (credits; free: 3 million a day). MB are bodies as transmitted.',
+  'News: seconds from a new block until the message of its transfer is in RabbitMQ.',
 ];
 
 export function providerTables(measured: ProviderMeasurements): Table[] {
@@ -48,7 +48,7 @@ function aimsOf(situation: Situation, use: NetworkUse): Aim[] {
   const aim = (what: string, figure: number, atMost: number): Aim => {
     return { what: `${situation}, ${use.id}: ${what}`, atMost, measured: { median: figure, min: figure, max: figure } };
   };
-  if (!situations[situation].payments) return [aim('calls a day', calls, CALLS_WITH_NOBODY)];
+  if (!situations[situation].payments) return [aim('calls a day', calls, CALLS_WITHOUT_PAYMENTS)];
   const aims = waitingAims[use.id];
   if (aims === undefined) return [];
   return [
@@ -79,7 +79,7 @@ function dayAt(use: NetworkUse, endpoint: 0 | 1): Day {
   };
 }
 
-/** Reading a transfer takes its receipt, by a request of its own, and these chains have far more transfers than a shop. */
+/** Each transfer costs a request for its receipt, and these chains pay far more often than a shop is paid. */
 function withoutNews({ endpoints, latenciesMs }: NetworkUse, endpoint: 0 | 1): EndpointCounts {
   const { calls, requests, ...counts } = endpoints[endpoint];
   const ofNews = Math.min(calls.receipt ?? 0, latenciesMs.length);

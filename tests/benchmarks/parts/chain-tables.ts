@@ -1,10 +1,10 @@
-import type { Aim, Table } from './benchmark.ts';
-import type { ChainComparison, ChainMeasurements, ChainNews, ChainStatements } from './chain.bench.ts';
-import type { News } from './support/chain-live.ts';
-import type { WalletMemory } from './support/chain-memory.ts';
-import { renderSpread, shortened, significant } from './support/report.ts';
-import { cpuUsPerUnit, measurementOf, ratioOf, spreadOf, type Measurement, type Spread } from './support/rounds.ts';
-import type { StatementCost } from './support/statements.ts';
+import type { Aim, Table } from '../benchmark.ts';
+import type { ChainComparison, ChainMeasurements, ChainNews } from './chain.ts';
+import type { News } from '../support/chain-live.ts';
+import type { WalletMemory } from '../support/chain-memory-process.ts';
+import { renderSpread, significant } from '../support/report.ts';
+import { cpuUsPerUnit, ratioOf, spreadOf, type Spread } from '../support/rounds.ts';
+import { namesOf, rateOf, rateTable, statementTable } from '../support/tables.ts';
 
 const AIMS = {
   readingToRaw: 0.6,
@@ -15,7 +15,6 @@ const AIMS = {
   megabytes: 150,
 };
 
-const rateOf = ({ rate }: Measurement): number => rate;
 const ratio = ({ rounds }: ChainComparison, contender: string, baseline = 'raw'): Spread =>
   ratioOf(rounds, rateOf, contender, baseline);
 
@@ -52,16 +51,16 @@ const memoryAim = (memory: WalletMemory[]): Aim => ({
 });
 
 export const chainNotes = [
-  'raw: fetch, JSON.parse, count what eth_getLogs gives, for the same blocks in the same ranges of the same node. Every reader is held to',
-  'the number of events that each range has, and the service to the number of transfers it has to store. A busy block has 151 transfers of',
-  'the token, which is a full block of Ethereum. Ratios are medians of the rounds (least–greatest). µs is CPU time for one event or block.',
-  'A scan is timed from when the service asked for the head until the last block was committed. While it catches up, what it stores is',
-  'final: each transfer is inserted, updated and told of twice. Without a broker the messages stay in the outbox; "with the relay" they',
-  'are published meanwhile. The node answers with bytes that lie ready; its CPU time says whether it was the bottleneck.',
-  'A message should be there 1.5 round trips after its block was asked for. A poll takes three: the head, the events of its block, and the',
-  'receipts of what they pay; then four statements, a commit and the broker. One less means to ask for blocks that are not known to exist,',
-  'which costs calls of a provider.',
-  'Memory is that of heap and buffers once garbage is collected; "most" was seen while loading, garbage included.',
+  'raw: fetch, JSON.parse and a count of what eth_getLogs returns, for the same ranges of blocks of the same node. Every reader must find',
+  'the events that each range has, and the service must store exactly the matching transfers. A busy block has 151 transfers of the token,',
+  'which is a full block of Ethereum. Ratios are medians of the rounds (least–greatest). µs is CPU time for one event or block.',
+  'A scan lasts from the request for the head until the last block is committed. What the service stores while it catches up is final:',
+  'each transfer is inserted, updated and announced twice. Without a broker the messages stay in the outbox; with the relay they are',
+  'published meanwhile. The node answers with bytes that are ready; its CPU time shows whether it was the bottleneck.',
+  'A message should arrive 1.5 round trips after its block was requested. A poll takes three: the head, the events of its block, and the',
+  'receipts of the paying transactions; then four statements, a commit and the broker. One less would mean requests for blocks that may',
+  'not exist, which cost calls at a provider.',
+  'Memory is that of heap and buffers after garbage collection; "most" was seen while loading, garbage included.',
 ];
 
 export function chainTables({ reading, scans, statements, memory, news }: ChainMeasurements): Table[] {
@@ -80,42 +79,15 @@ const PROCESSES = ['chain-watcher', 'postgres', 'reader', 'raw', 'node'];
 
 function comparisonTable(comparison: ChainComparison): Table {
   const { rounds, unit } = comparison;
-  const names = Object.keys(rounds[0] ?? {});
-  const processes = PROCESSES.filter((process) => names.some((name) => cpuUsPerUnit(rounds, name, process) !== null));
-  return {
-    title: `${titleOf(comparison)}: ${unit}`,
-    columns: ['', `${unit}/s`, 'to raw', ...processes.map((process) => `${process} µs`)],
-    rows: names.map((name) => [
-      name,
-      significant(spreadOf(rounds.map((round) => rateOf(measurementOf(round, name)))).median),
-      name === 'raw' ? '1' : renderSpread(ratio(comparison, name)),
-      ...processes.map((process) => significant(cpuUsPerUnit(rounds, name, process))),
-    ]),
-  };
-}
-
-function statementTable({ events, costs }: ChainStatements): Table {
-  // What ran for one event in a thousand is no part of it: loops of the service go on meanwhile.
-  const ofEvents = costs.filter(({ execUs }) => execUs >= events / 10);
-  const numbers: ((cost: StatementCost) => number)[] = [
-    ({ calls }) => calls,
-    ({ execUs }) => execUs,
-    ({ walBytes }) => walBytes,
-    ({ pages }) => pages,
-  ];
-  return {
-    title: 'SQL for one stored event',
-    columns: ['', 'statements', 'execution µs', 'WAL bytes', 'pages'],
-    rows: [
-      ...ofEvents.map((cost) => [shortened(cost.query), ...numbers.map((of) => significant(of(cost) / events))]),
-      ['all', ...numbers.map((of) => significant(ofEvents.reduce((sum, cost) => sum + of(cost), 0) / events))],
-    ],
-  };
+  const processes = PROCESSES.filter((process) =>
+    namesOf(rounds).some((name) => cpuUsPerUnit(rounds, name, process) !== null),
+  );
+  return rateTable({ title: titleOf(comparison), rounds, units: unit, baselines: ['raw'], processes });
 }
 
 const totalOf = ({ waited, told }: News): number => waited + told;
 
-/** The wait for the next poll is left out: it is half the poll interval by its nature, and a few blocks only measure it badly. */
+/** Without the wait for the next poll, which is always half the poll interval, and which few blocks measure badly. */
 function inRoundTrips({ news, roundTripMs }: ChainNews): Spread {
   const { median, min, max } = spreadOf(news.map(({ told }) => told));
   return { median: median / roundTripMs, min: min / roundTripMs, max: max / roundTripMs };
