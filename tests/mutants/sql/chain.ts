@@ -47,7 +47,7 @@ export const chain: SqlMutants[] = [
         noticedBy: 'the version grows across the blocks that held a transfer',
       },
       {
-        breaks: 'a transfer to a wallet that nobody watches any more is taken',
+        breaks: 'a transfer to a wallet that is no longer watched is accepted',
         before: `(watch.state <> 'ended' or watch.ended_through > to_timestamp(time))`,
         after: `(watch.state <> 'ended' or watch.ended_through is not null)`,
         noticedBy: 'a transfer from before the end of a watch is taken, one from after it is not',
@@ -77,7 +77,7 @@ export const chain: SqlMutants[] = [
         noticedBy: 'that need two endpoints are not confirmed by depth alone',
       },
       {
-        breaks: 'a reorg takes back the block below it as well',
+        breaks: 'a reorg also retracts the block below it',
         before: 'where network = $1 and block_number > $2 and phase = any($3)',
         after: 'where network = $1 and block_number >= $2 and phase = any($3)',
         noticedBy: 'are retracted newest first, and only above the height',
@@ -89,25 +89,25 @@ export const chain: SqlMutants[] = [
     tests: 'services/chain-watcher/test/store-readings.int.test.ts',
     mutants: [
       {
-        breaks: 'a transfer that is read again counts as read first then',
+        breaks: 'a transfer that is read again gets a new first reading',
         before: 'coalesce(before.first_seen_at, now())',
         after: 'coalesce(now(), before.first_seen_at)',
         noticedBy: 'is the earliest, in whatever block and way it is read again',
       },
       {
-        breaks: 'a first reading that was not live becomes so',
+        breaks: 'a first reading that was not live becomes live',
         before: 'coalesce(before.live, is_live)',
         after: 'coalesce(before.live, false) or is_live',
         noticedBy: 'does not become live later, even if an earlier release stored one for each block',
       },
       {
-        breaks: 'the end of a window belongs to it',
+        breaks: 'the end of a window is inside it',
         before: 'where least(block_timestamp, made_by) < closes',
         after: 'where least(block_timestamp, made_by) <= closes',
         noticedBy: 'whose end is that second',
       },
       {
-        breaks: 'a block whose time is behind does not count as read inside the window',
+        breaks: 'a transfer read in time in a block with a lagging timestamp is outside the window',
         before: 'case when live then first_seen_at else',
         after: 'case when not live then first_seen_at else',
         noticedBy: 'that begins before a lagging block was read',

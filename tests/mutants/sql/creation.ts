@@ -9,7 +9,7 @@ export const creation: SqlMutants[] = [
     tests: test('creation'),
     mutants: [
       {
-        breaks: 'a clock that is set back puts a payment before the one that was in its slot',
+        breaks: 'after the clock is set back, a payment is before the earlier one in its slot',
         before: 'p.created_at >= present',
         after: 'false',
         tests: test('creation-clock'),
@@ -23,27 +23,27 @@ export const creation: SqlMutants[] = [
         noticedBy: 'is replayed to the byte',
       },
       {
-        breaks: 'a key is taken after its 30 days',
+        breaks: 'a key is still used after its 30 days',
         before: `interval '30 days'`,
         after: `interval '31 days'`,
         tests: test('replies'),
         noticedBy: 'the key is free: it makes a new payment',
       },
       {
-        breaks: 'created_at is when the transaction began, not when the gate was free',
+        breaks: 'created_at is the start of the transaction, not the time when the gate was free',
         before: `date_trunc('milliseconds', clock_timestamp());`,
         after: `date_trunc('milliseconds', now());`,
         tests: test('creation-midnight.long'),
         noticedBy: 'a creation that started before midnight and got its gate after it',
       },
       {
-        breaks: 'an amount that an unfinished payment has is free',
+        breaks: 'the amount of an unfinished payment is free',
         before: 'when slot.taken then null',
         after: '',
         noticedBy: 'that is taken is refused again under the same key',
       },
       {
-        breaks: 'a plain payment waits beside unique amounts of its price',
+        breaks: 'a plain payment waits next to unique amounts of its price',
         before: 'when q.amount_units % 10000 = 0',
         after: 'when false',
         tests: test('unique-amount'),
@@ -76,7 +76,7 @@ export const creation: SqlMutants[] = [
         noticedBy: 'a merchant that is refused the slot on an unbound wallet does not keep the wallet',
       },
       {
-        breaks: 'a merchant that is refused the slot has used one of its package',
+        breaks: 'a merchant that is refused the slot has used one payment of its package',
         before: 'from done where gate.merchant_id = done.merchant_id',
         after: 'from new as done where gate.merchant_id = done.merchant_id',
         tests: test('creation-races.long'),

@@ -9,7 +9,7 @@ export const messages: SqlMutants[] = [
     tests: test('outbox'),
     mutants: [
       {
-        breaks: 'a relay releases what another one has claimed since',
+        breaks: 'a relay releases messages that another relay has claimed since',
         before: `set claimed_by = null, claimed_until = '-infinity' where message_id = any($1::uuid[]) and claimed_by = $2`,
         after: `set claimed_by = null, claimed_until = '-infinity' where message_id = any($1::uuid[]) and $2 <> ''`,
         noticedBy: 'is its own: a row that another one has claimed since keeps its lease',
@@ -21,7 +21,7 @@ export const messages: SqlMutants[] = [
         noticedBy: 'a row whose lease runs is left to its relay',
       },
       {
-        breaks: 'a message id that waits already fails the transaction',
+        breaks: 'a message id that already waits fails the transaction',
         before: `
        on conflict (message_id) do nothing
        returning message_id, created_at`,
@@ -30,20 +30,20 @@ export const messages: SqlMutants[] = [
         noticedBy: 'of many messages sent together one whose id waits already is left out',
       },
       {
-        breaks: 'messages of one statement have one time',
+        breaks: 'messages of one statement have the same time',
         before: `time + position * interval '1 microsecond' as written_at`,
         after: 'time as written_at',
         noticedBy: 'many messages sent together are published in their order',
       },
       {
-        breaks: 'what is refused is published again and again',
+        breaks: 'a refused message is published again without growing pauses',
         before: '$3 * 2 ^ least(refusals, 20)',
         after: '$3 * 2 ^ 0',
         tests: test('neighbours'),
         noticedBy: 'messages that a queue refuses wait alone, with growing pauses',
       },
       {
-        breaks: 'a relay ends the lease of another one',
+        breaks: 'a relay ends the lease of another relay',
         before: `not_before = now() + make_interval(secs => least($4, $3 * 2 ^ least(refusals, 20)) * (0.5 + random() / 2))
      where message_id = any($1::uuid[]) and claimed_by = $2`,
         after: `not_before = now() + make_interval(secs => least($4, $3 * 2 ^ least(refusals, 20)) * (0.5 + random() / 2))
@@ -87,13 +87,13 @@ export const messages: SqlMutants[] = [
     tests: test('consumer'),
     mutants: [
       {
-        breaks: 'a message takes effect each time it comes',
+        breaks: 'a message takes effect each time it is delivered',
         before: 'on conflict (handler, message_id) do nothing',
         after: 'on conflict (handler, message_id) do update set received_at = now()',
         noticedBy: 'two messages with one id have one effect',
       },
       {
-        breaks: 'two consumers with the same messages wait for each other in a circle',
+        breaks: 'two consumers with the same messages deadlock',
         before: ' order by id\n',
         after: '\n',
         tests: test('inbox'),

@@ -22,7 +22,7 @@ export const payments: SqlMutants[] = [
         noticedBy: 'keeps an early transfer for the old payment and a later one for the new',
       },
       {
-        breaks: 'the payment before the newest one is not looked at: its late customer pays the newest',
+        breaks: 'the payment before the newest is ignored: its late customer pays the newest',
         before: 'where place <= 2 or is_recent)',
         after: 'where place <= 1)',
         noticedBy: 'shares money that came within five seconds of its creation with the one before it',
@@ -35,7 +35,7 @@ export const payments: SqlMutants[] = [
         noticedBy: 'is never before the creation, also when the database’s clock has stepped back since',
       },
       {
-        breaks: 'money is not for an older payment where many newer ones are on the wallet',
+        breaks: 'money does not match an older payment if the wallet has many newer ones',
         before: `amount_units >= asked.units and \${isUnfinishedSql}
              order by amount_units limit`,
         after: `amount_units >= asked.units and \${isUnfinishedSql}
@@ -63,7 +63,7 @@ export const payments: SqlMutants[] = [
         noticedBy: 'when a later one has a later one: after a reorganisation it was read in another block',
       },
       {
-        breaks: 'an earlier first reading is not taken from a later message',
+        breaks: 'an earlier first reading in a later message is ignored',
         before: "first_seen_at = least(${readingOf('transfer.')}, excluded.first_seen_at)",
         after: "first_seen_at = ${readingOf('transfer.')}",
         tests: test('known-before'),
@@ -77,7 +77,7 @@ export const payments: SqlMutants[] = [
         noticedBy: 'by a message that does not say when: then it is known since it came',
       },
       {
-        breaks: 'nobody is notified of what a review is the first to tell of',
+        breaks: 'no notice is sent for money that a review reports first',
         before: `\${newReading}, false
 `,
         after: `\${newReading}, true
@@ -93,28 +93,28 @@ export const payments: SqlMutants[] = [
         noticedBy: 'is counted again when one of them is paid by other money',
       },
       {
-        breaks: 'where one candidate is left of several, nobody is named',
+        breaks: 'the last of several candidates is not named',
         before: 'related_payment_id = case when cardinality(remaining) = 1 then remaining[1] end',
         after: 'related_payment_id = null',
         tests: test('candidates'),
         noticedBy: 'is counted again when one of them is paid by other money',
       },
       {
-        breaks: 'money that may be for others as well is not counted in the notice of the expiry',
+        breaks: 'money with several candidates is not counted in the notice of the expiry',
         before: `where candidates @> array[asked.payment_id] and match_status = 'unmatched') as t`,
         after: `where false) as t`,
         tests: test('unmatched-notices'),
         noticedBy: 'is counted in the notice of the expiry, whatever it lacks',
       },
       {
-        breaks: 'money that came after the end is never explained',
+        breaks: 'money that came after the expiry is never explained',
         before: "and block_timestamp >= payment.expires_at - $2 * interval '1 ms'",
         after: "and block_timestamp < payment.expires_at - $2 * interval '1 ms'",
         tests: test('unmatched-notices'),
         noticedBy: 'as late when its payment expires, and not before',
       },
       {
-        breaks: 'a transfer that another transaction has written fails the batch',
+        breaks: 'a transfer that another transaction wrote fails the batch',
         before: `
       on conflict (\${idColumns}) do nothing`,
         after: '',
@@ -122,14 +122,14 @@ export const payments: SqlMutants[] = [
         noticedBy: 'a transfer that another transaction adds for another wallet is decided about again',
       },
       {
-        breaks: 'a transfer that pays something pays the payment that is free again, too',
+        breaks: 'a transfer that pays one payment also pays another that became unpaid',
         before: 'and amount_units = $3 and ${paysNothingSql}',
         after: 'and amount_units = $3',
         tests: test('settlement-batches'),
         noticedBy: 'however transfers are put together, each payment has one transfer',
       },
       {
-        breaks: 'who comes first for a payment that is free again',
+        breaks: 'the wrong transfer pays a payment that became unpaid',
         before: `order by phase = 'seen', block_number, transaction_event_index`,
         after: `order by phase <> 'seen', block_number, transaction_event_index`,
         tests: test('settlement-batches'),
@@ -142,7 +142,7 @@ export const payments: SqlMutants[] = [
     tests: test('expiry'),
     mutants: [
       {
-        breaks: 'a payment is claimed before the chain is scanned so far',
+        breaks: 'a payment is claimed before the chain is scanned up to its expiry',
         before: 'expires_at <= least(now(), $4) and',
         after: 'expires_at <= coalesce(now(), $4) and',
         noticedBy: 'is not claimed while the chain is not scanned so far',
@@ -154,13 +154,13 @@ export const payments: SqlMutants[] = [
         noticedBy: 'is paid when only the message that confirmed its transfer was lost',
       },
       {
-        breaks: 'a payment that fails alone is tried as often as before',
+        breaks: 'a payment that fails alone is retried without growing pauses',
         before: 'least($3, $2 * 2 ^ least(coalesce(expiry_failures, 0), 20))',
         after: 'least($3, $2 * 2 ^ 0)',
         noticedBy: 'about which every question fails pauses alone, longer each time',
       },
       {
-        breaks: 'how long a payment has failed is never forgotten',
+        breaks: 'the failures of a payment are never reset',
         before: `interval '1 millisecond', expiry_failures = null where`,
         after: `interval '1 millisecond' where`,
         noticedBy: 'about which every question fails pauses alone, longer each time',
@@ -172,7 +172,7 @@ export const payments: SqlMutants[] = [
     tests: test('unread-networks'),
     mutants: [
       {
-        breaks: 'a payment on a network that nobody reads expires as soon as its time is over',
+        breaks: 'a payment on a disabled network expires immediately at its time',
         before: `expires_at < now() - interval '\${UNREAD_GRACE}'`,
         after: 'expires_at < now()',
         noticedBy: 'a payment on a network that is no longer enabled expires a day after its time',
@@ -190,13 +190,13 @@ export const payments: SqlMutants[] = [
     tests: test('candidates'),
     mutants: [
       {
-        breaks: 'a merchant is told of another merchant’s payments',
+        breaks: 'the notice of a merchant names payments of another merchant',
         before: 'join payment p on p.payment_id = c.id and p.merchant_id = gate.merchant_id order by nearness',
         after: 'join payment p on p.payment_id = c.id order by nearness',
         noticedBy: 'notifies each with its own payment, and that another merchant has one',
       },
       {
-        breaks: 'a merchant is not told that another merchant has a candidate',
+        breaks: 'the notice of a merchant omits that another merchant has a candidate',
         before: 'and p.merchant_id <> gate.merchant_id)',
         after: 'and p.merchant_id <> p.merchant_id)',
         noticedBy: 'notifies each with its own payment, and that another merchant has one',

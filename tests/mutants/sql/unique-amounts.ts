@@ -9,7 +9,7 @@ export const uniqueAmounts: SqlMutants[] = [
     tests: test('unique-amount'),
     mutants: [
       {
-        breaks: 'the bare price and unique amounts of it are given at one moment',
+        breaks: 'the bare price and a unique amount of it are given at the same time',
         before: `if not pg_try_advisory_xact_lock_shared(price_lock(on_network, to_recipient, price_units)) then return 0; end if;`,
         after: '',
         noticedBy: 'never wait together',
@@ -27,7 +27,7 @@ export const uniqueAmounts: SqlMutants[] = [
     tests: test('unique-amount-choice'),
     mutants: [
       {
-        breaks: 'a unique amount beside a payment of the bare price',
+        breaks: 'a unique amount is given next to a payment of the bare price',
         before: `amount_units between price_units and price_units
                                        and`,
         after: 'false and',
@@ -52,13 +52,13 @@ export const uniqueAmounts: SqlMutants[] = [
         noticedBy: 'is any of those that are free',
       },
       {
-        breaks: 'an amount rests for two days',
+        breaks: 'a used amount is free only after two days',
         before: `expires_at) > now() - interval '24 hours'`,
         after: `expires_at) > now() - interval '48 hours'`,
         noticedBy: 'expired a little more than 24 hours ago',
       },
       {
-        breaks: 'an amount does not rest',
+        breaks: 'a used amount is free immediately',
         before: `expires_at) > now() - interval '24 hours'`,
         after: 'expires_at) > now()',
         noticedBy: 'expired a little less than 24 hours ago',
@@ -70,43 +70,43 @@ export const uniqueAmounts: SqlMutants[] = [
         noticedBy: 'was given twice, the last time yesterday',
       },
       {
-        breaks: 'money that was accepted late lets the amount be given again',
+        breaks: 'an amount whose money was accepted late is given again',
         before: 'paid_at > least(expires_at, cancelled_at)',
         after: 'false',
         noticedBy: 'was accepted today for a payment from before the last one',
       },
       {
-        breaks: 'an amount with four decimals to which one that waits is rounded',
+        breaks: 'an amount with four decimals to which a waiting one is rounded is given',
         before: 'between units - 50 and units + 99',
         after: 'between units and units + 99',
         noticedBy: 'waits fifty millionths below',
       },
       {
-        breaks: 'an amount with four decimals to which one that waits is cut',
+        breaks: 'an amount with four decimals to which a waiting one is cut is given',
         before: 'between units - 50 and units + 99',
         after: 'between units - 50 and units + 98',
         noticedBy: 'waits ninety-nine millionths above',
       },
       {
-        breaks: 'six decimals are cut to one that waits',
+        breaks: 'an amount with six decimals is given that is cut to a waiting one',
         before: 'half / 2 <> all (steps) and',
         after: '',
         noticedBy: 'is neither cut nor rounded to one that waits',
       },
       {
-        breaks: 'six decimals are rounded to one that waits',
+        breaks: 'an amount with six decimals is given that is rounded to a waiting one',
         before: 'and (half + 1) / 2 <> all (steps)',
         after: '',
         noticedBy: 'is neither cut nor rounded to one that waits',
       },
       {
-        breaks: 'the next cent is not one that waits',
+        breaks: 'a waiting payment of the next cent is ignored',
         before: 'generate_series(1, 100) as step offset 0',
         after: 'generate_series(1, 99) as step offset 0',
         noticedBy: 'is not rounded to the next cent',
       },
       {
-        breaks: 'not every amount with six decimals is looked at',
+        breaks: 'not every amount with six decimals is tried',
         before: '7919 *',
         after: '50 *',
         noticedBy: 'is found if it is the only one that is free',

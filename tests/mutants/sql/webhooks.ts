@@ -35,25 +35,25 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'counts an expired lease as an interruption, not as an attempt',
       },
       {
-        breaks: 'what is in flight already takes no place',
+        breaks: 'deliveries in flight take no place',
         before: '- coalesce((in_flight -> l.merchant_id)::integer, 0) as room',
         after: '- 0 as room',
         noticedBy: 'leases no more of a lane than its limit in flight',
       },
       {
-        breaks: 'one more of a lane than there is room for',
+        breaks: 'a lane gets one delivery more than it has room for',
         before: 'limit l.room',
         after: 'limit l.room + 1',
         noticedBy: 'leases no more of a lane than its limit in flight',
       },
       {
-        breaks: 'a lane with a backlog is claimed no more',
+        breaks: 'a lane with a backlog is no longer claimed',
         before: 'case when r.pause > 0 or r.may_have_more then r.not_before',
         after: 'case when r.pause > 0 then r.not_before',
         noticedBy: 'reaches other lanes while one has a long backlog',
       },
       {
-        breaks: 'a lane whose events are due later is claimed no more',
+        breaks: 'a lane whose events are due later is no longer claimed',
         before: 'when head.at is not null then greatest(head.at, r.not_before) end',
         after: 'end',
         noticedBy: 'leases due deliveries to one claimer only, for 45 seconds',
@@ -73,7 +73,7 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'shares its room among its lanes',
       },
       {
-        breaks: 'a lane is put off before another process could reach its host',
+        breaks: 'a lane is delayed before another process can reach its host',
         before: `l.next_due_at <= now() - interval '1.5 seconds'`,
         after: 'l.next_due_at <= now()',
         tests: test('lane-circuit'),
@@ -95,14 +95,14 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'is probed with one event, by one process',
       },
       {
-        breaks: 'a circuit that recovers is open all at once',
+        breaks: 'a recovering circuit allows all attempts immediately',
         before: 'least(lane.most, l.recovery_limit)',
         after: 'lane.most',
         tests: test('lane-circuit'),
         noticedBy: 'closes slowly: one, two, four, eight concurrent attempts',
       },
       {
-        breaks: 'a probe under way is not written down',
+        breaks: 'a probe in progress is not stored',
         before: `when r.is_probed then 'half_open' else l.circuit_state end`,
         after: 'when r.is_probed then l.circuit_state else l.circuit_state end',
         tests: test('lane-circuit'),
@@ -116,7 +116,7 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'find free places with any notices in flight',
       },
       {
-        breaks: 'notices go before the PAID events of their merchant',
+        breaks: 'notices are sent before the PAID events of their merchant',
         before: ') then 1 else 0 end) as pause',
         after: ') then 0 else 0 end) as pause',
         tests: test('notice'),
@@ -136,7 +136,7 @@ export const webhooks: SqlMutants[] = [
     tests: test('claim'),
     mutants: [
       {
-        breaks: 'the failure of a process whose lease has lapsed counts',
+        breaks: 'a failure counts after its lease has expired',
         before: 'else d.lease_id = o.lease_id and d.status = any(before_failed) end',
         after: 'else d.status = any(before_failed) end',
         noticedBy: 'counts a failure only under its own lease',
@@ -160,13 +160,13 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'makes a failure due again after its delay, and fails the event after the last one',
       },
       {
-        breaks: 'a retry is due at once',
+        breaks: 'a retry is due immediately',
         before: 'then now() + make_interval(secs => o.retry_delay_seconds) end',
         after: 'and o.retry_delay_seconds is not null then now() end',
         noticedBy: 'makes a failure due again after its delay, and fails the event after the last one',
       },
       {
-        breaks: 'a settlement that is repeated fails',
+        breaks: 'a repeated settlement fails',
         before: `
   on conflict do nothing;`,
         after: ';',
@@ -180,14 +180,14 @@ export const webhooks: SqlMutants[] = [
         noticedBy: "opens, and the lane's other events use no attempts",
       },
       {
-        breaks: 'a circuit opens for failures of a moment',
+        breaks: 'a circuit opens after failures within seconds',
         before: '(failing_since <= now() - make_interval(secs => open_after_seconds)',
         after: '(failing_since <= now()',
         tests: test('lane-circuit'),
         noticedBy: 'stays closed if all failures came within a few seconds',
       },
       {
-        breaks: 'very many failures of a moment do not open a circuit',
+        breaks: 'very many failures within seconds do not open a circuit',
         before: '>= 10 * open_after',
         after: '>= 20 * open_after',
         tests: test('lane-circuit'),
@@ -208,7 +208,7 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'is probed with one event, by one process, and opens for twice as long',
       },
       {
-        breaks: 'a circuit is open for ever longer',
+        breaks: 'a circuit stays open for an unlimited time',
         before: 'least(longest_open_seconds, 2 ^ least(times_opened, 20))',
         after: '2 ^ least(times_opened, 20)',
         tests: test('lane-circuit'),
@@ -222,14 +222,14 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'closes slowly: one, two, four, eight concurrent attempts',
       },
       {
-        breaks: 'a success does not end a row of failures',
+        breaks: 'a success does not reset the count of failures',
         before: 'failures = case when after.has_success then 0',
         after: 'failures = case when after.has_success then after.failures',
         tests: test('lane-circuit'),
         noticedBy: 'stays closed while some attempts succeed',
       },
       {
-        breaks: 'a lane whose circuit has opened is due at once',
+        breaks: 'a lane whose circuit has opened is due immediately',
         before: 'next_due_at = case when after.opens then after.new_open_until',
         after: 'next_due_at = case when after.opens then now()',
         tests: test('lane-circuit'),
@@ -261,7 +261,7 @@ export const webhooks: SqlMutants[] = [
         noticedBy: 'is also refused if it had failed before',
       },
       {
-        breaks: 'a notice in flight is taken back',
+        breaks: 'a notice in flight is withdrawn',
         before: 'and (d.lease_id is null or d.next_attempt_at <= now())',
         after: '',
         noticedBy: 'is due once the notice',
@@ -273,7 +273,7 @@ export const webhooks: SqlMutants[] = [
     tests: test('order-races'),
     mutants: [
       {
-        breaks: 'PAID and a notice that are stored at once do not see each other',
+        breaks: 'PAID and a notice that are stored at the same time do not see each other',
         before: 'perform pg_advisory_xact_lock(k.key)',
         after: 'perform k.key',
         noticedBy: 'PAID and a notice are stored',
