@@ -4,6 +4,7 @@ import type { DescribedEvent, OwnEvent } from '@quittance/contracts/http/webhook
 import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { closedNames } from './closed-names.ts';
 import { startNameServer, type NameServer, type Zone } from './name-server.ts';
 import { startTrap, type Trap } from './trap.ts';
 import { startWorld, type World } from './world.ts';
@@ -11,10 +12,16 @@ import { startWorld, type World } from './world.ts';
 const outside: Zone = { a: ['8.8.8.8'] };
 const inside: Zone = { a: ['127.0.0.1'], aaaa: ['0:0:0:0:0:0:0:1'] };
 
+/** Names that lead to no public address, or do not exist. */
+const closed = Object.entries(closedNames)
+  .filter(([, { zone }]) => typeof zone !== 'string' || zone === 'NXDOMAIN')
+  .map(([name]) => name);
+
 const zones: Record<string, Zone> = {
+  ...Object.fromEntries(closed.map((name) => [name, closedNames[name]!.zone])),
   'hooks.io': outside,
-  'alias.io': { cname: ['one.io', 'two.io'], a: ['8.8.8.8'] },
-  'cut.io': { a: ['8.8.8.8'], truncated: true },
+  'public-alias.io': { cname: ['one.io', 'two.io'], a: ['8.8.8.8'] },
+  'cut-public.io': { a: ['8.8.8.8'], truncated: true },
   'half-silent.io': { a: ['8.8.8.8'], silentFor: 'aaaa' },
   'inside.io': inside,
   'mixed.io': { a: ['8.8.8.8'], aaaa: ['0:0:0:0:0:0:0:1'] },
@@ -48,22 +55,21 @@ const putUntilKnown = (url: string, merchantId = newId('mer')) =>
   world.callUntilServed('PUT', `/merchants/${merchantId}/webhook`, { url });
 
 describe('PUT resolves the host name', () => {
-  test.each(['hooks.io', 'alias.io', 'cut.io', 'half-silent.io'])('200 for %s', async (name) => {
+  test.each(['hooks.io', 'public-alias.io', 'cut-public.io', 'half-silent.io'])('200 for %s', async (name) => {
     expect(await putUntilKnown(`https://${name}/`)).toMatchObject({ status: 200 });
   });
 
-  test.each(['inside.io', 'mixed.io', 'inside-alias.io', 'mapped.io', 'empty.io', 'unknown.io'])(
-    '422 for %s, without telling whether it exists or where it leads',
-    async (name) => {
-      expect(await putUntilKnown(`https://${name}/`)).toEqual({
-        status: 422,
-        body: {
-          detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
-          code: 'invalid_request',
-        },
-      });
-    },
-  );
+  test.each([
+    ...new Set(['inside.io', 'mixed.io', 'inside-alias.io', 'mapped.io', 'empty.io', 'unknown.io', ...closed]),
+  ])('422 for %s, without telling whether it exists or where it leads', async (name) => {
+    expect(await putUntilKnown(`https://${name}/`)).toEqual({
+      status: 422,
+      body: {
+        detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
+        code: 'invalid_request',
+      },
+    });
+  });
 
   test.each(['failing.io', 'refused.io', 'silent.io'])('503 for %s, which cannot be resolved', async (name) => {
     const merchantId = newId('mer');
@@ -104,6 +110,9 @@ describe('an attempt resolves the name again', () => {
 
   test.each<[string, Zone, string]>([
     ['leads inside', inside, 'blocked_address'],
+    ['leads to a private network', { a: ['10.0.0.7'], ttl: 0 }, 'blocked_address'],
+    ['leads to the metadata of a cloud', { a: ['169.254.169.254'], ttl: 0 }, 'blocked_address'],
+    ['has a mapped address', { aaaa: ['0:0:0:0:0:ffff:7f00:1'], ttl: 0 }, 'blocked_address'],
     ['has one private address more', { a: ['8.8.8.8', '127.0.0.1'] }, 'blocked_address'],
     ['is another name for this machine', { cname: 'localhost', a: ['127.0.0.1'], ttl: 0 }, 'blocked_address'],
     ['is gone', 'NXDOMAIN', 'dns_error'],
