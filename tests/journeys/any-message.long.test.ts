@@ -10,56 +10,18 @@ import { damaged, type Json } from '@quittance/testkit/damaged.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
+import { examples as validBodies } from '../../packages/messaging/asyncapi/examples.ts';
 import { residentMegabytes } from '../benchmarks/support/resident.ts';
 import { send } from '../support/http.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 
-const hex = (length: number): string => '0123456789abcdef'.repeat(6).slice(0, length);
-const [merchant_id, payment_id] = [`mer_${hex(32)}`, `pay_${hex(32)}`];
-const transaction_id = hex(64);
-const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
-const at = '2026-11-01T12:00:00.000Z';
-const later = '2026-11-01T12:30:00.000Z';
-
-/** One valid body of each message. */
-const bodies: Record<string, { [name: string]: Json }> = {
-  PaymentCreated: {
-    ...{ payment_id, merchant_id, network: 'local', recipient: wallet },
-    ...{ amount: '10.5', created_at: at, expires_at: later },
-  },
-  PaymentClosed: { payment_id, merchant_id, network: 'local', recipient: wallet, status: 'EXPIRED', closed_at: later },
-  PaymentPaid: {
-    ...{ payment_id, merchant_id, expected_amount: '10.5', transaction_id, transaction_event_index: 3 },
-    ...{ description: 'Two coffees', paid_at: later, order_id: 'o 1', metadata: { a: 'b' }, requested_amount: '10' },
-  },
-  NoticeRaised: {
-    ...{
-      merchant_id,
-      event_type: 'transfer.unmatched',
-      payment_id,
-      expected_amount: '10.5',
-      description: 'Two coffees',
-    },
-    ...{ transaction_id, transaction_event_index: 3, order_id: 'o 1', metadata: { a: 'b' }, requested_amount: '10' },
-    transfer: { amount: '10', reason: 'underpaid', network: 'local', merchant_wallet: wallet, block_timestamp: at },
-  },
-  MerchantRegistered: {
-    ...{ merchant_id, name: 'Shop', access_type: 'beta', total_limit: 10, daily_limit: 5 },
-    ...{ beta_duration_days: 20, registered_at: at },
-  },
-  MerchantStatusChanged: { merchant_id, status: 'blocked', status_version: 2, changed_at: at },
-  AccessChanged: {
-    ...{ merchant_id, policy_version: 2, access_type: 'beta', account_active: true, creation_paused: false },
-    ...{ beta_duration_days: 20, beta_started_at: at, beta_expires_at: later, total_limit: 10, daily_limit: null },
-    ...{ package_number: 1, changed_at: at },
-  },
-  WebhookConfigured: { merchant_id, configured_at: at, events: ['PAID', 'EXPIRED'], version: 3 },
-  TransferObserved: {
-    ...{ merchant_id, network: 'local', transaction_id, transaction_event_index: 3, block_number: 7 },
-    ...{ block_hash: `0x${hex(64)}`, block_timestamp: at, from: wallet, to: wallet, amount_units: '10500000' },
-    ...{ decimals: 6, phase: 'confirmed', version: 1, confirmations: 3, confirmations_required: 2 },
-  },
-};
+/** One valid body of each message, about a network that the stack has. */
+const bodies: Record<string, { [name: string]: Json }> = Object.fromEntries(
+  Object.entries<{ [name: string]: Json }>(validBodies).map(([name, body]) => [
+    name,
+    'network' in body ? { ...body, network: 'local' } : body,
+  ]),
+);
 
 /** Values that the schemas allow and no column can hold. The first such message was retried again and again. */
 const notStorable: [name: string, change: { [name: string]: Json }][] = [
