@@ -1,11 +1,18 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { type Lease, type OutboxRow, advanceBounds, claimMessages } from './store.ts';
+import { type OutboxRow, advanceBounds, claimMessages } from './store.ts';
 
 /** A message that was just sent is searched among those that became due this recently. */
 const RECENT_SECONDS = 2;
 
-/** Which rows of one name a relay claims next, and from where. */
-export function createClaims(pool: Pool, name: string, { lease, limit }: { lease: Lease; limit: number }) {
+/**
+ * Which rows of one name a relay claims next, and from where.
+ * @param options.limit the maximum number of rows in one claim.
+ */
+export function createClaims(
+  pool: Pool,
+  name: string,
+  { relayId, leaseSeconds, limit }: { relayId: string; leaseSeconds: number; limit: number },
+) {
   /** See Bound; null until the outbox was read. */
   let since: string | null = null;
   let wanted: 'nothing' | 'recent' | 'all' = 'nothing';
@@ -42,7 +49,7 @@ export function createClaims(pool: Pool, name: string, { lease, limit }: { lease
       const isWhole = wanted === 'all';
       wanted = 'nothing';
       const rows = await claimMessages(pool, {
-        ...{ name, since, limit, relayId: lease.relayId, leaseSeconds: lease.seconds },
+        ...{ name, since, limit, relayId, leaseSeconds },
         writtenWithin: isWhole ? null : RECENT_SECONDS,
       });
       isBehind = rows.length === limit || (isWhole && (await isNextWindowBehind()));

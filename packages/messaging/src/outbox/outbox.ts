@@ -65,9 +65,8 @@ export function createOutbox(options: {
   const sendAll: Outbox['sendAll'] = async (tx, message, messages) => {
     if (messages.length === 0) return;
     const rows = messages.map(({ payload, ...options }) => composeMessage(message, payload, options));
-    const handOver = relay.offer(message.name, rows.length);
-    const written = await insertMessages(tx, rows, handOver?.lease);
-    tx.afterCommit(() => (handOver === null ? relay.wake(message.name) : handOver.publish(written)));
+    await insertMessages(tx, rows);
+    tx.afterCommit(() => relay.wake(message.name));
   };
   return {
     send: (tx, message, payload, options) => sendAll(tx, message, [{ payload, ...options }]),

@@ -1,7 +1,7 @@
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import { bindings } from '../broker/topology.ts';
 import { startCleaning } from '../schema/cleaning.ts';
-import { createSender, type HandOver, type Sender, type SenderOptions } from './sender.ts';
+import { createSender, type Sender, type SenderOptions } from './sender.ts';
 import { sentMessageRetention, advanceBounds, boundsOfAll, outboxBacklog } from './store.ts';
 
 /** Counting the backlog scans it, so it is not done at every poll. */
@@ -14,8 +14,6 @@ const WHOLE_SHARE = 50;
 export type Relay = {
   /** Looks for messages of this name that were committed just now. */
   wake(name: string): void;
-  /** For messages of this name that are about to be written: null when any relay may claim them. */
-  offer(name: string, count: number): HandOver | null;
   /** Finishes the batches in flight. */
   close(): Promise<void>;
 };
@@ -55,7 +53,6 @@ export function startRelay(options: SenderOptions): Relay {
   const loops = [poll, whole, startBacklogGauges(options, senders), startCleaning(options, cleaning)];
   return {
     wake: (name) => senderOf(name).wake('recent'),
-    offer: (name, count) => senderOf(name).offer(count),
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));
       await Promise.all(Array.from(senders.values(), (sender) => sender.close()));

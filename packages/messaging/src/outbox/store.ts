@@ -22,45 +22,25 @@ const columns = ['message_id', 'name', 'version', 'merchant_id', 'body', 'reques
 /** Enough that round trips no longer matter, and few enough for any statement timeout. */
 const ROWS_PER_STATEMENT = 2_000;
 
-/** A relay that publishes rows without claiming them, because they are written under its lease. */
-export type Lease = { relayId: string; seconds: number };
-
 /**
  * Writes messages in this order: each row's time is a microsecond after that of the row before. Writing a row takes longer than that, so
  * the next message written is still later. A message id that is still in the outbox is the same message: it is not written again.
- * @param lease of the relay that publishes them; null for rows that any relay may claim.
- * @returns the rows that were written, in this order.
  */
-export async function insertMessages(
-  tx: Queryable,
-  rows: readonly NewOutboxRow[],
-  lease: Lease | null = null,
-): Promise<OutboxRow[]> {
-  const written: OutboxRow[] = [];
+export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
     const part = rows.slice(start, start + ROWS_PER_STATEMENT);
-    const { rows: times } = await tx.query<Pick<OutboxRow, 'message_id' | 'created_at'>>(
+    await tx.query(
       `with present as materialized (select clock_timestamp() as time)
-       insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent, created_at, not_before,
-         claimed_by, claimed_until)
-       select message_id, name, version, merchant_id, body, request_id, traceparent, written_at, written_at,
-         $8, coalesce(time + make_interval(secs => $9), '-infinity')
+       insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent, created_at, not_before)
+       select message_id, name, version, merchant_id, body, request_id, traceparent, written_at, written_at
        from present, unnest($1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[])
          with ordinality as message(message_id, name, version, merchant_id, body, request_id, traceparent, position),
          lateral (select time + position * interval '1 microsecond' as written_at) as row
        order by position
-       on conflict (message_id) do nothing
-       returning message_id, created_at`,
-      [...columns.map((name) => part.map((row) => row[name])), lease?.relayId ?? null, lease?.seconds ?? null],
+       on conflict (message_id) do nothing`,
+      columns.map((name) => part.map((row) => row[name])),
     );
-    const writtenAt = new Map(times.map((row) => [row.message_id, row.created_at]));
-    for (const row of part) {
-      const createdAt = writtenAt.get(row.message_id);
-      if (createdAt !== undefined) written.push({ ...row, created_at: createdAt });
-      writtenAt.delete(row.message_id);
-    }
   }
-  return written;
 }
 
 /**
@@ -162,14 +142,6 @@ export async function claimMessages(
     [claim.name, claim.since, claim.writtenWithin, WINDOW_SECONDS, claim.limit, claim.relayId, claim.leaseSeconds],
   );
   return rows;
-}
-
-/** Ends the lease of rows that this relay does not publish, so that any relay may claim them now. */
-export async function releaseMessages(pool: Pool, relayId: string, messageIds: readonly string[]): Promise<void> {
-  await pool.query(
-    `update outbox set claimed_by = null, claimed_until = '-infinity' where message_id = any($1::uuid[]) and claimed_by = $2`,
-    [messageIds, relayId],
-  );
 }
 
 /** A message waits at most the longest pause once its queue accepts it again. */
