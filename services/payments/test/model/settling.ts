@@ -6,7 +6,7 @@ import { REACH } from './other-services.ts';
 import { moneyOf, notifyOfPayment, notifyOfTransfers, takeBackChecking } from './notifying.ts';
 import { timestamp, sendMessage } from './steps.ts';
 import { takeIn } from './taking-in.ts';
-import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
+import { isUnfinished, type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
 import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
 /** Records news about transfers, all of it before anything is decided. */
@@ -205,11 +205,15 @@ export function settleAfterEnd(model: Model, payment: ModelPayment): void {
   notifyOfTransfers(model);
 }
 
-/** Transfers that were undecided until something in this slot ended or was paid. */
+/**
+ * Transfers that were undecided until something in this slot ended or was paid. Money that came in time for a payment that has ended is
+ * decided again when it is confirmed, and not when another payment ends.
+ */
 const waitingFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
   [...model.ledger.values()].filter(({ waitsFor }) => {
     const awaited = waitsFor === null ? undefined : model.payments.get(waitsFor);
-    return awaited !== undefined && slotOf(model, payment).includes(awaited);
+    if (awaited === undefined || !slotOf(model, payment).includes(awaited)) return false;
+    return awaited === payment || isUnfinished(awaited);
   });
 
 /** Money that may be for several payments is not for one that has other money; but it keeps the last one. */
