@@ -101,12 +101,6 @@ test('of many messages sent together one whose id waits already is left out, and
   expect(await outboxSize(world)).toBe(2);
 });
 
-/** Refuses every update of an outbox row after its insertion. */
-const refuseUpdates = () =>
-  world.pool.query(`
-    create or replace function refuse_update() returns trigger language plpgsql as $$ begin raise 'claimed'; end $$;
-    create trigger refuse_update before update on outbox for each row execute function refuse_update()`);
-
 test('a sender with spacing sends immediately, then only after the spacing, and another relay sends what it leaves', async () => {
   const { pool, broker, metrics } = world;
   const outbox = world.outbox();
