@@ -868,7 +868,7 @@ export interface components {
         KeyId: string;
         /** @description Your merchant id. */
         MerchantId: string;
-        /** @description Whatever you want to find beside the payment, at most 20 members and 4,096 bytes as JSON. Names have 1 to 40 letters, digits, `_`, `.` and `-`, and are not `__proto__`, `constructor` or `prototype`; values have at most 500 characters, and not U+0000. Only you see it. Put no personal data in it. */
+        /** @description Your own names and values, at most 20 of them and 4,096 bytes as JSON. A name has 1 to 40 letters, digits, `_`, `.` and `-`, and is not `__proto__`, `constructor` or `prototype`. A value is text of at most 500 characters without U+0000. Only you can read it. Do not include personal data. */
         Metadata: {
             [key: string]: string;
         };
@@ -882,11 +882,11 @@ export interface components {
         };
         /** @description A payment. */
         Payment: {
-            /** @description What has to be sent, to the last digit. As you sent it, or the unique amount that you asked for. */
+            /** @description The exact amount to send: the amount you sent, or the unique amount that replaces it. */
             amount: components["schemas"]["Amount"];
-            /** @description When you cancelled it, else null. A payment that was paid after all keeps it. */
+            /** @description When you cancelled it, or null. It stays if the payment is paid later. */
             cancelled_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it was created. The window for the transfer begins here; the time of its block counts, not when we saw it. */
+            /** @description When the payment was created, and its payment window begins. The time of the block decides whether a transfer is in the window, not the time at which we saw it. */
             created_at: components["schemas"]["Timestamp"];
             /**
              * @description Always USDT.
@@ -895,35 +895,35 @@ export interface components {
             currency: "USDT";
             /** @description Your text, in Unicode NFC. */
             description: string;
-            /** @description When the window ends. */
+            /** @description When the payment window ends. */
             expires_at: components["schemas"]["Timestamp"];
-            /** @description Your wallet; an EVM address with its EIP-55 checksum. */
+            /** @description The address that receives the money; an EVM address with its EIP-55 checksum. */
             merchant_wallet: components["schemas"]["Wallet"];
-            /** @description As you sent it; an empty object without one. */
+            /** @description As you sent it; an empty object if you sent none. */
             metadata: components["schemas"]["Metadata"];
-            /** @description The network on which the transfer is awaited. */
+            /** @description The network on which the customer pays. */
             network: string;
-            /** @description Your own name for the order, as you sent it, else null. */
+            /** @description Your id for the order, as you sent it, or null. */
             order_id: string | null;
-            /** @description When it became `PAID`, else null. */
+            /** @description When it became `PAID`, or null. */
             paid_at: components["schemas"]["Timestamp"] | null;
             payment_id: components["schemas"]["PaymentId"];
             /**
              * Format: uri
-             * @description The checkout link for your customer. Its last segment is the public token. It shows this payment and can change nothing.
+             * @description The checkout page for your customer. The last segment of the URL is the public token, which can only read this payment.
              */
             payment_url: string;
-            /** @description What your customer can read out to you to name this payment. The page shows it. Letters are capitals; I, L, O and U are not among them. */
+            /** @description A short name of the payment that your customer can read out to you. The checkout page shows it. It has digits and capital letters without I, L, O and U. */
             reference: string;
-            /** @description The amount, as you sent it. */
+            /** @description The amount that you sent. */
             requested_amount: components["schemas"]["Amount"];
             /**
              * Format: uri
-             * @description Where the page leads back to, as you sent it, else null.
+             * @description The link back to your shop, as you sent it, or null.
              */
             return_url: string | null;
             status: components["schemas"]["PaymentStatus"];
-            /** @description The transfer that pays it, there in `CHECKING` and `PAID`, else null. In `CHECKING` it may be null for a moment, just when the chain takes that transfer back. */
+            /** @description The transfer that pays it, in `CHECKING` and `PAID`; otherwise null. In `CHECKING` it may briefly be null, if a reorganisation of the chain removes the transfer. */
             transaction: components["schemas"]["PaymentTransaction"] | null;
         } & components["schemas"]["PaymentByStatus"];
         /** @description Which of the fields of a payment are null in which status. */
@@ -952,32 +952,32 @@ export interface components {
             status: "CANCELLED";
             transaction: null;
         };
-        /** @description What you ask for. Other fields than these are refused. */
+        /** @description The payment to create. Unknown fields are refused. */
         PaymentCreation: {
-            /** @description How much, in USDT: decimal text above zero, at most 12 digits before the point and 6 after it, no sign, no exponent, no leading zeros. Only a transfer of exactly this amount pays the payment. */
+            /** @description The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after it, without sign, exponent or leading zeros. Only a transfer of exactly this amount pays the payment. */
             amount: string;
-            /** @description Shown to your customer and repeated in the event: 1 to 500 characters in Unicode NFC, without control characters and without characters that reorder text. Everybody with the link sees it, so put in neither personal data nor secrets. */
+            /** @description Shown on the checkout page and repeated in events: 1 to 500 characters in Unicode NFC, without control characters and characters that reorder text. Anyone with the link can read it: do not include personal data or secrets. */
             description: string;
-            /** @description For how many seconds the payment waits for its money. Without it, the installation's default; its bounds are the installation's, as a rule 300 and 86,400. */
+            /** @description How many seconds the payment waits for its transfer. If omitted, the default of the installation applies. The installation also sets the minimum and the maximum, usually 300 and 86,400. */
             expires_in?: number;
-            /** @description Your address. An EVM address is all lowercase, all uppercase or carries its EIP-55 checksum, and comes back with it. The zero address and the USDT contract are refused, and so is a kind of address for which this installation watches no network. */
+            /** @description The address that receives the money. An EVM address must be all lowercase, all uppercase, or have a valid EIP-55 checksum; responses have the checksum. The zero address, the USDT contract, and addresses of networks that this installation does not watch are rejected. */
             merchant_wallet: string;
             metadata?: components["schemas"]["Metadata"];
-            /** @description On which network the money comes. Without it, the address decides; for an EVM address it is the installation's default. */
+            /** @description The network on which the customer pays. If omitted, it follows from the address; for an EVM address it is the installation's default network. */
             network?: string;
-            /** @description Your own name for the order, 1 to 128 printable ASCII characters. It need not be unique. Only you see it: it is in the payment and in its event, and neither on the page nor in the public status. */
+            /** @description Your id for the order: 1 to 128 printable ASCII characters, not necessarily unique. Only you can read it, in the payment and its events; it is not on the checkout page or in the public status. */
             order_id?: string;
             /**
              * Format: uri
-             * @description Where the page leads your customer back to, in every state of the payment: an absolute `https:` URL of at most 2,000 characters without credentials, white space, control characters and backslashes. We never fetch it. Where this installation is itself reached by `http:`, `http://localhost` and `http://127.0.0.1` are allowed too.
+             * @description The link back to your shop, which the checkout page shows in every state of the payment: an absolute `https:` URL of at most 2,000 characters, without credentials, white space, control characters and backslashes. We never fetch it. An installation that is itself reached by `http:` also accepts `http://localhost` and `http://127.0.0.1`.
              */
             return_url?: string;
             /**
-             * @description Lets many customers pay the same price to the same address at the same time. The service adds less than 0.01 USDT, never nothing: `amount` is then what your customer has to send, with four decimals, or six when the 99 amounts with four are used up, and `requested_amount` is what you sent. Your `amount` may have at most two decimals here.
+             * @description Lets several customers pay the same price to the same address at the same time. The service adds less than 0.01 USDT, and never zero. `amount` is then what your customer must send, with four decimals, or six if all 99 amounts with four are in use; `requested_amount` is what you sent. The `amount` that you send may have at most two decimals.
              *
-             *     An amount that was given rests for 24 hours after its payment has ended, without exception, so that late money does not pay the next customer. Abandoned carts therefore use up amounts: keep `expires_in` short, cancel payments that nobody will pay, or use more wallets. When no amount is free the creation is 409.
+             *     An amount is not used again until 24 hours after its payment ended, so that a late transfer does not pay the next customer's payment. Abandoned carts therefore use up amounts: keep `expires_in` short, cancel payments that nobody will pay, or use more wallets. If no amount is free, the answer is 409.
              *
-             *     Do not mix payments with and without `unique_amount` on one address: while one kind is unfinished for a price, creating the other is 409. A customer who leaves out the last digits has paid too little, and pays no other payment.
+             *     Do not mix payments with and without `unique_amount` on one address: while a payment of one kind is unfinished, a payment of the other kind for the same price is refused with 409. A customer who omits the last digits has paid too little, and pays no other payment.
              * @default false
              */
             unique_amount?: boolean;
@@ -1005,9 +1005,9 @@ export interface components {
             /** @description Newest first, at most 100. */
             unmatched_transfers: components["schemas"]["UnmatchedTransfer"][];
             /**
-             * @description What may keep money from being noticed or used.
-             *     - `wallet_blacklisted`: the token's issuer has frozen this wallet, so what arrives cannot be sent on. The page tells the customer not to pay.
-             *     - `network_unreadable`: the network cannot be read at the moment. Transfers are noticed later; nothing is lost.
+             * @description Problems that delay or block the money.
+             *     - `wallet_blacklisted`: the issuer of the token has frozen this wallet, so money that arrives cannot be sent on. The checkout page tells the customer not to pay.
+             *     - `network_unreadable`: the network cannot be read at the moment. Transfers are noticed later, and none is lost.
              */
             warnings: ("wallet_blacklisted" | "network_unreadable")[];
         } & components["schemas"]["PaymentByStatus"];
@@ -1036,21 +1036,21 @@ export interface components {
         PaymentStatus: "PENDING" | "CHECKING" | "PAID" | "EXPIRED" | "CANCELLED";
         /** @description The transfer that pays a payment. */
         PaymentTransaction: {
-            /** @description Whether it pays because somebody accepted it, and not by its amount and time. */
+            /** @description Whether a person accepted it. False if its amount and time decided. */
             accepted: boolean;
-            /** @description How much it carried, in USDT, without trailing zeros. Another amount than the payment's only where it was accepted. */
+            /** @description The amount transferred, in USDT, without trailing zeros. It differs from the amount of the payment only if the transfer was accepted. */
             amount: string;
-            /** @description The block it is in. */
+            /** @description The block that contains it. */
             block_number: number;
-            /** @description When the chain says that this block was made. */
+            /** @description The timestamp of that block. */
             block_timestamp: components["schemas"]["Timestamp"];
-            /** @description How many blocks confirm it, as far as is known now; as fresh in lists as in the details. */
+            /** @description The number of blocks that confirm it, as far as known now. */
             confirmations: number;
-            /** @description How many are wanted on this network. */
+            /** @description The number of confirmations that this network requires. */
             confirmations_required: number;
             transaction_event_index: components["schemas"]["TransactionEventIndex"];
             transaction_id: components["schemas"]["TransactionId"];
-            /** @description What is missing until the payment is `PAID`. `confirmations`: more blocks. `finality`: it has its confirmations, and the network itself has yet to call its block final, which large amounts wait for, and on some networks all. `second_endpoint`: so large an amount must be shown by a second node as well. Null once it is `PAID`, or nothing is missing any more. */
+            /** @description What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network must declare the block final, which is required for large amounts, and on some networks for all. `second_endpoint`: a second node must report a transfer of such a large amount. Null if the payment is `PAID`, or if nothing is missing. */
             waiting_for: ("confirmations" | "finality" | "second_endpoint") | null;
         };
         /** @description What customers see of your account. */
@@ -1061,7 +1061,7 @@ export interface components {
         ProfileChange: {
             display_name: components["schemas"]["DisplayName"];
         };
-        /** @description What the public token shows, and nothing else. No transaction, whatever the status: it would show the payer's address to anyone with the link. */
+        /** @description Everything that the public token shows. It never has the transaction, which would show the address of the payer to anyone with the link. */
         PublicPayment: {
             amount: components["schemas"]["Payment"]["amount"];
             currency: components["schemas"]["Payment"]["currency"];
@@ -1138,21 +1138,21 @@ export interface components {
              */
             reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | "ambiguous" | null;
         };
-        /** @description A transfer to the wallet that may be for this payment and does not pay it. Ask the customer whether it is theirs, and then accept it, send the money back, or leave it. */
+        /** @description A transfer to the wallet that may be for this payment but does not pay it. Ask the customer whether they sent it; then accept it, send the money back, or leave it. */
         UnmatchedTransfer: {
-            /** @description How much came, in USDT. */
+            /** @description The amount transferred, in USDT. */
             amount: string;
             /** @description The time of its block. */
             block_timestamp: components["schemas"]["Timestamp"];
-            /** @description How many payments of the wallet it may be for, this one included. From 2 on, accepting it needs `confirm_candidates`. */
+            /** @description The number of payments that it may be for, including this one. If it is 2 or more, accepting the transfer requires `confirm_candidates`. */
             candidate_count: number;
             /**
-             * @description - `underpaid`, `overpaid`: less or more than this payment's amount.
-             *     - `late`: the exact amount, outside this payment's time, usually after it expired.
-             *     - `after_cancel`: the exact amount, after you cancelled.
-             *     - `duplicate`: another transfer pays this payment already, or is about to.
-             *     - `ambiguous`: the exact amount, and by its time it may be for this payment or for another one of the same amount. It pays neither by itself.
-             *     - `paid_another`: it paid a later payment of the same amount, and came within an hour after this one ended. It cannot be accepted for this payment; it is listed because its sender may be this payment's customer.
+             * @description - `underpaid`, `overpaid`: less or more than the amount of this payment.
+             *     - `late`: the exact amount, but outside the time of this payment, usually after it expired.
+             *     - `after_cancel`: the exact amount, after you cancelled the payment.
+             *     - `duplicate`: another transfer pays this payment, or is about to.
+             *     - `ambiguous`: the exact amount, but its time fits this payment and others of the same amount. It pays none of them by itself.
+             *     - `paid_another`: it paid a later payment of the same amount, and arrived within an hour after this one ended. It cannot be accepted for this payment. It is listed because its sender may be the customer of this payment.
              * @enum {string}
              */
             reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | "ambiguous" | "paid_another";
@@ -1205,7 +1205,7 @@ export interface components {
             /** @description As you sent it. */
             order_id?: string;
             payment_id: components["schemas"]["PaymentId"];
-            /** @description What you asked for, as you sent it, where `expected_amount` is a unique amount. */
+            /** @description The amount that you sent, if `expected_amount` is a unique amount. */
             requested_amount?: components["schemas"]["Amount"];
             /**
              * @description The payment's status.
@@ -1243,7 +1243,7 @@ export interface components {
             order_id?: string;
             /** @description Null, like `expected_amount` and `description`, for a transfer that may be for several payments or for none. */
             payment_id: components["schemas"]["PaymentId"] | null;
-            /** @description What you asked for, as you sent it, where `expected_amount` is a unique amount. */
+            /** @description The amount that you sent, if `expected_amount` is a unique amount. */
             requested_amount?: components["schemas"]["Amount"];
             /**
              * @description The payment's status, or `UNMATCHED`.
@@ -1621,7 +1621,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["PayloadTooLarge"];
-            /** @description The name cannot be shown, or the body is not what it should be. */
+            /** @description The name has no visible character, or the body is invalid. */
             422: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1763,7 +1763,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What became of it. */
+            /** @description The result. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1999,7 +1999,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What came of the attempt. */
+            /** @description The result of the attempt. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2159,7 +2159,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccessError"];
                 };
             };
-            /** @description The payment cannot be created as things stand. */
+            /** @description The payment cannot be created in the current state. */
             409: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];

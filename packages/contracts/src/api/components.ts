@@ -38,7 +38,7 @@ export const components: Record<string, object> = {
   },
   PublicPayment: {
     description:
-      "What the public token shows, and nothing else. No transaction, whatever the status: it would show the payer's address to anyone with the link.",
+      'Everything that the public token shows. It never has the transaction, which would show the address of the payer to anyone with the link.',
     type: 'object',
     required: publicFields,
     properties: byReference(publicFields),
@@ -49,7 +49,7 @@ export const components: Record<string, object> = {
 export const eventProperties: Record<string, object> = {
   ...optionParts(eventNames, 'inEvents'),
   requested_amount: {
-    description: 'What you asked for, as you sent it, where `expected_amount` is a unique amount.',
+    description: 'The amount that you sent, if `expected_amount` is a unique amount.',
     $ref: '#/components/schemas/Amount',
   },
 };

@@ -22,24 +22,24 @@ export type OptionRules = {
 export const required = {
   amount: {
     description:
-      'How much, in USDT: decimal text above zero, at most 12 digits before the point and 6 after it, no ' +
-      'sign, no exponent, no leading zeros. Only a transfer of exactly this amount pays the payment.',
+      'The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after ' +
+      'it, without sign, exponent or leading zeros. Only a transfer of exactly this amount pays the payment.',
     type: 'string',
     pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,6})?$',
   },
   merchant_wallet: {
     description:
-      'Your address. An EVM address is all lowercase, all uppercase or carries its EIP-55 checksum, and ' +
-      'comes back with it. The zero address and the USDT contract are refused, and so is a kind of address ' +
-      'for which this installation watches no network.',
+      'The address that receives the money. An EVM address must be all lowercase, all uppercase, or have a ' +
+      'valid EIP-55 checksum; responses have the checksum. The zero address, the USDT contract, and addresses ' +
+      'of networks that this installation does not watch are rejected.',
     type: 'string',
     pattern: '^(0x[0-9A-Fa-f]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$',
   },
   description: {
     description:
-      'Shown to your customer and repeated in the event: 1 to 500 characters in Unicode NFC, without ' +
-      'control characters and without characters that reorder text. Everybody with the link sees it, so ' +
-      'put in neither personal data nor secrets.',
+      'Shown on the checkout page and repeated in events: 1 to 500 characters in Unicode NFC, without ' +
+      'control characters and characters that reorder text. Anyone with the link can read it: do not include ' +
+      'personal data or secrets.',
     type: 'string',
     minLength: 1,
   },
@@ -47,8 +47,8 @@ export const required = {
 
 export const network = {
   description:
-    'On which network the money comes. Without it, the address decides; for an EVM address it is the ' +
-    "installation's default.",
+    'The network on which the customer pays. If omitted, it follows from the address; for an EVM address it ' +
+    "is the installation's default network.",
   type: 'string',
   pattern: '^[a-z][a-z0-9-]{0,31}$',
 } as const;
@@ -56,10 +56,9 @@ export const network = {
 /** The merchant's own names and values. */
 export const metadata = {
   description:
-    'Whatever you want to find beside the payment, at most 20 members and 4,096 bytes as JSON. Names ' +
-    'have 1 to 40 letters, digits, `_`, `.` and `-`, and are not `__proto__`, `constructor` or ' +
-    '`prototype`; values have at most 500 characters, and not U+0000. Only you see it. Put no personal ' +
-    'data in it.',
+    'Your own names and values, at most 20 of them and 4,096 bytes as JSON. A name has 1 to 40 letters, ' +
+    'digits, `_`, `.` and `-`, and is not `__proto__`, `constructor` or `prototype`. A value is text of at ' +
+    'most 500 characters without U+0000. Only you can read it. Do not include personal data.',
   type: 'object',
   maxProperties: 20,
   propertyNames: { pattern: '^(?!(__proto__|constructor|prototype)$)[A-Za-z0-9_.-]{1,40}$' },
@@ -96,15 +95,15 @@ export const options = {
   order_id: {
     asked: {
       description:
-        'Your own name for the order, 1 to 128 printable ASCII characters. It need not be unique. Only you ' +
-        'see it: it is in the payment and in its event, and neither on the page nor in the public status.',
+        'Your id for the order: 1 to 128 printable ASCII characters, not necessarily unique. Only you can read ' +
+        'it, in the payment and its events; it is not on the checkout page or in the public status.',
       type: 'string',
       pattern: '^[\\x20-\\x7e]{1,128}$',
     },
     wire: { type: 'string', minLength: 1, maxLength: 128 },
     column: 'text',
     shown: {
-      description: 'Your own name for the order, as you sent it, else null.',
+      description: 'Your id for the order, as you sent it, or null.',
       type: ['string', 'null'],
       pattern: '^[\\x20-\\x7e]{1,128}$',
     },
@@ -115,7 +114,7 @@ export const options = {
     asked: { $ref: '#/components/schemas/Metadata' },
     wire: { type: 'object', additionalProperties: { type: 'string' } },
     column: 'jsonb',
-    shown: { description: 'As you sent it; an empty object without one.', $ref: '#/components/schemas/Metadata' },
+    shown: { description: 'As you sent it; an empty object if you sent none.', $ref: '#/components/schemas/Metadata' },
     absent: {},
     inEvents: { $ref: '#/components/schemas/Metadata' },
     isDefault: (value: PaymentMetadata) => Object.keys(value).length === 0,
@@ -124,10 +123,10 @@ export const options = {
   return_url: {
     asked: {
       description:
-        'Where the page leads your customer back to, in every state of the payment: an absolute `https:` URL ' +
-        'of at most 2,000 characters without credentials, white space, control characters and backslashes. ' +
-        'We never fetch it. Where this installation is itself reached by `http:`, `http://localhost` and ' +
-        '`http://127.0.0.1` are allowed too.',
+        'The link back to your shop, which the checkout page shows in every state of the payment: an absolute ' +
+        '`https:` URL of at most 2,000 characters, without credentials, white space, control characters and ' +
+        'backslashes. We never fetch it. An installation that is itself reached by `http:` also accepts ' +
+        '`http://localhost` and `http://127.0.0.1`.',
       type: 'string',
       format: 'uri',
       maxLength: 2000,
@@ -135,7 +134,7 @@ export const options = {
     wire: { type: 'string', minLength: 1 },
     column: 'text',
     shown: {
-      description: 'Where the page leads back to, as you sent it, else null.',
+      description: 'The link back to your shop, as you sent it, or null.',
       type: ['string', 'null'],
       format: 'uri',
       maxLength: 2000,
@@ -145,8 +144,8 @@ export const options = {
   expires_in: {
     asked: {
       description:
-        "For how many seconds the payment waits for its money. Without it, the installation's default; its " +
-        "bounds are the installation's, as a rule 300 and 86,400.",
+        'How many seconds the payment waits for its transfer. If omitted, the default of the installation ' +
+        'applies. The installation also sets the minimum and the maximum, usually 300 and 86,400.',
       type: 'integer',
       minimum: 1,
       maximum: 86400,
@@ -158,15 +157,15 @@ export const options = {
   unique_amount: {
     asked: {
       description:
-        'Lets many customers pay the same price to the same address at the same time. The service adds less ' +
-        'than 0.01 USDT, never nothing: `amount` is then what your customer has to send, with four decimals, ' +
-        'or six when the 99 amounts with four are used up, and `requested_amount` is what you sent. Your ' +
-        '`amount` may have at most two decimals here.\n\nAn amount that was given rests for 24 hours after its ' +
-        'payment has ended, without exception, so that late money does not pay the next customer. Abandoned ' +
-        'carts therefore use up amounts: keep `expires_in` short, cancel payments that nobody will pay, or ' +
-        'use more wallets. When no amount is free the creation is 409.\n\nDo not mix payments with and without ' +
-        '`unique_amount` on one address: while one kind is unfinished for a price, creating the other is ' +
-        '409. A customer who leaves out the last digits has paid too little, and pays no other payment.',
+        'Lets several customers pay the same price to the same address at the same time. The service adds less ' +
+        'than 0.01 USDT, and never zero. `amount` is then what your customer must send, with four decimals, or ' +
+        'six if all 99 amounts with four are in use; `requested_amount` is what you sent. The `amount` that you ' +
+        'send may have at most two decimals.\n\nAn amount is not used again until 24 hours after its payment ' +
+        "ended, so that a late transfer does not pay the next customer's payment. Abandoned carts therefore use " +
+        'up amounts: keep `expires_in` short, cancel payments that nobody will pay, or use more wallets. If no ' +
+        'amount is free, the answer is 409.\n\nDo not mix payments with and without `unique_amount` on one ' +
+        'address: while a payment of one kind is unfinished, a payment of the other kind for the same price is ' +
+        'refused with 409. A customer who omits the last digits has paid too little, and pays no other payment.',
       type: 'boolean',
       default: false,
     },
@@ -246,7 +245,7 @@ export type CreationRequest = {
 
 /** docs/openapi.yaml, components.schemas.PaymentCreation. */
 export const paymentCreation = {
-  description: 'What you ask for. Other fields than these are refused.',
+  description: 'The payment to create. Unknown fields are refused.',
   type: 'object',
   additionalProperties: false,
   required: Object.keys(required),

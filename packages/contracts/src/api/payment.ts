@@ -57,34 +57,38 @@ export const transaction = {
   properties: {
     transaction_id: { $ref: '#/components/schemas/TransactionId' },
     transaction_event_index: { $ref: '#/components/schemas/TransactionEventIndex' },
-    block_number: { type: 'integer', minimum: 0, description: 'The block it is in.' },
+    block_number: { type: 'integer', minimum: 0, description: 'The block that contains it.' },
     block_timestamp: {
-      description: 'When the chain says that this block was made.',
+      description: 'The timestamp of that block.',
       $ref: '#/components/schemas/Timestamp',
     },
     amount: {
       description:
-        "How much it carried, in USDT, without trailing zeros. Another amount than the payment's only where " +
-        'it was accepted.',
+        'The amount transferred, in USDT, without trailing zeros. It differs from the amount of the payment only ' +
+        'if the transfer was accepted.',
       type: 'string',
       pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$',
     },
     accepted: {
-      description: 'Whether it pays because somebody accepted it, and not by its amount and time.',
+      description: 'Whether a person accepted it. False if its amount and time decided.',
       type: 'boolean',
     },
     confirmations: {
       type: 'integer',
       minimum: 0,
-      description: 'How many blocks confirm it, as far as is known now; as fresh in lists as in the details.',
+      description: 'The number of blocks that confirm it, as far as known now.',
     },
-    confirmations_required: { type: 'integer', minimum: 0, description: 'How many are wanted on this network.' },
+    confirmations_required: {
+      type: 'integer',
+      minimum: 0,
+      description: 'The number of confirmations that this network requires.',
+    },
     waiting_for: {
       description:
-        'What is missing until the payment is `PAID`. `confirmations`: more blocks. `finality`: it has its ' +
-        'confirmations, and the network itself has yet to call its block final, which large amounts wait ' +
-        'for, and on some networks all. `second_endpoint`: so large an amount must be shown by a second node ' +
-        'as well. Null once it is `PAID`, or nothing is missing any more.',
+        'What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network ' +
+        'must declare the block final, which is required for large amounts, and on some networks for all. ' +
+        '`second_endpoint`: a second node must report a transfer of such a large amount. Null if the payment is ' +
+        '`PAID`, or if nothing is missing.',
       anyOf: [{ type: 'string', enum: waitingFor }, { type: 'null' }],
     },
   },
@@ -92,31 +96,31 @@ export const transaction = {
 
 export const unmatchedTransfer = {
   description:
-    'A transfer to the wallet that may be for this payment and does not pay it. Ask the customer whether ' +
-    'it is theirs, and then accept it, send the money back, or leave it.',
+    'A transfer to the wallet that may be for this payment but does not pay it. Ask the customer whether they ' +
+    'sent it; then accept it, send the money back, or leave it.',
   type: 'object',
   required: ['transaction_id', 'transaction_event_index', 'amount', 'block_timestamp', 'reason', 'candidate_count'],
   properties: {
     transaction_id: { $ref: '#/components/schemas/TransactionId' },
     transaction_event_index: { $ref: '#/components/schemas/TransactionEventIndex' },
-    amount: { description: 'How much came, in USDT.', type: 'string', pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$' },
+    amount: { description: 'The amount transferred, in USDT.', type: 'string', pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$' },
     block_timestamp: { description: 'The time of its block.', $ref: '#/components/schemas/Timestamp' },
     reason: {
       description:
-        "- `underpaid`, `overpaid`: less or more than this payment's amount.\n- `late`: the exact amount, " +
-        "outside this payment's time, usually after it expired.\n- `after_cancel`: the exact amount, after " +
-        'you cancelled.\n- `duplicate`: another transfer pays this payment already, or is about to.\n- ' +
-        '`ambiguous`: the exact amount, and by its time it may be for this payment or for another one of the ' +
-        'same amount. It pays neither by itself.\n- `paid_another`: it paid a later payment of the same ' +
-        'amount, and came within an hour after this one ended. It cannot be accepted for this payment; it is ' +
-        "listed because its sender may be this payment's customer.",
+        '- `underpaid`, `overpaid`: less or more than the amount of this payment.\n- `late`: the exact amount, ' +
+        'but outside the time of this payment, usually after it expired.\n- `after_cancel`: the exact amount, ' +
+        'after you cancelled the payment.\n- `duplicate`: another transfer pays this payment, or is about ' +
+        'to.\n- `ambiguous`: the exact amount, but its time fits this payment and others of the same amount. It ' +
+        'pays none of them by itself.\n- `paid_another`: it paid a later payment of the same amount, and arrived ' +
+        'within an hour after this one ended. It cannot be accepted for this payment. It is listed because its ' +
+        'sender may be the customer of this payment.',
       type: 'string',
       enum: [...unmatchedReasons, 'paid_another'],
     },
     candidate_count: {
       description:
-        'How many payments of the wallet it may be for, this one included. From 2 on, accepting it needs ' +
-        '`confirm_candidates`.',
+        'The number of payments that it may be for, including this one. If it is 2 or more, accepting the ' +
+        'transfer requires `confirm_candidates`.',
       type: 'integer',
       minimum: 1,
       maximum: CANDIDATES_MAX,
@@ -128,57 +132,57 @@ const ownFields = {
   payment_id: { $ref: '#/components/schemas/PaymentId' },
   payment_url: {
     description:
-      'The checkout link for your customer. Its last segment is the public token. It shows this payment ' +
-      'and can change nothing.',
+      'The checkout page for your customer. The last segment of the URL is the public token, which can only ' +
+      'read this payment.',
     type: 'string',
     format: 'uri',
     pattern: '^https?://.+/pay/[A-Za-z0-9_-]{43}$',
   },
   status: { $ref: '#/components/schemas/PaymentStatus' },
   amount: {
-    description: 'What has to be sent, to the last digit. As you sent it, or the unique amount that you asked for.',
+    description: 'The exact amount to send: the amount you sent, or the unique amount that replaces it.',
     $ref: '#/components/schemas/Amount',
   },
   currency: { description: 'Always USDT.', const: 'USDT' },
   network: {
-    description: 'The network on which the transfer is awaited.',
+    description: 'The network on which the customer pays.',
     type: 'string',
     pattern: '^[a-z][a-z0-9-]{0,31}$',
   },
   merchant_wallet: {
-    description: 'Your wallet; an EVM address with its EIP-55 checksum.',
+    description: 'The address that receives the money; an EVM address with its EIP-55 checksum.',
     $ref: '#/components/schemas/Wallet',
   },
   description: { description: 'Your text, in Unicode NFC.', type: 'string', minLength: 1, maxLength: 500 },
   created_at: {
     description:
-      'When it was created. The window for the transfer begins here; the time of its block counts, not ' +
-      'when we saw it.',
+      'When the payment was created, and its payment window begins. The time of the block decides whether a ' +
+      'transfer is in the window, not the time at which we saw it.',
     $ref: '#/components/schemas/Timestamp',
   },
-  expires_at: { description: 'When the window ends.', $ref: '#/components/schemas/Timestamp' },
+  expires_at: { description: 'When the payment window ends.', $ref: '#/components/schemas/Timestamp' },
   paid_at: {
-    description: 'When it became `PAID`, else null.',
+    description: 'When it became `PAID`, or null.',
     anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }],
   },
   cancelled_at: {
-    description: 'When you cancelled it, else null. A payment that was paid after all keeps it.',
+    description: 'When you cancelled it, or null. It stays if the payment is paid later.',
     anyOf: [{ $ref: '#/components/schemas/Timestamp' }, { type: 'null' }],
   },
   transaction: {
     description:
-      'The transfer that pays it, there in `CHECKING` and `PAID`, else null. In `CHECKING` it may be null ' +
-      'for a moment, just when the chain takes that transfer back.',
+      'The transfer that pays it, in `CHECKING` and `PAID`; otherwise null. In `CHECKING` it may briefly be ' +
+      'null, if a reorganisation of the chain removes the transfer.',
     anyOf: [{ $ref: '#/components/schemas/PaymentTransaction' }, { type: 'null' }],
   },
 } as const;
 
 const laterFields = {
-  requested_amount: { description: 'The amount, as you sent it.', $ref: '#/components/schemas/Amount' },
+  requested_amount: { description: 'The amount that you sent.', $ref: '#/components/schemas/Amount' },
   reference: {
     description:
-      'What your customer can read out to you to name this payment. The page shows it. Letters are ' +
-      'capitals; I, L, O and U are not among them.',
+      'A short name of the payment that your customer can read out to you. The checkout page shows it. It has ' +
+      'digits and capital letters without I, L, O and U.',
     type: 'string',
     pattern: '^[0-9A-HJKMNP-TV-Z]{8}$',
   },
@@ -186,10 +190,10 @@ const laterFields = {
 
 export const warnings = {
   description:
-    "What may keep money from being noticed or used.\n- `wallet_blacklisted`: the token's issuer has " +
-    'frozen this wallet, so what arrives cannot be sent on. The page tells the customer not to pay.\n- ' +
-    '`network_unreadable`: the network cannot be read at the moment. Transfers are noticed later; ' +
-    'nothing is lost.',
+    'Problems that delay or block the money.\n- `wallet_blacklisted`: the issuer of the token has frozen this ' +
+    'wallet, so money that arrives cannot be sent on. The checkout page tells the customer not to pay.\n- ' +
+    '`network_unreadable`: the network cannot be read at the moment. Transfers are noticed later, and none ' +
+    'is lost.',
   type: 'array',
   uniqueItems: true,
   items: { type: 'string', enum: paymentWarnings },
