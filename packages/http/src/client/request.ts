@@ -6,7 +6,7 @@ import { currentRequestId } from '@quittance/runtime/logger.ts';
 
 import type { ShowCaller } from '../call-token.ts';
 import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
-import { TIMEOUT_HEADER } from '../node-http.ts';
+import { TIMEOUT_HEADER } from '../headers.ts';
 
 /** A call with its parameters filled in. */
 export type ServiceRequest = Pick<Call, 'owner' | 'method' | 'path' | 'idempotent' | 'changes'> & {

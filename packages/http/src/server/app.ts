@@ -8,7 +8,7 @@ import { authenticate, requireAccess, type Asking } from './authenticate.ts';
 import { bindCaller, restartPublicCaller } from './bind-caller.ts';
 import { readBody } from './body.ts';
 import { causesOf, errorBody, HttpError, RequestAborted, unavailable } from '../errors.ts';
-import { headerValues } from '../node-http.ts';
+import { headerValues } from '../headers.ts';
 import { probes } from './probes.ts';
 import { observeRequests, traceRequests } from './observe-requests.ts';
 import { closeUnreadBody, sendReply } from './reply.ts';

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 
-import { TIMEOUT_HEADER } from '../node-http.ts';
+import { TIMEOUT_HEADER } from '../headers.ts';
 
 type RequestCaller = ReturnType<typeof createCaller>;
 

@@ -1,6 +1,6 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
-import { headerValues } from '@quittance/http/node-http.ts';
+import { headerValues } from '@quittance/http/headers.ts';
 import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import type { Admission } from './admission.ts';
 import type { Count, RateLimit } from './admission.sql.ts';
