@@ -254,7 +254,7 @@ async function redrive(stack: StackFile, queue: string, cause: string): Promise<
 }
 
 const nothingHappens = (scene: Scene): Check => ({
-  name: 'invented messages pay nothing, notify nobody and change no row, and genuine messages still work after them',
+  name: 'a forged message pays no payment, notifies no merchant and changes no row; genuine messages still work afterwards',
   async run(trial) {
     const { stack, thieves } = scene;
     const victim = await openVictim(stack);

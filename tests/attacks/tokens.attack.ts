@@ -38,7 +38,7 @@ export const attack: Attack = {
   },
 };
 
-/** One call of each service for each kind of caller: enough for unusual tokens, of which there are many. */
+/** One call of each service for each kind of caller: enough for the many unusual tokens. */
 const fewOf = (calls: Call[]): Call[] => [
   ...new Map(calls.map((call) => [`${call.owner} ${call.access} ${call.callers.join(' ')}`, call])).values(),
 ];

@@ -18,7 +18,7 @@ afterAll(() => Promise.all([edge.close(), open.close()]));
 
 const seenOf = ({ text }: Answer): Seen => JSON.parse(text) as Seen;
 
-/** Key rotation, of which each client may send four at once and then no more for a minute. */
+/** Key rotation: each client may send four requests at once, and then none for a minute. */
 async function rotations(at: Edge, from: string, forwarded: readonly (string | string[])[]) {
   const call = { path: '/api/v1/merchant/rotate-key', method: 'POST', from };
   return flood(

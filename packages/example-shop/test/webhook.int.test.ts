@@ -24,7 +24,7 @@ test('an event that arrives twenty times at the same moment ships the goods once
   expect(await shop.shipped()).toEqual([order.order_id]);
 });
 
-test('two events of one payment ship the goods once, and so do two payments, the second of which is noted', async () => {
+test('two events of one payment ship the goods once; so do two payments of one order, and the second payment is recorded', async () => {
   const order = await shop.order();
   const event = paidEvent(order);
   const others = [paidEvent(order, { payment_id: event.payment_id }), paidEvent(order)];

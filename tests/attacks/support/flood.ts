@@ -5,8 +5,8 @@ import type { Trial } from '../attack.ts';
 const ATTEMPTS = 5;
 
 /**
- * Floods from one address, of which exactly the promised share must be admitted. A machine too slow for a flood tries again, and finally
- * skips the check.
+ * Floods from one address. Exactly the promised share of the requests must be admitted. If the machine is too slow to flood, this tries
+ * again, and finally skips the check.
  */
 export async function flood(
   trial: Trial,

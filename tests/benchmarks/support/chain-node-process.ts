@@ -55,7 +55,7 @@ const node: SyntheticNode = {
   receipts: receiptsOf,
 };
 
-/** The service also asks for the token's other events, of which there are none. */
+/** The service also asks for other events of the token. This node has none. */
 const isEveryTransfer = ({ address, topics }: Filter): boolean =>
   address === TOKEN && topics.length === 1 && [topics[0]].flat().includes(TRANSFER_TOPIC);
 

@@ -125,7 +125,7 @@ export function transfersSection(contract: Contract): void {
 
     rule(
       ['endpoint.details', 'events.diagnostics', 'events.paid-only', 'extensions.money.details'],
-      'that pay nothing are shown with their reason: underpaid, overpaid, duplicate, late or after_cancel; no event reports them',
+      'that pay nothing have a reason (underpaid, overpaid, duplicate, late or after_cancel), and no event reports them',
       async () => {
         const [once, cancelled, expired] = await Promise.all([created('43'), created('44'), created('45')]);
         await Promise.all([
