@@ -1,4 +1,4 @@
-import { keptNames } from '@quittance/contracts/api/creation.ts';
+import { type KeptName, keptNames } from '@quittance/contracts/api/creation.ts';
 import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -17,7 +17,7 @@ export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status'> & {
 };
 
 /** A payment without the fields that only its merchant sees. */
-type PublicRow = Omit<ViewedPayment, 'order_id' | 'metadata' | 'requested_amount'> & { merchant_id: string };
+type PublicRow = Omit<ViewedPayment, Exclude<KeptName, 'return_url'> | 'requested_amount'> & { merchant_id: string };
 
 /** The columns of the paying transfer; all are null when there is none. */
 export type ViewedTransfer = {
