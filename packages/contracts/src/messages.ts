@@ -37,7 +37,7 @@ export class InvalidMessage extends Error {
  * @param definition.properties are required.
  * @param definition.optional may be absent: unknown to an older sender, or not always applicable.
  */
-export function defineMessage<
+function defineMessage<
   const Properties extends Record<string, object>,
   const Optional extends Record<string, object> = { [name in never]: object },
 >(
@@ -63,7 +63,7 @@ export function defineMessage<
 type Body<Properties, Optional> = ObjectOf<Properties> & ObjectOf<Optional, never>;
 
 /** The body of a message. */
-export type BodyOfMessage<Definition extends MessageDefinition<unknown>> = ReturnType<Definition['parse']>;
+type BodyOfMessage<Definition extends MessageDefinition<unknown>> = ReturnType<Definition['parse']>;
 
 /** Schemas of the fields that several messages share. */
 export const fields = {
@@ -87,7 +87,7 @@ export const fields = {
 } as const;
 
 /** A transfer that doesn't pay by itself: its amount, the reason, and where and when it arrived. */
-export const unmatchedMoney = {
+const unmatchedMoney = {
   type: 'object',
   required: ['amount', 'reason', 'network', 'merchant_wallet', 'block_timestamp'],
   properties: {

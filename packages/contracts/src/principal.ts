@@ -23,11 +23,9 @@ export function mayCall(operator: Operator, access: Access): boolean {
 export const OPERATOR_NAME = '^[a-z][a-z0-9._-]{1,39}$';
 
 /**
- * An operator's name in an audit log. The mark says that the person signed in. A user of `ops` with its key may choose
- * any name, except one with this mark or one that looks like it.
+ * Whether a name in an audit log is, or looks like, that of an operator who signed in. A user of `ops` with its key may
+ * choose any other name.
  */
-export const actorOfOperator = ({ name }: Operator): string => `@${name}`;
-
 export const isActorOfOperator = (actor: string): boolean =>
   looksMarked.test(actor.normalize('NFKC')) || /\p{Bidi_Control}/u.test(actor);
 
@@ -66,4 +64,4 @@ export function refusalOf(
  * never contain a slash.
  */
 export const actorOf = (principal: Principal): string =>
-  isMerchantPerson(principal) ? `@merchant/${principal.name}` : actorOfOperator(principal);
+  isMerchantPerson(principal) ? `@merchant/${principal.name}` : `@${principal.name}`;

@@ -6,7 +6,7 @@ import { type Delivered, publishedAt, type Result } from './consumer/delivery.ts
 import type { DecodedMessage, Handler } from './consumer/handler.ts';
 
 /** By OpenTelemetry's semantic conventions for messaging. */
-export function messagingAttributes(
+function messagingAttributes(
   operation: 'send' | 'process',
   message: { routingKey: string; destination: string; messageId: string; requestId: string },
 ): SpanAttributes {

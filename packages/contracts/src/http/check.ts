@@ -21,7 +21,7 @@ export const checkedList = (properties: Readonly<Record<string, object>>): objec
 /** Identifies a transfer in a network's ledger. */
 export type TransferKey = Pick<TransferObserved, 'network' | 'transaction_id' | 'transaction_event_index'>;
 
-export const transferKeyProperties = {
+const transferKeyProperties = {
   network: fields.network,
   transaction_id: fields.transactionId,
   transaction_event_index: fields.eventIndex,

@@ -3,7 +3,7 @@ import { query } from '../query.ts';
 import type { ServiceName } from '../service-name.ts';
 
 /** Who resolved an incident, when and why. All null while it is open. */
-export type Resolution = { resolved_at: string | null; resolved_by: string | null; resolved_reason: string | null };
+type Resolution = { resolved_at: string | null; resolved_by: string | null; resolved_reason: string | null };
 
 const incidentId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -14,7 +14,7 @@ export const isIncidentId = (text: string): boolean => incidentId.test(text);
  * A service's incidents: what only a person can decide. `list` returns the newest hundred, or those after `before`, the
  * last one of the previous page. Resolving an incident undoes nothing and pays nothing; repeating it changes nothing.
  */
-export const incidentCalls = <Incident>(owner: ServiceName) => ({
+const incidentCalls = <Incident>(owner: ServiceName) => ({
   list: defineCall(owner, 'GET /incidents', json<{ incidents: Incident[] }>(), {
     access: 'viewer',
     query: {

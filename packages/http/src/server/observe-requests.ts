@@ -13,7 +13,7 @@ import {
 import type { Asking } from './authenticate.ts';
 
 /** Requested every few seconds by machines; logged only at debug level, and not traced. */
-export const quietRoutes = ['/livez', '/readyz', '/metrics'];
+const quietRoutes = ['/livez', '/readyz', '/metrics'];
 
 /**
  * Gives every request an id, and afterwards one log line and its metrics. Both have the route's pattern and never the

@@ -69,7 +69,7 @@ export const IssueOperatorToken = defineCall('api-gateway', 'POST /operator-toke
 export const SESSION_IDLE_SECONDS = 30 * 60;
 export const SESSION_SECONDS = 12 * 60 * 60;
 
-export const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as const;
+const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as const;
 
 /** Who may sign in at a console. A console for merchants need not admit operators. */
 export const consoleAudiences = ['everyone', 'merchants'] as const;
@@ -82,7 +82,7 @@ export type ConsoleAudience = (typeof consoleAudiences)[number];
  */
 export type SignInPlace = { client: string; audience?: ConsoleAudience };
 
-export const signInPlace = {
+const signInPlace = {
   client: { type: 'string', minLength: 1, maxLength: 100 },
   audience: { enum: consoleAudiences },
 } as const;

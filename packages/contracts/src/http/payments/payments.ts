@@ -121,7 +121,7 @@ export const listFilters = {
   paid_to: query.timestamp,
 };
 
-export const pageParameters = {
+const pageParameters = {
   cursor: { parse: readCursor, reason: 'must be a next_cursor of an earlier page' },
   limit: query.integer(1, 100),
 };
