@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 /** Mutants of SQL are written manually, and their tests need PostgreSQL. */
 const SQL = {
   name: 'sql',
-  about: 'statements about money, claims, outcomes and the outbox; real PostgreSQL',
+  about: 'statements about keys, money, claims, outcomes and the outbox; real PostgreSQL',
 };
 
 type Report = { name: string; noticed: number; survived: string[] }[];

@@ -120,4 +120,30 @@ export const chain: SqlMutants[] = [
       },
     ],
   },
+  {
+    file: 'services/chain-watcher/src/watches/watch.sql.ts',
+    tests: store,
+    mutants: [
+      {
+        breaks: 'a back-fill skips blocks that were not read',
+        before: 'and backfill_next between $3 and $4',
+        after: 'and backfill_next <= $4 and $3::bigint is not null',
+        noticedBy: 'a back-fill survives a crash at any point and ends at its last block',
+      },
+      {
+        breaks: 'a watch ends although a payment still needs it',
+        before: `where network = $1 and state = 'watching' and watched_until < $2 and address in (
+       select address from watch where network = $1 and state = 'watching' and watched_until < $2 limit $3)`,
+        after: `where network = $1 and state = 'watching' and address in (
+       select address from watch where network = $1 and state = 'watching' limit $3)`,
+        noticedBy: 'a watch ends by chain time, and a new payment begins another',
+      },
+      {
+        breaks: 'a reorg does not restore the watches that ended in its blocks',
+        before: `state = 'ended' and ended_through > to_timestamp($2)`,
+        after: `state = 'ended' and ended_through < to_timestamp($2)`,
+        noticedBy: 'wallets whose watching ended with them are watched again, and no others',
+      },
+    ],
+  },
 ];

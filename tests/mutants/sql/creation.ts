@@ -62,6 +62,13 @@ export const creation: SqlMutants[] = [
         tests: test('creation-races.long'),
         noticedBy: ['the last unit', 'no payment is created after a pause is in force'],
       },
+      {
+        breaks: 'a batch waits for a gate that another transaction holds',
+        before: `\${waits ? '' : 'skip locked'}`,
+        after: '',
+        tests: test('creation-batches'),
+        noticedBy: 'what is locked is left to be decided alone',
+      },
     ],
   },
   {
@@ -81,6 +88,47 @@ export const creation: SqlMutants[] = [
         after: 'from new as done where gate.merchant_id = done.merchant_id',
         tests: test('creation-races.long'),
         noticedBy: 'requested by 50 keys of one merchant goes to one of them, and only that one counts',
+      },
+      {
+        breaks: 'a slot that is taken fails the batch',
+        before: `
+    on conflict (network, recipient, amount_units) where \${isUnfinishedSql} do nothing`,
+        after: '',
+        tests: test('wallets'),
+        noticedBy: 'that another merchant binds by a payment of the same amount is refused to a creation that waits',
+      },
+      {
+        breaks: 'the payments of a lifetime are not counted',
+        before: 'set used_lifetime = used_lifetime + 1',
+        after: 'set used_lifetime = used_lifetime',
+        tests: test('creation'),
+        noticedBy: 'the last unit of a quota goes to one of many',
+      },
+      {
+        breaks: "the first payment of a day adds to yesterday's count",
+        before: 'then used_today + 1 else 1 end',
+        after: 'then used_today + 1 else used_today + 1 end',
+        tests: test('creation-midnight.long'),
+        noticedBy: 'a creation that started before midnight and got its gate after it',
+      },
+      {
+        breaks: 'the day of the counter never changes',
+        before: `used_day = (created_at at time zone 'UTC')::date,`,
+        after: 'used_day = used_day,',
+        tests: test('creation-midnight.long'),
+        noticedBy: 'a creation that started before midnight and got its gate after it',
+      },
+    ],
+  },
+  {
+    file: 'services/payments/sql/keep_reply_partitions.sql',
+    tests: test('replies'),
+    mutants: [
+      {
+        breaks: 'a month is dropped while one of its replies can still be replayed',
+        before: `now() - interval '31 days'`,
+        after: `now() - interval '20 days'`,
+        noticedBy: 'day after day, the sweep keeps every reply',
       },
     ],
   },

@@ -1,3 +1,4 @@
+import { access } from './access.ts';
 import { chain } from './chain.ts';
 import { creation } from './creation.ts';
 import { uniqueAmounts } from './unique-amounts.ts';
@@ -6,8 +7,9 @@ import type { SqlMutants } from './mutant.ts';
 import { payments } from './payments.ts';
 import { webhooks } from './webhooks.ts';
 
-/** What statements promise about money, claims, outcomes and the outbox, each broken once. */
+/** What statements promise about keys, money, claims, outcomes and the outbox, each broken once. */
 export const sqlMutants: readonly SqlMutants[] = [
+  ...access,
   ...creation,
   ...uniqueAmounts,
   ...payments,

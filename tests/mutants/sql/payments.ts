@@ -203,4 +203,29 @@ export const payments: SqlMutants[] = [
       },
     ],
   },
+  {
+    file: 'services/payments/src/archive/archive.sql.ts',
+    tests: test('archive'),
+    mutants: [
+      {
+        breaks: 'a payment is archived although something about it is unsettled',
+        before: `
+        and \${isOverSql(\`now() - interval '\${ARCHIVE_AFTER_DAYS} days'\`)}`,
+        after: '',
+        noticedBy: 'is not archived while',
+      },
+      {
+        breaks: "transfers of other merchants' payments are archived with it",
+        before: 'and p.payment_id = coalesce(t.payment_id, t.related_payment_id)',
+        after: '',
+        noticedBy: ['takes no other merchant’s transfers with it', 'is paid for good'],
+      },
+      {
+        breaks: 'a second removal replaces the totals of the day instead of adding to them',
+        before: 'paid_units = known.paid_units + excluded.paid_units',
+        after: 'paid_units = excluded.paid_units',
+        noticedBy: 'is added to the totals of those of its day archived before it',
+      },
+    ],
+  },
 ];

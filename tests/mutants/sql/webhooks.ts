@@ -290,6 +290,64 @@ export const webhooks: SqlMutants[] = [
         after: 'and false, false) as is_overtaken',
         noticedBy: 'is stored as withdrawn if that event is already stored',
       },
+      {
+        breaks: 'a second event of a payment fails the batch',
+        before: `
+       on conflict (payment_id) do nothing`,
+        after: '',
+        tests: test('event'),
+        noticedBy: 'stores one event for each payment',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/src/lanes/backlog.sql.ts',
+    tests: test('lane-circuit'),
+    mutants: [
+      {
+        breaks: 'an event is given up while it is in flight',
+        before: 'and status = any($2) and lease_id is null',
+        after: 'and status = any($2)',
+        noticedBy: 'are not given up while the lane is held, or while one of them is in flight',
+      },
+      {
+        breaks: 'events of a blocked account are given up',
+        before: 'make_interval(secs => $1) and not l.held',
+        after: 'make_interval(secs => $1)',
+        noticedBy: 'are not given up while the lane is held, or while one of them is in flight',
+      },
+      {
+        breaks: 'a young event of an old failure is given up',
+        before: `
+               and cycle_started_at <= now() - make_interval(secs => $1)`,
+        after: '',
+        noticedBy: 'are given up after the time of all their retries',
+      },
+      {
+        breaks: 'an old event is given up when its receiver fails for the first time',
+        before: 'where l.failing_since <= now() - make_interval(secs => $1)',
+        after: 'where l.failing_since <= now()',
+        noticedBy: 'get the same time again when the merchant is unblocked and when its URL changes',
+      },
+    ],
+  },
+  {
+    file: 'services/webhook-dispatcher/src/lanes/lane.sql.ts',
+    tests: test('event'),
+    mutants: [
+      {
+        breaks: 'a new event makes a lane due before its open circuit may be probed',
+        before: 'set next_due_at = greatest(excluded.next_due_at, lane.open_until)',
+        after: 'set next_due_at = excluded.next_due_at',
+        noticedBy: 'moves each lane forward to now, or to the time at which its open circuit may be probed',
+      },
+      {
+        breaks: 'an old status of an account holds or releases its events',
+        before: 'where lane.status_version < excluded.status_version',
+        after: 'where lane.status_version <> excluded.status_version',
+        tests: test('delivery'),
+        noticedBy: 'holds its events without using an attempt, and sends them after unblocking',
+      },
     ],
   },
 ];
