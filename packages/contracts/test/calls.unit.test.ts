@@ -2,10 +2,11 @@ import { expect, test } from '@jest/globals';
 import type { Call } from '../src/call.ts';
 import { checkOfSchema } from '../src/schema.ts';
 import { serviceNames } from '../src/service-name.ts';
-import { declaredCalls as declared } from './declared-calls.ts';
+import { declaredCalls as declared, declaredIn } from './declared-calls.ts';
 
-test('the path of every call is below /internal/v1', () => {
+test('every call is in the folder of its owner or in a file about several services, below /internal/v1', () => {
   expect(declared.length).toBeGreaterThan(100);
+  for (const { folder, call } of declaredIn) if (folder !== null) expect(call.owner).toBe(folder);
   for (const { path } of declared) expect(path).toMatch(/^\/internal\/v1(\/(:[a-z_]+|[a-z-]+))+$/);
 });
 

@@ -135,7 +135,26 @@ test('messages whose process dies right after the commit are sent by another rel
   await transaction(world.pool, (tx) =>
     dying.send({ ...tx, afterCommit: () => undefined }, WebhookConfigured, webhookConfigured()),
   );
+  expect((await world.pool.query('select claimed_by from outbox')).rows).toEqual([{ claimed_by: null }]);
   world.outbox();
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(await queueSize(world, QUEUE)).toBe(2);
+});
+
+test('messages committed while RabbitMQ disconnects are sent when it is back, not when a lease ends', async () => {
+  const outbox = world.outbox();
+  await sendMessage(world, outbox);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  await transaction(world.pool, async (tx) => {
+    await outbox.send(tx, WebhookConfigured, webhookConfigured());
+    world.brokerProxy.cut();
+    await eventually(() => expect(world.broker.canPublish()).toBe(false));
+  });
+  await eventually(async () => {
+    const { rows } = await world.pool.query('select claimed_by from outbox');
+    expect(rows).toEqual([{ claimed_by: null }]);
+  });
+  world.brokerProxy.restore();
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   expect(await queueSize(world, QUEUE)).toBe(2);
 });

@@ -78,7 +78,7 @@ export function createSender({ name, spacingMs = 0 }: Sent, options: SenderOptio
 }
 
 /** Runs several tasks at the same time, up to a limit. */
-function createInFlight(most: number) {
+export function createInFlight(most: number) {
   const running = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   return {
