@@ -11,7 +11,8 @@ import { NoAnswer, RawConnection } from '../support/raw.ts';
 import type { Attack, Check } from './attack.ts';
 import { ask, askAs } from './support/ask.ts';
 import { flood } from './support/flood.ts';
-import { internalCalls, pathWithIds } from './support/internal-calls.ts';
+import { declaredCalls } from '../../packages/contracts/test/declared-calls.ts';
+import { pathWithIds } from './support/internal-calls.ts';
 
 export const attack: Attack = {
   name: 'paths',
@@ -50,7 +51,7 @@ const internal = (stack: StackFile): Check => ({
       '/nginx_status',
     ];
     const paths = [
-      ...(await internalCalls()).map((call) => ({ method: call.method, path: pathWithIds(call) })),
+      ...declaredCalls.map((call) => ({ method: call.method, path: pathWithIds(call) })),
       ...probes.map((path) => ({ method: 'GET', path })),
     ];
     const answers = await fewAtATime(

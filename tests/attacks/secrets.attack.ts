@@ -140,10 +140,19 @@ function databases(stack: StackFile, canaries: Canaries): Check[] {
       async run(trial) {
         const needles = new Map([...all(canaries), [canaries.merchant.merchantId, 'merchant id']]);
         const places: string[] = [];
-        for (const table of await tablesOf(stack))
+        const tables = await tablesOf(stack);
+        for (const schema of ['gateway', 'payments', 'chain', 'webhooks', 'quota'])
+          trial.holds(
+            tables.some((table) => table.startsWith(`${schema}.`)),
+            () => `no table of ${schema} was searched`,
+          );
+        for (const table of tables)
           places.push(...(await foundInTable(stack, table, needles)).map((what) => `${table}: ${what}`));
         // The same search must find what is there.
-        for (const known of ['gateway.merchant: merchant id', 'webhooks.endpoint: merchant id', ...tokenPlaces])
+        const ofMerchant = ['gateway.merchant', 'payments.payment', 'webhooks.endpoint'].map(
+          (table) => `${table}: merchant id`,
+        );
+        for (const known of [...ofMerchant, ...tokenPlaces])
           trial.holds(places.includes(known), () => `${known} was not found, so the search is worth nothing`);
         trial.none(places.filter((place) => !place.endsWith(': merchant id') && !tokenPlaces.includes(place)));
       },
@@ -212,6 +221,10 @@ const queues = (stack: StackFile, canaries: Canaries): Check => ({
       trial.skip('the broker of this stack has no management API');
       return;
     }
+    trial.holds(
+      seen.some(({ name }) => name === 'payments.access-changed'),
+      () => 'payments.access-changed is not among the queues',
+    );
     const dead = seen.filter(({ name }) => name.includes('dead'));
     trial.holds(dead.length > 0, () => `no queue of dead letters is among ${seen.map(({ name }) => name).join(', ')}`);
     for (const { name, messages } of seen) trial.none(found(messages, all(canaries)).map((what) => `${name}: ${what}`));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { damaged, type Json } from '@quittance/testkit/damaged.ts';
+import { damagedJson, damages, type Json } from '@quittance/testkit/damaged.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import type { LocalChain } from '../src/chain/local-chain.ts';
 import { lookUpTransaction } from '../src/chain/look-up.ts';
@@ -90,26 +90,43 @@ const anyMethod = fc.constantFrom(
   ...['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_chainId', 'eth_blockNumber'],
 );
 
+/** An error in place of the answer, mostly none. Providers put anything there. */
+const anyError = fc.option(damagedJson([{}, { code: -32005, message: 'limit is 10 blocks' }]), { freq: 2 });
+
 test(
-  'a damaged answer of a node is used whole or refused as an RpcError, and a good node is read afterwards',
+  'a damaged answer of a node, or an error in its place, is used whole or refused as an RpcError, and a good node is read afterwards',
   async () => {
     await fc.assert(
-      fc.asyncProperty(anyRead, anyMethod, fc.integer(), async (name, method, seed) => {
+      fc.asyncProperty(anyRead, anyMethod, damages, anyError, async (name, method, damage, error) => {
         reading.node.spoil((call: Call, answer: Answer) => {
           if (call.method !== method || answer.result === undefined) return undefined;
-          const [result] = fc.sample(damaged([{ result: answer.result as Json }]), { numRuns: 1, seed });
+          if (error !== null) return { result: undefined, error: error as Required<Answer>['error'] };
+          const result = damage({ result: answer.result as Json });
           return isHolder(result) ? { result: result['result'] } : {};
         });
         expect((await attempt(name))?.filter((transfer) => !isStorable(transfer)) ?? []).toEqual([]);
       }),
-      RUNS,
+      {
+        ...RUNS,
+        examples: [
+          ['verify', 'eth_getTransactionReceipt', same, {}],
+          ['poll', 'eth_getLogs', same, {}],
+          ['look-up', 'eth_getTransactionByHash', same, {}],
+          ['poll', 'eth_getBlockByNumber', same, []],
+          ['range', 'eth_getLogs', same, false],
+          ['range', 'eth_getLogs', same, { code: '-32005', message: 1000 }],
+          ['range', 'eth_getLogs', same, { code: -32005, message: 'limit is 10 blocks' }],
+        ],
+      },
     );
     expect(await attempt('range')).toHaveLength(BLOCKS);
   },
   TIMEOUT_MS,
 );
 
-const isHolder = (value: Json | undefined): value is { result: Json } =>
+const same = (sample: Json): Json => sample;
+
+const isHolder = (value: Json): value is { result: Json } =>
   typeof value === 'object' && value !== null && 'result' in value;
 
 test(
@@ -118,7 +135,7 @@ test(
     const body = fc.oneof(
       fc.string(),
       fc.json(),
-      damaged([
+      damagedJson([
         { jsonrpc: '2.0', id: 1, result: '0x1' },
         { jsonrpc: '2.0', id: 1, error: { code: -32005, message: 'no' } },
       ]).map((value) => JSON.stringify(value)),

@@ -72,6 +72,11 @@ function bytesOf({ opcode, fin, rsv, length, payload }: Frame): Buffer {
     head[1] = size;
     return Buffer.concat([head.subarray(0, 2), content]);
   }
+  if (size < 65_536) {
+    head[1] = 126;
+    head.writeUInt16BE(size, 2);
+    return Buffer.concat([head.subarray(0, 4), content]);
+  }
   head[1] = 127;
   head.writeBigUInt64BE(BigInt(size), 2);
   return Buffer.concat([head, content]);

@@ -11,22 +11,25 @@ const evil: readonly Json[] = [
   ...[null, true, false, [], {}, [[]], [null]],
 ];
 
-type Change = { at: number; how: 'replace' | 'remove' | 'repeat' | 'cut' | 'rename'; value: Json };
+type Change = { at: number; how: 'replace' | 'remove' | 'repeat' | 'cut'; value: Json };
 
 const changes = fc.array(
   fc.record<Change>({
     at: fc.nat({ max: 10_000 }),
-    how: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'repeat', 'cut', 'rename'),
+    how: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'repeat', 'cut'),
     value: fc.oneof(fc.constantFrom(...evil), fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>),
   }),
   { maxLength: 4 },
 );
 
-/** One of the samples, with up to four random changes anywhere inside. Shrinks to fewer and smaller changes. */
-export const damaged = (samples: readonly Json[]): fc.Arbitrary<Json> =>
-  fc
-    .tuple(fc.constantFrom(...samples), changes)
-    .map(([sample, all]) => all.reduce<Json>(changed, structuredClone(sample)));
+/** Up to four random changes anywhere inside a value. Shrinks to fewer and smaller changes. */
+export const damages: fc.Arbitrary<(sample: Json) => Json> = changes.map(
+  (all) => (sample) => all.reduce<Json>(changed, structuredClone(sample)),
+);
+
+/** One of the samples, damaged. */
+export const damagedJson = (samples: readonly Json[]): fc.Arbitrary<Json> =>
+  fc.tuple(fc.constantFrom(...samples), damages).map(([sample, damage]) => damage(sample));
 
 const nameOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -41,7 +44,7 @@ function changed(root: Json, { at, how, value }: Change): Json {
   if (how === 'replace') set(holder, key, value);
   else if (how === 'cut')
     set(holder, key, typeof before === 'string' ? before.slice(0, at % (before.length + 1)) : value);
-  else if (how === 'rename' || (how === 'repeat' && !Array.isArray(holder))) set(holder, nameOf(value), before);
+  else if (how === 'repeat' && !Array.isArray(holder)) set(holder, nameOf(value), before);
   else if (!Array.isArray(holder)) Reflect.deleteProperty(holder, key);
   else holder.splice(Number(key), 1, ...(how === 'repeat' ? [before, structuredClone(before)] : []));
   return root;

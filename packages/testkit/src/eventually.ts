@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Repeats `check` until it no longer throws, and returns its result. Tests wait with this instead of sleeping. By
- * default it ends shortly before jest ends the test, so that a busy machine fails no test, and a missing event is shown
- * by the last error of `check`.
+ * default it waits almost as long as a test may take (jest's `testTimeout`), so that a busy machine fails no test. If the
+ * first wait of a test fails, the last error of `check` shows what is missing.
  * @throws the last error of `check` after `timeoutMs`.
  */
 export async function eventually<T>(

@@ -234,9 +234,7 @@ describe("the services themselves, asked with the token of a merchant's person",
     const response = await fetch(`${urls[call.owner]}${path}${query}`, { headers: { 'x-operator-token': token } });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  const open = declaredCalls
-
-    .filter(({ forMerchants, method }) => forMerchants && method === 'GET');
+  const open = declaredCalls.filter(({ forMerchants, method }) => forMerchants && method === 'GET');
 
   test("answer for another merchant's payments and events, byte by byte, as for ones that are not there", async () => {
     const named = open.filter(({ path }) => /:(payment|event)_id/.test(path));

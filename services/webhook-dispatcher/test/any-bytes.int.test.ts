@@ -2,6 +2,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
+import { retryDelaySeconds } from '../src/events/outcome.ts';
 import { createConnector, openTls } from '../src/sending/dial.ts';
 import { createSender, type AttemptResult, type Sender } from '../src/sending/sender.ts';
 import { createAuthority } from './certificates.ts';
@@ -82,9 +83,12 @@ test('whatever bytes a receiver answers, the attempt ends, and is a success exac
       const { httpStatus, errorCategory, retryAfterSeconds } = await send();
       const isSuccess = httpStatus !== null && httpStatus >= 200 && httpStatus <= 299;
       expect({ httpStatus, isSuccess: errorCategory === null }).toEqual({ httpStatus, isSuccess });
-      // As the columns accept them.
+      // A status has three digits. Retry-After is a whole number of seconds, and the schedule limits it.
       expect(httpStatus ?? 200).toBeLessThan(1_000);
       expect(Number.isSafeInteger(retryAfterSeconds ?? 0)).toBe(true);
+      const schedule = { failures: 1, delaysSeconds: [60, 300], retryAfterSeconds, random: 0.5 };
+      expect(retryDelaySeconds(schedule)).toBeGreaterThanOrEqual(60);
+      expect(retryDelaySeconds(schedule)).toBeLessThanOrEqual(300);
     }),
     {
       ...{ numRuns: amountOf({ short: 60, long: 1_500 }), seed: seedOf(20_261_127) },

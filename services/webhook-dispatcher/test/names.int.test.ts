@@ -4,12 +4,11 @@ import type { DescribedEvent, OwnEvent } from '@quittance/contracts/http/webhook
 import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { closedNames } from './closed-names.ts';
+import { closedNames, outside } from './closed-names.ts';
 import { startNameServer, type NameServer, type Zone } from './name-server.ts';
 import { startTrap, type Trap } from './trap.ts';
 import { startWorld, type World } from './world.ts';
 
-const outside: Zone = { a: ['8.8.8.8'] };
 const inside: Zone = { a: ['127.0.0.1'], aaaa: ['0:0:0:0:0:0:0:1'] };
 
 /** Names that lead to no public address, or do not exist. */
@@ -24,10 +23,6 @@ const zones: Record<string, Zone> = {
   'cut-public.io': { a: ['8.8.8.8'], truncated: true },
   'half-silent.io': { a: ['8.8.8.8'], silentFor: 'aaaa' },
   'inside.io': inside,
-  'mixed.io': { a: ['8.8.8.8'], aaaa: ['0:0:0:0:0:0:0:1'] },
-  'inside-alias.io': { cname: 'localhost', a: ['127.0.0.1'] },
-  'mapped.io': { aaaa: ['0:0:0:0:0:ffff:7f00:1'] },
-  'empty.io': {},
   'failing.io': 'SERVFAIL',
   'refused.io': 'REFUSED',
   'silent.io': 'silence',
@@ -59,17 +54,18 @@ describe('PUT resolves the host name', () => {
     expect(await putUntilKnown(`https://${name}/`)).toMatchObject({ status: 200 });
   });
 
-  test.each([
-    ...new Set(['inside.io', 'mixed.io', 'inside-alias.io', 'mapped.io', 'empty.io', 'unknown.io', ...closed]),
-  ])('422 for %s, without telling whether it exists or where it leads', async (name) => {
-    expect(await putUntilKnown(`https://${name}/`)).toEqual({
-      status: 422,
-      body: {
-        detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
-        code: 'invalid_request',
-      },
-    });
-  });
+  test.each(['inside.io', ...closed])(
+    '422 for %s, without telling whether it exists or where it leads',
+    async (name) => {
+      expect(await putUntilKnown(`https://${name}/`)).toEqual({
+        status: 422,
+        body: {
+          detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
+          code: 'invalid_request',
+        },
+      });
+    },
+  );
 
   test.each(['failing.io', 'refused.io', 'silent.io'])('503 for %s, which cannot be resolved', async (name) => {
     const merchantId = newId('mer');
@@ -114,7 +110,11 @@ describe('an attempt resolves the name again', () => {
     ['leads to the metadata of a cloud', { a: ['169.254.169.254'], ttl: 0 }, 'blocked_address'],
     ['has a mapped address', { aaaa: ['0:0:0:0:0:ffff:7f00:1'], ttl: 0 }, 'blocked_address'],
     ['has one private address more', { a: ['8.8.8.8', '127.0.0.1'] }, 'blocked_address'],
-    ['is another name for this machine', { cname: 'localhost', a: ['127.0.0.1'], ttl: 0 }, 'blocked_address'],
+    [
+      'is another name for this machine',
+      { cname: ['one.io', 'localhost'], a: ['127.0.0.1'], ttl: 0 },
+      'blocked_address',
+    ],
     ['is gone', 'NXDOMAIN', 'dns_error'],
     ['cannot be resolved', 'SERVFAIL', 'dns_error'],
   ])('a name that %s since the PUT is not dialled', async (_case, zone, errorCategory) => {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
-import { residentMegabytes } from '../../benchmarks/support/resident.ts';
-import { send } from '../../support/http.ts';
+import { expectHealthy } from '../../support/healthy.ts';
 import type { Contract } from '../conformance.test.ts';
 import { runCampaign } from '../support/hostile/campaign.ts';
 import { allShapes } from '../../support/shapes/shapes.ts';
@@ -9,8 +8,6 @@ import { shapeProblems } from '../../support/shapes/try-shape.ts';
 import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
-/** A larger process would keep what it was sent. */
-const MEGABYTES_MAX = 768;
 /** Enough that rate limits refuse few requests. */
 const MERCHANTS = amountOf({ short: 10, long: 30 });
 /** Each of these statuses must be at least this share of the answers: a run that only meets a rate limit shows nothing. */
@@ -80,13 +77,7 @@ export function hostileSection(contract: Contract): void {
     );
 
     rule(['endpoint.create', 'errors.201'], 'do no harm: every process still runs, is ready and is small', async () => {
-      const processes = Object.values(contract.stack.services).flatMap((service) => service.replicas);
-      for (const { pid, url } of processes) {
-        expect(process.kill(pid, 0)).toBe(true);
-        expect((await send('GET', `${url}/readyz`)).status).toBe(200);
-        const megabytes = process.platform === 'linux' ? await residentMegabytes(pid) : 0;
-        expect(megabytes).toBeLessThan(MEGABYTES_MAX);
-      }
+      await expectHealthy(Object.values(contract.stack.services).flatMap((service) => service.replicas));
       expect(await witness.created({ amount: '77' })).toMatchObject({ status: 'PENDING' });
     });
   });
