@@ -117,12 +117,10 @@ function script(path) {
   return [step(path, [path])];
 }
 
-/** Random tests of each change; `nightly` runs them longer. */
+/** Random tests that run for each change; `nightly` runs them longer. */
 function randomTests() {
-  return [
-    ...['services/payments/test/lists.int', 'tests/conformance/conformance'],
-    ...['any-answers.int', 'any-frames.int', 'any-bytes.int'],
-  ];
+  const random = ['lists', 'settlement-batches', 'payment-batches', 'any-answers', 'any-frames', 'any-bytes'];
+  return [...random.map((name) => `/${name}.int`), 'tests/conformance/conformance'];
 }
 
 function reportDurations(command, done, totalMs) {

@@ -56,7 +56,7 @@ export const settlement: Part = {
           figures: latencyFigures,
         }),
         statementTable({ title: 'SQL for one transfer', units: transfers, costs }),
-      ].filter(({ rows }) => rows.length > 0),
+      ],
       notes: [
         'All transfers wait in the queue when the clock starts; it stops when every payment is PAID. CPU time is counted until the outbox is',
         'empty. pgbench (-M prepared) settles the same: inbox row, payment locked, transfer written, payment PAID, two messages, commit; 16',

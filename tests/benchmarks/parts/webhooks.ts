@@ -170,14 +170,13 @@ async function measureJourneys(
     withCpuOfSessions(system.adminUrl, follow),
   );
   const { journeys, seconds } = followed.result;
-  const ofSessions = Object.entries(followed.cpuUs).map(([service, us]) => [`postgres: ${service}`, us] as const);
   say('  counting statements …');
   const counted = { aSecond, durationMs: warmUpMs };
   const costs = await countStatements(system.adminUrl, () => payAndFollow(system, counted), 'all');
   const units = Math.round((aSecond * warmUpMs) / 1000);
   const ofARound = Math.ceil((journeys.length * aRoundMs) / durationMs);
   return {
-    ...{ wanted, aSecond, seconds, cpuUs: { ...cpuUs, ...Object.fromEntries(ofSessions) } },
+    ...{ wanted, aSecond, seconds, cpuUs: { ...cpuUs, ...followed.cpuUs } },
     rounds: Array.from({ length: Math.ceil(durationMs / aRoundMs) }, (_, round) =>
       journeys.slice(round * ofARound, (round + 1) * ofARound),
     ),

@@ -86,8 +86,7 @@ function creatorInStack(load: LoadGenerator, target: ServiceTarget, adminUrl: st
             waitUntilHandled(adminUrl, since, created),
           ),
         );
-        const ofSessions = Object.entries(cpuUs).map(([service, us]) => [`postgres: ${service}`, us]);
-        return { ...result, cpuUs: { ...result.cpuUs, ...Object.fromEntries(ofSessions) } };
+        return { ...result, cpuUs: { ...result.cpuUs, ...cpuUs } };
       }),
   };
 }

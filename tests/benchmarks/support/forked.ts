@@ -45,7 +45,7 @@ export function startForked<H extends Handlers>(
       }
     },
     async close() {
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.disconnect();
       await exited;

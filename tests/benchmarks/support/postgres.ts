@@ -9,8 +9,8 @@ export const postmasterOf = (postgresUrl: string): Promise<number | null> =>
   });
 
 /**
- * CPU time, in microseconds, of each service's sessions while `run` runs, by the role without its prefix. Sessions that end meanwhile are
- * not included here, only in the time of the whole server.
+ * CPU time, in microseconds, of each service's sessions while `run` runs, as `postgres: <service>`. Sessions that end meanwhile are not
+ * included here, only in the time of the whole server.
  */
 export async function withCpuOfSessions<T>(
   postgresUrl: string,
@@ -21,7 +21,8 @@ export async function withCpuOfSessions<T>(
   const cpuUs: Record<string, number> = {};
   for (const [pid, session] of await readSessions(postgresUrl)) {
     const spent = session.cpuUs - (before.get(pid)?.cpuUs ?? 0);
-    cpuUs[session.service] = (cpuUs[session.service] ?? 0) + spent;
+    const name = `postgres: ${session.service}`;
+    cpuUs[name] = (cpuUs[name] ?? 0) + spent;
   }
   return { result, cpuUs };
 }

@@ -3,7 +3,12 @@ import type { Spread } from './rounds.ts';
 
 /** The result as text. */
 export function renderResult({ tables, notes, aims }: BenchmarkResult): string {
-  return [...tables.map(renderTable), ['', ...notes].join('\n'), '', ...aims.map(renderAim)].join('\n');
+  return [
+    ...tables.filter(({ rows }) => rows.length > 0).map(renderTable),
+    ['', ...notes].join('\n'),
+    '',
+    ...aims.map(renderAim),
+  ].join('\n');
 }
 
 export const renderSpread = ({ median, min, max }: Spread): string =>

@@ -32,8 +32,8 @@ export function codingShapes(parts: ShapeParts): Shape[] {
     ...spellings.flatMap((spelling, index) => {
       const line = `${names[index % names.length]}: ${spelling}\r\n`;
       return [
-        shaped(`"${JSON.stringify(spelling)}" before a length`, `${line}Content-Length: 4\r\n`),
-        shaped(`"${JSON.stringify(spelling)}" after a length`, `Content-Length: 4\r\n${line}`),
+        shaped(`${JSON.stringify(spelling)} before a length`, `${line}Content-Length: 4\r\n`),
+        shaped(`${JSON.stringify(spelling)} after a length`, `Content-Length: 4\r\n${line}`),
       ];
     }),
     shaped('a length with a plus', 'Content-Length: +4\r\nTransfer-Encoding: chunked\r\n'),
