@@ -79,15 +79,15 @@ export const creation: SqlMutants[] = [
         breaks: 'a merchant that is refused the slot keeps the wallet',
         before: 'created_at from done where binds_wallet',
         after: 'created_at from new where binds_wallet',
-        tests: test('creation-races.long'),
-        noticedBy: 'a merchant that is refused the slot on an unbound wallet does not keep the wallet',
+        changesNothing:
+          'the slot is read before; one that is taken in the meantime binds the wallet to its own merchant, which is a violation here',
       },
       {
         breaks: 'a merchant that is refused the slot has used one payment of its package',
         before: 'from done where gate.merchant_id = done.merchant_id',
         after: 'from new as done where gate.merchant_id = done.merchant_id',
         tests: test('creation-races.long'),
-        noticedBy: 'requested by 50 keys of one merchant goes to one of them, and only that one counts',
+        noticedBy: 'requested by 50 merchants, without wallet binding, goes to one of them, and only that one counts',
       },
       {
         breaks: 'a slot that is taken fails the batch',
