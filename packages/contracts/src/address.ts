@@ -51,8 +51,8 @@ function parseTron(text: string): ParsedAddress | null {
   return { family: 'tron', address: text, hex: `0x${payload.subarray(1).toString('hex')}` };
 }
 
-/** Base58check: the first four bytes of a double SHA-256. */
-function checksum(payload: Buffer): Buffer {
+/** Of base58check: the first four bytes of a double SHA-256. */
+export function checksum(payload: Buffer): Buffer {
   const once = hash('sha256', payload, 'buffer');
   return hash('sha256', once, 'buffer').subarray(0, 4);
 }
