@@ -9,7 +9,7 @@ import { migrate } from '@quittance/postgres/migrations/migrate.ts';
 import { addressOf, prepareServiceDatabases } from '@quittance/postgres/roles/service-databases.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import type pg from 'pg';
-import { createKeyVault } from '../../services/webhook-dispatcher/src/endpoints/key-vault.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { withDatabase } from '../support/database.ts';
 
 const database = 'quittance';

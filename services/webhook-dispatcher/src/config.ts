@@ -1,13 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readEncryptionKey, readOptionalEncryptionKey } from '@quittance/runtime/key-vault.ts';
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError, settings, type SettingsReader } from '@quittance/runtime/settings.ts';
 import { defaultRetryDelaysSeconds } from './events/outcome.ts';
 import type { LocalReceiver } from './sending/ways-out.ts';
 import { parsePrivateTargets } from './sending/private-targets.ts';
 
-/** 32 bytes in base64. */
-const encryptionKey = /^[A-Za-z0-9+/]{43}=$/;
 const WEEK_SECONDS = 604_800;
 /** IPv4 addresses, or IPv6 addresses in brackets, each with or without a port, separated by commas. */
 const nameServers = /^(?:(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:,(?=.)|$))+$/;
@@ -16,10 +15,9 @@ const nameServers = /^(?:(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:]+\])(?::\d{1,5
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
     ...commonSettings(read),
-    /** 32 bytes, in base64. */
-    webhookEncryptionKey: Buffer.from(read.text('WEBHOOK_ENCRYPTION_KEY', { pattern: encryptionKey }), 'base64'),
+    webhookEncryptionKey: readEncryptionKey(read, 'WEBHOOK_ENCRYPTION_KEY'),
     /** Also opens signing keys: the next or the previous key, while one replaces the other. */
-    webhookEncryptionKeyPrevious: readPreviousKey(read),
+    webhookEncryptionKeyPrevious: readOptionalEncryptionKey(read, 'WEBHOOK_ENCRYPTION_KEY_PREVIOUS'),
     retryDelaysSeconds: read.integers('WEBHOOK_RETRY_DELAYS_SECONDS', {
       default: defaultRetryDelaysSeconds,
       min: 0,
@@ -33,11 +31,6 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     /** PEM: the authorities of their certificates; null for the usual ones. */
     privateTargetsCa: read.parsed('WEBHOOK_PRIVATE_TARGETS_CA', { default: null }, readCertificates),
   }));
-
-function readPreviousKey(read: SettingsReader): Buffer | null {
-  const text = read.text('WEBHOOK_ENCRYPTION_KEY_PREVIOUS', { default: '', pattern: encryptionKey });
-  return text === '' ? null : Buffer.from(text, 'base64');
-}
 
 /** @throws Error if the file cannot be read, or has no certificate or an invalid one. */
 function readCertificates(path: string): string | null {

@@ -2,12 +2,13 @@ import { serve } from '@quittance/http/server/listen.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
+import { countForeignKeys, startResealLoop } from '@quittance/postgres/sealed-keys.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
 import { merchantStatusChanged } from './lanes/messages.ts';
 import { noticeRaised, paymentPaid } from './events/messages.ts';
-import { createKeyVault, startResealLoop } from './endpoints/key-vault.ts';
 import { createTestSender, endpointRoutes } from './endpoints/http.ts';
 import { startDeliverLoop } from './lanes/deliver.ts';
 import { startGiveUpLoop, startMeasureLoop, startPartitionsLoop } from './lanes/housekeeping.ts';
@@ -20,9 +21,18 @@ import { waysOut } from './sending/ways-out.ts';
 import { checkRoute, eventRoutes } from './events/http.ts';
 import { laneRoutes } from './lanes/http.ts';
 import { createSender } from './sending/sender.ts';
-import { countForeignKeys } from './endpoints/endpoint.sql.ts';
+import { signingKeys } from './endpoints/endpoint.sql.ts';
 
 const name = 'webhook-dispatcher';
+
+const resealed = {
+  table: signingKeys,
+  what: 'signing keys',
+  gauge: [
+    'webhook_keys_to_reseal',
+    'Signing keys in use that were sealed with a key other than WEBHOOK_ENCRYPTION_KEY',
+  ],
+} as const;
 
 /** Concurrent endpoint tests to one host from this process. */
 const TESTS_PER_HOST = 4;
@@ -36,7 +46,7 @@ await startService({
     const { pool, operators, broker, outbox, legacy, reachable, ready } = backends;
     await reachable();
     const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
-    if ((await countForeignKeys(pool, vault.openedKeyIds)) > 0) {
+    if ((await countForeignKeys(pool, signingKeys, vault.openedKeyIds)) > 0) {
       throw new Error(
         'stored signing keys were encrypted with another key than WEBHOOK_ENCRYPTION_KEY or its predecessor',
       );
@@ -55,9 +65,10 @@ await startService({
     const { stopping } = lifecycle;
     const common = { pool, vault, retryDelaysSeconds, logger, metrics };
     const deliver = lifecycle.closing('deliver', startDeliverLoop({ ...common, sender, limits, pressure, stopping }));
-    for (const start of [startMeasureLoop, startPartitionsLoop, startGiveUpLoop, startResealLoop]) {
+    for (const start of [startMeasureLoop, startPartitionsLoop, startGiveUpLoop]) {
       lifecycle.closing(start.name, start(common));
     }
+    lifecycle.closing('reseal', startResealLoop({ ...common, keys: resealed }));
     const wake = () => deliver.wake();
     const handlers = [paymentPaid(wake), noticeRaised(wake), merchantStatusChanged(wake)];
     lifecycle.closing(

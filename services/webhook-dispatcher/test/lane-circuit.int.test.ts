@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { createKeyVault } from '../src/endpoints/key-vault.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { byMerchant } from '../src/endpoints/audit.sql.ts';
 import { releaseDeliveries, type Claimed, settleAttempts } from '../src/lanes/claim.sql.ts';
 import { replaceKey, saveEndpoint } from '../src/endpoints/endpoint.sql.ts';

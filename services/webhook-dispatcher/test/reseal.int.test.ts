@@ -1,19 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
+import { countForeignKeys, RESEAL_BATCH, resealKeys, startResealLoop } from '@quittance/postgres/sealed-keys.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import { createKeyVault, type KeyVault, type SealedSecret } from '@quittance/runtime/key-vault.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createKeyVault, type KeyVault, startResealLoop } from '../src/endpoints/key-vault.ts';
-import {
-  replaceKey,
-  saveEndpoint,
-  countForeignKeys,
-  RESEAL_BATCH,
-  resealKeys,
-  type SealedSecret,
-} from '../src/endpoints/endpoint.sql.ts';
+import { replaceKey, saveEndpoint, signingKeys } from '../src/endpoints/endpoint.sql.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
@@ -28,7 +22,7 @@ const before = createKeyVault(oldKey);
 const during = createKeyVault(newKey, oldKey);
 const after = createKeyVault(newKey);
 
-const reseal = (vault: KeyVault = during) => transaction(world.pool, (tx) => resealKeys(tx, vault));
+const reseal = (vault: KeyVault = during) => transaction(world.pool, (tx) => resealKeys(tx, signingKeys, vault));
 
 async function addMerchant(vault: KeyVault = before): Promise<{ merchantId: string; keyId: string }> {
   const [merchantId, keyId] = [newId('mer'), newId('whk')];
@@ -60,7 +54,7 @@ describe('replacing the encryption key', () => {
     await addMerchants(RESEAL_BATCH + 30);
     expect(() => openAll(during)).not.toThrow();
     expect((await reseal()).resealed).toBe(RESEAL_BATCH);
-    expect(await countForeignKeys(world.pool, [during.encryptionKeyId])).toBe(30);
+    expect(await countForeignKeys(world.pool, signingKeys, [during.encryptionKeyId])).toBe(30);
     expect((await reseal()).resealed).toBe(30);
     expect((await reseal()).resealed).toBe(0);
     expect(await openAll(after)).toHaveLength(RESEAL_BATCH + 30);
@@ -78,17 +72,17 @@ describe('replacing the encryption key', () => {
     await addMerchant(before);
     await addMerchant(during);
     expect(await openAll(accepting)).toHaveLength(2);
-    expect(await countForeignKeys(world.pool, accepting.openedKeyIds)).toBe(0);
+    expect(await countForeignKeys(world.pool, signingKeys, accepting.openedKeyIds)).toBe(0);
   });
 
   test('a process without one of the keys in use does not start', async () => {
     await addMerchant();
-    expect(await countForeignKeys(world.pool, before.openedKeyIds)).toBe(0);
-    expect(await countForeignKeys(world.pool, during.openedKeyIds)).toBe(0);
-    expect(await countForeignKeys(world.pool, after.openedKeyIds)).toBeGreaterThan(0);
+    expect(await countForeignKeys(world.pool, signingKeys, before.openedKeyIds)).toBe(0);
+    expect(await countForeignKeys(world.pool, signingKeys, during.openedKeyIds)).toBe(0);
+    expect(await countForeignKeys(world.pool, signingKeys, after.openedKeyIds)).toBeGreaterThan(0);
     await reseal();
-    expect(await countForeignKeys(world.pool, after.openedKeyIds)).toBe(0);
-    expect(await countForeignKeys(world.pool, before.openedKeyIds)).toBeGreaterThan(0);
+    expect(await countForeignKeys(world.pool, signingKeys, after.openedKeyIds)).toBe(0);
+    expect(await countForeignKeys(world.pool, signingKeys, before.openedKeyIds)).toBeGreaterThan(0);
   });
 
   test('a key that a merchant replaced stays without a secret', async () => {
@@ -106,16 +100,17 @@ describe('replacing the encryption key', () => {
       damaged!.keyId,
     ]);
     expect(await reseal()).toEqual({ resealed: 2, unopened: [damaged!.keyId] });
-    expect(await countForeignKeys(world.pool, [during.encryptionKeyId])).toBe(1);
+    expect(await countForeignKeys(world.pool, signingKeys, [during.encryptionKeyId])).toBe(1);
   });
 
   test('the loop finishes by itself, and its gauge drops to 0', async () => {
     await addMerchants(RESEAL_BATCH + 1);
     const metrics = createMetrics({ service: 'test', processMetrics: false });
-    const loop = startResealLoop({ pool: world.pool, vault: during, logger: testLogger, metrics });
+    const keys = { table: signingKeys, what: 'signing keys', gauge: ['webhook_keys_to_reseal', 'Left'] } as const;
+    const loop = startResealLoop({ pool: world.pool, vault: during, keys, logger: testLogger, metrics });
     try {
       await eventually(async () => {
-        expect(await countForeignKeys(world.pool, [during.encryptionKeyId])).toBe(0);
+        expect(await countForeignKeys(world.pool, signingKeys, [during.encryptionKeyId])).toBe(0);
         expect((await metrics.render()).text).toMatch(/^webhook_keys_to_reseal\{.*\} 0$/m);
       });
     } finally {

@@ -4,7 +4,7 @@ import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, testPool } from '@quittance/testkit/database.ts';
-import { createKeyVault } from '../src/endpoints/key-vault.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { paces, type Pace } from '../src/state.ts';
 import { claimDeliveries, type ClaimBounds, type Claimed, type Outcome } from '../src/lanes/claim.sql.ts';

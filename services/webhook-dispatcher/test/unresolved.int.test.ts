@@ -5,7 +5,7 @@ import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
-import { createKeyVault } from '../src/endpoints/key-vault.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { endpointRoutes } from '../src/endpoints/http.ts';
 import type { Resolve } from '../src/sending/resolve.ts';

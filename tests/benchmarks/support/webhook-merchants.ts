@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
-import { createKeyVault } from '../../../services/webhook-dispatcher/src/endpoints/key-vault.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 
 /** A merchant who gets events, with its own host. */
 export type WebhookMerchant = { merchantId: string; host: string; url: string; keyId: string; secret: string };

@@ -1,6 +1,8 @@
 import type { WebhookChoice, WebhookSettings } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { SealedTable } from '@quittance/postgres/sealed-keys.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { SealedSecret } from '@quittance/runtime/key-vault.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 import { byMerchant, insertAudit } from './audit.sql.ts';
 import { lanesOf, lockLanes, makeLanesDueNow, probeLanesNow, restartGiveUp } from '../lanes/lane.sql.ts';
@@ -109,19 +111,8 @@ export async function replaceKey(tx: Transaction, merchantId: string, key: NewKe
   return true;
 }
 
-/** A signing key as the database stores it. */
-export type SealedSecret = {
-  /** 12-byte nonce, ciphertext, 16-byte tag. */
-  secret_encrypted: Buffer;
-  /** The encryption key that sealed it, so that replacing that key finds the rows that are left. */
-  encryption_key_id: string;
-};
-
 /** A new signing key, which is only used if the merchant has none. */
 export type NewKey = SealedSecret & { keyId: string };
-
-/** One transaction holds its row locks while it seals this many: some milliseconds. */
-export const RESEAL_BATCH = 200;
 
 async function insertKey(tx: Transaction, merchantId: string, key: NewKey): Promise<void> {
   await tx.query(
@@ -130,45 +121,10 @@ async function insertKey(tx: Transaction, merchantId: string, key: NewKey): Prom
   );
 }
 
-/** Counts signing keys in use that none of these encryption keys opens. */
-export async function countForeignKeys(db: Queryable, encryptionKeyIds: readonly string[]): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from signing_key where retired_at is null and encryption_key_id <> all($1)`,
-    [encryptionKeyIds],
-  );
-  return rows[0]?.count ?? 0;
-}
-
-/**
- * Seals a batch of signing keys with the new encryption key. The signing keys themselves do not change, so attempts in flight and processes
- * with both encryption keys are not affected. Keys that a merchant is just replacing are skipped.
- * @param vault.reseal returns null for a key that does not open.
- * @returns how many were sealed, at most RESEAL_BATCH, and which ones do not open.
- */
-export async function resealKeys(
-  tx: Transaction,
-  vault: {
-    encryptionKeyId: string;
-    openedKeyIds: readonly string[];
-    reseal: (keyId: string, sealed: SealedSecret) => SealedSecret | null;
-  },
-): Promise<{ resealed: number; unopened: readonly string[] }> {
-  const { rows } = await tx.query<NewKey>(
-    `select key_id as "keyId", secret_encrypted, encryption_key_id from signing_key
-      where retired_at is null and encryption_key_id <> $1 and encryption_key_id = any($2)
-      limit $3 for update skip locked`,
-    [vault.encryptionKeyId, vault.openedKeyIds, RESEAL_BATCH],
-  );
-  const sealed = rows.map((key) => ({
-    keyId: key.keyId,
-    secret: vault.reseal(key.keyId, key)?.secret_encrypted ?? null,
-  }));
-  const resealed = sealed.filter(({ secret }) => secret !== null);
-  await tx.query(
-    `update signing_key k set secret_encrypted = r.secret_encrypted, encryption_key_id = $1
-       from unnest($2::text[], $3::bytea[]) as r (key_id, secret_encrypted) where k.key_id = r.key_id`,
-    [vault.encryptionKeyId, resealed.map(({ keyId }) => keyId), resealed.map(({ secret }) => secret)],
-  );
-  const unopened = sealed.filter(({ secret }) => secret === null).map(({ keyId }) => keyId);
-  return { resealed: resealed.length, unopened };
-}
+/** Signing keys in use; a retired one has no secret any more. */
+export const signingKeys: SealedTable = {
+  table: 'signing_key',
+  id: 'key_id',
+  secret: 'secret_encrypted',
+  where: 'retired_at is null',
+};

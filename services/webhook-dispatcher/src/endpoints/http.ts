@@ -16,21 +16,13 @@ import type { Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import type { KeyVault, SealedSecret } from '@quittance/runtime/key-vault.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { asMerchantsSee } from '../events/reads.sql.ts';
 import { DialError, NameNotFound } from '../sending/errors.ts';
-import type { KeyVault } from './key-vault.ts';
 import { addressOf, findPrivateTarget, type PrivateTarget } from '../sending/private-targets.ts';
 import { publicAddresses, type Resolve } from '../sending/resolve.ts';
-import {
-  findEndpoint,
-  findTarget,
-  probeEndpoint,
-  replaceKey,
-  saveEndpoint,
-  type NewKey,
-  type SealedSecret,
-} from './endpoint.sql.ts';
+import { findEndpoint, findTarget, probeEndpoint, replaceKey, saveEndpoint, type NewKey } from './endpoint.sql.ts';
 import type { Sender } from '../sending/sender.ts';
 
 type Dependencies = {

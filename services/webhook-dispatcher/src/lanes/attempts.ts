@@ -1,7 +1,7 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import type { KeyVault } from '../endpoints/key-vault.ts';
+import type { KeyVault } from '@quittance/runtime/key-vault.ts';
 import type { Sender } from '../sending/sender.ts';
 import { releaseDeliveries, type Claimed, settleAttempts, type Outcome } from './claim.sql.ts';
 import { merchantOf, openLaneCircuits } from './lane.sql.ts';

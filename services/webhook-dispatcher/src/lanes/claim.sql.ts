@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { retryAborted, transaction } from '@quittance/postgres/transaction.ts';
-import type { SealedSecret } from '../endpoints/endpoint.sql.ts';
+import type { SealedSecret } from '@quittance/runtime/key-vault.ts';
 import { type Pace, statusesBefore } from '../state.ts';
 import { isForNotices, lockLanes, makeLanesDue } from './lane.sql.ts';
 import { lockPaidOf, takeBackNotices, withPaidLanes } from '../events/event.sql.ts';

@@ -4,7 +4,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createKeyVault } from '../../src/endpoints/key-vault.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { replaceKey, saveEndpoint } from '../../src/endpoints/endpoint.sql.ts';
 import { startStoreWorld, type StoreWorld } from '../store-world.ts';
 
