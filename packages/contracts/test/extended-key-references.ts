@@ -6,9 +6,9 @@ import { HDNodeWallet } from 'ethers/wallet';
 import { addressFromHex, type AddressFamily } from '../src/address.ts';
 
 /** The mnemonic of public test vectors, whose keys everybody knows. */
-export const MNEMONIC = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
+const MNEMONIC = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
 
-export const coinTypes = { evm: 60, tron: 195 } as const;
+const coinTypes = { evm: 60, tron: 195 } as const;
 
 const accountOf = (family: AddressFamily) =>
   HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/${coinTypes[family]}'/0'`);

@@ -1,4 +1,5 @@
 import { parseNetworks } from '@quittance/contracts/networks.ts';
+import { readOptionalEncryptionKey } from '@quittance/runtime/key-vault.ts';
 import { commonSettings, serviceUrl } from '@quittance/runtime/service-settings.ts';
 import { settings } from '@quittance/runtime/settings.ts';
 
@@ -17,6 +18,10 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
      * The minimum that a transfer must carry for a merchant to accept it, in percent of the payment's amount. Operators may accept less.
      */
     merchantAcceptMinPercent: read.integer('MERCHANT_ACCEPT_MIN_PERCENT', { default: 90, min: 1, max: 100 }),
+    /** Seals the extended keys of pools. Null: merchants can use lists only. */
+    walletPoolEncryptionKey: readOptionalEncryptionKey(read, 'WALLET_POOL_ENCRYPTION_KEY'),
+    /** Also opens them: the next or the previous key, while one replaces the other. */
+    walletPoolEncryptionKeyPrevious: readOptionalEncryptionKey(read, 'WALLET_POOL_ENCRYPTION_KEY_PREVIOUS'),
     quotaUrl: serviceUrl(read, 'QUOTA_URL'),
     webhookDispatcherUrl: serviceUrl(read, 'WEBHOOK_DISPATCHER_URL'),
     chainWatcherUrl: serviceUrl(read, 'CHAIN_WATCHER_URL'),

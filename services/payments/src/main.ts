@@ -5,8 +5,10 @@ import { serviceClients } from '@quittance/http/client/service-clients.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
+import { countForeignKeys, startResealLoop } from '@quittance/postgres/sealed-keys.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transact } from '@quittance/postgres/transaction.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { type ServiceContext, startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
@@ -39,11 +41,22 @@ import { createPayment, createTogether } from './payment/create.ts';
 import { findPaymentsRoute, lookUpRoutes, unmatchedRoutes } from './finding/http.ts';
 import { exportPaymentsRoute, reportRoute, totalsRoute } from './reports/http.ts';
 import { limitsRoutes, webhookChoiceRoute } from './gate/http.ts';
+import { poolKeys } from './pools/key.sql.ts';
+import { poolRoutes, restoreRoute } from './pools/http.ts';
 import { walletRoutes } from './wallets/http.ts';
 import { createChainTips, createConfirmationPolicy } from './payment/progress.ts';
 import { createWalletStates, createWarnings } from './payment/warnings.ts';
 
 const name = 'payments';
+
+const resealed = {
+  table: poolKeys,
+  what: 'extended keys',
+  gauge: [
+    'wallet_pool_keys_to_reseal',
+    'Extended keys of pools that were sealed with a key other than WALLET_POOL_ENCRYPTION_KEY',
+  ],
+} as const;
 
 const loops = [
   startExpireLoop,
@@ -83,8 +96,10 @@ function createParts({ config, logger, metrics, lifecycle }: Started) {
   const clocks = { ms: 0 };
   const watcher = createWatcherClients(client, config.chainWatcherUrl, clocks);
   const transact = createAdmission(backends.pool);
+  const { walletPoolEncryptionKey: key, walletPoolEncryptionKeyPrevious: previous } = config;
+  const vault = key && createKeyVault(key, previous);
   return {
-    ...{ backends, clocks, watcher, transact },
+    ...{ backends, clocks, watcher, transact, vault },
     messages: createPaymentMessages({ outbox: backends.outbox, metrics }),
     refresh: createAccessRefresh({ owners: createOwners(client, config), transact }),
     rules: { ttlSeconds, walletBinding, publicBaseUrl },
@@ -95,11 +110,11 @@ function createParts({ config, logger, metrics, lifecycle }: Started) {
 type Parts = ReturnType<typeof createParts>;
 
 function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
-  const { messages, refresh, rules, transact } = parts;
+  const { messages, refresh, rules, transact, vault } = parts;
   const { pool, operators } = parts.backends;
   const { verifiers, finders } = parts.watcher;
   const { progress, readWarnings } = parts.views;
-  const { networks, publicBaseUrl, merchantAcceptMinPercent: leastPercent } = config;
+  const { networks, publicBaseUrl, walletBinding, merchantAcceptMinPercent: leastPercent } = config;
   const ids = networks.map(({ id }) => id);
   const shown = { publicBaseUrl, progress, readWarnings };
   const listing = { db: pool, networks: ids, publicBaseUrl, ...progress };
@@ -139,6 +154,8 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
     }),
     ...paymentIncidentRoutes(operators),
     ...walletRoutes({ ...operating, ...telling, publicBaseUrl, networks: ids }),
+    ...poolRoutes({ db: pool, transact, vault, networks, walletBinding }),
+    restoreRoute(operating),
     auditRoute(operators),
     ...archiveRoutes(operating),
     ...checkRoutes(operators),
@@ -151,9 +168,13 @@ await startService({
   start: async (started) => {
     const { config, logger, metrics, lifecycle } = started;
     const parts = createParts(started);
-    const { backends, messages, clocks, watcher } = parts;
+    const { backends, messages, clocks, watcher, vault } = parts;
     const { pool, broker, legacy, reachable, ready } = backends;
     await reachable();
+    if ((await countForeignKeys(pool, poolKeys, vault?.openedKeyIds ?? [])) > 0)
+      throw new Error(
+        'stored extended keys were encrypted with another key than WALLET_POOL_ENCRYPTION_KEY or its predecessor',
+      );
 
     const handlers = [transferObserved(messages, clocks), accessChanged(), webhookConfigured()];
     lifecycle.closing(
@@ -163,6 +184,7 @@ await startService({
     const reading = { chain: watcher.chain, clocks, readClock: watcher.tipReader.clock };
     const looping = { db: pool, transact: transactOn(pool), messages, networks: config.networks, ...reading };
     for (const start of loops) lifecycle.closing(start.name, start({ ...looping, logger, metrics }));
+    if (vault !== null) lifecycle.closing('reseal', startResealLoop({ pool, vault, keys: resealed, logger, metrics }));
 
     // The first creation needs a partition for its reply, and a service that was off for months has none.
     await warmUp(logger, [() => listPayments(pool, 'none', anyPayment), () => keepReplyPartitions(pool)]);

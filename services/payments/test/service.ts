@@ -33,7 +33,12 @@ export type PaymentsUnderTest = {
    * Calls an internal route; with several replicas, in turn. `path` is without /internal/v1.
    * @param init headers and a signal, for a caller like the gateway, which sends its deadline and then hangs up.
    */
-  call<T = object>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, init?: CallInit): Promise<Answer<T>>;
+  call<T = object>(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+    init?: CallInit,
+  ): Promise<Answer<T>>;
   /** Of the first replica. */
   url: string;
   /** SIGSTOP to every replica: it freezes until `resume`. */
@@ -159,7 +164,7 @@ function withOptions(url: string, options: string | undefined): string {
 }
 
 export const network = 'local';
-const networks = [
+export const networks = [
   {
     id: network,
     family: 'evm',

@@ -7,7 +7,7 @@ type AuditRow = WithDates<AuditEntry, 'at'>;
 const ROWS_MAX = 100;
 
 /**
- * What operators did to a merchant's wallets and payments.
+ * What operators did to a merchant's wallets and payments, and how it ended rests itself.
  * @param before only what was done before this time; null for the newest.
  * @returns at most a hundred, newest first.
  */
@@ -35,6 +35,14 @@ export async function readAudit(db: Queryable, merchantId: string, before: Date 
      (select cancelled_at, 'cancel_payment', actor, reason, jsonb_build_object('status', 'PENDING'),
              jsonb_build_object('payment_id', payment_id, 'status', 'CANCELLED')
         from payment_cancellation where ${newest('cancelled_at')})
+     union all
+     (select released_at, 'release_rest', actor, reason, jsonb_build_object('rests', true),
+             jsonb_build_object('wallet', address, 'network', network, 'payment_id', payment_id, 'rests', false)
+        from wallet_rest_release where ${newest('released_at')})
+     union all
+     (select moved_at, 'move_pool_key', actor, reason, jsonb_build_object('next_index', from_index),
+             jsonb_build_object('network', network, 'next_index', to_index)
+        from address_source_move where ${newest('moved_at')})
      union all
      (select resolved_at, 'resolve_incident', resolved_by, resolved_reason, jsonb_build_object('resolved', false),
              jsonb_build_object('incident_id', incident_id, 'payment_id', payment_id, 'resolved', true)
