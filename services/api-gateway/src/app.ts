@@ -23,6 +23,7 @@ import { createCreations } from './payments/creations.ts';
 import { changeRoutes, findingRoutes, paymentRoutes, publicStatusRoute, transferRoutes } from './payments/http.ts';
 import { createPaymentViews } from './payments/views.ts';
 import type { Upstreams } from './upstreams.ts';
+import { walletRoutes } from './wallets/http.ts';
 import { webhookRoutes, webhookTestRoute } from './webhooks/http.ts';
 
 /** What the routes need, constructed in main.ts. */
@@ -75,6 +76,7 @@ export function createGatewayApp(parts: GatewayParts) {
       rotationRoute(all),
       ...webhookRoutes(all),
       webhookTestRoute(all),
+      ...walletRoutes(all),
       ...profileRoutes(all),
       ...merchantRoutes(all),
       ...apiKeyRoutes(all),

@@ -5,7 +5,7 @@ import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts
 import type { Admission } from './admission.ts';
 import type { Count, RateLimit } from './admission.sql.ts';
 
-type Method = 'GET' | 'POST' | 'PUT';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** A request that was admitted, with its merchant and its validated input. */
 type Admitted<Input> = {

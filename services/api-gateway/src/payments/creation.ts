@@ -82,7 +82,8 @@ function amountProblem(amount: string): string | null {
   return 'must be a decimal number above zero, with at most 12 digits before the point and 6 after it, e.g. "10.50"';
 }
 
-function walletProblem(address: ParsedAddress | null, networks: readonly Network[]): string | null {
+/** Why an address cannot receive payments on any of these networks, or null. @param address null for a text that is none. */
+export function walletProblem(address: ParsedAddress | null, networks: readonly Network[]): string | null {
   if (address === null) {
     return 'must be an EVM address (0x and 40 hex digits; mixed case must carry its EIP-55 checksum) or a Tron address (T…)';
   }
