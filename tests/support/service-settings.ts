@@ -22,6 +22,7 @@ export const samples: Record<string, string> = {
   CHAIN_WATCHER_URL: 'http://chain-watcher',
   WEBHOOK_DISPATCHER_URL: 'http://webhook-dispatcher',
   WEBHOOK_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+  WALLET_POOL_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
   WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:8443',
   FAULT_POINT: 'a-place',
 };

@@ -40,15 +40,18 @@ export type Secrets = {
   /** Only in a stack that was made by release 0.2.0 or an earlier one; its messages may still be waiting. */
   internal_token?: string;
   webhook_encryption_key: string;
+  wallet_pool_encryption_key: string;
   database_password: string;
 };
 
 export async function readOrMakeSecrets(directory: StackDirectory): Promise<Secrets> {
   const kept = await readJson<Partial<Secrets>>(directory.secretsFile);
-  if (kept?.signing_keys !== undefined) return kept as Secrets;
+  // A stack of an earlier release lacks some.
+  if (kept?.signing_keys !== undefined && kept.wallet_pool_encryption_key !== undefined) return kept as Secrets;
   const secrets = {
     signing_keys: newSigningKeys(),
     webhook_encryption_key: randomBytes(32).toString('base64'),
+    wallet_pool_encryption_key: randomBytes(32).toString('base64'),
     database_password: randomBytes(24).toString('hex'),
     ...kept,
   };

@@ -33,6 +33,7 @@ const decidedByTheStack: Record<string, string> = {
   WEBHOOK_DISPATCHER_URL: 'PORT_BASE moves all ports',
   QUOTA_URL: 'PORT_BASE moves all ports',
   WEBHOOK_ENCRYPTION_KEY: 'it is generated',
+  WALLET_POOL_ENCRYPTION_KEY: 'it is generated',
   WEBHOOK_LOCAL_RECEIVER: 'the stack has a receiver, and no webhook leaves the machine',
 };
 
@@ -74,6 +75,7 @@ export function serviceEnvironment(
     NETWORKS_FILE: options.networksFile,
     PUBLIC_BASE_URL: options.edgeUrl,
     ...urlSettings(serviceUrls),
+    ...(name === 'payments' && { WALLET_POOL_ENCRYPTION_KEY: secrets.wallet_pool_encryption_key }),
     ...(name === 'webhook-dispatcher' && {
       WEBHOOK_ENCRYPTION_KEY: secrets.webhook_encryption_key,
       WEBHOOK_LOCAL_RECEIVER: options.receiverAddress,

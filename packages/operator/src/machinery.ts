@@ -1,5 +1,6 @@
 import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import { RemoveArchived } from '@quittance/contracts/http/payments/archive.ts';
+import { FinishRestore, MOVED_INDEXES } from '@quittance/contracts/http/payments/pools.ts';
 import { CheckPayments } from '@quittance/contracts/http/check.ts';
 import { ReadTrust } from '@quittance/contracts/http/trust.ts';
 import { priceLists, type UnitPrices } from '@quittance/contracts/networks.ts';
@@ -19,7 +20,8 @@ import {
   type Field,
   type Kind,
 } from './field.ts';
-import { ownRow } from './row.ts';
+import { callRow, ownRow } from './row.ts';
+import { table } from './view.ts';
 
 /** What is done to the machinery itself: the command line alone does it. */
 
@@ -165,6 +167,18 @@ export const archivePayments = ownRow('archive', RemoveArchived.access, {
     keep
       ? null
       : `Payments that ended before ${before.slice(0, 7)} will be only in the files: their merchants and customers no longer see them.`,
+});
+
+export const finishRestore = callRow('restore finished', FinishRestore, {
+  does: `move the extended keys of all wallet pools on by ${MOVED_INDEXES.toLocaleString('en')} addresses, once after a backup was restored`,
+  more:
+    'The restored database may have lost which addresses were given last; without this, payments would get addresses that others have had. ' +
+    'Run it before you open the edge. Each run moves them on again.',
+  asks: true,
+  fields: {},
+  view: ({ moved }) => [
+    table(null, moved, { merchant: 'merchant_id', network: 'network', from: 'from_index', to: 'to_index' }),
+  ],
 });
 
 export const callers: readonly Caller[] = [...serviceNames, OPS];

@@ -1,7 +1,15 @@
 import { chainRows } from './chains.ts';
 import { listIncidents, resolveIncident } from './incidents.ts';
 import { keyRows, loginRows } from './keys-and-logins.ts';
-import { archivePayments, checkNetwork, checkSystem, checkTrust, deadLetters, makeKeys } from './machinery.ts';
+import {
+  archivePayments,
+  checkNetwork,
+  checkSystem,
+  checkTrust,
+  deadLetters,
+  finishRestore,
+  makeKeys,
+} from './machinery.ts';
 import { merchantRows } from './merchants.ts';
 import { operatorRows } from './operators.ts';
 import { paymentRows } from './payments.ts';
@@ -39,6 +47,7 @@ export const groups: readonly Group[] = [
   group('chain', 'Chains', 'how far the chains are followed, and what to do when they are not', chainRows),
   group('network', 'Networks', 'whether a provider is good enough to depend on', [checkNetwork]),
   group('', 'The whole system', 'everything at once', [checkSystem, archivePayments]),
+  group('restore', 'Restore', 'what to do after a backup was restored', [finishRestore]),
   group('operator', 'Operators', 'the people who run the system, and what each may do', operatorRows),
   group('trust', 'Keys', 'the keys by which processes know each other', [makeKeys, checkTrust]),
 ];

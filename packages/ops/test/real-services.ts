@@ -86,6 +86,7 @@ export async function startRealServices() {
       ...trustSettingsOf('payments'),
       DATABASE_URL: payments!.url,
       CHAIN_WATCHER_URL: 'http://127.0.0.1:1',
+      WALLET_POOL_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     },
     PUBLIC_BASE_URL: 'https://pay.example',
   };

@@ -123,6 +123,18 @@ test('a key is sealed again with a new encryption key, and gives the same addres
   }
 });
 
+test('a key that cannot be opened any more is repaired by its merchant, and goes on at its index', async () => {
+  const { account, sourceId, putKey } = await newKeyPool();
+  await transaction(payments.db, (tx) => stock.fill(tx, sourceId, 1));
+  expect((await takeFrom(sourceId)).place).toBe(0);
+  await payments.db.query(`update address_source set key_encrypted = sha512(key_encrypted) where source_id = $1`, [
+    sourceId,
+  ]);
+  await expect(takeFrom(sourceId)).rejects.toThrow();
+  expect((await putKey('shop', account)).json).toMatchObject({ next_index: 1 });
+  expect(await takeFrom(sourceId)).toEqual({ address: account.addresses(1, 1)[0], place: 1 });
+});
+
 const author = { actor: 'olga', reason: 'restored the copy of Monday' };
 
 test('after a restore every key moves on by 1,000 indexes without its stock, which is audited', async () => {

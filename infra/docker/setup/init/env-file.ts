@@ -3,7 +3,7 @@ import { newSigningKey, trustedKeysOf } from '@quittance/runtime/trust.ts';
 
 /**
  * The text of an .env: `.env.example` with a random value for each <random>, and keys for each <…key>. Values of an earlier .env stay,
- * because a new WEBHOOK_ENCRYPTION_KEY could not read the stored signing keys, and new passwords would not match the data. Missing values
+ * because new encryption keys could not read the stored keys, and new passwords would not match the data. Missing values
  * are added.
  * @param values replace existing values, or are added.
  */
@@ -51,6 +51,6 @@ function withMissing(earlier: string, example: string): string {
   return lines.length === 0 ? earlier : `${earlier}${end}${lines.map(([line]) => `${line}\n`).join('')}`;
 }
 
-/** 32 random bytes. Hexadecimal digits need no escaping in a URL; the encryption key must be base64. */
+/** 32 random bytes. Hexadecimal digits need no escaping in a URL; encryption keys must be base64. */
 const randomValue = (name: string): string =>
-  randomBytes(32).toString(name === 'WEBHOOK_ENCRYPTION_KEY' ? 'base64' : 'hex');
+  randomBytes(32).toString(name.endsWith('_ENCRYPTION_KEY') ? 'base64' : 'hex');

@@ -157,6 +157,6 @@ async function report(environment: string, chains: NetworksFiles | undefined): P
   const written = `.env is written for ${address}${enabled.length > 0 ? `, with ${enabled.join(', ')}` : ''}. Only you can read it.`;
   const warnings = [...(chains?.warnings ?? []), ...(host === undefined ? [] : await nameWarnings(host))];
   const copy =
-    'Keep a copy of .env where your backups are not: without its WEBHOOK_ENCRYPTION_KEY stored signing keys cannot be read.';
+    'Keep a copy of .env where your backups are not: without its encryption keys, stored signing keys and extended keys cannot be read.';
   return [written, ...warnings.map((warning) => `Note: ${warning}`), copy].join('\n');
 }

@@ -7,9 +7,11 @@ const stored: Record<string, string> = {
   amqp_password: 'p4ssw0rd',
   internal_token: 'an-internal-token-of-at-least-32-characters',
   webhook_encryption_key: Buffer.alloc(32).toString('base64'),
+  wallet_pool_encryption_key: Buffer.alloc(32).toString('base64'),
   // Empty, except while a value is being replaced.
   internal_token_previous: '',
   webhook_encryption_key_previous: '',
+  wallet_pool_encryption_key_previous: '',
 };
 
 /** The key of a process, by the name of its Secret. */
