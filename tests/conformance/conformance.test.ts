@@ -15,6 +15,7 @@ import { errorCodesSection } from './sections/extensions-errors.ts';
 import { extensionsFindingSection } from './sections/extensions-finding.ts';
 import { extensionsMoneySection } from './sections/extensions-money.ts';
 import { extensionsPageSection } from './sections/extensions-page.ts';
+import { extensionsPoolsSection } from './sections/extensions-pools.ts';
 import { extensionsWebhooksSection } from './sections/extensions-webhooks.ts';
 import { foreignObjectsSection } from './sections/foreign-objects.ts';
 import { hostileSection } from './sections/hostile.ts';
@@ -86,6 +87,7 @@ describe('the public contract', () => {
   extensionsCandidatesSection(contract);
   extensionsPageSection(contract);
   extensionsWebhooksSection(contract);
+  extensionsPoolsSection(contract);
   errorCodesSection(contract);
   extensionsAccountsSection(contract);
   hostileSection(contract);

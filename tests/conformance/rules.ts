@@ -242,6 +242,24 @@ export const rules = {
     'GET /pay/{token}?transaction_id=…: how a customer’s transaction relates to the payment, six times a minute',
   'extensions.money.arrived': 'The page of each payment that money may be for says how much arrived; dust is not shown',
 
+  // Beyond the interface document: wallet pools
+  'extensions.pools.list': 'PUT /merchant/wallet-pools/{name} with addresses: replaces the list or adds to it',
+  'extensions.pools.refused':
+    'Addresses that belong to other merchants are left out and named; nobody gets one by a PUT',
+  'extensions.pools.key':
+    'PUT /merchant/wallet-pools/{name} with an extended public key: its first addresses and next index, never the key',
+  'extensions.pools.key-refused':
+    'A key of another level, kind or first address is 422; so is a private key, which stays nowhere',
+  'extensions.pools.key-conflict': 'The key of another merchant is 409 wallet_of_another_merchant',
+  'extensions.pools.invalid': 'An invalid pool is 422 with every wrong field',
+  'extensions.pools.limits': 'At most 20 pools for a merchant, else 422',
+  'extensions.pools.reads':
+    'GET /merchant/wallet-pools lists the pools by name, GET …/{name} reads one, and an unknown one is 404',
+  'extensions.pools.payments': 'A change of a pool touches no payment',
+  'extensions.pools.counts': 'PUT of a pool and DELETE of a rest count with the webhook settings',
+  'extensions.rests.release':
+    'DELETE /merchant/wallet-rests/{address} ends the rest of an address once; 404 where none rests',
+
   // Beyond the interface document: errors and accounts
   'extensions.errors.code':
     'Every error has a top-level code of its status in addition to detail; that of a 403 is the code of detail',

@@ -3,9 +3,11 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { HttpCall } from './http.ts';
 
-export type Endpoint = { method: 'GET' | 'POST' | 'PUT'; path: string; call: HttpCall };
+export type Endpoint = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; call: HttpCall };
 
 const paymentId = newId('pay');
+
+const pool = { network: 'local', addresses: [newWallet()] };
 
 const creation = { amount: '1', merchant_wallet: newWallet(), description: 'Made once at most' };
 
@@ -29,4 +31,8 @@ export const protectedEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/api/v1/merchant/webhook', call: {} },
   { method: 'POST', path: '/api/v1/merchant/webhook/rotate-key', call: {} },
   { method: 'POST', path: '/api/v1/merchant/webhook/test', call: {} },
+  { method: 'GET', path: '/api/v1/merchant/wallet-pools', call: {} },
+  { method: 'GET', path: '/api/v1/merchant/wallet-pools/none', call: {} },
+  { method: 'PUT', path: '/api/v1/merchant/wallet-pools/shop', call: { body: pool } },
+  { method: 'DELETE', path: `/api/v1/merchant/wallet-rests/${newWallet()}`, call: {} },
 ];

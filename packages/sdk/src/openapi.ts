@@ -137,6 +137,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/merchant/wallet-pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the wallet pools
+         * @description All your pools, by name, 20 at most.
+         *
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["listWalletPools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/wallet-pools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a wallet pool
+         * @description One of your pools: how much is left of it, and its first three addresses.
+         *
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["getWalletPool"];
+        /**
+         * Set a wallet pool
+         * @description Makes the pool of this name, or changes it. A payment that is created with the pool gets an address for itself, so
+         *     that everything that arrives on it is for this payment.
+         *
+         *     Send either a list of `addresses`, or the extended public key (`xpub`) of an account of your wallet and its first address.
+         *
+         *     - **A list** replaces the one before, or is added to it with `append: true`. Addresses that belong to another merchant are left
+         *       out and named in `refused`. An address becomes yours when a payment is created on it, not by this call.
+         *     - **A key** is one of account level, for example `m/44'/60'/0'` for EVM networks or `m/44'/195'/0'` for Tron. Addresses are its
+         *       children 0/i. `expect_first_address` is the first address that your wallet shows for this account: a key of another level
+         *       would give addresses that your wallet never looks at. The key is stored encrypted, and no answer has it. Anyone who has it can
+         *       see all addresses of the account, and cannot spend. A **private** key (`xprv`) is refused; treat one that you sent as exposed.
+         *     - Each index of a key is given once on each network, whatever its pools are named.
+         *     - An address of a list is given again when no payment on it is unfinished, and none has ended within `rest_seconds`.
+         *
+         *     Payments that exist keep their addresses. You may have 20 pools, and 10,000 addresses in lists.
+         *
+         *     **Idempotent**, so repeat it after a 503. **Refusals, in this order**: 401, 413, 422 for what the request itself shows, 429,
+         *     then 422 for a first address that is not that of the key, for more than is allowed and where the installation does not accept
+         *     keys, and 409 for the key of another merchant.
+         *
+         *     **Counts** toward *Webhook settings* (10 / 60 s); a 422 for what the request itself shows does not count.
+         */
+        put: operations["putWalletPool"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/wallet-rests/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End the rest of an address
+         * @description An address that a payment had for itself rests after the payment's end, so that late money is not taken for that of the next
+         *     customer. This ends the rest of your address early, on every network. What arrives for the earlier payment from then on is
+         *     ambiguous. Each call is recorded.
+         *
+         *     **Not idempotent**: a second call is 404.
+         *
+         *     **Counts** toward *Webhook settings* (10 / 60 s), 404 included.
+         */
+        delete: operations["endWalletRest"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/merchant/webhook": {
         parameters: {
             query?: never;
@@ -772,6 +866,11 @@ export interface components {
             /** @constant */
             detail: "Too many requests";
         };
+        /** @description The address, and the networks on which its rest ended. */
+        EndedRest: {
+            address: components["schemas"]["Wallet"];
+            networks: string[];
+        };
         /** @description Your endpoint, public HTTPS on port 443. */
         EndpointUrl: string;
         /**
@@ -1173,6 +1272,54 @@ export interface components {
         };
         /** @description An EVM address (`0x` and 40 hexadecimal digits) or a Tron address (`T…`). */
         Wallet: string;
+        /** @description A named set of addresses, each of which is for one payment at a time. */
+        WalletPool: {
+            created_at: components["schemas"]["Timestamp"];
+            /** @description The first three addresses, for comparing them with your wallet. */
+            first_addresses: components["schemas"]["Wallet"][];
+            /** @description How many addresses of a list can be given now; null for a key. */
+            free: number | null;
+            /**
+             * @description Whether it has a list of addresses or an extended public key.
+             * @enum {unknown}
+             */
+            kind: "list" | "xpub";
+            name: string;
+            /** @description The network on which customers pay. */
+            network: string;
+            /** @description The lowest index of a key that was not given yet; null for a list. */
+            next_index: number | null;
+            /** @description Addresses of this request that belong to other merchants and were left out. Empty when a pool is read. */
+            refused: components["schemas"]["Wallet"][];
+            /** @description For how long an address is not given again after its payment ended. */
+            rest_seconds: number;
+            /** @description The number of addresses of a list; null for a key. */
+            size: number | null;
+        };
+        /** @description Either a list of addresses, or an extended public key with its first address. */
+        WalletPoolChange: {
+            /** @description Addresses of the network, as for `merchant_wallet` of a payment. Repeated ones count once. */
+            addresses?: components["schemas"]["Wallet"][];
+            /**
+             * @description Whether to add the addresses to the list instead of replacing it.
+             * @default false
+             */
+            append?: boolean;
+            /** @description The first address of this account, 0/0, as your wallet shows it. */
+            expect_first_address?: components["schemas"]["Wallet"];
+            /** @description The network on which customers pay. */
+            network: string;
+            /**
+             * @description For how long an address is not given again after its payment ended. Without it a pool keeps what it has, and a new one gets a
+             *     day. A short rest gives late money to the next customer.
+             */
+            rest_seconds?: number;
+            /** @description The extended public key of an account (BIP-32, depth 3), `xpub…`. Never send a private key. */
+            xpub?: string;
+        } & (unknown | unknown);
+        WalletPools: {
+            pools: components["schemas"]["WalletPool"][];
+        };
         /** @description What you are told; `PAID` is always among it. */
         WebhookChoice: ("PAID" | "CHECKING" | "EXPIRED" | "CANCELLED" | "TRANSFER_UNMATCHED")[];
         /** @description The endpoint as it is set now. `signing_key` is there the first time only. */
@@ -1467,6 +1614,11 @@ export interface components {
          * @example pay_019cebab8995701a9de3af47eaf6360b
          */
         PaymentId: components["schemas"]["PaymentId"];
+        /**
+         * @description Your name for the pool.
+         * @example shop
+         */
+        PoolName: string;
         /**
          * @description Only the payment with this reference, as a customer reads it out; `I` and `L` are taken for `1`, `O` for `0`, in either case.
          * @example 8ZNFCDGB
@@ -1787,6 +1939,200 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationError"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listWalletPools: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pools. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletPools"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWalletPool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Your name for the pool.
+                 * @example shop
+                 */
+                name: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pool. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletPool"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description You have no pool of this name. */
+            404: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putWalletPool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description Your name for the pool.
+                 * @example shop
+                 */
+                name: components["parameters"]["PoolName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WalletPoolChange"];
+            };
+        };
+        responses: {
+            /** @description The pool as it is now. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalletPool"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The key belongs to another merchant. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description The pool cannot be made like this. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endWalletRest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The address.
+                 * @example 0x8ba1f109551bD432803012645Ac136ddd64DBA72
+                 */
+                address: components["schemas"]["Wallet"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rest has ended. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedRest"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description No payment of yours makes this address rest. */
+            404: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
         };

@@ -8,7 +8,7 @@ import { errorBody, HttpError } from '../errors.ts';
 import { STATUS_CODES } from '../node-http.ts';
 
 const badRequest = new HttpError(400, 'Bad request');
-const methodNotAllowed = new HttpError(405, 'Method not allowed', { Allow: 'GET, HEAD, POST, PUT' });
+const methodNotAllowed = new HttpError(405, 'Method not allowed', { Allow: 'GET, HEAD, POST, PUT, DELETE' });
 const refusals: Record<string, HttpError> = {
   HPE_HEADER_OVERFLOW: new HttpError(431, 'Request headers are too large'),
   ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'Request took too long to arrive'),
