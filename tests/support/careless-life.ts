@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { HDNodeWallet } from 'ethers/wallet';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -38,11 +39,21 @@ export async function live(
     headers: { 'Idempotency-Key': randomUUID() },
     body: creation,
   });
-  const { payment_id: paymentId, payment_url: link } = created.json<{ payment_id: string; payment_url: string }>();
+  type Created = { payment_id: string; payment_url: string; network: string };
+  const { payment_id: paymentId, payment_url: link, network } = created.json<Created>();
   const token = link.split('/').at(-1)!;
   note(tokens, 'public token', token);
 
+  const account = HDNodeWallet.createRandom('', `m/44'/60'/0'`);
+  const pool = { network, expect_first_address: account.deriveChild(0).deriveChild(0).address };
+  const putPool = (body: object) => call('PUT', '/api/v1/merchant/wallet-pools/shop', { body });
+  const [xpub, xprv] = [account.neuter().extendedKey, account.extendedKey];
+  note(credentials, 'extended public key', xpub);
+  note(credentials, 'extended private key', xprv);
+  await putPool({ ...pool, xpub });
+
   const secrets = [
+    xprv,
     merchant.apiKey,
     key,
     merchant.rotationSecret,
@@ -63,6 +74,8 @@ export async function live(
         headers: { 'Idempotency-Key': `${secret} é` },
         body: { ...creation, amount: secret, merchant_wallet: secret, network: secret, api_key: secret },
       }),
+      putPool({ ...pool, xpub: secret }),
+      putPool({ network: secret, addresses: [secret] }),
       send('GET', `${stack.edge_url}/pay/${secret}`),
       send('GET', `${stack.edge_url}/${secret}`),
     ]),

@@ -49,17 +49,20 @@ export function currentRequestId(): string | undefined {
 const secretMember =
   /"([\w-]*(?:api[-_]?key|secret(?:[-_]?key)?|signing[-_]?key|encryption[-_]?key|private[-_]?key|internal[-_]?token|operator[-_]?token|password|authorization|cookie))":"(?:[^"\\]|\\.)*"/gi;
 const urlPassword = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]*@/g;
+/** Keys of wallets' accounts, private and public: `xprv…`, `xpub…`, and those of other coins. */
+const extendedKey = /([A-Za-z](?:prv|pub))[1-9A-HJ-NP-Za-km-z]{100,}/g;
 const ourCredential = /\b(qk|qr|qo|qs|ql|whsec)_[A-Za-z0-9_-]{43}/g;
 
 /**
  * Removes secrets from a finished log line, so that no field, error text or child logger can leak one: members with a
- * name like a secret's, passwords inside URLs, and anything shaped like one of our credentials. Each regular expression
- * runs in time linear in the line's length.
+ * name like a secret's, passwords inside URLs, extended keys of wallets, and anything shaped like one of our credentials. Each regular
+ * expression runs in time linear in the line's length.
  */
 export function redactSecrets(line: string): string {
   return line
     .replace(secretMember, '"$1":"[redacted]"')
     .replace(urlPassword, '$1[redacted]@')
+    .replace(extendedKey, '$1[redacted]')
     .replace(ourCredential, '$1_[redacted]');
 }
 

@@ -110,6 +110,15 @@ describe('secrets never reach a log line', () => {
     expect(line).not.toContain(token);
   });
 
+  test('as an extended key of a wallet, also where it is cut or escaped', () => {
+    const key = 'z4pot5VBttmtdRTWfWQmoH1taj2axGVzFqSb8C9xaxKymcFzXBDptWmT7FwuEzG3ryjH4ktypQSAewRiNMjANTtpgP4mLTj34bhn';
+    for (const start of ['xprv9', 'xpub6', 'zprvA', 'tprv8', '\nxprv9', '"Zpub']) {
+      const [line] = linesOf((logger) => logger.info({ text: `${start}${key}ZX7UiM`, error: new Error(start + key) }));
+      expect(line).not.toContain(key.slice(0, 12));
+      expect(() => JSON.parse(line ?? '') as unknown).not.toThrow();
+    }
+  });
+
   test('other text stays readable', () => {
     const line = '{"key_id":"whk_0123","url":"http://host:8080/a@b","payment_id":"pay_1","count":3}';
     expect(redactSecrets(line)).toBe(line);
