@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { checkout } from './support/checkouts.ts';
+import { checkout, EVM_WALLET } from './support/checkouts.ts';
+import { scan } from './support/look.ts';
 import { countdownOf, stateOf, writeDownAnnouncements } from './support/shown.ts';
 import { useStage } from './support/use-stage.ts';
 import { watchPage } from './support/watched-page.ts';
@@ -47,6 +48,36 @@ test('shows warnings and removes them, and keeps them while payments does not an
   await shown.live(26);
   expect(await stateOf(shown)).toBe('frozen');
   expect(await shown.page.locator('svg.qr').count()).toBe(0);
+});
+
+test('asks for the rest as soon as it shows that a part has arrived at its own address', async () => {
+  const evm = { network: 'ethereum', merchant_wallet: EVM_WALLET, amount: '50.00' } as const;
+  const url = opened.stage.show(checkout('waiting', { ...evm, received: { amount: '0', missing: '50' } }));
+  const shown = await watchPage(opened.browser, `${url}?qr=link`);
+  await shown.page.evaluate(writeDownAnnouncements);
+  for (const [amount, missing, units] of [
+    ['37.66', '12.34', '12340000'],
+    ['49', '1', '1000000'],
+  ] as const) {
+    opened.stage.change(url, checkout('waiting', { ...evm, received: { amount, missing } }));
+    await shown.live(26);
+    expect(await shown.page.title()).toBe(`Received ${amount} of 50.00 USDT`);
+    const link = await shown.page.locator('a.wallet-link').getAttribute('href');
+    expect(link).toMatch(new RegExp(`&uint256=${units}$`));
+    expect(await scan(shown.page.locator('svg.qr'))).toBe(link);
+    expect(await shown.page.locator('[data-copy]').first().getAttribute('data-copy')).toBe(missing);
+  }
+  expect(await shown.page.evaluate('window.announced')).toEqual([
+    expect.stringMatching(/^Received 37.66 of 50.00 USDT. Send the rest, 12.34 USDT, to the same address. /),
+    expect.stringMatching(/^Received 49 of 50.00 USDT. Send the rest, 1 USDT, to the same address. /),
+  ]);
+  opened.stage.change(url, checkout('seen', { ...evm, received: { amount: '50', missing: '0' } }));
+  await shown.live(5);
+  expect(await stateOf(shown)).toBe('seen');
+  const { arrived: _notAsked, ...more } = checkout('seen', { ...evm, received: { amount: '52', missing: '0' } });
+  opened.stage.change(url, more);
+  await shown.live(5);
+  expect(await shown.page.locator('.amount').first().innerText()).toBe('52 USDT');
 });
 
 test('never starts for a payment that has ended and for which money has arrived', async () => {

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { journeyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 import { openBrowser, type VisitOptions } from './support/browser.ts';
-import { checkout, EVM_WALLET, states, warned } from './support/checkouts.ts';
+import { checkout, EVM_WALLET, ownAddress, states, warned } from './support/checkouts.ts';
 import { languageCodes } from './support/language-codes.ts';
 import { expectedOfConsole, fillConsole, pagesOf, signIn, visitors, welcomeVisitors } from './support/console-pages.ts';
 import { contactSheet } from './support/contact-sheet.ts';
@@ -132,6 +132,10 @@ function shotsOf({ show, origin }: Stage, merchant_id: string): Shot[] {
     ...Object.entries(warned).flatMap(([name, [state, changes]]) => {
       const url = show(checkout(state, { ...shop, ...changes }));
       return [...everyLook(name, url), phone(`ar-${name}`, `${url}?lang=ar`), phone(`fa-${name}`, `${url}?lang=fa`)];
+    }),
+    ...Object.entries(ownAddress).flatMap(([name, [state, changes]]) => {
+      const url = show(checkout(state, { ...shop, ...changes }));
+      return [...everyLook(name, url), ...languageCodes.map((code) => phone(`${code}-${name}`, `${url}?lang=${code}`))];
     }),
     ...languageCodes.map((code) => phone(`${code}-arrived`, `${show(checkout('arrived', shop))}?lang=${code}`)),
     ...languageCodes.map((code) => phone(`${code}-frozen`, `${show(checkout('frozen', shop))}?lang=${code}`)),

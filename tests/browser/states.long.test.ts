@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Page } from 'playwright-core';
 import type { Device } from './support/browser.ts';
-import { checkout, states, TRON_WALLET, warned, type State } from './support/checkouts.ts';
+import { checkout, ownAddress, states, TRON_WALLET, warned, type State } from './support/checkouts.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
 import { languageCodes } from './support/language-codes.ts';
 import { accessibilityProblems, layoutProblems, scan } from './support/look.ts';
@@ -93,6 +93,30 @@ describe.each(Object.entries(warned))('a page that is %s', (_, [state, changes])
     await expectLaidOut(`${opened.stage.show(checkout(state, changes))}?lang=${language}`);
   });
 });
+
+describe.each(Object.entries(ownAddress))(
+  'a payment with an address of its own: %s',
+  (_, [state, changes, heading]) => {
+    test('says what has arrived, and is accessible', async () => {
+      const url = opened.stage.show(checkout(state, changes));
+      const page = await opened.browser.look({ device: 'phone', expected });
+      await page.goto(url);
+      expect(await page.locator('main').getAttribute('data-state')).toBe(state);
+      expect(await page.locator('h1').innerText()).toBe(heading);
+      for (const invitation of ['svg.qr', '[data-copy]', '[role=timer]'])
+        expect([invitation, await page.locator(invitation).first().isVisible()]).toEqual([
+          invitation,
+          state === 'waiting',
+        ]);
+      await expectWellMade(page);
+      await expectLaidOut(url);
+    });
+
+    test.each(languageCodes)('fits in %s', async (language) => {
+      await expectLaidOut(`${opened.stage.show(checkout(state, changes))}?lang=${language}`);
+    });
+  },
+);
 
 test('a transfer’s progress is shown in words and as a bar, and the page says that the chain decides', async () => {
   const page = await opened.browser.look({ device: 'phone', expected });

@@ -3,6 +3,7 @@ import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/pa
 import { html, type Html } from './html.ts';
 import { fill, formatAmount, formatTransferred } from './format.ts';
 import type { Language } from './languages.ts';
+import { hasOwnAddress, receivedMoney } from './own-address.ts';
 import { arrivedMoney } from './state.ts';
 
 /** The facts of a payment that cannot be paid, or not any more. What the reader needs now comes first. */
@@ -15,18 +16,24 @@ export function facts(view: CheckoutPayment, network: Network | null, language: 
     fact(texts.recipient, recipientText(payment.merchant_wallet)),
   ];
   const [purpose, name] = [purposeFact(view, language), referenceFact(view, language)];
-  if (arrived !== null) return [...arrivedAmounts(arrived.amount, payment, language), ...name, ...where, purpose];
+  if (arrived !== null) return [...arrivedAmounts(arrived.amount, view, language), ...name, ...where, purpose];
+  return [...amounts(view, language), ...where, purpose, ...name];
+}
+
+function amounts(view: CheckoutPayment, language: Language): Html[] {
   // Once it is paid, the heading says how much.
-  const amount = payment.status === 'PAID' ? [] : [fact(texts.amount, amountText(payment, language))];
-  return [...amount, ...where, purpose, ...name];
+  if (view.payment.status === 'PAID') return [];
+  const received = receivedMoney(view);
+  if (received !== null) return arrivedAmounts(received.amount, view, language);
+  return [fact(language.texts.amount, amountText(view, language))];
 }
 
 /** What came, and what should have come. */
-export function arrivedAmounts(amount: string, payment: PublicPayment, language: Language): Html[] {
+export function arrivedAmounts(amount: string, view: CheckoutPayment, language: Language): Html[] {
   const { texts } = language;
   return [
-    fact(texts.arrivedAmount, shownAmount(amount, formatTransferred(language, amount), payment.currency)),
-    fact(texts.askedAmount, amountText(payment, language)),
+    fact(texts.arrivedAmount, transferredText(amount, view, language)),
+    fact(texts.askedAmount, amountText(view, language)),
   ];
 }
 
@@ -48,11 +55,17 @@ export const referenceFact = ({ reference }: CheckoutPayment, { texts }: Languag
 /** The merchant's words keep to their own lines and their own direction, whatever characters they hold. */
 export const merchantsText = (name: string, text: string): Html => html`<bdi class="${name}" dir="auto">${text}</bdi>`;
 
-export const amountText = ({ amount, currency }: PublicPayment, language: Language): Html =>
-  shownAmount(amount, formatAmount(language, amount), currency);
+export const amountText = (view: CheckoutPayment, language: Language): Html =>
+  shownAmount(view.payment.amount, formatAmount(language, view.payment.amount), view);
 
-function shownAmount(amount: string, shown: string, currency: string): Html {
-  const dropped = lastDigits(amount).length;
+/** The same for what a transfer carried or shall carry. */
+export const transferredText = (amount: string, view: CheckoutPayment, language: Language): Html =>
+  shownAmount(amount, formatTransferred(language, amount), view);
+
+/** At an address of its own the last digits tell nothing, and are not marked. */
+function shownAmount(amount: string, shown: string, view: CheckoutPayment): Html {
+  const { currency } = view.payment;
+  const dropped = hasOwnAddress(view) ? 0 : lastDigits(amount).length;
   const [start, end] = [shown.slice(0, shown.length - dropped), shown.slice(shown.length - dropped)];
   const figure = dropped === 0 ? shown : html`${start}<b class="last-digits">${end}</b>`;
   return html`<bdi class="amount" dir="ltr"

@@ -3,18 +3,17 @@ import { html, type Html } from './html.ts';
 import { amountText } from './facts.ts';
 import { fill, formatCountdown, formatNumber, formatTransferred, formatUtcTime } from './format.ts';
 import type { Language } from './languages.ts';
+import { hasOwnAddress, receivedMoney, receivedOf, restText, setApart } from './own-address.ts';
 import { arrivedMoney, baseState, checkoutState, icons } from './state.ts';
 
 /** What has happened to the payment, what to do now, and how long for. */
 export function heading(view: CheckoutPayment, shopName: string | null, language: Language): Html {
   const state = checkoutState(view);
-  const { text } = language.texts[state];
   return html`<header>
     ${icons[state]}
-    <h1 tabindex="-1">${title(view, language, (amount) => html`<bdi dir="ltr">${amount}</bdi>`)}</h1>
+    <h1 tabindex="-1">${title(view, language, setApart)}</h1>
     ${state === 'waiting' ? countdown(view, language) : []}
-    ${state === 'paid' ? html`<p>${amountText(view.payment, language)}</p>` : []}
-    ${state === 'waiting' ? [] : html`<p class="lead">${text}</p>`}
+    ${state === 'paid' ? html`<p>${paidAmount(view, language)}</p>` : []} ${lead(view, language)}
     ${state === 'arrived' || state === 'frozen' ? contact(view, shopName, language) : []}
     ${state === 'seen' ? progress(view.confirmations, language) : []}
   </header>`;
@@ -28,10 +27,30 @@ export function title(
 ): Html {
   const arrived = arrivedMoney(view);
   const { texts } = language;
+  if (isPartlyPaid(view)) return receivedOf(view, texts.received, language, mark);
   if (arrived === null) return html`${texts[baseState(view)].title}`;
   return fill(texts.arrived.title, {
     amount: mark(`${formatTransferred(language, arrived.amount)} ${view.payment.currency}`),
   });
+}
+
+/** Whether it waits for the rest. */
+export const isPartlyPaid = (view: CheckoutPayment): boolean =>
+  baseState(view) === 'waiting' && receivedMoney(view) !== null;
+
+/** At its own address a payment may be paid by a little less, which is said. */
+function paidAmount(view: CheckoutPayment, language: Language): Html {
+  const isLess = (receivedMoney(view)?.missing ?? '0') !== '0';
+  return isLess ? receivedOf(view, language.texts.received, language) : amountText(view, language);
+}
+
+function lead(view: CheckoutPayment, language: Language): Html | [] {
+  const { texts } = language;
+  const state = checkoutState(view);
+  if (state === 'waiting') return isPartlyPaid(view) ? html`<p class="lead">${restText(view, language)}</p>` : [];
+  const isLate = state === 'arrived' && hasOwnAddress(view);
+  const late = view.payment.status === 'CANCELLED' ? texts.cancelledReceived : texts.expiredReceived;
+  return html`<p class="lead">${isLate ? late : texts[state].text}</p>`;
 }
 
 /** Whom to ask, and what to say. */

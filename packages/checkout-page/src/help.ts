@@ -4,6 +4,8 @@ import { html, type Html } from './html.ts';
 import type { PageChoices } from './document.ts';
 import { arrivedAmounts, fact } from './facts.ts';
 import { fill } from './format.ts';
+import { isPartlyPaid } from './heading.ts';
+import { restText } from './own-address.ts';
 
 /** The part of the page to which an answer leads. */
 const PLACE = 'lookup';
@@ -67,13 +69,16 @@ function answer(
   const { texts } = language;
   const known = networks.find(({ id }) => id === network);
   const facts = [
-    ...(amount === null ? [] : arrivedAmounts(amount, view.payment, language)),
+    ...(amount === null ? [] : arrivedAmounts(amount, view, language)),
     ...(network === null
       ? []
       : [fact(texts.network, html`<bdi>${known === undefined ? network : networkName(known)}</bdi>`)]),
   ];
-  return html`<div class="answer ${tones[outcome]}">
-    <p>${texts.lookup[outcome]}</p>
+  // At its own address any amount counts, and a part is not the end of it.
+  const isPart = isPartlyPaid(view) && (outcome === 'pays_this_payment' || outcome === 'other_amount');
+  const text = isPart ? html`${texts.partsHint} ${restText(view, language)}` : texts.lookup[outcome];
+  return html`<div class="answer ${isPart ? 'wait' : tones[outcome]}">
+    <p>${text}</p>
     ${facts.length > 0 ? html`<dl class="rows">${facts}</dl>` : []}
   </div>`;
 }

@@ -4,9 +4,10 @@ import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
 import { facts, merchantsText } from './facts.ts';
 import { fill, formatAmount } from './format.ts';
-import { countdown, heading, title } from './heading.ts';
+import { countdown, heading, isPartlyPaid, title } from './heading.ts';
 import { help } from './help.ts';
 import type { Language } from './languages.ts';
+import { hasOwnAddress, isOverpaid, receivedOf } from './own-address.ts';
 import { paying } from './paying.ts';
 import { arrivedMoney, baseState, checkoutState, isOpen, newsOf } from './state.ts';
 
@@ -43,7 +44,7 @@ const renewalOf = ({ lookup }: CheckoutPayment) => (lookup ? 'script' : 'reload'
 function titleOf(view: CheckoutPayment, language: Language): Html {
   const { amount, currency } = view.payment;
   // Two amounts in one line would leave it open which of them arrived.
-  if (arrivedMoney(view) !== null) return title(view, language);
+  if (arrivedMoney(view) !== null || isPartlyPaid(view)) return title(view, language);
   return html`${title(view, language)} · ${formatAmount(language, amount)} ${currency}`;
 }
 
@@ -87,16 +88,22 @@ function paymentMain(input: PageInput, choices: PageChoices): Html {
   </main>`;
 }
 
-/** Above everything that concerns paying: how the payment stands besides the money that arrived, and a network that cannot be read. */
+/**
+ * Above everything that concerns paying: how the payment stands besides the money that arrived, unless the heading says it; a network
+ * that cannot be read; and more money than was asked for.
+ */
 function notices(view: CheckoutPayment, network: Network | null, language: Language): Html[] {
   const { texts } = language;
   const state = baseState(view);
-  const isBehindMoney = arrivedMoney(view) !== null && state !== 'waiting';
+  const isBehindMoney = arrivedMoney(view) !== null && state !== 'waiting' && !hasOwnAddress(view);
   const isUnreadable = (view.warnings ?? []).includes('network_unreadable') && state !== 'frozen' && state !== 'paid';
   const name = html`<bdi>${network === null ? view.payment.network : networkName(network)}</bdi>`;
   return [
     ...(isBehindMoney ? [html`<p class="notice"><strong>${texts[state].title}</strong> ${texts[state].text}</p>`] : []),
     ...(isUnreadable ? [html`<p class="notice">${fill(texts.unreadable, { network: name })}</p>`] : []),
+    ...(state === 'paid' && isOverpaid(view)
+      ? [html`<p class="notice">${receivedOf(view, texts.overpaid, language)}</p>`]
+      : []),
   ];
 }
 

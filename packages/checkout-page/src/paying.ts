@@ -2,32 +2,36 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
 import { pageLink, type PageChoices } from './document.ts';
-import { amountText, fact, lastDigits, networkText, purposeFact, recipientText, referenceFact } from './facts.ts';
-import { fill, formatAmount } from './format.ts';
+import { fact, lastDigits, networkText, purposeFact, recipientText, referenceFact, transferredText } from './facts.ts';
+import { fill, formatAmount, formatTransferred } from './format.ts';
 import type { Language } from './languages.ts';
+import { amountToSend, hasOwnAddress } from './own-address.ts';
 import { paymentLink } from './payment-link.ts';
 import { qrCode } from './qr.ts';
 
 /** Everything that is needed to pay: with copy buttons, warnings, a link for wallet apps and a code for scanners. */
 export function paying(view: CheckoutPayment, network: Network, choices: PageChoices): Html {
-  const { payment } = view;
   const { language } = choices;
+  const asked = { ...view.payment, amount: amountToSend(view) };
   return html`<div class="pay">
-    <dl class="what">${amountFact(payment, language)} ${networkFact(payment, network, language)}</dl>
-    ${walletLink(payment, network, language)}
-    <dl class="where">${recipientFact(payment, language)}</dl>
-    ${qrChoice(payment, network, choices)}
+    <dl class="what">${amountFact(view, language)} ${networkFact(asked, network, language)}</dl>
+    ${walletLink(asked, network, language)}
+    <dl class="where">${recipientFact(view, language)}</dl>
+    ${qrChoice(asked, network, choices)}
     <dl class="rows">${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
   </div>`;
 }
 
-function amountFact(payment: PublicPayment, language: Language): Html {
+function amountFact(view: CheckoutPayment, language: Language): Html {
   const { texts } = language;
-  const { amount } = payment;
+  const amount = amountToSend(view);
+  const isOwn = hasOwnAddress(view);
+  const shown = transferredText(amount, view, language);
   return fact(
-    texts.sendExactly,
-    html`<div class="line">${amountText(payment, language)} ${copyButton(amount, texts.copyAmount, texts.copy)}</div>
-      ${exactAmount(amount, language)} ${whyExactly(amount, language)}`,
+    isOwn ? texts.send : texts.sendExactly,
+    html`<div class="line">${shown} ${copyButton(amount, texts.copyAmount, texts.copy)}</div>
+      ${exactAmount(amount, language)}
+      ${isOwn ? html`<p class="hint">${texts.partsHint}</p>` : whyExactly(amount, language)}`,
   );
 }
 
@@ -47,15 +51,20 @@ function networkFact(payment: PublicPayment, network: Network, language: Languag
   );
 }
 
-function recipientFact({ amount, currency, merchant_wallet: recipient }: PublicPayment, language: Language): Html {
+function recipientFact(view: CheckoutPayment, language: Language): Html {
   const { texts } = language;
-  const shown = html`<bdi dir="ltr">${formatAmount(language, amount)} ${currency}</bdi>`;
+  const { merchant_wallet: recipient } = view.payment;
   return fact(
     texts.recipient,
     html`<div class="line">${recipientText(recipient)} ${copyButton(recipient, texts.copyRecipient, texts.copy)}</div>
       <p class="hint">${texts.recipientHint}</p>
-      <p class="hint">${fill(texts.feeHint, { amount: shown })}</p>`,
+      ${hasOwnAddress(view) ? [] : feeHint(view.payment, language)}`,
   );
+}
+
+function feeHint({ amount, currency }: PublicPayment, language: Language): Html {
+  const shown = html`<bdi dir="ltr">${formatAmount(language, amount)} ${currency}</bdi>`;
+  return html`<p class="hint">${fill(language.texts.feeHint, { amount: shown })}</p>`;
 }
 
 /** One tap from the browser to the wallet on the same device, and what the wallet can know from it. */
@@ -86,7 +95,7 @@ function qrChoice(payment: PublicPayment, network: Network, choices: PageChoices
 
 /** The amount as wallets accept it, where the language writes it with other digits or a comma. */
 function exactAmount(amount: string, language: Language): Html | [] {
-  if (formatAmount(language, amount) === amount) return [];
+  if (formatTransferred(language, amount) === amount) return [];
   return html`<p class="exact">
     ${fill(language.texts.exactAmount, { amount: html`<bdi dir="ltr">${amount}</bdi>` })}
   </p>`;

@@ -1,4 +1,3 @@
-import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
 
@@ -15,12 +14,18 @@ import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
  * Tron: the address alone. No standard says how to ask for a TRC-20 token, and of an `amount` there is neither agreement on the unit
  * (https://github.com/tronscan/tronscan-frontend/issues/422) nor on a word for the token: a wallet may fill in TRX.
  *
- * @throws RangeError for an amount that no payment can have.
+ * @param payment its amount may have as many decimals as the token: what is missing after a part has.
+ * @throws RangeError for an amount that no transfer can have.
  */
 export function paymentLink(payment: Pick<PublicPayment, 'amount' | 'merchant_wallet'>, network: Network): string {
   if (network.family === 'tron') return `tron:${payment.merchant_wallet}`;
-  const amountUnits = parseAmount(payment.amount);
-  if (amountUnits === null) throw new RangeError(`not an amount: ${payment.amount}`);
-  const tokenUnits = toTokenUnits(amountUnits, network.decimals);
+  const tokenUnits = unitsOf(payment.amount, network.decimals);
   return `ethereum:${network.usdt_contract}@${network.chain_id}/transfer?address=${payment.merchant_wallet}&uint256=${tokenUnits}`;
+}
+
+function unitsOf(amount: string, decimals: number): bigint {
+  const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+  const units = fraction.length > decimals ? 0n : BigInt(whole + fraction.padEnd(decimals, '0'));
+  if (units === 0n) throw new RangeError(`not an amount: ${amount}`);
+  return units;
 }

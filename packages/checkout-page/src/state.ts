@@ -1,5 +1,6 @@
 import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
+import { hasOwnAddress, receivedMoney } from './own-address.ts';
 
 /** How the payment stands, whatever money is at its address. It follows from the status, and for PENDING from the time and the address. */
 type BaseState = 'waiting' | 'over' | 'frozen' | 'seen' | 'paid' | 'expired' | 'cancelled';
@@ -20,21 +21,31 @@ export function baseState(view: CheckoutPayment): BaseState {
   const { payment, warnings = [] } = view;
   if (payment.status !== 'PENDING') return decided[payment.status];
   if (warnings.includes('wallet_blacklisted')) return 'frozen';
-  return isInTime(view) ? 'waiting' : 'over';
+  if (!isInTime(view)) return 'over';
+  // Payments may not have noticed yet that nothing is missing.
+  return receivedMoney(view)?.missing === '0' ? 'seen' : 'waiting';
 }
 
-/** Money that may be for this payment; none where a transfer pays it. */
-export function arrivedMoney({ payment: { status }, arrived = null }: CheckoutPayment): { amount: string } | null {
-  return status === 'CHECKING' || status === 'PAID' ? null : arrived;
+/**
+ * Money that did not pay the payment: on a shared wallet what may be for it, at an address of its own what was there when it ended.
+ * None where a transfer pays it.
+ */
+export function arrivedMoney(view: CheckoutPayment): { amount: string } | null {
+  const { status } = view.payment;
+  if (status === 'CHECKING' || status === 'PAID') return null;
+  if (!hasOwnAddress(view)) return view.arrived ?? null;
+  return status === 'PENDING' ? null : receivedMoney(view);
 }
 
 /**
  * What the page says besides the state, for the script to see that it has changed. Null where payments could not be asked: a page that
- * says nothing then must not replace one that warns.
+ * says nothing then must not replace one that warns. While a payment is CHECKING they are not asked, and nothing but more money at its
+ * own address is news.
  */
 export function newsOf(view: CheckoutPayment): string | null {
-  if (view.arrived === undefined) return null;
-  return [...(view.warnings ?? []), arrivedMoney(view)?.amount ?? ''].join(' ');
+  const isChecking = hasOwnAddress(view) && view.payment.status === 'CHECKING';
+  if (view.arrived === undefined && !isChecking) return null;
+  return [...(view.warnings ?? []), (receivedMoney(view) ?? arrivedMoney(view))?.amount ?? ''].join(' ');
 }
 
 /** Whether a transfer of now would still pay the payment, as far as its time is concerned. */

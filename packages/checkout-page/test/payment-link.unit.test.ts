@@ -88,6 +88,8 @@ describe('the link for wallets', () => {
     ['999999999999.999999', 18, '999999999999999999000000000000'],
     ['1', 6, '1000000'],
     ['1.000000', 6, '1000000'],
+    ['0.000000000000000001', 18, '1'],
+    ['40.999999999999999999', 18, '40999999999999999999'],
   ])('%s of a token with %d decimals is %s base units', (amount, decimals, units) => {
     expect(readBack(paymentLink({ amount, merchant_wallet: WALLET }, evm({ decimals }))).units).toBe(BigInt(units));
   });

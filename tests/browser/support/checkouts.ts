@@ -11,7 +11,10 @@ const MINUTE_MS = 60_000;
 
 type Changes = Partial<PublicPayment> &
   Partial<
-    Pick<CheckoutPayment, 'confirmations' | 'merchant_id' | 'reference' | 'return_url' | 'lookup' | 'warnings'>
+    Pick<
+      CheckoutPayment,
+      'confirmations' | 'merchant_id' | 'reference' | 'return_url' | 'lookup' | 'warnings' | 'received'
+    >
   > & {
     /** Minutes until the payment expires, on the server's clock. */
     minutesLeft?: number;
@@ -20,7 +23,7 @@ type Changes = Partial<PublicPayment> &
 /** What payments answers for a payment whose page is in that state now. */
 export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
   const { minutesLeft, confirmations, merchant_id = null, reference = 'K7QMX2RD', ...others } = changes;
-  const { return_url = null, lookup = null, warnings, ...payment } = others;
+  const { return_url = null, lookup = null, warnings, received = null, ...payment } = others;
   const now = Date.now();
   const left = minutesLeft ?? (state === 'over' || state === 'expired' ? -1 : 23.75);
   return {
@@ -36,7 +39,8 @@ export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
     },
     confirmations: confirmations ?? (state === 'seen' ? { seen: 7, required: 19 } : null),
     server_time: new Date(now).toISOString(),
-    arrived: state === 'arrived' ? { amount: '1248.50' } : null,
+    received,
+    arrived: state === 'arrived' && received === null ? { amount: '1248.50' } : null,
     warnings: warnings ?? (state === 'frozen' ? ['wallet_blacklisted'] : []),
     merchant_id,
     reference,
@@ -53,6 +57,26 @@ export const warned: Record<string, [state: State, changes: Changes]> = {
   'arrived-frozen': ['arrived', { warnings: ['wallet_blacklisted'] }],
   'arrived-unreadable': ['arrived', { warnings: ['network_unreadable'] }],
   'waiting-unreadable': ['waiting', { warnings: ['network_unreadable'] }],
+};
+
+const part = { amount: '1200', missing: '49.5' };
+const all = { amount: '1249.5', missing: '0' };
+
+/** What a payment with an address of its own shows, by names for tests and pictures. */
+export const ownAddress: Record<string, [state: State, changes: Changes, heading: string]> = {
+  'own-nothing': ['waiting', { received: { amount: '0', missing: '1249.5' } }, 'Waiting for your payment'],
+  'own-part': ['waiting', { received: part }, 'Received 1200 of 1249.50 USDT'],
+  'own-over': ['over', { received: part }, 'The time is over'],
+  'own-seen': ['seen', { received: all }, 'Payment found'],
+  'own-paid': ['paid', { received: all }, 'Paid'],
+  'own-more': ['paid', { received: { amount: '1300', missing: '0' } }, 'Paid'],
+  'own-less': ['paid', { received: { amount: '1249', missing: '0.5' } }, 'Paid'],
+  'own-expired': [
+    'arrived',
+    { received: part, status: 'EXPIRED', minutesLeft: -1 },
+    '1200 USDT has arrived at this address',
+  ],
+  'own-cancelled': ['arrived', { received: part, status: 'CANCELLED' }, '1200 USDT has arrived at this address'],
 };
 
 const statusOf = {

@@ -50,6 +50,16 @@ export const de: Texts = {
   lastDigits: 'Auch die letzten Ziffern, {digits}, müssen gesendet werden: Daran wird Ihre Zahlung erkannt.',
   feeHint:
     'Senden Sie von einer Kryptobörse? Sie zieht ihre Gebühr möglicherweise vom Betrag ab. Es müssen genau {amount} ankommen.',
+  send: 'Senden Sie',
+  partsHint: 'Alles, was an dieser Adresse eingeht, zählt für diese Zahlung. Sie können auch in Teilen zahlen.',
+  received: '{arrived} von {asked} eingegangen',
+  sendRest: 'Senden Sie den Rest, {missing}, an dieselbe Adresse.',
+  overpaid:
+    'Es ist mehr als verlangt eingegangen: {arrived} statt {asked}. Wenden Sie sich wegen der Differenz an den Shop.',
+  expiredReceived:
+    'Die Zeit war abgelaufen, aber der Shop kann das Geld noch annehmen. Bitte zahlen Sie nicht noch einmal.',
+  cancelledReceived:
+    'Die Zahlung wurde storniert, aber der Shop kann das Geld noch annehmen. Bitte zahlen Sie nicht noch einmal.',
   network: 'Netzwerk',
   networkName: '{currency} im Netzwerk {network}',
   networkWarning: 'Über ein anderes Netzwerk oder als andere Kryptowährung gesendet, ist das Geld verloren.',

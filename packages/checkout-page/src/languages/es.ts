@@ -46,6 +46,15 @@ export const es: Texts = {
   amountHint: 'Exactamente este importe y en una sola transferencia: el importe permite reconocer su pago.',
   lastDigits: 'Envíe también las últimas cifras, {digits}: por ellas se reconoce su pago.',
   feeHint: '¿Envía desde un exchange? Puede que descuente su comisión del importe. Deben llegar exactamente {amount}.',
+  send: 'Envíe',
+  partsHint: 'Todo lo que llegue a esta dirección cuenta para este pago. Puede enviarlo en varias partes.',
+  received: 'Recibidos {arrived} de {asked}',
+  sendRest: 'Envíe el resto, {missing}, a la misma dirección.',
+  overpaid:
+    'Ha llegado más del importe pedido: {arrived} en lugar de {asked}. Póngase en contacto con la tienda por la diferencia.',
+  expiredReceived:
+    'El tiempo había terminado, pero la tienda aún puede aceptar el dinero. Por favor, no pague otra vez.',
+  cancelledReceived: 'El pago fue cancelado, pero la tienda aún puede aceptar el dinero. Por favor, no pague otra vez.',
   network: 'Red',
   networkName: '{currency} en la red {network}',
   networkWarning: 'Si lo envía por otra red o en otra criptomoneda, el dinero se pierde.',

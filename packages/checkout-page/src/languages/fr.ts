@@ -47,6 +47,17 @@ export const fr: Texts = {
   lastDigits: 'Envoyez aussi les derniers chiffres, {digits} : ils permettent de reconnaître votre paiement.',
   feeHint:
     'Vous envoyez depuis une plateforme d’échange ? Elle peut prélever ses frais sur le montant. Il doit arriver exactement {amount}.',
+  send: 'Envoyez',
+  partsHint:
+    'Tout ce qui arrive à cette adresse compte pour ce paiement. Vous pouvez envoyer le montant en plusieurs fois.',
+  received: '{arrived} reçus sur {asked}',
+  sendRest: 'Envoyez le reste, {missing}, à la même adresse.',
+  overpaid:
+    'Il est arrivé plus que le montant demandé : {arrived} au lieu de {asked}. Contactez la boutique au sujet de la différence.',
+  expiredReceived:
+    'Le délai était écoulé, mais la boutique peut encore accepter l’argent. Veuillez ne pas payer une seconde fois.',
+  cancelledReceived:
+    'Le paiement a été annulé, mais la boutique peut encore accepter l’argent. Veuillez ne pas payer une seconde fois.',
   network: 'Réseau',
   networkName: '{currency} sur le réseau {network}',
   networkWarning: 'Envoyé sur un autre réseau ou dans une autre cryptomonnaie, l’argent est perdu.',

@@ -39,6 +39,18 @@ export type Texts = {
   lastDigits: string;
   /** About fees that an exchange takes from what it sends. {amount} with the currency. */
   feeHint: string;
+  /** At an address that the payment has for itself: before the amount that is still to be sent, and that it need not be exact. */
+  send: string;
+  partsHint: string;
+  /** Part of the amount, in the heading alone. {arrived} without the currency, {asked} with it. */
+  received: string;
+  /** {missing} with the currency. */
+  sendRest: string;
+  /** After more than the amount arrived, with the same values as the heading. */
+  overpaid: string;
+  /** Below what arrived at a payment that has ended unpaid. */
+  expiredReceived: string;
+  cancelledReceived: string;
   network: string;
   /** {currency} and {network}, such as USDT and "Tron (TRC20)". */
   networkName: string;

@@ -46,6 +46,15 @@ export const vi: Texts = {
   amountHint: 'Đúng số tiền này, trong một lần chuyển: khoản thanh toán được nhận diện theo số tiền.',
   lastDigits: 'Cần gửi cả những chữ số cuối, {digits}: khoản thanh toán được nhận diện nhờ chúng.',
   feeHint: 'Gửi từ sàn giao dịch? Sàn có thể trừ phí vào số tiền này. Số tiền đến nơi phải đúng {amount}.',
+  send: 'Gửi',
+  partsHint:
+    'Mọi khoản tiền đến địa chỉ này đều được tính cho khoản thanh toán này. Quý khách có thể gửi thành nhiều lần.',
+  received: 'Đã nhận {arrived} trong số {asked}',
+  sendRest: 'Gửi phần còn lại, {missing}, đến cùng địa chỉ này.',
+  overpaid: 'Số tiền đã đến nhiều hơn số cần trả: {arrived} thay vì {asked}. Vui lòng liên hệ cửa hàng về phần thừa.',
+  expiredReceived: 'Đã hết thời gian, nhưng cửa hàng vẫn có thể nhận khoản tiền này. Vui lòng không thanh toán lại.',
+  cancelledReceived:
+    'Khoản thanh toán đã bị hủy, nhưng cửa hàng vẫn có thể nhận khoản tiền này. Vui lòng không thanh toán lại.',
   network: 'Mạng',
   networkName: '{currency} trên mạng {network}',
   networkWarning: 'Nếu gửi qua mạng khác hoặc bằng loại coin khác, tiền sẽ bị mất.',

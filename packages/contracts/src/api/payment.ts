@@ -290,6 +290,12 @@ export type CheckoutPayment = {
    * transfer. Absent if it was not requested.
    */
   arrived?: { amount: string } | null;
+  /**
+   * For a payment with an address of its own: the sum of the transfers that have arrived there, confirmed or not, and
+   * what is missing to the full amount, "0" if nothing. Decimal text in USDT without trailing zeros. Null or absent on
+   * a shared wallet.
+   */
+  received?: { amount: string; missing: string } | null;
   /** Absent from a payments service of an older release. */
   warnings?: PaymentWarning[];
   /** The answer to a customer who entered a transaction id; null or absent when none was entered. */
