@@ -53,7 +53,7 @@ function withEventProperties(schema: Schema): Schema {
 }
 
 function replaceSchema(yaml: string, name: string, schema: object): string {
-  const block = new RegExp(`^    ${name}:\\n(?:(?: {5,}.*)?\\n)*`, 'm');
+  const block = new RegExp(`^    ${name}:(?: \\{\\})?\\n(?:(?: {5,}.*)?\\n)*`, 'm');
   const text = stringify({ [name]: schema }, style).replaceAll(/^(?=.)/gm, '    ');
   if (!block.test(yaml))
     throw new Error(`docs/openapi.yaml has no schema ${name}: add "    ${name}: {}" where it belongs`);

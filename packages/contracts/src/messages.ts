@@ -1,7 +1,7 @@
 import type { ServiceName } from './service-name.ts';
 import { checkOfSchema, describeErrors, type ObjectOf } from './schema.ts';
 import { AMOUNT_PATTERN } from './amount.ts';
-import { unmatchedReasons, eventExtras, CANDIDATES_MAX } from './api/payment.ts';
+import { unmatchedReasons, eventExtras, CANDIDATES_MAX, PARTS_MAX } from './api/payment.ts';
 import { timestampSchema } from './timestamp.ts';
 import { webhookChoiceSchema, noticeTypes, type NoticeType } from './webhook.ts';
 
@@ -98,6 +98,18 @@ const unmatchedMoney = {
     network: fields.network,
     merchant_wallet: fields.address,
     block_timestamp: fields.timestamp,
+  },
+} as const;
+
+/** One of the transfers that pay a payment together. */
+const receivedPart = {
+  type: 'object',
+  required: ['transaction_id', 'transaction_event_index', 'amount'],
+  properties: {
+    transaction_id: fields.transactionId,
+    transaction_event_index: fields.eventIndex,
+    /** Decimal text in USDT. */
+    amount: { type: 'string', minLength: 1 },
   },
 } as const;
 
@@ -212,6 +224,10 @@ export const PaymentCreated = defineMessage({
     created_at: fields.timestamp,
     expires_at: fields.timestamp,
   },
+  optional: {
+    /** For a payment that has its address for itself: how long the address is its own after its end. */
+    rest_seconds: fields.count,
+  },
 });
 
 export type PaymentCreated = BodyOfMessage<typeof PaymentCreated>;
@@ -286,6 +302,9 @@ export const PaymentPaid = defineMessage({
     /** Present when the transfer pays because a person accepted it. `transfer` then describes it. */
     accepted: { enum: [true] },
     transfer: unmatchedMoney,
+    /** For a payment that has its address for itself: the sum of its transfers, decimal text in USDT, and the transfers. */
+    received_amount: { type: 'string', minLength: 1 },
+    transfers: { type: 'array', maxItems: PARTS_MAX, items: receivedPart },
   },
 });
 
@@ -304,6 +323,10 @@ export const PaymentClosed = defineMessage({
     recipient: fields.address,
     status: { type: 'string', enum: ['PAID', 'EXPIRED', 'CANCELLED'] },
     closed_at: fields.timestamp,
+  },
+  optional: {
+    /** As in PaymentCreated. */
+    rest_seconds: fields.count,
   },
 });
 

@@ -90,7 +90,13 @@ export type WebhookEvent = {
   accepted?: true;
   /** The accepted transfer; present with `accepted`. */
   transfer?: UnmatchedMoney;
+  /** For a payment with an address of its own: the sum of the transfers to it, decimal text in USDT, and the newest 100 of them. */
+  received_amount?: string;
+  transfers?: ReceivedPart[];
 } & EventExtras;
+
+/** One of the transfers that pay a payment together; its amount is decimal text in USDT. */
+export type ReceivedPart = { transaction_id: string; transaction_event_index: number; amount: string };
 
 /** The body of a delivery of any other type. The payment's fields are null if a transfer fits no payment. */
 export type WebhookNotice = {

@@ -896,7 +896,7 @@ export interface components {
          *     `unavailable` have schemas of their own.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "payment_unfinished" | "wallet_of_another_merchant" | "webhook_not_configured" | "idempotency_conflict" | "cancel_unavailable" | "event_not_retryable" | "transfer_not_acceptable" | "body_too_large" | "headers_too_large" | "internal_error";
+        ErrorCode: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "payment_unfinished" | "wallet_of_another_merchant" | "webhook_not_configured" | "idempotency_conflict" | "cancel_unavailable" | "event_not_retryable" | "transfer_not_acceptable" | "wallet_pool_exhausted" | "wallet_in_use" | "wallet_dedicated" | "body_too_large" | "headers_too_large" | "internal_error";
         /** @description The event's id, the same however often it is sent. */
         EventId: string;
         /**
@@ -981,7 +981,9 @@ export interface components {
         };
         /** @description A payment. */
         Payment: {
-            /** @description The exact amount to send: the amount you sent, or the unique amount that replaces it. */
+            /** @description The part of `amount` that is enough, in percent, if you sent one below 100; otherwise null. */
+            accept_from_percent: number | null;
+            /** @description The amount to send: the amount you sent, or the unique amount that replaces it. On a wallet that payments share, it must be sent exactly. */
             amount: components["schemas"]["Amount"];
             /** @description When you cancelled it, or null. It stays if the payment is paid later. */
             cancelled_at: components["schemas"]["Timestamp"] | null;
@@ -992,6 +994,10 @@ export interface components {
              * @constant
              */
             currency: "USDT";
+            /** @description Whether the payment has its address for itself, so that all transfers to it count together. */
+            dedicated: boolean;
+            /** @description Which child of the extended key of its wallet pool the address is; otherwise null. */
+            derivation_index: number | null;
             /** @description Your text, in Unicode NFC. */
             description: string;
             /** @description When the payment window ends. */
@@ -1012,6 +1018,8 @@ export interface components {
              * @description The checkout page for your customer. The last segment of the URL is the public token, which can only read this payment.
              */
             payment_url: string;
+            /** @description The sum of the confirmed transfers to the address of a dedicated payment, in USDT; null for other payments. */
+            received_amount: string | null;
             /** @description A short name of the payment that your customer can read out to you. The checkout page shows it. It has digits and capital letters without I, L, O and U. */
             reference: string;
             /** @description The amount that you sent. */
@@ -1053,16 +1061,26 @@ export interface components {
         };
         /** @description The payment to create. Unknown fields are refused. */
         PaymentCreation: {
-            /** @description The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after it, without sign, exponent or leading zeros. Only a transfer of exactly this amount pays the payment. */
+            /**
+             * @description Only for a payment with an address of its own: the part of `amount` that is enough, in percent. When the transfers to the address add up to it, the payment is `PAID`.
+             * @default 100
+             */
+            accept_from_percent?: number;
+            /** @description The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after it, without sign, exponent or leading zeros. On a wallet that payments share, only a transfer of exactly this amount pays the payment. */
             amount: string;
+            /**
+             * @description Gives this payment the address in `merchant_wallet` for itself: all transfers to it count together, whatever their amounts. While the payment is unfinished, and for 24 hours after its end, no other payment can be created on the address (409, `wallet_dedicated`). If a payment on it is unfinished or rests, or another kind of payment was on it in the last 30 days, the answer is 409 with the code `wallet_in_use`. Payments of a `wallet_pool` are always dedicated.
+             * @default false
+             */
+            dedicated_wallet?: boolean;
             /** @description Shown on the checkout page and repeated in events: 1 to 500 characters in Unicode NFC, without control characters and characters that reorder text. Anyone with the link can read it: do not include personal data or secrets. */
             description: string;
             /** @description How many seconds the payment waits for its transfer. If omitted, the default of the installation applies. The installation also sets the minimum and the maximum, usually 300 and 86,400. */
             expires_in?: number;
-            /** @description The address that receives the money. An EVM address must be all lowercase, all uppercase, or have a valid EIP-55 checksum; responses have the checksum. The zero address, the USDT contract, and addresses of networks that this installation does not watch are rejected. */
-            merchant_wallet: string;
+            /** @description The address that receives the money; instead of it, `wallet_pool` may be sent. An EVM address must be all lowercase, all uppercase, or have a valid EIP-55 checksum; responses have the checksum. The zero address, the USDT contract, and addresses of networks that this installation does not watch are rejected. */
+            merchant_wallet?: string;
             metadata?: components["schemas"]["Metadata"];
-            /** @description The network on which the customer pays. If omitted, it follows from the address; for an EVM address it is the installation's default network. */
+            /** @description The network on which the customer pays. If omitted, it follows from the address; for an EVM address it is the installation's default network. A wallet pool has its own network. */
             network?: string;
             /** @description Your id for the order: 1 to 128 printable ASCII characters, not necessarily unique. Only you can read it, in the payment and its events; it is not on the checkout page or in the public status. */
             order_id?: string;
@@ -1080,13 +1098,18 @@ export interface components {
              * @default false
              */
             unique_amount?: boolean;
-        };
+            /** @description The name of one of your wallet pools, instead of `merchant_wallet`. The payment gets an address of the pool for itself, as with `dedicated_wallet`. If no address is free, the answer is 409 with the code `wallet_pool_exhausted`. */
+            wallet_pool?: string;
+        } & (unknown | unknown);
         /** @description A payment, the transfers that may be for it, and warnings. */
         PaymentDetails: {
+            accept_from_percent: components["schemas"]["Payment"]["accept_from_percent"];
             amount: components["schemas"]["Payment"]["amount"];
             cancelled_at: components["schemas"]["Payment"]["cancelled_at"];
             created_at: components["schemas"]["Payment"]["created_at"];
             currency: components["schemas"]["Payment"]["currency"];
+            dedicated: components["schemas"]["Payment"]["dedicated"];
+            derivation_index: components["schemas"]["Payment"]["derivation_index"];
             description: components["schemas"]["Payment"]["description"];
             expires_at: components["schemas"]["Payment"]["expires_at"];
             merchant_wallet: components["schemas"]["Payment"]["merchant_wallet"];
@@ -1096,11 +1119,14 @@ export interface components {
             paid_at: components["schemas"]["Payment"]["paid_at"];
             payment_id: components["schemas"]["Payment"]["payment_id"];
             payment_url: components["schemas"]["Payment"]["payment_url"];
+            received_amount: components["schemas"]["Payment"]["received_amount"];
             reference: components["schemas"]["Payment"]["reference"];
             requested_amount: components["schemas"]["Payment"]["requested_amount"];
             return_url: components["schemas"]["Payment"]["return_url"];
             status: components["schemas"]["Payment"]["status"];
             transaction: components["schemas"]["Payment"]["transaction"];
+            /** @description The transfers to the address of a dedicated payment, in the order of the chain; the newest 100 if there are more. Empty for other payments. */
+            transfers: components["schemas"]["ReceivedTransfer"][];
             /** @description Newest first, at most 100. */
             unmatched_transfers: components["schemas"]["UnmatchedTransfer"][];
             /**
@@ -1175,6 +1201,19 @@ export interface components {
             code: "rate_limited";
             /** @constant */
             detail: "Rate limit exceeded";
+        };
+        /** @description A transfer to the address of a dedicated payment. */
+        ReceivedTransfer: {
+            /** @description The amount transferred, in USDT. */
+            amount: string;
+            /** @description The time of its block. */
+            block_timestamp: components["schemas"]["Timestamp"];
+            /** @description Whether it has the confirmations that the network requires. */
+            confirmed: boolean;
+            /** @description Whether it is one of the transfers that pay the payment, or will be when they suffice. False if it came too late or after the payment was `PAID`. */
+            counts: boolean;
+            transaction_event_index: components["schemas"]["TransactionEventIndex"];
+            transaction_id: components["schemas"]["TransactionId"];
         };
         Report: {
             /** @description By period, then by network. */
@@ -1335,7 +1374,7 @@ export interface components {
         };
         /**
          * @description The body of a PAID event. `order_id`, `metadata` and `requested_amount` are there where the payment has them, `accepted` and
-         *     `transfer` where somebody accepted the transfer.
+         *     `transfer` where somebody accepted the transfer, `received_amount` and `transfers` where the payment has its address for itself.
          */
         WebhookEvent: {
             /**
@@ -1352,6 +1391,8 @@ export interface components {
             /** @description As you sent it. */
             order_id?: string;
             payment_id: components["schemas"]["PaymentId"];
+            /** @description Present for a dedicated payment. The sum of the transfers that pay it, in USDT. */
+            received_amount?: string;
             /** @description The amount that you sent, if `expected_amount` is a unique amount. */
             requested_amount?: components["schemas"]["Amount"];
             /**
@@ -1363,6 +1404,13 @@ export interface components {
             transaction_id: components["schemas"]["TransactionId"];
             /** @description What was accepted; present with `accepted`. Its `amount` may differ from `expected_amount`. */
             transfer?: components["schemas"]["UnmatchedMoney"];
+            /** @description Present with `received_amount`. Those transfers, in the order of the chain; the newest 100 if there are more. */
+            transfers?: {
+                /** @description The amount transferred, in USDT. */
+                amount: string;
+                transaction_event_index: components["schemas"]["TransactionEventIndex"];
+                transaction_id: components["schemas"]["TransactionId"];
+            }[];
         };
         /** @description The body of an event of another type than PAID. */
         WebhookNotice: {

@@ -88,7 +88,7 @@ describe('a refused creation', () => {
     expect(await fields({ ...valid, amount })).toEqual(['amount']);
   });
 
-  test.each([10, null, true, ['1'], { value: '1' }])('has a field of the wrong type: %j', async (value) => {
+  test.each([10, true, ['1'], { value: '1' }])('has a field of the wrong type: %j', async (value) => {
     expect(await fields({ amount: value, merchant_wallet: value, description: value, network: value })).toEqual([
       'amount',
       'description',
@@ -191,7 +191,29 @@ describe('the options of a creation', () => {
   });
 
   test('are left out if they have the same meaning as their absence', async () => {
-    await expect(read({ ...valid, metadata: {}, unique_amount: false })).resolves.toEqual(await read(valid));
+    const absent = await read(valid);
+    const defaults = { metadata: {}, unique_amount: false, dedicated_wallet: false, accept_from_percent: 100 };
+    await expect(read({ ...valid, ...defaults })).resolves.toEqual(absent);
+    const names = [...Object.keys({ ...whole, ...defaults }), 'wallet_pool', 'network'];
+    const nulls = Object.fromEntries(names.map((name) => [name, null]));
+    await expect(read({ ...valid, ...nulls })).resolves.toEqual(absent);
+  });
+
+  test('name a wallet pool instead of a wallet, or say that the payment has its wallet alone', async () => {
+    const { merchant_wallet: _, ...withoutWallet } = valid;
+    const pooled = { ...withoutWallet, wallet_pool: 'main-1', accept_from_percent: 90 };
+    await expect(read(pooled)).resolves.toEqual({ idempotency_key: 'order-1', ...pooled });
+    await expect(read({ ...pooled, merchant_wallet: null, network: 'local' })).resolves.toMatchObject({
+      network: 'local',
+    });
+    const alone = { ...valid, dedicated_wallet: true, accept_from_percent: 50 };
+    await expect(read(alone)).resolves.toMatchObject({ dedicated_wallet: true, accept_from_percent: 50 });
+    expect(await fields({ ...pooled, merchant_wallet: WALLET })).toEqual(['wallet_pool']);
+    expect(await fields({ ...pooled, network: 'nowhere' })).toEqual(['network']);
+    for (const options of [{ wallet_pool: 'main-1' }, { merchant_wallet: WALLET, dedicated_wallet: true }])
+      expect(await fields({ ...withoutWallet, ...options, unique_amount: true })).toHaveLength(1);
+    expect(await fields({ ...valid, merchant_wallet: null })).toEqual(['merchant_wallet']);
+    expect(await fields({ ...valid, amount: null, note: null })).toEqual(['amount', 'note']);
   });
 
   const text = (characters: number) => 'x'.repeat(characters);
@@ -204,11 +226,8 @@ describe('the options of a creation', () => {
   };
 
   test.each<[field: string, values: unknown[]]>([
-    ['order_id', ['', text(129), 'ö', 'a\tb', 'a\n', 7, null, ['a']]],
-    [
-      'metadata',
-      [[], null, 'x', { a: 1 }, { a: null }, { a: { b: 'c' } }, { a: text(501) }, { a: '\0' }, { a: '\ud800' }],
-    ],
+    ['order_id', ['', text(129), 'ö', 'a\tb', 'a\n', 7, ['a']]],
+    ['metadata', [[], 'x', { a: 1 }, { a: null }, { a: { b: 'c' } }, { a: text(501) }, { a: '\0' }, { a: '\ud800' }]],
     ['metadata', [{ '': 'x' }, { 'a b': 'x' }, { [text(41)]: 'x' }, { constructor: 'x' }, { prototype: 'x' }]],
     ['metadata', [members(21), members(20, text(300)), ofBytes(4097)]],
     [
@@ -223,10 +242,13 @@ describe('the options of a creation', () => {
       'return_url',
       [' https://shop.example', 'https://shop.example/\n', 'https:\\\\shop.example', 'https://shop.example/a b'],
     ],
-    ['return_url', ['https://shop.example/\u202egpj', `https://shop.example/${text(2000)}`, 7, null]],
+    ['return_url', ['https://shop.example/\u202egpj', `https://shop.example/${text(2000)}`, 7]],
     ['return_url', ['http://localhost', 'http://127.0.0.1:3000/thanks']],
-    ['expires_in', [299, 86_401, 900.5, '900', null, -1, 0, 1e300]],
-    ['unique_amount', ['true', 1, null]],
+    ['expires_in', [299, 86_401, 900.5, '900', -1, 0, 1e300]],
+    ['unique_amount', ['true', 1]],
+    ['wallet_pool', ['', 'Main', 'a_b', text(41), 7]],
+    ['dedicated_wallet', ['true', 1]],
+    ['accept_from_percent', [49, 101, 90.5, '90', 90]],
   ])('%s is refused by its name: %j', async (field, values) => {
     for (const value of values) expect([value, await fields({ ...valid, [field]: value })]).toEqual([value, [field]]);
   });

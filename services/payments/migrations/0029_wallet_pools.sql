@@ -76,7 +76,3 @@ create table address_source_move (
 );
 
 create index address_source_move_merchant on address_source_move (merchant_id, moved_at);
-
--- For how long the payment's address rests after its end; null for a payment that shares its address. And when the merchant ended the rest.
-alter table payment add column if not exists rest_seconds integer;
-alter table payment add column if not exists released_at timestamptz(3);

@@ -17,8 +17,8 @@ import { LOOK_UP_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadli
 
 /* What payments asks other services. Every method throws ServiceUnavailable when there is no usable answer. */
 
-/** Transfers of one amount (decimal text) to one wallet, in blocks from `from` up to but excluding `to`. */
-type ChainWindow = { recipient: string; amount: string; from: Date; to: Date };
+/** Transfers to one wallet, only those of `amount` (decimal text) if it is given, in blocks from `from` up to but excluding `to`. */
+type ChainWindow = { recipient: string; amount?: string; from: Date; to: Date };
 
 export type Owners = ReturnType<typeof createOwners>;
 

@@ -8,6 +8,7 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { countForeignKeys, startResealLoop } from '@quittance/postgres/sealed-keys.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transact } from '@quittance/postgres/transaction.ts';
+import { createFillPool, createStock } from './pools/stock.ts';
 import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { type ServiceContext, startService } from '@quittance/runtime/service.ts';
@@ -102,7 +103,7 @@ function createParts({ config, logger, metrics, lifecycle }: Started) {
     ...{ backends, clocks, watcher, transact, vault },
     messages: createPaymentMessages({ outbox: backends.outbox, metrics }),
     refresh: createAccessRefresh({ owners: createOwners(client, config), transact }),
-    rules: { ttlSeconds, walletBinding, publicBaseUrl },
+    rules: { ttlSeconds, walletBinding, publicBaseUrl, networks: networks.map(({ id }) => id) },
     views: createViewSources({ tipReader: watcher.tipReader, networks, logger }),
   };
 }
@@ -119,7 +120,14 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
   const shown = { publicBaseUrl, progress, readWarnings };
   const listing = { db: pool, networks: ids, publicBaseUrl, ...progress };
   const telling = { messages, logger };
-  const creating = { pool, transact, rules, messages, refresh };
+  const creating = {
+    pool,
+    transact,
+    rules,
+    messages,
+    refresh,
+    fillPool: createFillPool(createStock({ vault, networks })),
+  };
   const operating = { db: operators, transact: transactOn(operators) };
   return [
     ...creationRoutes({
@@ -128,7 +136,7 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
       networks,
       metrics,
     }),
-    cancelPaymentRoute({ transact, ...telling, publicBaseUrl }),
+    cancelPaymentRoute({ db: pool, transact, ...telling, publicBaseUrl }),
     operatorCancelRoute({ ...operating, ...telling, publicBaseUrl }),
     acceptTransferRoute({
       acceptance: { db: pool, verifier: verifiers.merchants, ...telling },

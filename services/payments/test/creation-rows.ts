@@ -36,7 +36,12 @@ export async function newGate(db: Pool, merchantId = newId('mer'), totalLimit = 
   return merchantId;
 }
 
-export const rules: CreationRules = { ttlSeconds: 1800, walletBinding: false, publicBaseUrl: 'https://pay.example' };
+export const rules: CreationRules = {
+  ttlSeconds: 1800,
+  walletBinding: false,
+  publicBaseUrl: 'https://pay.example',
+  networks: [],
+};
 
 /** A valid creation of 1 USDT, on its own wallet. */
 export const newCreation = (merchantId: string, change: Partial<Creation> = {}): Creation => ({

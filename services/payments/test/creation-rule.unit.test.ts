@@ -68,11 +68,13 @@ test('the order of the metadata makes no difference', () => {
   expect(of({ metadata: { a: '1', b: '2' } })).toBe(of({ metadata: { b: '2', a: '1' } }));
 });
 
-const rules = { ttlSeconds: TTL, walletBinding: true, publicBaseUrl: 'https://pay.example' };
+const rules = { ttlSeconds: TTL, walletBinding: true, publicBaseUrl: 'https://pay.example', networks: ['local'] };
 const clock = new Date('2026-03-01T12:00:00.123Z');
 const creation: Creation = { ...plain, merchant_id: 'mer_1', idempotency_key: 'order 7' };
 const known: Known = {
   clock,
+  ...{ network: 'local', recipient: plain.merchant_wallet, rest_seconds: null, derivation_index: null },
+  ...{ source_id: null, is_derived: false, is_used: false },
   ...{ newest_at: null, owner: null, is_proven: false, free_units: plain.amount_units, reply: null },
   gate: {
     policy: {

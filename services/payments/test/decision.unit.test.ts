@@ -30,6 +30,7 @@ const payment = (change: Partial<PaymentRow> = {}): PaymentRow => ({
   cancelled_at: null,
   ...noOptions,
   requested_amount: null,
+  ...{ rest_seconds: null, released_at: null, derivation_index: null },
   ...change,
 });
 
@@ -55,6 +56,7 @@ const transfer = (change: Partial<TransferRow> = {}): TransferRow => ({
   candidates: null,
   reason: null,
   notified: false,
+  counted: false,
   ...change,
 });
 

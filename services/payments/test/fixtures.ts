@@ -54,7 +54,7 @@ export type Order = {
   wallet: string;
   description: string;
   /** Optional fields of the request. */
-  options: Pick<CreationRequest, 'order_id' | 'metadata' | 'return_url' | 'expires_in' | 'unique_amount'>;
+  options: Omit<CreationRequest, 'amount' | 'merchant_wallet' | 'network' | 'description'>;
 };
 
 /** Requests a payment; fields that are not given are new and unique. */
@@ -67,8 +67,7 @@ export function create(
   const body = {
     idempotency_key: order.key ?? newKey(),
     amount: order.amount ?? '10.50',
-    merchant_wallet: order.wallet ?? newWallet(),
-    network,
+    ...(order.options?.wallet_pool === undefined && { merchant_wallet: order.wallet ?? newWallet(), network }),
     description: order.description ?? 'Two tickets',
     ...order.options,
   };

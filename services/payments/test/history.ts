@@ -221,7 +221,7 @@ const chainThrough = (scannedThrough: Date, transfers: readonly TransferObserved
       const opens = from.getTime() - (from.getTime() % 1000);
       const isNear = block >= opens - REACH_MS && block < to.getTime() + REACH_MS;
       const meets = Math.min(block, madeBy) < to.getTime() && Math.max(block, madeBy) >= opens;
-      return isNear && meets && BigInt(transfer.amount_units) === parseAmount(amount);
+      return isNear && meets && (amount === undefined || BigInt(transfer.amount_units) === parseAmount(amount));
     };
     const found = transfers.filter(
       (transfer) => transfer.phase !== 'retracted' && windows.some((window) => mayBeIn(transfer, window)),

@@ -178,7 +178,7 @@ describe('the reason shown for an unmatched transfer with one of the payments it
   type Shown = Parameters<typeof reasonShown>;
   const reason = (ofTransfer: Partial<Shown[1]>, ofPayment: Partial<Shown[0]> = {}) =>
     reasonShown(
-      { amount_units: 10_000_000n, cancelled_at: null, ...ofPayment },
+      { amount_units: 10_000_000n, cancelled_at: null, rest_seconds: null, ...ofPayment },
       {
         ...{ ...sighting('13:00:00.000'), amount_units: '10000000', decimals: 6, reason: null },
         ...ofTransfer,

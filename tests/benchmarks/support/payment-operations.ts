@@ -42,7 +42,7 @@ export async function paymentOperations(
   const tx: Transaction = { query: (text, values) => pool.query(text, values), afterCommit: () => undefined };
   const { wallets, payments, places, replies } = await sampleOf(adminUrl);
   const messages = createPaymentMessages({ outbox: writingOutbox, metrics: testMetrics });
-  const rules = { ttlSeconds: 1800, walletBinding: true, publicBaseUrl: 'https://pay.example' };
+  const rules = { ttlSeconds: 1800, walletBinding: true, publicBaseUrl: 'https://pay.example', networks: [] };
   const ordered = (n: number, amount: string): Creation => {
     const { merchant_id, address } = pick(wallets, n);
     return {

@@ -27,7 +27,14 @@ export function creator({ world, settings, otherServices, merchants, wallets, ne
       ...(kind === 'unique' && { unique_amount: true as const }),
     };
     const result = await createPayment(
-      { pool, transact, messages, refresh, rules: settings },
+      {
+        pool,
+        transact,
+        messages,
+        refresh,
+        rules: { ...settings, networks: [network.id] },
+        fillPool: () => Promise.resolve(),
+      },
       toCreation(merchant, body, [network]),
     );
     if (result.outcome === 'slot_taken') return null;

@@ -1,5 +1,14 @@
 import { eventNames, metadata, optionParts, paymentCreation } from './creation.ts';
-import { paymentFields, paymentProperties, publicFields, transaction, unmatchedTransfer, warnings } from './payment.ts';
+import {
+  PARTS_MAX,
+  paymentFields,
+  paymentProperties,
+  publicFields,
+  receivedTransfer,
+  transaction,
+  unmatchedTransfer,
+  warnings,
+} from './payment.ts';
 
 /* The description of payments in docs/openapi.yaml; `npm run openapi` writes it there. */
 
@@ -20,10 +29,11 @@ export const components: Record<string, object> = {
   },
   PaymentTransaction: transaction,
   UnmatchedTransfer: unmatchedTransfer,
+  ReceivedTransfer: receivedTransfer,
   PaymentDetails: {
     description: 'A payment, the transfers that may be for it, and warnings.',
     type: 'object',
-    required: [...paymentFields, 'unmatched_transfers', 'warnings'],
+    required: [...paymentFields, 'unmatched_transfers', 'transfers', 'warnings'],
     properties: {
       ...byReference(paymentFields),
       unmatched_transfers: {
@@ -31,6 +41,14 @@ export const components: Record<string, object> = {
         type: 'array',
         maxItems: 100,
         items: { $ref: '#/components/schemas/UnmatchedTransfer' },
+      },
+      transfers: {
+        description:
+          'The transfers to the address of a dedicated payment, in the order of the chain; the newest ' +
+          `${PARTS_MAX} if there are more. Empty for other payments.`,
+        type: 'array',
+        maxItems: PARTS_MAX,
+        items: { $ref: '#/components/schemas/ReceivedTransfer' },
       },
       warnings,
     },

@@ -23,17 +23,10 @@ export const required = {
   amount: {
     description:
       'The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after ' +
-      'it, without sign, exponent or leading zeros. Only a transfer of exactly this amount pays the payment.',
+      'it, without sign, exponent or leading zeros. On a wallet that payments share, only a transfer of exactly ' +
+      'this amount pays the payment.',
     type: 'string',
     pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,6})?$',
-  },
-  merchant_wallet: {
-    description:
-      'The address that receives the money. An EVM address must be all lowercase, all uppercase, or have a ' +
-      'valid EIP-55 checksum; responses have the checksum. The zero address, the USDT contract, and addresses ' +
-      'of networks that this installation does not watch are rejected.',
-    type: 'string',
-    pattern: '^(0x[0-9A-Fa-f]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$',
   },
   description: {
     description:
@@ -45,10 +38,20 @@ export const required = {
   },
 } as const;
 
+/** Required unless there is a `wallet_pool`. */
+export const merchantWallet = {
+  description:
+    'The address that receives the money; instead of it, `wallet_pool` may be sent. An EVM address must be all ' +
+    'lowercase, all uppercase, or have a valid EIP-55 checksum; responses have the checksum. The zero address, ' +
+    'the USDT contract, and addresses of networks that this installation does not watch are rejected.',
+  type: 'string',
+  pattern: '^(0x[0-9A-Fa-f]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$',
+} as const;
+
 export const network = {
   description:
     'The network on which the customer pays. If omitted, it follows from the address; for an EVM address it ' +
-    "is the installation's default network.",
+    "is the installation's default network. A wallet pool has its own network.",
   type: 'string',
   pattern: '^[a-z][a-z0-9-]{0,31}$',
 } as const;
@@ -77,7 +80,7 @@ type Option = {
    * The type of the payment's column, which is null if the merchant didn't send the field. Absent for a field that
    * isn't stored.
    */
-  column?: 'text' | 'jsonb';
+  column?: 'text' | 'jsonb' | 'integer';
   /** As the payment shows it; only for a field with a column. */
   shown?: object;
   /** What the payment shows if the merchant didn't send it. */
@@ -87,8 +90,12 @@ type Option = {
   /** Whether the value means the same as leaving the field out. */
   isDefault?(value: never): boolean;
   /** Why the gateway refuses a value of the right JSON type; null when it accepts it. */
-  problem(value: never, rules: OptionRules, creation: { amount?: unknown }): string | null;
+  problem(value: never, rules: OptionRules, creation: Record<string, unknown>): string | null;
 };
+
+/** The name of a wallet pool. */
+export const POOL_NAME_PATTERN = '^[a-z0-9-]{1,40}$';
+const isPoolName = new RegExp(POOL_NAME_PATTERN);
 
 /** In the order of fingerprints, events and payments: append new ones. */
 export const options = {
@@ -177,6 +184,63 @@ export const options = {
         ? 'needs an amount of at most two decimals'
         : null,
   },
+  wallet_pool: {
+    asked: {
+      description:
+        'The name of one of your wallet pools, instead of `merchant_wallet`. The payment gets an address of the ' +
+        'pool for itself, as with `dedicated_wallet`. If no address is free, the answer is 409 with the code ' +
+        '`wallet_pool_exhausted`.',
+      type: 'string',
+      pattern: POOL_NAME_PATTERN,
+    },
+    wire: { type: 'string', pattern: POOL_NAME_PATTERN },
+    problem(name: string, _, { merchant_wallet: wallet, unique_amount: isUnique }) {
+      if (wallet !== undefined) return 'must not be sent together with merchant_wallet';
+      if (isUnique === true) return 'cannot be combined with unique_amount';
+      return isPoolName.test(name) ? null : 'must be 1 to 40 lowercase letters, digits and hyphens';
+    },
+  },
+  dedicated_wallet: {
+    asked: {
+      description:
+        'Gives this payment the address in `merchant_wallet` for itself: all transfers to it count together, ' +
+        'whatever their amounts. While the payment is unfinished, and for 24 hours after its end, no other ' +
+        'payment can be created on the address (409, `wallet_dedicated`). If a payment on it is unfinished or ' +
+        'rests, or another kind of payment was on it in the last 30 days, the answer is 409 with the code ' +
+        '`wallet_in_use`. Payments of a `wallet_pool` are always dedicated.',
+      type: 'boolean',
+      default: false,
+    },
+    wire: { type: 'boolean' },
+    isDefault: (value: boolean) => !value,
+    problem: (isDedicated: boolean, _, { unique_amount: isUnique }) =>
+      isDedicated && isUnique === true ? 'cannot be combined with unique_amount' : null,
+  },
+  accept_from_percent: {
+    asked: {
+      description:
+        'Only for a payment with an address of its own: the part of `amount` that is enough, in percent. When ' +
+        'the transfers to the address add up to it, the payment is `PAID`.',
+      type: 'integer',
+      minimum: 50,
+      maximum: 100,
+      default: 100,
+    },
+    wire: { type: 'integer', minimum: 50, maximum: 100 },
+    column: 'integer',
+    shown: {
+      description: 'The part of `amount` that is enough, in percent, if you sent one below 100; otherwise null.',
+      type: ['integer', 'null'],
+      minimum: 50,
+      maximum: 100,
+    },
+    isDefault: (value: number) => value === 100,
+    problem: (percent: number, _, { dedicated_wallet: isDedicated, wallet_pool: pool }) => {
+      if (percent < 50 || percent > 100) return 'must be from 50 to 100';
+      const isAlone = isDedicated === true || pool !== undefined || percent === 100;
+      return isAlone ? null : 'is only for a payment with an address of its own: see dedicated_wallet and wallet_pool';
+    },
+  },
 } as const satisfies Record<string, Option>;
 
 const METADATA_MAX_MEMBERS = 20;
@@ -238,9 +302,11 @@ export const optionParts = <N extends OptionName, K extends keyof Option>(names:
  */
 export type CreationRequest = {
   amount: string;
-  merchant_wallet: string;
+  /** Absent with a `wallet_pool`, which gives the payment an address. */
+  merchant_wallet?: string;
   description: string;
-  network: string;
+  /** May be absent with a `wallet_pool`, which has a network. */
+  network?: string;
 } & Partial<OptionValues>;
 
 /** docs/openapi.yaml, components.schemas.PaymentCreation. */
@@ -249,5 +315,11 @@ export const paymentCreation = {
   type: 'object',
   additionalProperties: false,
   required: Object.keys(required),
-  properties: { ...required, network, ...optionParts(Object.keys(options) as OptionName[], 'asked') },
+  oneOf: [{ required: ['merchant_wallet'] }, { required: ['wallet_pool'] }],
+  properties: {
+    ...required,
+    merchant_wallet: merchantWallet,
+    network,
+    ...optionParts(Object.keys(options) as OptionName[], 'asked'),
+  },
 };

@@ -40,6 +40,9 @@ export const CANDIDATES_MAX = 20;
 export const paymentWarnings = ['wallet_blacklisted', 'network_unreadable'] as const;
 export type PaymentWarning = (typeof paymentWarnings)[number];
 
+/** What a transfer carried, or several together, without trailing zeros. */
+const SENT_AMOUNT_PATTERN = '^(0|[1-9]\\d*)(\\.\\d+)?$';
+
 export const transaction = {
   description: 'The transfer that pays a payment.',
   type: 'object',
@@ -67,7 +70,7 @@ export const transaction = {
         'The amount transferred, in USDT, without trailing zeros. It differs from the amount of the payment only ' +
         'if the transfer was accepted.',
       type: 'string',
-      pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$',
+      pattern: SENT_AMOUNT_PATTERN,
     },
     accepted: {
       description: 'Whether a person accepted it. False if its amount and time decided.',
@@ -103,7 +106,7 @@ export const unmatchedTransfer = {
   properties: {
     transaction_id: { $ref: '#/components/schemas/TransactionId' },
     transaction_event_index: { $ref: '#/components/schemas/TransactionEventIndex' },
-    amount: { description: 'The amount transferred, in USDT.', type: 'string', pattern: '^(0|[1-9]\\d*)(\\.\\d+)?$' },
+    amount: { description: 'The amount transferred, in USDT.', type: 'string', pattern: SENT_AMOUNT_PATTERN },
     block_timestamp: { description: 'The time of its block.', $ref: '#/components/schemas/Timestamp' },
     reason: {
       description:
@@ -140,7 +143,9 @@ const ownFields = {
   },
   status: { $ref: '#/components/schemas/PaymentStatus' },
   amount: {
-    description: 'The exact amount to send: the amount you sent, or the unique amount that replaces it.',
+    description:
+      'The amount to send: the amount you sent, or the unique amount that replaces it. On a wallet that payments ' +
+      'share, it must be sent exactly.',
     $ref: '#/components/schemas/Amount',
   },
   currency: { description: 'Always USDT.', const: 'USDT' },
@@ -185,6 +190,47 @@ const laterFields = {
       'digits and capital letters without I, L, O and U.',
     type: 'string',
     pattern: '^[0-9A-HJKMNP-TV-Z]{8}$',
+  },
+  dedicated: {
+    description: 'Whether the payment has its address for itself, so that all transfers to it count together.',
+    type: 'boolean',
+  },
+  derivation_index: {
+    description: 'Which child of the extended key of its wallet pool the address is; otherwise null.',
+    type: ['integer', 'null'],
+    minimum: 0,
+  },
+  received_amount: {
+    description:
+      'The sum of the confirmed transfers to the address of a dedicated payment, in USDT; null for other payments.',
+    type: ['string', 'null'],
+    pattern: SENT_AMOUNT_PATTERN,
+  },
+} as const;
+
+const transferIdFields = {
+  transaction_id: { $ref: '#/components/schemas/TransactionId' },
+  transaction_event_index: { $ref: '#/components/schemas/TransactionEventIndex' },
+} as const;
+
+/** A dedicated payment and its events list at most this many transfers. */
+export const PARTS_MAX = 100;
+
+export const receivedTransfer = {
+  description: 'A transfer to the address of a dedicated payment.',
+  type: 'object',
+  required: ['transaction_id', 'transaction_event_index', 'amount', 'block_timestamp', 'confirmed', 'counts'],
+  properties: {
+    ...transferIdFields,
+    amount: { description: 'The amount transferred, in USDT.', type: 'string', pattern: SENT_AMOUNT_PATTERN },
+    block_timestamp: { description: 'The time of its block.', $ref: '#/components/schemas/Timestamp' },
+    confirmed: { description: 'Whether it has the confirmations that the network requires.', type: 'boolean' },
+    counts: {
+      description:
+        'Whether it is one of the transfers that pay the payment, or will be when they suffice. False if it came ' +
+        'too late or after the payment was `PAID`.',
+      type: 'boolean',
+    },
   },
 } as const;
 
@@ -234,7 +280,14 @@ export type Payment = Fields<typeof ownFields> & {
 
 export type UnmatchedTransfer = Fields<(typeof unmatchedTransfer)['properties']>;
 
-export type PaymentDetails = Payment & { unmatched_transfers: UnmatchedTransfer[]; warnings: PaymentWarning[] };
+export type ReceivedTransfer = Fields<(typeof receivedTransfer)['properties']>;
+
+export type PaymentDetails = Payment & {
+  unmatched_transfers: UnmatchedTransfer[];
+  /** Of a dedicated payment; else empty. */
+  transfers: ReceivedTransfer[];
+  warnings: PaymentWarning[];
+};
 
 /**
  * Everything that a public token reveals. Never a transaction: it would show the payer's address to anyone with the

@@ -3,6 +3,7 @@ import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
 import {
   type CreationRequest,
+  merchantWallet,
   network as networkField,
   type OptionRules,
   required,
@@ -11,7 +12,7 @@ import {
 } from '@quittance/contracts/api/creation.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { readJsonBody, type JsonObject } from '../request-body.ts';
+import { PROBLEMS_MAX, readJsonBody, type JsonObject } from '../request-body.ts';
 import { shapeOf } from './shape.ts';
 
 /** What else the validity of a creation depends on. */
@@ -30,7 +31,9 @@ const shapesOf = (fields: [name: string, type: string][]) =>
 const shape = shapeOf({
   required: Object.keys(required),
   properties: shapesOf([
-    ...Object.entries({ ...required, network: networkField }).map(([name, { type }]): [string, string] => [name, type]),
+    ...Object.entries({ ...required, merchant_wallet: merchantWallet, network: networkField }).map(
+      ([name, { type }]): [string, string] => [name, type],
+    ),
     ...optionEntries.map(([name, { wire }]): [string, string] => [name, wire.type]),
   ]),
 });
@@ -45,7 +48,7 @@ export async function readCreation(request: RouteRequest, rules: CreationRules):
   const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
   const problems = [...keyProblems(key), ...body.problems];
   const creation = body.value === null ? null : checkFields(body.value, rules, problems);
-  if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems);
+  if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems.slice(0, PROBLEMS_MAX));
   return { idempotency_key: key, ...creation };
 }
 
@@ -57,10 +60,11 @@ function keyProblems(key: string | undefined): ValidationItem[] {
 }
 
 /** @param problems collects the problems. @returns the creation, or null if a field has no usable value. */
-function checkFields(value: JsonObject, rules: CreationRules, problems: ValidationItem[]): CreationRequest | null {
+function checkFields(body: JsonObject, rules: CreationRules, problems: ValidationItem[]): CreationRequest | null {
   const { networks } = rules;
+  const value = withoutNulls(body);
   problems.push(...shape(value));
-  const { amount, merchant_wallet: wallet, description, network: networkId } = value;
+  const { amount, merchant_wallet: wallet, description, network: networkId, wallet_pool: pool } = value;
   const report = (field: string, reason: string | null) => {
     if (reason !== null) problems.push({ field, reason });
   };
@@ -69,13 +73,21 @@ function checkFields(value: JsonObject, rules: CreationRules, problems: Validati
   if (text !== null) report('description', textProblem(text, DESCRIPTION_MAX_CHARACTERS));
   const address = typeof wallet === 'string' ? parseAddress(wallet) : null;
   if (typeof wallet === 'string') report('merchant_wallet', walletProblem(address, networks));
+  else if (wallet === undefined && pool === undefined) report('merchant_wallet', 'is required');
   const network = typeof networkId === 'string' ? networks.find(({ id }) => id === networkId) : undefined;
   if (typeof networkId === 'string') report('network', networkProblem(network, address, networks));
   const options = readOptions(value, rules, report);
-  if (typeof amount !== 'string' || text === null || address === null) return null;
+  if (typeof amount !== 'string' || text === null) return null;
+  if (address === null) return { amount, description: text, ...(network && { network: network.id }), ...options };
   const chosen = network ?? defaultNetwork(networks, address.family);
   return chosen && { amount, merchant_wallet: address.address, description: text, network: chosen.id, ...options };
 }
+
+const optionalFields = new Set(['merchant_wallet', 'network', ...optionEntries.map(([name]): string => name)]);
+
+/** For an optional field, null means the same as leaving it out. */
+const withoutNulls = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !optionalFields.has(name)));
 
 function amountProblem(amount: string): string | null {
   if (parseAmount(amount) !== null) return null;

@@ -20,16 +20,22 @@ export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: numbe
       address: addressOf(message),
       traceparent: traceparents[index] ?? null,
     }));
-    const watches = payments.map(({ network, address, merchant_id, created_at, expires_at: end }) => {
-      const watchedUntil = new Date(Date.parse(end) + watchGraceSeconds * 1000);
-      return { network, address, merchantId: merchant_id, watchedFrom: created_at, watchedUntil };
-    });
+    const watches = payments.map(
+      ({ network, address, merchant_id, created_at, expires_at: end, rest_seconds: rest }) => {
+        const watchedUntil = endOfWatch(end, watchGraceSeconds, rest);
+        return { network, address, merchantId: merchant_id, watchedFrom: created_at, watchedUntil };
+      },
+    );
     await watchWallets(tx, watches);
     await rememberUnfinished(tx, payments);
     const traces = payments.flatMap((payment) => traceOf(payment) ?? []);
     if (traces.length > 0) await rememberTraces(tx, traces);
   });
 }
+
+/** A wallet stays watched for a grace period after its payment, and at least as long as the payment has it for itself. */
+const endOfWatch = (end: string, graceSeconds: number, restSeconds = 0): Date =>
+  new Date(Date.parse(end) + Math.max(graceSeconds, restSeconds) * 1000);
 
 function addressOf({ recipient }: { recipient: string }): string {
   const address = parseAddress(recipient);
@@ -58,7 +64,7 @@ function traceOf({
 export function paymentClosed({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
   return onBatch(PaymentClosed, 'payment-closed', async (messages, { tx }) => {
     const ends = messages.map((message) => {
-      const watchedUntil = new Date(Date.parse(message.closed_at) + watchGraceSeconds * 1000);
+      const watchedUntil = endOfWatch(message.closed_at, watchGraceSeconds, message.rest_seconds);
       return { network: message.network, address: addressOf(message), watchedUntil };
     });
     await extendWatches(tx, ends);

@@ -8,6 +8,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact, Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PaymentMessages } from '../payment/outgoing-messages.ts';
+import { isDedicated } from '../settlement/parts.ts';
 import { reasonShown } from '../settlement/payment-window.ts';
 import { pay, reviewTransfers } from '../settlement/settlement.ts';
 import { moneyOf } from '../settlement/unmatched-notices.ts';
@@ -226,19 +227,20 @@ export async function acceptAsMerchant(
 /** @returns why a merchant may not accept this transfer, even if an operator could; null when the merchant may. */
 function merchantRefusal(
   { payment, transfer }: Pair,
-  { concerned, exactFor }: Standing,
+  { concerned, exactFor, units }: Standing,
   leastPercent: number,
 ): string | null {
-  if (transfer.payment_id !== null && transfer.payment_id !== payment.payment_id)
-    return 'This transfer pays another payment';
+  const pays = transfer.payment_id ?? (transfer.counted ? transfer.related_payment_id : null);
+  if (pays !== null && pays !== payment.payment_id) return 'This transfer pays another payment';
   if (!concerned.includes(payment.merchant_id)) return 'This transfer is not meant for this payment';
   if (concerned.length > 1)
     return 'This transfer may be for a payment of another merchant: only an operator can accept it';
   if (exactFor !== null && exactFor.merchant_id !== payment.merchant_id)
     return 'This transfer has exactly the amount of another payment';
-  if (BigInt(transfer.amount_units) * 100n < tokenUnitsOf(payment, transfer) * BigInt(leastPercent)) {
-    const amount = formatUnits(BigInt(transfer.amount_units), transfer.decimals);
-    return `This transfer carries ${amount} USDT, less than ${leastPercent} % of the amount: only an operator can accept it`;
+  if (units * 100n < tokenUnitsOf(payment, transfer) * BigInt(leastPercent)) {
+    const amount = formatUnits(units, transfer.decimals);
+    const carrying = isDedicated(payment) ? 'The transfers to this address carry' : 'This transfer carries';
+    return `${carrying} ${amount} USDT, less than ${leastPercent} % of the amount: only an operator can accept it`;
   }
   // The chain is only read for transfers that the ledger has as confirmed. Otherwise a client that retries until then would cause a read
   // each time.

@@ -2,6 +2,8 @@ import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.
 import { tokenUnitsOf, knownFrom, slotSearchOf } from '../settlement/decision.ts';
 import type { ChainProof } from './acceptance.sql.ts';
 import { type PaymentRow, findNewestOfSlot } from '../payment/payment.sql.ts';
+import { isDedicated, isInTenure } from '../settlement/parts.ts';
+import { sumWith } from '../settlement/parts.sql.ts';
 import type { TransferRow } from '../settlement/transfer.sql.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { intervalOf, REST_MS, startOfNextSecond, waitedOrRested } from '../settlement/payment-window.ts';
@@ -20,7 +22,8 @@ export function refusalReason(
 ): string | null {
   const { payment_id: paymentId, status } = payment;
   if (transfer.payment_id === paymentId) return `This transfer pays ${paymentId} by itself: there is nothing to accept`;
-  if (transfer.payment_id !== null) return `This transfer pays another payment, ${transfer.payment_id}`;
+  const pays = transfer.payment_id ?? (transfer.counted ? transfer.related_payment_id : null);
+  if (pays !== null && pays !== paymentId) return `This transfer pays another payment, ${pays}`;
   if (status === 'PAID') return `${paymentId} is PAID already`;
   if (status === 'CHECKING') return `${paymentId} is CHECKING: another transfer is about to pay it`;
   if (transfer.phase === 'retracted') return 'This transfer is gone from the chain';
@@ -104,6 +107,8 @@ export type Standing = {
    * before.
    */
   exactFor: PaymentRow | null;
+  /** What the payment gets, in base units of the token: all confirmed transfers together if it has its address for itself. */
+  units: bigint;
 };
 
 /** @param pair a payment, and a transfer that may be accepted for it. A transfer that is not in the ledger has no candidates yet. */
@@ -116,11 +121,16 @@ export async function findStanding(
     concerned: [payment.merchant_id],
   };
   const slot = slotSearchOf(transfer);
-  const isOther = slot !== null && slot.amountUnits !== payment.amount_units;
+  const isOther = slot !== null && slot.amountUnits !== payment.amount_units && !isInTenure(payment, transfer);
   const { from, to } = intervalOf(transfer);
   // The transfer cannot be for payments that began after it was known, and they must not hide an earlier payment.
   const createdBefore = new Date(Math.min(startOfNextSecond(to).getTime(), knownFrom(transfer)));
   const span = { endedAfter: new Date(from - REST_MS), createdBefore };
   const exact = isOther ? await findNewestOfSlot(db, slot, span) : null;
-  return { candidates, concerned, exactFor: exact !== null && waitedOrRested(exact, transfer) ? exact : null };
+  return {
+    candidates,
+    concerned,
+    exactFor: exact !== null && waitedOrRested(exact, transfer) ? exact : null,
+    units: isDedicated(payment) ? await sumWith(db, payment.payment_id, transfer) : BigInt(transfer.amount_units),
+  };
 }

@@ -86,7 +86,7 @@ export async function insertAcceptance(
     `with accepted as (select * from jsonb_populate_record(null::transfer_acceptance, $1)),
           paying as (
        update transfer t
-          set payment_id = a.payment_id, related_payment_id = null, candidates = null, reason = null, notified = true,
+          set payment_id = a.payment_id, related_payment_id = null, candidates = null, reason = null, counted = false, notified = true,
               confirmations = greatest(t.confirmations, a.confirmations)
          from accepted a
         where t.network = a.network and t.transaction_id = a.transaction_id

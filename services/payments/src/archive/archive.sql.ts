@@ -19,7 +19,7 @@ const isOverSql = (before: string): string => `
   and not exists (select from incident where payment_id = p.payment_id)
   and not exists (select from transfer where payment_id = p.payment_id and (phase <> 'confirmed' or observed_at >= ${before}))
   and not exists (select from transfer where related_payment_id = p.payment_id
-                     and (phase = 'seen' or match_status = 'pending' or observed_at >= ${before}))
+                     and (phase = 'seen' or (match_status = 'pending' and not counted) or observed_at >= ${before}))
   and not exists (select from transfer where candidates @> array[p.payment_id] and (phase = 'seen' or observed_at >= ${before}))`;
 
 /**
@@ -113,7 +113,7 @@ export async function removeArchived(
 const removal = `
   with gone as (
     delete from payment where payment_id = any($1)
-    returning merchant_id, network, amount_units, status, created_at,
+    returning merchant_id, network, coalesce(paid_units, amount_units) as amount_units, status, created_at,
               case status when 'PAID' then paid_at when 'EXPIRED' then expires_at else cancelled_at end as closed_at
   ), happened as (
     select merchant_id, network, created_at as at, 1 as created, 0 as paid, 0::numeric as paid_units, 0 as expired, 0 as cancelled from gone

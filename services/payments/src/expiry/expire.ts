@@ -6,6 +6,7 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Chain } from '../clients.ts';
 import type { PaymentMessages } from '../payment/outgoing-messages.ts';
+import { isDedicated } from '../settlement/parts.ts';
 import { reviewTransfers, settleOpen } from '../settlement/settlement.ts';
 import {
   claimOverdue,
@@ -199,11 +200,12 @@ async function expire(context: ExpiryContext, payments: PaymentRow[]): Promise<v
 
 /**
  * chain-watcher returns every transfer whose interval may meet the window, however much the chain's clock differs from ours. Only transfers
- * of the exact amount are requested: dust costs its sender next to nothing, and must not make the answer too long to read.
+ * of the exact amount are requested: dust costs its sender next to nothing, and must not make the answer too long to read. At an address
+ * that a payment has for itself every transfer counts.
  */
 const toChainWindow = (payment: PaymentRow) => ({
   recipient: payment.recipient,
-  amount: payment.amount,
+  ...(!isDedicated(payment) && { amount: payment.amount }),
   from: payment.created_at,
   to: payment.expires_at,
 });

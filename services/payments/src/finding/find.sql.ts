@@ -116,7 +116,8 @@ export async function findTransfersOf(
           from network where network.id is not null)
       select * from (
       select t.network, t.transaction_id, t.transaction_event_index, t.phase, t.block_timestamp, t.sender, t.recipient,
-             t.amount_units, t.decimals, t.match_status, t.first_seen_at, t.live, t.payment_id, t.reason, t.block_number,
+             t.amount_units, t.decimals, t.match_status, t.first_seen_at, t.live,
+             case when t.counted then t.related_payment_id else t.payment_id end as payment_id, t.reason, t.block_number,
              t.confirmations, t.confirmations_required, t.observed_at, now() as read_at, ${candidateListSql('t')} as candidates,
              coalesce((select array[p.merchant_id] from payment p where p.payment_id = t.payment_id),
                       ${merchantsConcernedSql('t')}) as merchant_ids

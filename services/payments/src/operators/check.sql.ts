@@ -34,6 +34,21 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
       from payment where status in ('PENDING', 'CHECKING') and (network, recipient, amount_units) in (
         select network, recipient, amount_units from payment p where status in ('PENDING', 'CHECKING') and ${inScope('p')})
      group by network, recipient, amount_units having count(*) > 1`,
+  'I2 an address of its own has one unfinished payment': `
+    select format('%s %s has %s', network, recipient, string_agg(payment_id, ', ')) as what
+      from payment where status in ('PENDING', 'CHECKING') and (network, recipient) in (
+        select network, recipient from payment p where status in ('PENDING', 'CHECKING') and rest_seconds is not null and ${inScope('p')})
+     group by network, recipient having count(*) > 1`,
+  'I1 an address of its own is paid when enough has arrived': `
+    select format('%s is %s, and %s of %s has arrived in time', p.payment_id, p.status, part.units, p.amount_units) as what
+      from payment p cross join lateral (
+        select coalesce(sum(t.amount_units * ('1e' || 6 - t.decimals)::numeric), 0) as units
+          from transfer t
+         where (t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and (t.counted or t.reason is null or t.reason = 'underpaid')))
+           and t.phase = 'confirmed' and t.version > 0
+           and t.observed_at < now() - interval '${CHECK_GRACE_SECONDS} seconds') part
+     where ${inScope('p')} and p.rest_seconds is not null and p.status <> 'PAID'
+       and part.units >= p.amount_units * coalesce(p.accept_from_percent, 100) * 0.01`,
   'I3 nobody creates uncounted': `
     select format('%s of %s, which has no gate', payment_id, merchant_id) as what
       from payment p where ${inScope('p')} and not exists (select from gate where merchant_id = p.merchant_id)`,
@@ -57,7 +72,7 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
        and t.version > 0
        -- When the chain's clock is ahead, the transfer was made before its block's time.
        and coalesce(t.first_seen_at, t.observed_at) >= t.block_timestamp
-     where ${inScope('p')} and p.status in ('PENDING', 'EXPIRED', 'CANCELLED') and t.phase = 'confirmed'
+     where ${inScope('p')} and p.status in ('PENDING', 'EXPIRED', 'CANCELLED') and p.rest_seconds is null and t.phase = 'confirmed'
        and t.amount_units = p.amount_units * ('1e' || t.decimals - 6)::numeric
        and t.observed_at < now() - interval '${CHECK_GRACE_SECONDS} seconds'
        and (p.status <> 'PENDING' or t.observed_at >= p.created_at)
@@ -109,7 +124,7 @@ export async function checkPayments(
                                         (select min(created_at) from outbox where name = 'PaymentPaid')) then 'told'
                  else 'paid' end as state
        from (select * from payment where payment_id > $1 order by payment_id limit ${CHECKED_AT_ONCE}) p
-       left join transfer t on t.payment_id = p.payment_id
+       left join transfer t on t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and t.counted)
        left join transfer_acceptance a on a.payment_id = p.payment_id
       order by p.payment_id`,
     [after],

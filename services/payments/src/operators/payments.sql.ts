@@ -4,7 +4,7 @@ import type { Payment, PrismaClient, Transfer } from '../../generated/client.ts'
 /** The operator sees at most this many unmatched transfers, and incidents, of one payment. */
 const MAX_ROWS = 100;
 
-export type { Transfer };
+export type { Payment, Transfer };
 export type Queries = ReturnType<typeof createQueries>;
 
 /**

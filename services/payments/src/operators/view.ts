@@ -7,7 +7,7 @@ import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/pa
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { findDetails } from '../payment/view.sql.ts';
-import type { Queries, Transfer } from './payments.sql.ts';
+import type { Payment, Queries, Transfer } from './payments.sql.ts';
 import { reasonShown } from '../settlement/payment-window.ts';
 import type { ProgressSources } from '../payment/progress.ts';
 import { toPayments } from '../payment/view.ts';
@@ -50,10 +50,10 @@ export async function readOperatorPayment(
 }
 
 /** The reason that the merchant reads in the details. */
-const reasonFor = (payment: Parameters<typeof reasonShown>[0], transfer: Transfer): LedgerEntry['reason'] =>
+const reasonFor = (payment: Payment, { amount_units: units, ...transfer }: Transfer): LedgerEntry['reason'] =>
   reasonShown(payment, {
     ...transfer,
-    amount_units: transfer.amount_units.toFixed(),
+    amount_units: units.toFixed(),
     reason: transfer.reason as LedgerEntry['reason'],
   });
 

@@ -5,11 +5,14 @@ import { isUnfinishedSql, paymentColumns, paymentColumnTypes, type PaymentRow } 
 export type Question = {
   merchant_id: string;
   idempotency_key: string;
-  network: string;
-  recipient: string;
+  /** Null when the name of a `pool` stands for them. */
+  network: string | null;
+  recipient: string | null;
+  pool: string | null;
   /** Millionths of a USDT: the amount itself, or the price that a unique amount is near. */
   amount_units: bigint;
   is_unique: boolean;
+  is_dedicated: boolean;
   /** Whether to choose an amount and lock its price. True only while the merchant's gate is locked. */
   needs_amount: boolean;
 };
@@ -21,43 +24,65 @@ export type SavedReply = { fingerprint: Buffer; equal_fingerprint: Buffer | null
 export type Facts = {
   /** The database's time in whole milliseconds. */
   clock: Date;
+  /** The network and the address: as the creation names them, or its pool's. The address is null when the pool has none free. */
+  network: string | null;
+  recipient: string | null;
+  /** How long the address rests after the payment; null for a payment that shares its address. */
+  rest_seconds: number | null;
+  derivation_index: number | null;
+  /** Where the pool's addresses come from; null without a pool, and for one that does not exist. */
+  source_id: bigint | null;
+  /** Whether the pool's addresses come from an extended key. */
+  is_derived: boolean;
+  /** Whether other payments keep this one from the address. */
+  is_used: boolean;
   /** When the newest payment of this slot was created, if that is not before `clock`. */
   newest_at: Date | null;
   /** The merchant whose wallet it is, or null. */
   owner: string | null;
   /** Whether the owner has proven that it holds the wallet's key. */
   is_proven: boolean;
-  /** Null when no amount is needed or none is free; 0 while another creation holds the price. */
+  /** Null when no amount is needed or none is free; 0 while another creation holds the price or the address. */
   free_units: bigint | null;
   reply: SavedReply | null;
 };
 
-/** @returns the facts by merchant, one question for each: see sql/creation_facts.sql. */
-export async function readFacts(tx: Transaction, questions: readonly Question[]): Promise<Map<string, Facts>> {
-  type Row = Omit<Facts, 'reply'> & Omit<SavedReply, 'body'> & { of_merchant: string; body: Buffer | null };
+/**
+ * @param bindsWallets whether a wallet belongs to the first merchant that uses it.
+ * @returns the facts by merchant, one question for each: see sql/creation_facts.sql.
+ */
+export async function readFacts(
+  tx: Transaction,
+  questions: readonly Question[],
+  bindsWallets: boolean,
+): Promise<Map<string, Facts>> {
+  type Row = Omit<Facts, 'reply' | 'network'> &
+    Omit<SavedReply, 'body'> & { of_merchant: string; on_network: string | null; body: Buffer | null };
   const { rows } = await tx.query<Row>({
     name: 'creation-facts',
-    text: 'select * from creation_facts($1)',
-    values: [JSON.stringify(questions, bigintsAsText)],
+    text: 'select * from creation_facts($1, $2)',
+    values: [JSON.stringify(questions, bigintsAsText), bindsWallets],
   });
   return new Map(
-    rows.map(({ of_merchant: merchant, body, fingerprint, equal_fingerprint, ...facts }) => [
+    rows.map(({ of_merchant: merchant, on_network: network, body, fingerprint, equal_fingerprint, ...facts }) => [
       merchant,
-      { ...facts, reply: body === null ? null : { body, fingerprint, equal_fingerprint } },
+      { ...facts, network, reply: body === null ? null : { body, fingerprint, equal_fingerprint } },
     ]),
   );
 }
 
 /**
- * Waits until no other creation is choosing an amount of this price. Call it only while holding the merchant's gate, so that no two
- * transactions deadlock.
+ * Waits until no other creation is taking this address or choosing an amount of this price. Call it only while holding the merchant's gate,
+ * so that no two transactions deadlock.
  */
 export async function lockPrice(
   tx: Transaction,
-  { network, recipient, amount_units, is_unique }: Question,
+  { network, recipient, amount_units, is_unique, is_dedicated }: Question,
 ): Promise<void> {
-  const lock = is_unique ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
-  await tx.query(`select ${lock}(price_lock($1, $2, $3))`, [network, recipient, amount_units]);
+  const lock = (isAlone: boolean) => (isAlone ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared');
+  await tx.query(`select ${lock(is_dedicated)}(address_lock($1, $2))`, [network, recipient]);
+  if (!is_dedicated)
+    await tx.query(`select ${lock(is_unique)}(price_lock($1, $2, $3))`, [network, recipient, amount_units]);
 }
 
 /** Everything one creation writes, except its message. */
@@ -92,7 +117,7 @@ const insertText = `
   ), inserted as (
     insert into payment (${paymentColumns}, token_sha256, expiry_check_at)
     select ${paymentColumns}, token_sha256, expires_at from new
-    on conflict (network, recipient, amount_units) where ${isUnfinishedSql} do nothing
+    on conflict do nothing
     returning payment_id
   ), done as materialized (
     select new.* from new join inserted using (payment_id)
@@ -112,7 +137,7 @@ const insertText = `
 
 /**
  * Writes payments of different merchants, each with its reply, its count at the gate and its wallet's owner.
- * @returns the ids of the payments that were written: one whose slot was taken in the meantime is not.
+ * @returns the ids of the payments that were written: one whose slot or address was taken in the meantime is not.
  * @throws unique_violation of `wallet_pkey` when another merchant took one of the wallets in the meantime; then none is written.
  */
 export async function insertPayments(tx: Transaction, payments: readonly NewPayment[]): Promise<Set<string>> {

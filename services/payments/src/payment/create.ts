@@ -24,6 +24,8 @@ export type CreationContext = Deciding & {
   pool: Pool;
   transact: TransactAdmitted;
   refresh: AccessRefresh;
+  /** Derives more addresses of a pool, if it has an extended key. */
+  fillPool: (tx: Transaction, merchantId: string, poolName: string) => Promise<void>;
 };
 
 /**
@@ -68,7 +70,9 @@ async function decideAlone(context: CreationContext, asked: AskedCreation): Prom
         const [result] = await decideAll(tx, context, [asked], { waits });
         if (result) return result;
         // Only after the gate, so that no two transactions deadlock.
-        if (waits) await lockPrice(tx, questionOf(asked.creation));
+        const { merchant_id: merchantId, wallet_pool: poolName } = asked.creation;
+        if (poolName !== undefined) await context.fillPool(tx, merchantId, poolName);
+        else if (waits) await lockPrice(tx, questionOf(asked.creation));
       }
       throw unavailable(new Error('other creations took every amount that was chosen'));
     });
@@ -106,8 +110,9 @@ export async function createTogether(
 function compatible(asked: readonly AskedCreation[]): AskedCreation[] {
   const taken = new Set<string>();
   return asked.filter(({ creation: { merchant_id: merchant, merchant_wallet: wallet } }) => {
-    if (taken.has(merchant) || taken.has(wallet)) return false;
-    taken.add(merchant).add(wallet);
+    const uses = wallet === null ? [merchant] : [merchant, wallet];
+    if (uses.some((use) => taken.has(use))) return false;
+    for (const use of uses) taken.add(use);
     return true;
   });
 }
@@ -129,6 +134,7 @@ export async function decideAll(
   const facts = await readFacts(
     tx,
     asked.map(({ creation }) => questionOf(creation, gates.has(creation.merchant_id))),
+    rules.walletBinding,
   );
 
   // 2. Decide.
@@ -168,7 +174,9 @@ const questionOf = (creation: Creation, isLocked = false): Question => ({
   idempotency_key: creation.idempotency_key,
   network: creation.network,
   recipient: creation.merchant_wallet,
+  pool: creation.wallet_pool ?? null,
   amount_units: creation.amount_units,
   is_unique: creation.unique_amount === true,
+  is_dedicated: creation.dedicated_wallet === true,
   needs_amount: isLocked,
 });

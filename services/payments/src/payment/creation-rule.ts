@@ -9,8 +9,10 @@ import type { PaymentRow } from './payment.sql.ts';
 import { toPayment } from './view.ts';
 import type { Facts, NewPayment, SavedReply } from './create.sql.ts';
 
-/** A creation as the gateway validated it. */
-export type Creation = CreationRequest & {
+/** A creation as the gateway validated it. With a `wallet_pool`, wallet and network may be null. */
+export type Creation = Omit<CreationRequest, 'merchant_wallet' | 'network'> & {
+  merchant_wallet: string | null;
+  network: string | null;
   merchant_id: string;
   idempotency_key: string;
   /** Millionths of a USDT. */
@@ -22,6 +24,12 @@ export type CreationRefusal =
   | 'key_conflict'
   | 'webhook_missing'
   | 'wallet_of_another_merchant'
+  | 'unknown_pool'
+  | 'pool_of_another_network'
+  | 'pool_network_off'
+  | 'pool_exhausted'
+  | 'wallet_in_use'
+  | 'wallet_dedicated'
   | 'slot_taken';
 
 /** `body` holds the exact bytes of the 201, the same for every replay. `unknown_merchant`: no policy has arrived from quota. */
@@ -37,6 +45,8 @@ export type CreationRules = {
   /** Whether a wallet belongs to the first merchant that creates a payment on it. */
   walletBinding: boolean;
   publicBaseUrl: string;
+  /** Ids of the enabled networks. */
+  networks: readonly string[];
 };
 
 /** What the decision is based on. `gate` is null when it is not locked, or unknown. */
@@ -46,7 +56,7 @@ export type Decision =
   | { outcome: 'created'; write: NewPayment }
   | Exclude<CreationResult, { outcome: 'created' | 'replayed' }>
   | { outcome: 'replayed'; body: Buffer }
-  /** Another creation holds the price. */
+  /** Another creation holds the price or the address, or addresses of the pool have to be derived first. */
   | { outcome: 'undecided' };
 
 /** The rule of a creation. The first condition that applies decides. */
@@ -60,12 +70,35 @@ export function decide(creation: Creation, known: Known, rules: CreationRules): 
   const blocked = creationBlockReason(gate.policy, gate.usage, createdAt(known));
   if (blocked !== null) return { outcome: blocked };
   if (!gate.webhookOk) return { outcome: 'webhook_missing' };
+  const place = placeOf(creation, known, rules);
+  if ('outcome' in place) return place;
   if ((rules.walletBinding || isProven) && owner !== null && owner !== creation.merchant_id)
     return { outcome: 'wallet_of_another_merchant' };
-  if (units === null) return { outcome: 'slot_taken' };
   if (units === 0n) return { outcome: 'undecided' };
-  return { outcome: 'created', write: newPayment(creation, { ...known, units }, rules) };
+  if (known.is_used) return { outcome: isAlone(creation) ? 'wallet_in_use' : 'wallet_dedicated' };
+  if (units === null) return { outcome: 'slot_taken' };
+  return { outcome: 'created', write: newPayment(creation, { ...known, ...place, units }, rules) };
 }
+
+/** Where the money goes. */
+type Place = { network: string; recipient: string };
+
+function placeOf(
+  { wallet_pool: pool, network: asked }: Creation,
+  { network, recipient, source_id: source, is_derived: isDerived }: Known,
+  { networks }: CreationRules,
+): Place | Exclude<Decision, { outcome: 'created' | 'replayed' }> {
+  if (pool !== undefined && source === null) return { outcome: 'unknown_pool' };
+  if (network === null) throw new Error('a creation names neither a network nor a pool');
+  if (pool !== undefined && asked !== null && asked !== network) return { outcome: 'pool_of_another_network' };
+  if (pool !== undefined && !networks.includes(network)) return { outcome: 'pool_network_off' };
+  if (recipient !== null) return { network, recipient };
+  return { outcome: isDerived ? 'undecided' : 'pool_exhausted' };
+}
+
+/** Whether the payment has its address for itself. */
+const isAlone = ({ wallet_pool: pool, dedicated_wallet: isDedicated }: Creation): boolean =>
+  pool !== undefined || isDedicated === true;
 
 function isSameRequest(creation: Creation, reply: SavedReply, ttlSeconds: number): boolean {
   const { fingerprint, equal_fingerprint: equal } = fingerprintsOf(creation, ttlSeconds);
@@ -83,17 +116,17 @@ function createdAt({ clock, newest_at: newest }: Pick<Facts, 'clock' | 'newest_a
 }
 
 /** Everything that an allowed creation writes. */
-function newPayment(creation: Creation, known: Known & { units: bigint }, rules: CreationRules): NewPayment {
+function newPayment(creation: Creation, known: Known & Place & { units: bigint }, rules: CreationRules): NewPayment {
   const isUnique = creation.unique_amount === true;
-  const { units } = known;
+  const { units, network, recipient } = known;
   const created = createdAt(known);
   const payment: PaymentRow = {
     payment_id: newPaymentId(created),
     merchant_id: creation.merchant_id,
     public_token: newPublicToken(),
     status: 'PENDING',
-    network: creation.network,
-    recipient: creation.merchant_wallet,
+    network,
+    recipient,
     amount: isUnique ? uniqueAmount(units) : creation.amount,
     amount_units: units,
     requested_amount: isUnique ? creation.amount : null,
@@ -103,6 +136,9 @@ function newPayment(creation: Creation, known: Known & { units: bigint }, rules:
     expires_at: new Date(created.getTime() + (creation.expires_in ?? rules.ttlSeconds) * 1_000),
     paid_at: null,
     cancelled_at: null,
+    rest_seconds: known.rest_seconds,
+    released_at: null,
+    derivation_index: known.derivation_index,
   };
   return {
     payment,
@@ -110,7 +146,9 @@ function newPayment(creation: Creation, known: Known & { units: bigint }, rules:
     binds_wallet: rules.walletBinding && known.owner === null,
     idempotency_key: creation.idempotency_key,
     ...fingerprintsOf(creation, rules.ttlSeconds),
-    reply: JSON.stringify(toPayment(payment, null, rules.publicBaseUrl)),
+    reply: JSON.stringify(
+      toPayment({ ...payment, received_amount: payment.rest_seconds === null ? null : '0' }, null, rules.publicBaseUrl),
+    ),
   };
 }
 
@@ -125,7 +163,7 @@ function uniqueAmount(units: bigint): string {
 
 type Fingerprints = Pick<NewPayment, 'fingerprint' | 'equal_fingerprint'>;
 
-type Requested = CreationRequest & { amount_units: bigint };
+type Requested = Omit<Creation, 'merchant_id' | 'idempotency_key'>;
 
 /**
  * Two requests are the same when their validated values are: "10.5" and "10.50" are one amount, and an option with its default value equals
@@ -149,7 +187,7 @@ function hash(creation: Requested): Buffer {
 }
 
 /** In the order of their definitions, without options that are absent or have their default value. */
-function optionsOf(creation: CreationRequest): Record<string, unknown> {
+function optionsOf(creation: Requested): Record<string, unknown> {
   const said = optionEntries.filter(
     ([name, { isDefault }]) => creation[name] !== undefined && isDefault?.(creation[name] as never) !== true,
   );

@@ -25,7 +25,8 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
 import type { TransactAdmitted } from '../gate/admission.ts';
-import { settleOpen, type SettlementContext } from '../settlement/settlement.ts';
+import { settleOpen } from '../settlement/settlement.ts';
+import type { SettlementContext } from '../settlement/writing.ts';
 import {
   insertCancellation,
   cancelPayment,
@@ -37,6 +38,7 @@ import { lockWallets } from '../settlement/transfer.sql.ts';
 import { toPayment, toPayments, readDetails, readPublicPayments } from './view.ts';
 import { parseReference } from '@quittance/contracts/payment-reference.ts';
 import { listPayments } from './list.sql.ts';
+import { findReceived } from './view.sql.ts';
 import type { ProgressSources } from './progress.ts';
 import type { ReadWarnings } from './warnings.ts';
 
@@ -49,11 +51,25 @@ const blocked: Record<CreationBlockReason, string> = {
   total_quota_exhausted: 'All payments of this account are used up',
   daily_quota_exhausted: 'All payments of this UTC day are used up',
 };
-const conflicts: Record<Exclude<CreationRefusal, CreationBlockReason>, [ConflictCode, string]> = {
+const conflicts: Record<
+  Exclude<CreationRefusal, CreationBlockReason | keyof typeof invalids>,
+  [ConflictCode, string]
+> = {
   key_conflict: ['idempotency_conflict', 'This Idempotency-Key was already used for another payment'],
   webhook_missing: ['webhook_not_configured', 'Configure a webhook endpoint before creating payments'],
   wallet_of_another_merchant: ['wallet_of_another_merchant', 'This wallet belongs to another merchant'],
+  pool_exhausted: ['wallet_pool_exhausted', 'No address of this wallet pool is free: all are in use or rest'],
+  wallet_in_use: [
+    'wallet_in_use',
+    'A payment on this address is unfinished or rests, or shared it in the last 30 days',
+  ],
+  wallet_dedicated: ['wallet_dedicated', 'A payment has this address for itself, or had it until recently'],
   slot_taken: ['payment_unfinished', 'Finish the current payment with this amount on this address first'],
+};
+const invalids = {
+  unknown_pool: { field: 'wallet_pool', reason: 'is not the name of one of your wallet pools' },
+  pool_of_another_network: { field: 'network', reason: 'is not the network of the wallet pool' },
+  pool_network_off: { field: 'wallet_pool', reason: 'has a network that is switched off' },
 };
 
 type CreationDependencies = {
@@ -91,7 +107,7 @@ function createPaymentRoute({ create, networks }: CreationDependencies, outcomes
 function countOutcomes(metrics: Metrics) {
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
   // Start at zero: otherwise an alert would not see a series' first refusal as an increase.
-  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts })])
+  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts, ...invalids })])
     outcomes.inc({ outcome }, 0);
   return outcomes;
 }
@@ -100,8 +116,9 @@ function replyOf(outcome: CreationOutcome): Reply {
   if (outcome.outcome === 'created') return { status: 201, body: outcome.body };
   if (outcome.outcome === 'replayed')
     return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
-  if (isConflict(outcome.outcome)) throw conflict(...conflicts[outcome.outcome]);
-  throw creationBlocked(outcome.outcome, blocked[outcome.outcome]);
+  if (outcome.outcome in conflicts) throw conflict(...conflicts[outcome.outcome as keyof typeof conflicts]);
+  if (outcome.outcome in invalids) throw invalid(invalids[outcome.outcome as keyof typeof invalids]);
+  throw creationBlocked(outcome.outcome as CreationBlockReason, blocked[outcome.outcome as CreationBlockReason]);
 }
 
 /** Creates the payments that wait in the gateway at the same time. A creation that has to be retried alone is left out. */
@@ -127,8 +144,6 @@ const createPaymentsRoute = ({ createTogether, networks }: CreationDependencies,
     return { created };
   });
 
-const isConflict = (refusal: CreationRefusal): refusal is keyof typeof conflicts => refusal in conflicts;
-
 /** A unique amount differs from its price after the second decimal. */
 const UNITS_OF_A_CENT = 10_000n;
 const uniqueOfTooManyDecimals = { field: 'unique_amount', reason: 'needs an amount of at most two decimals' };
@@ -143,12 +158,18 @@ export function toCreation(
   if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
   if (body.unique_amount === true && units % UNITS_OF_A_CENT !== 0n) throw invalid(uniqueOfTooManyDecimals);
   const network = networks.find(({ id }) => id === body.network);
-  if (network === undefined) throw invalid({ field: 'network', reason: 'is not configured' });
-  const wallet = parseAddress(body.merchant_wallet);
-  if (wallet === null || wallet.family !== network.family) {
-    throw invalid({ field: 'merchant_wallet', reason: `is no address of ${network.id}` });
-  }
-  return { ...body, merchant_id: merchantId, merchant_wallet: wallet.address, amount_units: units };
+  if (network === undefined && (body.network !== undefined || body.wallet_pool === undefined))
+    throw invalid({ field: 'network', reason: 'is not configured' });
+  const wallet = body.merchant_wallet === undefined ? null : parseAddress(body.merchant_wallet);
+  if (body.wallet_pool === undefined && (wallet === null || wallet.family !== network?.family))
+    throw invalid({ field: 'merchant_wallet', reason: `is no address of ${network?.id}` });
+  return {
+    ...body,
+    merchant_id: merchantId,
+    merchant_wallet: wallet?.address ?? null,
+    network: network?.id ?? null,
+    amount_units: units,
+  };
 }
 
 type CancelContext = Pick<SettlementContext, 'messages' | 'logger'>;
@@ -158,15 +179,19 @@ type CancelContext = Pick<SettlementContext, 'messages' | 'logger'>;
  * 409, so that a merchant cannot learn which ids exist.
  */
 export const cancelPaymentRoute = ({
+  db,
   transact,
   publicBaseUrl,
   ...context
-}: CancelContext & { transact: TransactAdmitted; publicBaseUrl: string }): Route =>
+}: CancelContext & { db: Queryable; transact: TransactAdmitted; publicBaseUrl: string }): Route =>
   callRoute(CancelPayment, async ({ params }) => {
     const cancelled = await transact(params.merchant_id, (tx) => cancelAndNotify({ ...context, tx }, params));
     if (cancelled === null) throw conflict('cancel_unavailable', 'This payment cannot be cancelled');
-    return toPayment(cancelled, null, publicBaseUrl);
+    return shownCancelled(db, cancelled, publicBaseUrl);
   });
+
+const shownCancelled = async (db: Queryable, payment: PaymentRow, publicBaseUrl: string) =>
+  toPayment({ ...payment, received_amount: await findReceived(db, payment) }, null, publicBaseUrl);
 
 /** By the same rule. An operator may see which payments exist, and why one cannot be cancelled. */
 export const operatorCancelRoute = ({
@@ -179,7 +204,7 @@ export const operatorCancelRoute = ({
     const payment = await findPayment(db, paymentId);
     if (payment === null) throw new HttpError(404, 'Payment not found');
     const cancelled = await transact((tx) => cancelAndNotify({ ...context, tx }, payment, author));
-    if (cancelled !== null) return toPayment(cancelled, null, publicBaseUrl);
+    if (cancelled !== null) return shownCancelled(db, cancelled, publicBaseUrl);
     const { status } = (await findPayment(db, paymentId)) ?? payment;
     throw conflict('cancel_unavailable', `${paymentId} is ${status}: only a PENDING payment can be cancelled`);
   });

@@ -12,6 +12,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { isUnfinished, transitions } from './state.ts';
 import type { MovedPayment, PaymentRow } from './payment.sql.ts';
+import type { PaidParts } from '../settlement/parts.sql.ts';
 import type { TransferRow } from '../settlement/transfer.sql.ts';
 
 /** A payment that has become PAID. */
@@ -22,6 +23,8 @@ export type Paid = {
   transfer: { transaction_id: string; transaction_event_index: number };
   /** Set when it pays because somebody accepted it. */
   accepted?: AcceptedTransfer | undefined;
+  /** What its transfers add up to, if it has its address for itself. */
+  parts?: PaidParts | undefined;
   /** The traceparent of the span that the change belongs to, when that is not the current one. */
   traceparent?: string | undefined;
 };
@@ -96,9 +99,13 @@ const createdMessage = (payment: PaymentRow): PaymentCreated => ({
   amount: payment.amount,
   created_at: rfc3339(payment.created_at),
   expires_at: rfc3339(payment.expires_at),
+  ...restOf(payment),
 });
 
-const paidMessage = ({ payment, transfer, accepted }: Paid): PaymentPaid => ({
+/** How long its address stays its own. */
+const restOf = ({ rest_seconds: seconds }: PaymentRow) => (seconds === null ? {} : { rest_seconds: seconds });
+
+const paidMessage = ({ payment, transfer, accepted, parts }: Paid): PaymentPaid => ({
   payment_id: payment.payment_id,
   merchant_id: payment.merchant_id,
   expected_amount: payment.amount,
@@ -108,6 +115,7 @@ const paidMessage = ({ payment, transfer, accepted }: Paid): PaymentPaid => ({
   paid_at: rfc3339(paidAtOf(payment)),
   ...extrasOf(payment),
   ...(accepted && { accepted: true, transfer: accepted.money }),
+  ...parts,
 });
 
 const closedMessage = (payment: PaymentRow, status: PaymentClosed['status'], closedAt: Date): PaymentClosed => ({
@@ -117,6 +125,7 @@ const closedMessage = (payment: PaymentRow, status: PaymentClosed['status'], clo
   recipient: payment.recipient,
   status,
   closed_at: rfc3339(closedAt),
+  ...restOf(payment),
 });
 
 function paidAtOf({ payment_id: paymentId, status, paid_at: paidAt }: PaymentRow): Date {

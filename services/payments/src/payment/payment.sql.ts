@@ -29,6 +29,12 @@ export type PaymentRow = KeptValues & {
   cancelled_at: Date | null;
   /** The merchant's own text when `amount` is a unique one, else null. */
   requested_amount: string | null;
+  /** For how long its address stays its own after its end; null for a payment that shares its address. */
+  rest_seconds: number | null;
+  /** When its merchant ended that rest early. */
+  released_at: Date | null;
+  /** Which child of its pool's extended key the address is. */
+  derivation_index: number | null;
 };
 
 /** A payment in its new status, and whether its merchant subscribes to notices of that status. */
@@ -54,6 +60,9 @@ export const paymentColumnTypes = {
   cancelled_at: 'timestamptz',
   ...optionParts(keptNames, 'column'),
   requested_amount: 'text',
+  rest_seconds: 'integer',
+  released_at: 'timestamptz',
+  derivation_index: 'integer',
 } as const satisfies Record<keyof PaymentRow, string>;
 
 export const paymentColumns = Object.keys(paymentColumnTypes).join(', ');
@@ -185,6 +194,32 @@ export async function findSlotPayments(db: Queryable, searches: readonly SlotSea
   return rows;
 }
 
+/** Where a transfer looks for payments that have its address for themselves: those that can have begun before its interval ended. */
+export type HolderSearch = { network: string; recipient: string; createdBefore: Date };
+
+/** A payment that has, or had, an address for itself. */
+export type FoundHolder = Ownership & Pick<PaymentRow, 'network' | 'recipient' | 'created_at'>;
+
+/** @returns for each search the newest two: the rest of the one before may have been ended early. */
+export async function findHolders(db: Queryable, searches: readonly HolderSearch[]): Promise<FoundHolder[]> {
+  const { rows } = await db.query<FoundHolder>({
+    name: 'find-holders',
+    text: `
+      select distinct found.payment_id, found.network, found.recipient, found.created_at, ${lostFromSql('found')} as lost_from
+        from unnest($1::text[], $2::text[], $3::timestamptz[]) as asked (network, recipient, created_before), lateral (
+         select payment_id, merchant_id, network, recipient, created_at from payment
+          where network = asked.network and recipient = asked.recipient and created_at < asked.created_before
+            and rest_seconds is not null
+          order by network desc, recipient desc, created_at desc limit 2) as found`,
+    values: [
+      searches.map(({ network }) => network),
+      searches.map(({ recipient }) => recipient),
+      searches.map(({ createdBefore }) => createdBefore),
+    ],
+  });
+  return rows;
+}
+
 /**
  * Locks payments until the transaction ends.
  * @param busy whether to wait for payments that another transaction has locked, or to skip them.
@@ -223,7 +258,7 @@ type OnWallet = PaymentRow & Ownership;
 const ownedColumns = `${paymentColumns}, ${lostFromSql('payment')} as lost_from`;
 
 /**
- * The newest payments on a wallet, of any amount and, where merchants share it, of any merchant.
+ * The newest payments that share a wallet, of any amount and, where merchants share it, of any merchant.
  * @returns those created before the given time, newest first.
  */
 export async function findNewestOnWallet(
@@ -232,7 +267,7 @@ export async function findNewestOnWallet(
   createdBefore: Date,
 ): Promise<OnWallet[]> {
   const { rows } = await db.query<OnWallet>(
-    `select ${ownedColumns} from payment where network = $1 and recipient = $2 and created_at < $3
+    `select ${ownedColumns} from payment where network = $1 and recipient = $2 and created_at < $3 and rest_seconds is null
       order by created_at desc, payment_id desc limit ${NEWEST_ON_WALLET}`,
     [wallet.network, wallet.recipient, createdBefore],
   );
@@ -255,10 +290,12 @@ export async function findNearestUnfinished(
           from unnest($1::text[], $2::text[], $3::bigint[]) as asked (network, recipient, units), lateral (
            (select payment_id from payment
              where network = asked.network and recipient = asked.recipient and amount_units >= asked.units and ${isUnfinishedSql}
+               and rest_seconds is null
              order by amount_units limit ${NEAREST_ON_EACH_SIDE})
            union all
            (select payment_id from payment
              where network = asked.network and recipient = asked.recipient and amount_units < asked.units and ${isUnfinishedSql}
+               and rest_seconds is null
              order by amount_units desc limit ${NEAREST_ON_EACH_SIDE})) found))`,
     values: [
       amounts.map(({ network }) => network),

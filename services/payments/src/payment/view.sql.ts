@@ -1,5 +1,5 @@
 import { type KeptName, keptNames } from '@quittance/contracts/api/creation.ts';
-import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
+import { PARTS_MAX, type UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { PaymentRow } from './payment.sql.ts';
@@ -11,13 +11,22 @@ import { type Candidate, candidateListSql } from '../settlement/candidates.sql.t
  * express, and pg runs it, because each microsecond here is spent thousands of times.
  */
 
-export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status'> & {
+export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status' | 'released_at'> & {
   /** One of PaymentStatus: the table's check allows nothing else. */
   status: string;
+  /** The sum of the confirmed transfers to its address, decimal text in USDT; null for a payment that shares its address. */
+  received_amount: string | null;
 };
 
 /** A payment without the fields that only its merchant sees. */
-type PublicRow = Omit<ViewedPayment, Exclude<KeptName, 'return_url'> | 'requested_amount'> & { merchant_id: string };
+type PublicRow = Omit<
+  ViewedPayment,
+  Exclude<KeptName, 'return_url'> | 'requested_amount' | 'rest_seconds' | 'derivation_index' | 'received_amount'
+> & {
+  merchant_id: string;
+  /** The sum of all transfers to its address that may count, confirmed or not; null for a payment that shares its address. */
+  arrived_amount: string | null;
+};
 
 /** The columns of the paying transfer; all are null when there is none. */
 export type ViewedTransfer = {
@@ -52,8 +61,31 @@ const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.ne
   p.created_at, p.expires_at, p.paid_at, p.cancelled_at,
   t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
 
+/**
+ * What has arrived at the address of a payment `p` that has it for itself, decimal text in USDT; null for any other payment.
+ * @param condition on a transfer `part`.
+ */
+const arrivedSql = (condition: string): string => `case when p.rest_seconds is not null then (
+    select trim_scale(coalesce(sum(part.amount_units * ('1e' || -part.decimals)::numeric), 0))::text
+      from (select * from transfer where payment_id = p.payment_id
+            union all
+            select * from transfer where related_payment_id = p.payment_id) part where ${condition}) end`;
+
+const receivedSql = arrivedSql(`part.phase = 'confirmed'`);
+
+/** @returns `received_amount` of a payment. */
+export async function findReceived(db: Queryable, { payment_id, rest_seconds }: PaymentRow): Promise<string | null> {
+  if (rest_seconds === null) return null;
+  const { rows } = await db.query<{ received: string }>(
+    `select ${receivedSql} as received from payment p where payment_id = $1`,
+    [payment_id],
+  );
+  return rows[0]?.received ?? null;
+}
+
 /** What a payment's merchant reads, from a payment `p` and its transfer `t`. */
 export const detailColumns = `${viewColumns}, ${keptNames.map((name) => `p.${name}`).join(', ')}, p.requested_amount,
+  p.rest_seconds, p.derivation_index, ${receivedSql} as received_amount,
   t.amount_units as transfer_units, t.decimals as transfer_decimals, t.block_timestamp,
   p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted`;
 
@@ -83,7 +115,7 @@ export async function findByPublicTokens(
   const { rows } = await db.query<PublicRow & WithTransfer & { requested: string }>({
     name: 'read-public-payments',
     text: `
-      select r.token_sha256 as requested, ${viewColumns}, p.return_url
+      select r.token_sha256 as requested, ${viewColumns}, p.return_url, ${arrivedSql(`part.phase <> 'retracted'`)} as arrived_amount
       from unnest($1::text[]) as r (token_sha256)
         join payment p on p.token_sha256 = decode(r.token_sha256, 'hex')
         left join transfer t on t.payment_id = case when p.status = 'CHECKING' then p.payment_id end`,
@@ -155,6 +187,41 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
           order by block_timestamp desc, transaction_id, transaction_event_index
           limit ${MAX_UNMATCHED}
         ) t`,
+    values: [paymentIds],
+  });
+  return rows;
+}
+
+export type PartRow = {
+  payment_id: string;
+  transaction_id: string;
+  transaction_event_index: number;
+  /** Base units of the token, which has `decimals` decimals. */
+  amount_units: string;
+  decimals: number;
+  block_timestamp: Date;
+  confirmed: boolean;
+  counts: boolean;
+};
+
+/** The transfers to the addresses of payments that have them for themselves, the newest of each, in the order of the chain. */
+export async function findParts(db: Queryable, paymentIds: readonly string[]): Promise<PartRow[]> {
+  if (paymentIds.length === 0) return [];
+  const { rows } = await db.query<PartRow>({
+    name: 'read-parts',
+    text: `
+      select p.payment_id, part.transaction_id, part.transaction_event_index, part.amount_units, part.decimals, part.block_timestamp,
+             part.phase = 'confirmed' as confirmed,
+             part.payment_id is not null or part.counted
+               or (p.status <> 'PAID' and (part.reason is null or part.reason = 'underpaid')) as counts
+        from unnest($1::text[]) as asked (payment_id) join payment p using (payment_id)
+       cross join lateral (
+         select * from (select * from transfer where payment_id = p.payment_id
+                        union all
+                        select * from transfer where related_payment_id = p.payment_id) either
+          where phase <> 'retracted'
+          order by block_number desc, transaction_event_index desc, transaction_id desc limit ${PARTS_MAX}) part
+       order by part.block_number, part.transaction_event_index, part.transaction_id`,
     values: [paymentIds],
   });
   return rows;

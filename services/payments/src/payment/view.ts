@@ -7,6 +7,7 @@ import type {
   PaymentTransaction,
   PublicPayment,
   PaymentDetails,
+  ReceivedTransfer,
   UnmatchedTransfer,
   CheckoutPayment,
   SeenConfirmations,
@@ -19,13 +20,16 @@ import {
   type DetailsRow,
   findByPublicTokens,
   findDetails,
+  findParts,
   findUnmatched,
+  type PartRow,
   type UnmatchedRow,
 } from './view.sql.ts';
 import { type WithProgress, type ProgressSources, withProgress } from './progress.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { reasonShown } from '../settlement/payment-window.ts';
+import type { PaymentRow } from './payment.sql.ts';
 import type { ReadWarnings } from './warnings.ts';
 
 type PayingTransfer = Omit<ViewedTransfer, 'observed_at'> & PaidTransfer & WithProgress;
@@ -55,6 +59,9 @@ export function toPayment(payment: ViewedPayment, transfer: PayingTransfer | nul
     ...shownOptions(payment),
     requested_amount: payment.requested_amount ?? payment.amount,
     reference: referenceOf(payment.payment_id),
+    dedicated: payment.rest_seconds !== null,
+    derivation_index: payment.derivation_index,
+    received_amount: payment.received_amount,
   };
 }
 
@@ -93,6 +100,10 @@ function toPublicPayment(
   };
 }
 
+/** The most decimals of a network's token, and those of a payment's amount. */
+const ARRIVED_DECIMALS = 18;
+const AMOUNT_DECIMALS = 6;
+
 type Sources = ProgressSources & { db: Queryable; readWarnings: ReadWarnings };
 
 /** @returns those of the payments that exist and belong to that merchant, in no particular order. */
@@ -102,20 +113,27 @@ export async function readDetails(
   publicBaseUrl: string,
 ): Promise<{ merchant_id: string; payment: PaymentDetails }[]> {
   const rows = await findDetails(db, requested);
-  const [current, unmatched, warnings] = await Promise.all([
+  const dedicated = rows.filter(({ rest_seconds: rest }) => rest !== null);
+  const [current, parts, unmatched, warnings] = await Promise.all([
     withProgress(rows, progress),
+    findParts(
+      db,
+      dedicated.map(({ payment_id: id }) => id),
+    ),
     findUnmatched(
       db,
       rows.map(({ payment_id: id }) => id),
     ),
     readWarnings(rows),
   ]);
-  const transfersOf = Map.groupBy(unmatched, (transfer) => transfer.shown_with);
+  const unmatchedOf = Map.groupBy(unmatched, (transfer) => transfer.shown_with);
+  const partsOf = Map.groupBy(parts, ({ payment_id: id }) => id);
   return current.map((row, position) => ({
     merchant_id: row.merchant_id,
     payment: {
       ...toPayment(row, row.transaction_id === null ? null : row, publicBaseUrl),
-      unmatched_transfers: (transfersOf.get(row.payment_id) ?? []).flatMap((transfer) => toUnmatched(row, transfer)),
+      unmatched_transfers: (unmatchedOf.get(row.payment_id) ?? []).flatMap((transfer) => toUnmatched(row, transfer)),
+      transfers: (partsOf.get(row.payment_id) ?? []).map(toReceived),
       warnings: warnings[position] ?? [],
     },
   }));
@@ -138,12 +156,31 @@ export async function readPublicPayments(
     merchant_id: row.merchant_id,
     reference: referenceOf(row.payment_id),
     return_url: row.return_url,
+    received: row.arrived_amount === null ? null : toArrived(row, row.arrived_amount),
   }));
+}
+
+/** @param arrived decimal text in USDT. */
+function toArrived({ amount_units: asked }: Pick<PaymentRow, 'amount_units'>, arrived: string) {
+  // A token may have more decimals than an amount.
+  const [whole = '0', decimals = ''] = arrived.split('.');
+  const units = BigInt(whole + decimals.padEnd(ARRIVED_DECIMALS, '0'));
+  const missing = asked * 10n ** BigInt(ARRIVED_DECIMALS - AMOUNT_DECIMALS) - units;
+  return { amount: arrived, missing: formatUnits(missing > 0n ? missing : 0n, ARRIVED_DECIMALS) };
 }
 
 const toSeen = (transfer: ViewedTransfer): SeenConfirmations => ({
   seen: Math.min(transfer.confirmations, transfer.confirmations_required),
   required: transfer.confirmations_required,
+});
+
+const toReceived = (part: PartRow): ReceivedTransfer => ({
+  transaction_id: part.transaction_id,
+  transaction_event_index: part.transaction_event_index,
+  amount: formatUnits(BigInt(part.amount_units), part.decimals),
+  block_timestamp: rfc3339(part.block_timestamp),
+  confirmed: part.confirmed,
+  counts: part.counts,
 });
 
 /** @returns nothing for a transfer that may still pay this payment. */

@@ -131,7 +131,7 @@ export async function addAddresses(
        from unnest($3::text[]) with ordinality as given (address, position)
       cross join (select coalesce(max(place), -1) as place from pool_address where source_id = $1 and $5) last
        left join lateral (
-         select max(case when ${isUnfinishedSql} then 'infinity'
+         select max(case when ${isUnfinishedSql} and rest_seconds is not null then 'infinity'
                          when released_at is not null then '-infinity'
                          else ${endedAtSql('payment')} + coalesce(rest_seconds, $4) * interval '1 second' end) as free_at
            from payment where network = $2 and recipient = given.address and ${RECENT}) used on true

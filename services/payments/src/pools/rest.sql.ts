@@ -25,10 +25,6 @@ export async function releaseRests(
         where p.payment_id = newest.payment_id and not p.${isUnfinishedSql} and p.released_at is null
           and ${endedAtSql('p')} + p.rest_seconds * interval '1 second' > moment
        returning p.network, p.payment_id, p.released_at
-     ), freed as (
-       update pool_address a set free_at = released.released_at
-         from released join address_source s on s.network = released.network
-        where a.address = $2 and a.source_id = s.source_id and s.kind = 'list'
      ), audited as (
        insert into wallet_rest_release (merchant_id, network, address, payment_id, actor, reason, released_at)
        select $1, network, $2, payment_id, $3, $4, released_at from released

@@ -3,6 +3,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { KeyVault } from '@quittance/runtime/key-vault.ts';
 import { insertStock, lockKey, vaultIdOf } from './key.sql.ts';
+import { findPool } from './pool.sql.ts';
 
 /** So many creations share the time of one filling, which derives for some tens of milliseconds. */
 const STOCK = 20;
@@ -28,3 +29,11 @@ export const createStock = ({ vault, networks }: { vault: KeyVault | null; netwo
     await insertStock(tx, sourceId, { from, addresses: deriveAddresses(key, network.family, { from, count }) });
   },
 });
+
+/** Derives more addresses for a pool, if they come from a key. The addresses of a list don't change. */
+export const createFillPool =
+  (stock: ReturnType<typeof createStock>) =>
+  async (tx: Transaction, merchantId: string, name: string): Promise<void> => {
+    const pool = await findPool(tx, merchantId, name);
+    if (pool?.kind === 'xpub') await stock.fill(tx, pool.source_id);
+  };

@@ -43,17 +43,20 @@ const idsOf = ({ from, to }: { from: Date; to: Date }): [string, string] => [
   earliestId('pay', new Date(to.getTime() + DAY_MS)),
 ];
 
-/** For a row of `payment` and its acceptance: when it was paid, and which acceptances can belong to the span. */
-const times: Record<ReportTime, { paid: string; accepted: string; inSpan: string }> = {
+/** For a row of `payment` and its acceptance: when it was paid, and which of them can belong to the span. */
+const times: Record<ReportTime, { paid: string; accepted: string; inSpan: string; arrived: string }> = {
   payment: {
     paid: 'paid_at',
     accepted: 'p.paid_at',
     inSpan: `a.accepted_at >= $2::timestamptz - interval '1 day' and a.accepted_at < $3::timestamptz + interval '1 day'`,
+    arrived: 'paid_at >= $2 and paid_at < $3',
   },
   chain: {
     paid: 'coalesce((select t.block_timestamp from transfer t where t.payment_id = payment.payment_id), paid_at)',
     accepted: 'a.block_timestamp',
     inSpan: 'a.accepted_at >= $2 and a.block_timestamp >= $2 and a.block_timestamp < $3',
+    // A block's clock may be ahead.
+    arrived: `paid_at >= $2::timestamptz - interval '150 seconds'`,
   },
 };
 
@@ -74,7 +77,7 @@ export async function countPayments(
   { from, to, group, by, limit }: { from: Date; to: Date; group: ReportGroup; by: ReportTime; limit: number },
 ): Promise<CountedRow[]> {
   const { payments, closedLate, own } = merchantId === null ? ofAll : ofMerchant;
-  const { paid, accepted, inSpan } = times[by];
+  const { paid, accepted, inSpan, arrived } = times[by];
   const period = (time: string) => `to_char(${time}, '${formats[group]}')`;
   const { rows } = await db.query<CountedRow>(
     `with touched as (
@@ -106,7 +109,11 @@ export async function countPayments(
        -- The difference between the requested amount and the accepted transfer, in millionths.
        select p.network, date_bin('1 day', ${accepted}, 'epoch'), 0, 0, a.amount_units * ('1e' || 6 - a.decimals)::numeric - p.amount_units, 0, 0
          from transfer_acceptance a join payment p using (payment_id)
-        where ${own('a')} and ${inSpan})
+        where ${own('a')} and p.paid_units is null and ${inSpan}
+       union all
+       -- The difference between the requested amount and what had arrived at an address of the payment's own.
+       select network, date_bin('1 day', ${paid}, 'epoch'), 0, 0, paid_units - amount_units, 0, 0
+         from payment where ${own('payment')} and paid_units is not null and ${arrived})
      select ${period('day')} as period, network, sum(created)::integer as created, sum(paid)::integer as paid,
             trim_scale(sum(paid_units) * 0.000001)::text as paid_amount, sum(expired)::integer as expired, sum(cancelled)::integer as cancelled
        from happened where day >= $2 and day < $3

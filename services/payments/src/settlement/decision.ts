@@ -1,7 +1,7 @@
 import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { CANDIDATES_MAX, type UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { isUnfinished } from '../payment/state.ts';
-import type { PaymentRow, SlotSearch } from '../payment/payment.sql.ts';
+import type { HolderSearch, PaymentRow, SlotSearch } from '../payment/payment.sql.ts';
 import type { Assignment, TransferRow } from './transfer.sql.ts';
 import { areOneOrder, type Claim, claimOf, endedUnpaidBefore } from './claim.ts';
 import {
@@ -60,22 +60,38 @@ export function isClaimedBy(payment: PaymentRow, transfer: TransferRow, slot: re
 }
 
 /**
- * Where a transfer looks for its payment. Null when it can pay none: it brings no money, a fraction of a millionth, or more than the
- * maximum amount.
+ * Where a transfer looks for its payment on an address that payments share. Null when it can pay none: it brings no money, a fraction of a
+ * millionth, or more than the maximum amount.
  */
 export function slotSearchOf(transfer: TransferRow): SlotSearch | null {
-  const unit = toTokenUnits(1n, transfer.decimals);
-  const units = BigInt(transfer.amount_units);
-  if (!bringsMoney(transfer) || units % unit !== 0n || units / unit > MAX_AMOUNT_UNITS) return null;
+  const amountUnits = slotAmountOf(transfer);
+  if (!bringsMoney(transfer) || amountUnits === null) return null;
   const { from, to } = intervalOf(transfer);
   return {
     network: transfer.network,
     recipient: transfer.recipient,
-    amountUnits: units / unit,
+    amountUnits,
     startedBefore: new Date(Math.min(startOfNextSecond(from).getTime(), knownFrom(transfer))),
     createdBefore: startOfNextSecond(to),
   };
 }
+
+/** What a transfer carries in millionths of a USDT; null for a fraction of one, and for more than the maximum amount. */
+export function slotAmountOf({ amount_units: text, decimals }: TransferRow): bigint | null {
+  const unit = toTokenUnits(1n, decimals);
+  const units = BigInt(text);
+  return units % unit === 0n && units / unit <= MAX_AMOUNT_UNITS ? units / unit : null;
+}
+
+/** Where a transfer looks for a payment that has its address for itself. Null when it brings no money. */
+export const holderSearchOf = (transfer: TransferRow): HolderSearch | null =>
+  bringsMoney(transfer)
+    ? {
+        network: transfer.network,
+        recipient: transfer.recipient,
+        createdBefore: startOfNextSecond(intervalOf(transfer).to),
+      }
+    : null;
 
 /** Payments that begin at or after this time do not concern the transfer. */
 export const knownFrom = ({ first_seen_at: seen }: TransferRow): number =>
@@ -98,7 +114,7 @@ const bringsMoney = ({ phase, sender, recipient }: TransferRow): boolean =>
 const unchanged = (assignment: Assignment): Decision => ({ assignment, move: null });
 
 /** @param payments the most probable one first. A single one is named as related; several become candidates. */
-const mayBeFor = (payments: readonly PaymentRow[], reason: UnmatchedReason | null): Assignment =>
+export const mayBeFor = (payments: readonly PaymentRow[], reason: UnmatchedReason | null): Assignment =>
   mayBeForIds(
     payments.slice(0, CANDIDATES_MAX).map(({ payment_id: id }) => id),
     reason,

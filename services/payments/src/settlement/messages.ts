@@ -2,7 +2,8 @@ import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { type Handler, onBatch } from '@quittance/messaging/consumer/handler.ts';
 import type { PaymentMessages } from '../payment/outgoing-messages.ts';
 import { byOurClock, type ClockDifference } from '../expiry/clocks.ts';
-import { observeTransfers, transferKey } from './settlement.ts';
+import { observeTransfers } from './settlement.ts';
+import { transferKey } from './writing.ts';
 
 /**
  * Settles payments by what the chain shows. Messages may arrive twice or out of order: only newer versions of a transfer count. They are

@@ -94,17 +94,21 @@ export function unmatchedReason(
  * @returns null when it may still pay the payment.
  */
 export function reasonShown<R extends string>(
-  payment: Pick<PaymentTimes, 'cancelled_at'> & { amount_units: bigint },
+  payment: Pick<PaymentTimes, 'cancelled_at'> & { amount_units: bigint; rest_seconds: number | null },
   transfer: Sighting & { amount_units: string; decimals: number; reason: R | null },
 ): R | UnmatchedReason | null {
+  // On an address of its own, the sum decides about each transfer.
+  if (payment.rest_seconds !== null) return transfer.reason;
   const difference = BigInt(transfer.amount_units) - toTokenUnits(payment.amount_units, transfer.decimals);
   if (difference !== 0n) return difference < 0n ? 'underpaid' : 'overpaid';
   if (transfer.reason !== 'late' && transfer.reason !== 'after_cancel') return transfer.reason;
   return cameAfterCancel(payment, intervalOf(transfer).from) ? 'after_cancel' : 'late';
 }
 
-const cameAfterCancel = ({ cancelled_at: cancelled }: Pick<PaymentTimes, 'cancelled_at'>, from: number): boolean =>
-  cancelled !== null && from >= floorSecond(cancelled);
+export const cameAfterCancel = (
+  { cancelled_at: cancelled }: Pick<PaymentTimes, 'cancelled_at'>,
+  from: number,
+): boolean => cancelled !== null && from >= floorSecond(cancelled);
 
 /**
  * Blocks have whole seconds, so a payment owns the whole second in which it is created: money sent immediately, in a block of the same

@@ -1,42 +1,36 @@
 import type { TransferObserved } from '@quittance/contracts/messages.ts';
-import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import type { Checking, AcceptedTransfer, Paid, PaymentMessages } from '../payment/outgoing-messages.ts';
+import type { AcceptedTransfer, Paid } from '../payment/outgoing-messages.ts';
 import { isAcceptedUnchanged } from '../acceptance/acceptance.sql.ts';
-import { openIncident } from './incident.sql.ts';
-import { movePayments, type PaymentRow } from '../payment/payment.sql.ts';
+import type { PaymentRow } from '../payment/payment.sql.ts';
 import {
-  assignTransfers,
-  type Assignment,
   dropCandidates,
-  insertTransfers,
   lockCompetingTransfers,
   lockOpen,
   lockPaying,
   lockRecorded,
   lockWallets,
   recordTransfers,
-  type TransferId,
   type TransferRow,
   tryLockWallets,
   unrecorded,
 } from './transfer.sql.ts';
 import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf, withoutCandidate } from './decision.ts';
+import { isDedicated } from './parts.ts';
 import { CLOCK_REACH_MS, isInsideWindow } from './payment-window.ts';
+import { countAllParts, isPart, settleParts } from './settle-parts.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
-import { type Decided, isExplained, raiseUnmatched } from './unmatched-notices.ts';
-
-export type SettlementContext = {
-  tx: Transaction;
-  messages: PaymentMessages;
-  logger: Logger;
-  /** The trace of a transfer, when several are settled together. */
-  traceparentOf?: (transfer: TransferId) => string | undefined;
-};
-
-/** `added`: the transfers that are not in the ledger yet. */
-type WritingContext = SettlementContext & { added?: Added };
+import { type Decided, raiseUnmatched } from './unmatched-notices.ts';
+import {
+  type Added,
+  moveAll,
+  reportMissingTransfer,
+  type SettlementContext,
+  throwBusy,
+  transferKey,
+  writeDecisions,
+  type WritingContext,
+} from './writing.ts';
 
 /**
  * Applies what the chain shows of transfers: the ledger's rows, the payments' new status and the messages about it are written together.
@@ -61,9 +55,6 @@ export async function observeTransfers(
   throwBusy(messages.filter((message) => busyTransfers.has(transferKey(message))));
   await raiseUnmatched(context, await settle({ ...context, added }, transfers, payments));
 }
-
-/** Transfers that the ledger does not have, by their keys. */
-type Added = ReadonlyMap<string, { row: TransferRow; message: TransferObserved }>;
 
 /** Records newer versions of transfers that the ledger has. The others are written after the decision what they pay. */
 async function compareWithLedger(
@@ -119,7 +110,9 @@ export async function pay(
   accepted: AcceptedTransfer,
   record: () => Promise<void>,
 ): Promise<void> {
-  const paid = await moveAll(context, [{ transfer: accepted.transfer, move: { payment, to: 'PAID' }, accepted }]);
+  const parts = isDedicated(payment) ? await countAllParts(context.tx, payment, accepted.transfer) : undefined;
+  const move = { payment, to: 'PAID' } as const;
+  const paid = await moveAll(context, [{ transfer: accepted.transfer, move, accepted, parts }]);
   await record();
   await dropCandidates(context.tx, paid.map(idOfPaid));
   await settleOpen(context, paid.map(paymentOf));
@@ -141,8 +134,25 @@ async function settleWaiting(context: SettlementContext, transfers: readonly Tra
 /** A payment that was CHECKING, and the transfer that no longer pays it. */
 type Freed = { payment: PaymentRow; transfer: TransferRow };
 
-/** Decides transfers one after the other, then writes everything in a few statements. Rare cases are written one by one. */
+/** Decides transfers to addresses that one payment has for itself, then the others. */
 async function settle(
+  context: WritingContext,
+  transfers: readonly TransferRow[],
+  payments: LockedPayments,
+): Promise<Decided[]> {
+  const [parts, shared] = [
+    transfers.filter((one) => isPart(one, payments)),
+    transfers.filter((one) => !isPart(one, payments)),
+  ];
+  if (parts.length === 0) return settleShared(context, shared, payments);
+  const { decided, gone, paid } = await settleParts(context, parts, payments);
+  const others = await settleShared(context, [...shared, ...gone], payments);
+  await settleOpen(context, paid);
+  return [...decided, ...others];
+}
+
+/** Decides transfers one after the other, then writes everything in a few statements. Rare cases are written one by one. */
+async function settleShared(
   context: WritingContext,
   transfers: readonly TransferRow[],
   payments: LockedPayments,
@@ -167,7 +177,7 @@ async function settle(
     const key = transferKey(transfer);
     const assigned = transfer.payment_id === null ? null : payments.find(transfer.payment_id);
     if (assigned?.status === 'PAID') await requireStanding(context, assigned, transfer);
-    else if (assigned === null && transfer.payment_id !== null) reportArchived(context, transfer);
+    else if (assigned === null && (transfer.payment_id !== null || transfer.counted)) reportArchived(context, transfer);
     else if (assigned === null || isClaimedBy(assigned, transfer, payments.slotOf(transfer))) queue.set(key, transfer);
     else queue.set(key, free(assigned, transfer));
   }
@@ -264,84 +274,17 @@ async function write(context: WritingContext, decided: readonly Decided[], freed
   // Before the decisions are written: later decisions already know which payments are PAID.
   const paidIds = paid.map(idOfPaid);
   if (paid.length > 0) await dropCandidates(tx, paidIds);
-  const assigned = decided.map(({ transfer, decision }) => ({
-    transfer,
-    assignment: decision.assignment,
-    notified: transfer.notified || isExplained({ transfer, decision }),
-    message: context.added?.get(transferKey(transfer))?.message,
-  }));
   // The ledger's row of a transfer that left its payment still names it, and PAID candidates were just removed from the rows.
   const left = new Set(freed.map(({ transfer }) => transferKey(transfer)));
   const isOther = (transfer: TransferRow): boolean =>
     left.has(transferKey(transfer)) || paidIds.some((id) => transfer.candidates?.includes(id));
-  const changed = assigned.filter(
-    ({ transfer, message, ...next }) => message === undefined && (isOther(transfer) || !hasAssignment(transfer, next)),
-  );
-  // A payment has one transfer, so the leaving one is written before the one that replaces it.
-  const [leaving, paying] = [changed.filter(paysNothing), changed.filter((one) => !paysNothing(one))];
-  if (leaving.length > 0) await assignTransfers(tx, leaving);
-  const added = assigned.flatMap(({ message, ...one }) => (message === undefined ? [] : { ...one, message }));
-  if (added.length > 0) {
-    const written = new Set((await insertTransfers(tx, added)).map(transferKey));
-    throwBusy(added.flatMap(({ message }) => (written.has(transferKey(message)) ? [] : message)));
-  }
-  if (paying.length > 0) await assignTransfers(tx, paying);
+  await writeDecisions(context, decided, isOther);
   // Transfers that came after their end get a reason now.
   await settleOpen(context, paid.map(paymentOf));
 }
 
 const paymentOf = ({ payment }: Paid): PaymentRow => payment;
 const idOfPaid = ({ payment }: Paid): string => payment.payment_id;
-
-const paysNothing = ({ assignment }: { assignment: Assignment }): boolean => assignment.payment_id === null;
-
-type Move = { payment: PaymentRow; to: 'PENDING' | 'CHECKING' | 'PAID' };
-
-/** Moves payments, each at most once, and writes the messages about it. @returns the payments that are PAID now. */
-async function moveAll(
-  { tx, messages, traceparentOf }: SettlementContext,
-  all: readonly { transfer: TransferRow; move: Move | null; accepted?: AcceptedTransfer }[],
-): Promise<Paid[]> {
-  const paid: Paid[] = [];
-  const moves = all.flatMap(({ move, ...one }) => (move === null ? [] : [{ ...one, ...move }]));
-  for (const [to, group] of Map.groupBy(moves, (move) => move.to)) {
-    const ids = group.map(({ payment }) => payment.payment_id);
-    const moved = new Map((await movePayments(tx, ids, to)).map((payment) => [payment.payment_id, payment]));
-    const done = group.map(({ payment: before, transfer, accepted }): Paid & Checking => {
-      const payment = moved.get(before.payment_id);
-      // The payment is locked, so matching no row means that decide() and the state machine disagree.
-      if (payment === undefined) throw new Error(`${before.payment_id} is ${before.status} and cannot become ${to}`);
-      messages.countTransition(tx, before.status, to);
-      return { payment, before: before.status, transfer, accepted, traceparent: traceparentOf?.(transfer) };
-    });
-    if (to === 'PAID') {
-      await messages.sendPaid(tx, done);
-      paid.push(...done);
-    }
-    if (to === 'CHECKING') await messages.sendChecking(tx, done);
-  }
-  return paid;
-}
-
-/** PAID stays PAID, because the merchant was notified. A person has to find out whether the money is really gone. */
-async function reportMissingTransfer(
-  { tx, logger }: SettlementContext,
-  payment: PaymentRow,
-  transfer: TransferRow,
-): Promise<void> {
-  await openIncident(tx, payment, transfer);
-  const { network, transaction_id, transaction_event_index } = transfer;
-  tx.afterCommit(() =>
-    logger.error(
-      { payment_id: payment.payment_id, network, transaction_id, transaction_event_index },
-      'the transfer of a paid payment is gone from the chain',
-    ),
-  );
-}
-
-function throwBusy(messages: readonly TransferObserved[]): void {
-  if (messages.length > 0) throw new Busy(messages);
-}
 
 function newestVersions(messages: readonly TransferObserved[]): Map<string, TransferObserved> {
   const newest = new Map<string, TransferObserved>();
@@ -351,22 +294,6 @@ function newestVersions(messages: readonly TransferObserved[]): Map<string, Tran
   }
   return newest;
 }
-
-function hasAssignment(
-  transfer: TransferRow,
-  { assignment, notified }: { assignment: Assignment; notified: boolean },
-): boolean {
-  if (transfer.payment_id !== assignment.payment_id || transfer.notified !== notified) return false;
-  if (assignment.payment_id !== null) return true;
-  return (
-    transfer.related_payment_id === assignment.related_payment_id &&
-    transfer.reason === assignment.reason &&
-    transfer.candidates?.join() === assignment.candidates?.join()
-  );
-}
-
-export const transferKey = ({ network, transaction_id, transaction_event_index }: TransferId): string =>
-  `${network} ${transaction_id} ${transaction_event_index}`;
 
 const walletKey = (wallet: { network: string } & ({ to: string } | { recipient: string })): string =>
   `${wallet.network} ${'to' in wallet ? wallet.to : wallet.recipient}`;

@@ -1,5 +1,6 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import {
+  findHolders,
   findNearestUnfinished,
   findNewestOnWallet,
   findPresent,
@@ -7,13 +8,15 @@ import {
   isFoundBefore,
   lockPayments,
   type Ownership,
+  type HolderSearch,
   type PaymentRow,
   type Slot,
   type SlotSearch,
 } from '../payment/payment.sql.ts';
 import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { TransferRow } from './transfer.sql.ts';
-import { slotSearchOf } from './decision.ts';
+import { holderSearchOf, slotSearchOf } from './decision.ts';
+import { isDedicated, isInTenure } from './parts.ts';
 import { intervalOf, startOfNextSecond } from './payment-window.ts';
 
 /** Locked payments in their current state. Decisions about them are kept here until they are written. */
@@ -22,6 +25,8 @@ export type LockedPayments = {
   find: (paymentId: string) => PaymentRow | null;
   /** The payments of the transfer's slot that it can concern, oldest first; see SlotSearch and concerns(). */
   slotOf: (transfer: TransferRow) => PaymentRow[];
+  /** The payments that had the transfer's address for themselves when it came, newest first. */
+  holdersOf: (transfer: TransferRow) => PaymentRow[];
   replace: (payment: PaymentRow) => void;
 };
 
@@ -37,14 +42,18 @@ export async function lockPaymentsOf(
 ): Promise<{ payments: LockedPayments; busy: TransferRow[] }> {
   // Dust with one amount in one block needs only one search.
   const searches = new Map<string, SlotSearch>();
+  const holderSearches = new Map<string, HolderSearch>();
   for (const transfer of transfers) {
     const search = slotSearchOf(transfer);
     if (search !== null) searches.set(searchKey(search), search);
+    const holderSearch = holderSearchOf(transfer);
+    if (holderSearch !== null) holderSearches.set(holderKey(holderSearch), holderSearch);
   }
   const found = searches.size === 0 ? [] : await findSlotPayments(tx, [...searches.values()]);
   const foundIn = Map.groupBy(found, ({ amount_units: amountUnits, ...slot }) => slotKey({ ...slot, amountUnits }));
-  const assigned = transfers.flatMap(({ payment_id: paymentId }) => paymentId ?? []);
-  const wanted = [...new Set([...found.map(({ payment_id: paymentId }) => paymentId), ...assigned])];
+  const holders = holderSearches.size === 0 ? [] : await findHolders(tx, [...holderSearches.values()]);
+  const assigned = transfers.flatMap(({ payment_id: pays, related_payment_id: related }) => pays ?? related ?? []);
+  const wanted = [...new Set([...[...found, ...holders].map(({ payment_id: paymentId }) => paymentId), ...assigned])];
   const locked = wanted.length === 0 ? [] : await lockPayments(tx, wanted, mode);
   const current = new Map(locked.map((payment) => [payment.payment_id, payment]));
   const missing = wanted.filter((id) => !current.has(id));
@@ -53,19 +62,35 @@ export async function lockPaymentsOf(
     const search = slotSearchOf(transfer);
     return ((search && foundIn.get(slotKey(search))) ?? []).filter((payment) => concerns(transfer, payment));
   };
+  const holdersFor = (transfer: TransferRow): Ownership[] =>
+    holders.filter((payment) => walletKey(payment) === walletKey(transfer) && concerns(transfer, payment));
+  const currentOf = ({ payment_id: paymentId }: Ownership): PaymentRow[] => {
+    const payment = current.get(paymentId);
+    return payment === undefined ? [] : [payment];
+  };
 
   return {
     payments: {
       find: (paymentId) => current.get(paymentId) ?? null,
       slotOf(transfer) {
         const search = slotSearchOf(transfer);
-        const slot = foundFor(transfer).flatMap(({ payment_id: paymentId }) => current.get(paymentId) ?? []);
-        return search === null ? [] : concernedBy(search, slot);
+        const slot = foundFor(transfer).flatMap(currentOf);
+        return search === null ? [] : concernedBy(search, slot).filter((payment) => !isDedicated(payment));
       },
+      holdersOf: (transfer) =>
+        holdersFor(transfer)
+          .flatMap(currentOf)
+          .filter((payment) => isInTenure(payment, transfer))
+          .toSorted(inOrder)
+          .toReversed(),
       replace: (payment) => void current.set(payment.payment_id, payment),
     },
     busy: transfers.filter((transfer) =>
-      [...foundFor(transfer), transfer].some(({ payment_id: id }) => id !== null && lockedByOthers.has(id)),
+      [
+        ...foundFor(transfer),
+        ...holdersFor(transfer),
+        { payment_id: transfer.payment_id ?? transfer.related_payment_id },
+      ].some(({ payment_id: id }) => id !== null && lockedByOthers.has(id)),
     ),
   };
 }
@@ -93,6 +118,10 @@ const inOrder = (a: PaymentRow, b: PaymentRow): number =>
 const searchKey = (search: SlotSearch): string =>
   `${slotKey(search)} ${search.startedBefore.getTime()} ${search.createdBefore.getTime()}`;
 
+const walletKey = ({ network, recipient }: { network: string; recipient: string }): string => `${network} ${recipient}`;
+
+const holderKey = (search: HolderSearch): string => `${walletKey(search)} ${search.createdBefore.getTime()}`;
+
 const slotKey = ({ network, recipient, amountUnits }: Slot): string => `${network} ${recipient} ${amountUnits}`;
 
 /**
@@ -103,22 +132,22 @@ export function createWalletSearch(
   tx: Transaction,
   transfers: readonly TransferRow[],
 ): (transfer: TransferRow) => Promise<readonly PaymentRow[]> {
-  const key = ({ network, recipient }: { network: string; recipient: string }) => `${network} ${recipient}`;
   const endOf = (transfer: TransferRow) => startOfNextSecond(intervalOf(transfer).to);
   const latest = new Map<string, Date>();
   for (const transfer of transfers) {
-    if (endOf(transfer) > (latest.get(key(transfer)) ?? new Date(0))) latest.set(key(transfer), endOf(transfer));
+    if (endOf(transfer) > (latest.get(walletKey(transfer)) ?? new Date(0)))
+      latest.set(walletKey(transfer), endOf(transfer));
   }
   const newest = new Map<string, Promise<OnWallet[]>>();
   const findNewest = (transfer: TransferRow, createdBefore: Date): Promise<OnWallet[]> => {
-    const id = `${key(transfer)} ${createdBefore.getTime()}`;
+    const id = `${walletKey(transfer)} ${createdBefore.getTime()}`;
     const known = newest.get(id) ?? findNewestOnWallet(tx, transfer, createdBefore);
     newest.set(id, known);
     return known;
   };
   let nearest: Promise<OnWallet[]> | null = null;
   const findNearest = () => {
-    const asked = new Map(transfers.map((transfer) => [`${key(transfer)} ${millionthsOf(transfer)}`, transfer]));
+    const asked = new Map(transfers.map((transfer) => [`${walletKey(transfer)} ${millionthsOf(transfer)}`, transfer]));
     return findNearestUnfinished(
       tx,
       [...asked.values()].map((transfer) => ({ ...transfer, amountUnits: millionthsOf(transfer) })),
@@ -126,11 +155,11 @@ export function createWalletSearch(
   };
   return async (transfer) => {
     const end = endOf(transfer);
-    const all = await findNewest(transfer, latest.get(key(transfer)) ?? end);
+    const all = await findNewest(transfer, latest.get(walletKey(transfer)) ?? end);
     // Payments created after its interval push older ones out of the answer.
     const begun = all.every((payment) => payment.created_at < end) ? all : await findNewest(transfer, end);
     const unfinished = (await (nearest ??= findNearest())).filter(
-      (payment) => key(payment) === key(transfer) && payment.created_at < end,
+      (payment) => walletKey(payment) === walletKey(transfer) && payment.created_at < end,
     );
     const found = new Map([...begun, ...unfinished].map((payment) => [payment.payment_id, payment]));
     return [...found.values()].filter((payment) => concerns(transfer, payment));

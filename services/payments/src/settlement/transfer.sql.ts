@@ -37,6 +37,8 @@ export type TransferRow = {
   related_payment_id: string | null;
   candidates: string[] | null;
   reason: UnmatchedReason | null;
+  /** Whether it is one of several transfers that have paid `related_payment_id` together. */
+  counted: boolean;
   /** Whether everyone to be notified of an unmatched transfer has been, or nobody has to be. */
   notified: boolean;
 };
@@ -56,12 +58,12 @@ const observedColumns = `version, phase, merchant_id, block_number, block_hash, 
 const readingColumns = 'first_seen_at, live';
 const newReading = 'coalesce(first_seen_at, clock_timestamp()), live';
 const readingOf = (row: string) => `coalesce(${row}first_seen_at, ${row}observed_at)`;
-const assignmentColumns = 'payment_id, related_payment_id, candidates, reason, notified';
+const assignmentColumns = 'payment_id, related_payment_id, candidates, reason, counted, notified';
 const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, ${readingOf('')} as first_seen_at, live, version = 0 as is_held, sender, recipient,
   amount_units, decimals, match_status, ${assignmentColumns}`;
 
-/** Transfers on the chain that pay nothing, written as in the partial index, which matches no other form. */
-export const paysNothingSql = `match_status in ('pending', 'unmatched')`;
+/** Transfers on the chain that pay nothing; the first condition is written as in the partial index, which matches no other form. */
+export const paysNothingSql = `match_status in ('pending', 'unmatched') and not counted`;
 
 /**
  * Serializes everything that concerns these wallets, on every replica, until the transaction ends. A transfer may free a payment for
@@ -168,7 +170,7 @@ export const unrecorded = (message: TransferObserved): TransferRow => ({
   notified: false,
 });
 
-const nothing = { related_payment_id: null, candidates: null, reason: null };
+const nothing = { related_payment_id: null, candidates: null, reason: null, counted: false };
 
 /**
  * Writes transfers that the ledger does not have together with what they pay. Recording and then assigning them would write each row, and
@@ -190,7 +192,12 @@ export async function insertTransfers(
       returning ${idColumns}`,
     values: [
       JSON.stringify(
-        transfers.map(({ message, assignment, notified }) => ({ ...toColumns(message), ...assignment, notified })),
+        transfers.map(({ message, assignment, notified }) => ({
+          ...toColumns(message),
+          ...nothing,
+          ...assignment,
+          notified,
+        })),
       ),
     ],
   });
@@ -328,8 +335,8 @@ export async function lockCompetingTransfers(
 }
 
 /**
- * Locks transfers that were left open until these payments ended: those of the exact amount that came after a payment's end, and those that
- * were to pay it once confirmed.
+ * Locks transfers that were left open until these payments ended: those that came after a payment's end, of the exact amount unless the
+ * payment has its address for itself, and those that were to pay it once confirmed.
  * @param lagMs how far a block's time may lag behind the transfer.
  * @returns at most ten of each kind for a payment, in the chain's order.
  */
@@ -344,11 +351,12 @@ export async function lockOpen(
       select ${transferColumns} from transfer
        where (${idColumns}) in (
          select open.* from payment, lateral (
-          (select ${idColumns} from transfer where related_payment_id = payment.payment_id and match_status = 'pending' limit 10)
+          (select ${idColumns} from transfer
+            where related_payment_id = payment.payment_id and match_status = 'pending' and not counted limit 10)
           union all
           (select ${idColumns} from transfer
             where network = payment.network and recipient = payment.recipient and ${paysNothingSql}
-              and amount_units = payment.amount_units * ('1e' || decimals - 6)::numeric
+              and (payment.rest_seconds is not null or amount_units = payment.amount_units * ('1e' || decimals - 6)::numeric)
               and block_timestamp >= payment.expires_at - $2 * interval '1 ms'
               and related_payment_id is null and candidates is null
             order by block_timestamp limit 10)) as open

@@ -60,7 +60,7 @@ const listened = (chain: Chain, questions: Question[]): Chain => ({
       network,
       windows: windows.map(({ recipient, amount, from, to }) => ({
         recipient,
-        amount,
+        ...(amount !== undefined && { amount }),
         from: from.toISOString(),
         to: to.toISOString(),
       })),

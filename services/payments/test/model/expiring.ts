@@ -4,7 +4,7 @@ import { reviewTransfers, sayClosed, settleAfterEnd } from './settling.ts';
 import { done, type Step } from './steps.ts';
 import type { Model, ModelPayment } from './state.ts';
 
-type AskedWindow = { recipient: string; amount: string; from: string; to: string };
+type AskedWindow = { recipient: string; amount?: string; from: string; to: string };
 
 /** A question that an expiry round asked chain-watcher, and the answer; null when it gave none. */
 export type Question = {

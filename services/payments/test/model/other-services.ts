@@ -80,7 +80,7 @@ type Windows = Parameters<Chain['transfersIn']>[1];
 
 /** As in chain-watcher's contract: transfers that may have been made in the window, in a block whose time is not minutes away from it. */
 function isIn(transfer: TransferObserved, { recipient, amount, from, to }: Windows[number]): boolean {
-  const units = parseAmount(amount);
+  const units = amount === undefined ? null : parseAmount(amount);
   const blockTime = Date.parse(transfer.block_timestamp);
   const firstSeen = transfer.first_seen_at === undefined ? null : Date.parse(transfer.first_seen_at);
   const made = intervalOf({ blockTime, firstSeen, live: transfer.live ?? false });

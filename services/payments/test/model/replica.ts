@@ -57,7 +57,14 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
   const transact = createAdmission(pool);
   const refresh = createAccessRefresh({ owners, transact });
   const { publicBaseUrl } = settings;
-  const creating = { pool, transact, refresh, rules: settings, messages };
+  const creating = {
+    pool,
+    transact,
+    refresh,
+    rules: { ...settings, networks: networks.map(({ id }) => id) },
+    messages,
+    fillPool: () => Promise.resolve(),
+  };
   // chain-watcher does not report its tip: the ledger's number is then shown.
   const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
   const readWarnings: ReadWarnings = (payments) => Promise.resolve(payments.map(() => []));
@@ -70,6 +77,7 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
       metrics: testMetrics,
     })[0]!,
     cancel: cancelPaymentRoute({
+      db: pool,
       transact,
       messages,
       logger: testLogger,

@@ -1,7 +1,13 @@
 import { eventExtraNames, type EventExtras } from '@quittance/contracts/api/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentPaid, NoticeRaised } from '@quittance/contracts/messages.ts';
-import type { WebhookEvent, NoticeType, WebhookNotice, UnmatchedMoney } from '@quittance/contracts/webhook.ts';
+import type {
+  NoticeType,
+  ReceivedPart,
+  UnmatchedMoney,
+  WebhookEvent,
+  WebhookNotice,
+} from '@quittance/contracts/webhook.ts';
 import { onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { insertEvents, type NewEvent, insertNotices, type NewNotice } from './event.sql.ts';
 
@@ -29,6 +35,8 @@ function toEvent(payment: PaymentPaid, traceparent: string | null): NewEvent {
     ...extrasOf(payment),
     ...(payment.accepted === true && { accepted: true }),
     ...(payment.transfer !== undefined && { transfer: moneyOf(payment.transfer) }),
+    ...(payment.received_amount !== undefined && { received_amount: payment.received_amount }),
+    ...(payment.transfers !== undefined && { transfers: payment.transfers.map(partOf) }),
   };
   const body = Buffer.from(JSON.stringify(event), 'utf8');
   return { eventId, paymentId: payment.payment_id, merchantId: payment.merchant_id, body, traceparent };
@@ -92,6 +100,13 @@ const extrasOf = (message: EventExtras): EventExtras =>
   Object.fromEntries(
     eventExtraNames.filter((name) => message[name] !== undefined).map((name) => [name, message[name]]),
   );
+
+/** One of several transfers that pay together, with its fields in a fixed order. */
+const partOf = ({ transaction_id, transaction_event_index, amount }: ReceivedPart): ReceivedPart => ({
+  transaction_id,
+  transaction_event_index,
+  amount,
+});
 
 /** An unmatched transfer, with its fields in a fixed order. */
 const moneyOf = ({ amount, reason, network, merchant_wallet, block_timestamp }: UnmatchedMoney): UnmatchedMoney => ({

@@ -20,6 +20,9 @@ const text = { type: 'string', minLength: 1 };
 
 const optionNames = Object.keys(options) as OptionName[];
 
+/** Wallet and network are absent in a creation with a wallet pool. */
+const sometimes = ['merchant_wallet', 'network', ...optionNames] as const;
+
 const creationFields = {
   idempotency_key: { ...text, maxLength: 255 },
   amount: text,
@@ -38,7 +41,7 @@ type ValidCreation = CreationRequest & { idempotency_key: string };
  */
 export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
   callers: ['api-gateway'],
-  body: object<ValidCreation>(creationFields, { optional: optionNames }),
+  body: object<ValidCreation>(creationFields, { optional: sometimes }),
   // Above the public limit of 64 KiB, because JSON may encode a character with more bytes than the merchant did.
   maxBodyBytes: 256 * 1024,
   status: 201,
@@ -87,7 +90,7 @@ export const CreatePayments = defineCall(
         maxItems: CREATIONS_MAX,
         items: object<CreationOfMerchant>(
           { ...creationFields, merchant_id: text, request_id: text, traceparent: text },
-          { optional: [...optionNames, 'traceparent'] },
+          { optional: [...sometimes, 'traceparent'] },
         ).schema as object,
       },
     }),
