@@ -17,15 +17,15 @@ export const creation: SqlMutants[] = [
       },
       {
         breaks: 'a key is free before its 30 days are over',
-        before: `interval '30 days'`,
-        after: `interval '29 days'`,
+        before: `i.created_at > now() - interval '30 days'`,
+        after: `i.created_at > now() - interval '29 days'`,
         tests: test('replies'),
         noticedBy: 'is replayed to the byte',
       },
       {
         breaks: 'a key is still used after its 30 days',
-        before: `interval '30 days'`,
-        after: `interval '31 days'`,
+        before: `i.created_at > now() - interval '30 days'`,
+        after: `i.created_at > now() - interval '31 days'`,
         tests: test('replies'),
         noticedBy: 'the key is free: it makes a new payment',
       },
@@ -48,6 +48,37 @@ export const creation: SqlMutants[] = [
         after: 'when false',
         tests: test('unique-amount'),
         noticedBy: 'is refused while a payment of the bare price waits, and the bare price while one near it waits',
+      },
+    ],
+  },
+  {
+    file: 'services/payments/sql/choose_pool_address.sql',
+    tests: test('pool-creation'),
+    mutants: [
+      {
+        breaks: 'an address is given to a second payment',
+        before: 'and a.free_at <= now()',
+        after: '',
+        noticedBy: 'rests after its payment, and is given again when the rest is over, the longest unused first',
+      },
+      {
+        breaks: 'an address that payments share is given',
+        before: `      union all
+      select address_shared_until(on_network, chosen.address, rest)`,
+        after: '',
+        noticedBy: 'is left out while a payment shares it, and while another merchant owns it',
+      },
+      {
+        breaks: "another merchant's address is given",
+        before: 'w.merchant_id <> for_merchant',
+        after: 'false',
+        noticedBy: 'is left out while a payment shares it, and while another merchant owns it',
+      },
+      {
+        breaks: 'the newest address is given first',
+        before: 'order by a.source_id, a.free_at, a.place',
+        after: 'order by a.source_id, a.free_at desc, a.place desc',
+        noticedBy: 'of a list has an address for itself, the same one in every replay',
       },
     ],
   },
@@ -92,7 +123,7 @@ export const creation: SqlMutants[] = [
       {
         breaks: 'a slot that is taken fails the batch',
         before: `
-    on conflict (network, recipient, amount_units) where \${isUnfinishedSql} do nothing`,
+    on conflict do nothing`,
         after: '',
         tests: test('wallets'),
         noticedBy: 'that another merchant binds by a payment of the same amount is refused to a creation that waits',

@@ -204,6 +204,42 @@ export const payments: SqlMutants[] = [
     ],
   },
   {
+    file: 'services/payments/src/settlement/parts.sql.ts',
+    tests: test('parts'),
+    mutants: [
+      {
+        breaks: 'a part pays before it is confirmed',
+        before: "filter (where phase = 'confirmed' and confirmed_units >= enough))[1] as confirmed",
+        after: 'filter (where seen_units >= enough))[1] as confirmed',
+        noticedBy: 'is CHECKING when the parts that are seen suffice, and waits again when one of them is retracted',
+      },
+      {
+        breaks: 'a part that is gone from the chain still counts',
+        before: "and t.phase <> 'retracted' and t.version > 0`;",
+        after: 'and t.version > 0`;',
+        noticedBy: 'is CHECKING when the parts that are seen suffice, and waits again when one of them is retracted',
+      },
+      {
+        breaks: 'money that came too late counts',
+        before: "where t.related_payment_id = p.payment_id and (t.reason is null or t.reason = 'underpaid')\n     --",
+        after: 'where t.related_payment_id = p.payment_id\n     --',
+        noticedBy: 'is accepted by its merchant with everything that has arrived, also after its time',
+      },
+      {
+        breaks: 'less than what is enough pays',
+        before: 'coalesce(p.accept_from_percent, 100) * 0.01 as enough',
+        after: 'coalesce(p.accept_from_percent, 100) * 0.009 as enough',
+        noticedBy: 'is PAID from accept_from_percent of the amount on, and not below',
+      },
+      {
+        breaks: 'an acceptance counts only what came in time',
+        before: "which === 'in time' ?",
+        after: 'which !== null ?',
+        noticedBy: 'is accepted by its merchant with everything that has arrived, also after its time',
+      },
+    ],
+  },
+  {
     file: 'services/payments/src/archive/archive.sql.ts',
     tests: test('archive'),
     mutants: [
