@@ -30,7 +30,7 @@ afterAll(async () => {
 beforeEach(() => pool.query('truncate cursor, watch, transfer, unfinished_payment'));
 
 const read = (transfers: Transfer[], isLive: boolean) =>
-  transaction(pool, (tx) => insertTransfers(tx, network, transfers, { isLive: () => isLive }));
+  transaction(pool, (tx) => insertTransfers(tx, { id: network, decimals: 6 }, transfers, { isLive: () => isLive }));
 const retract = () => transaction(pool, (tx) => retractTransfersAbove(tx, network, 6));
 const watch = () =>
   transaction(pool, (tx) => watchWallets(tx, [watchOf({ watchedFrom: at(0), watchedUntil: at(10_000) })]));

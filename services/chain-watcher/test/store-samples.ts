@@ -9,10 +9,14 @@ export const start = 1_700_000_000;
 export const at = (seconds: number) => new Date((start + seconds) * 1000);
 
 export const watchOf = (
-  { watchedFrom, watchedUntil }: { watchedFrom: Date; watchedUntil: Date },
+  {
+    watchedFrom,
+    watchedUntil,
+    aloneUnits = null,
+  }: { watchedFrom: Date; watchedUntil: Date; aloneUnits?: bigint | null },
   address: string = wallet,
 ) => ({
-  ...{ network, address, merchantId: newId('mer'), watchedUntil },
+  ...{ network, address, merchantId: newId('mer'), watchedUntil, aloneUnits },
   watchedFrom: watchedFrom.toISOString(),
 });
 

@@ -43,11 +43,12 @@ afterAll(async () => {
 });
 beforeEach(() => pool.query('truncate cursor, block, watch, transfer, incident'));
 
-const watch = (watchedFrom: Date, watchedUntil = at(10_000)) =>
-  transaction(pool, (tx) => watchWallets(tx, [watchOf({ watchedFrom, watchedUntil })]));
+const token = { id: network, decimals: 8 };
+const watch = (watchedFrom: Date, watchedUntil = at(10_000), aloneUnits: bigint | null = null) =>
+  transaction(pool, (tx) => watchWallets(tx, [watchOf({ watchedFrom, watchedUntil, aloneUnits })]));
 const stateOfWatch = async () => (await pool.query<{ state: string }>('select state from watch')).rows[0]?.state;
 
-const insert = (...transfers: Transfer[]) => transaction(pool, (tx) => insertTransfers(tx, network, transfers));
+const insert = (...transfers: Transfer[]) => transaction(pool, (tx) => insertTransfers(tx, token, transfers));
 const everyAmount = { id: network, finalizedAbove: null, agreementAbove: null };
 /** Confirms up to block 7, large transfers up to `largeFinalHeight`. @returns the amounts confirmed. */
 const confirm = async (policy: Partial<Thresholds> = {}, largeFinalHeight = 7) => {
@@ -85,6 +86,22 @@ describe('transfers', () => {
     expect(await confirm({ agreementAbove: 100n })).toEqual([]);
   });
 
+  test('that are parts of a payment above the cap need what one transfer of its whole amount needs', async () => {
+    // 2 USDT, of a token with eight decimals.
+    await watch(at(0), at(10_000), 2_000_000n);
+    const part = transferIn(6, { amountUnits: 100n });
+    const more = transferIn(6, { amountUnits: 300_000_000n, transactionEventIndex: 1 });
+    const rows = await transaction(pool, (tx) => insertTransfers(tx, token, [part, more], { isConfirmed: () => true }));
+    expect(rows.map(({ phase }) => phase).toSorted()).toEqual(['confirmed', 'seen']);
+    expect(await confirm({ finalizedAbove: 199_999_999n }, 5)).toEqual([]);
+    expect(await confirm({ agreementAbove: 199_999_999n })).toEqual([]);
+    expect(await confirm({ finalizedAbove: 199_999_999n }, 6)).toEqual(['100']);
+    // The next payment shares the wallet.
+    await watch(at(0));
+    await insert(transferIn(6, { amountUnits: 100n, transactionEventIndex: 2 }));
+    expect(await confirm({ finalizedAbove: 199_999_999n }, 5)).toEqual(['100']);
+  });
+
   test('an orphaned block that comes back restores its transfer with a higher version', async () => {
     await insert(transferIn(7));
     await retract(6);
@@ -103,7 +120,7 @@ describe('transfers', () => {
   test('that are final when they are stored are confirmed immediately, and their version counts both observations', async () => {
     const late = transferIn(8, { transactionId: 'cd'.repeat(32) });
     const rows = await transaction(pool, (tx) =>
-      insertTransfers(tx, network, [late, transferIn(7)], { isConfirmed: ({ blockNumber }) => blockNumber === 7 }),
+      insertTransfers(tx, token, [late, transferIn(7)], { isConfirmed: ({ blockNumber }) => blockNumber === 7 }),
     );
     expect(rows).toMatchObject([
       { block_number: 7n, phase: 'confirmed', version: 2 },
@@ -112,7 +129,7 @@ describe('transfers', () => {
     expect(await confirm()).toEqual([]);
     await retract(6);
     const again = await transaction(pool, (tx) =>
-      insertTransfers(tx, network, [transferIn(7)], { isConfirmed: () => true }),
+      insertTransfers(tx, token, [transferIn(7)], { isConfirmed: () => true }),
     );
     expect(again).toMatchObject([{ phase: 'confirmed', version: 5 }]);
   });

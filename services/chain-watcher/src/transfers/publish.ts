@@ -28,7 +28,7 @@ export async function storeTransfers(
 ): Promise<{ inserted: TransferRow[]; published: TransferRow[] }> {
   const { network } = context;
   // While we catch up, every transfer is final when it is seen. It is written once, and still published twice.
-  const rows = await insertTransfers(tx, network.id, transfers, {
+  const rows = await insertTransfers(tx, network, transfers, {
     isConfirmed: (transfer) => isConfirmable(network, heights, transfer),
     isLive: ({ blockNumber }) => options.isLive?.(blockNumber) ?? false,
   });

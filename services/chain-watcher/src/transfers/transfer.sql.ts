@@ -37,7 +37,7 @@ const ROWS_PER_STATEMENT = 1_000;
 
 /** What is decided about each transfer when it is stored. */
 type Verdicts = {
-  /** Whether it is final now. If so, its version counts both observations. */
+  /** Whether it is final now, by its own amount. If so, its version counts both observations. */
   isConfirmed?: (transfer: Transfer) => boolean;
   /** Whether the network was read without a gap up to this reading. Never when blocks are read again. */
   isLive?: (transfer: Transfer) => boolean;
@@ -47,13 +47,14 @@ type Verdicts = {
  * Stores transfers as seen, or as confirmed. A transfer that is already stored in this block, and not retracted, does not change, so reading
  * blocks again changes nothing. If its block was orphaned and has come back, it counts again.
  * Transfers to wallets that are not watched, or whose watch ended before the block, are left out.
+ * One that is part of a payment of a larger amount is only stored as seen: confirmTransfers() decides about it.
  * A transfer that is stored again, in this block or another one, keeps the time of its first reading.
  * @returns the new transfers, the oldest first.
  * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
  */
 export async function insertTransfers(
   tx: Transaction,
-  network: string,
+  { id: network, decimals }: Pick<ChainNetwork, 'id' | 'decimals'>,
   transfers: readonly Transfer[],
   { isConfirmed = () => false, isLive = () => false }: Verdicts = {},
 ): Promise<TransferRow[]> {
@@ -62,23 +63,24 @@ export async function insertTransfers(
     const part = transfers.slice(start, start + ROWS_PER_STATEMENT);
     const { rows } = await tx.query<TransferRow>(
       `insert into transfer (network, transaction_id, transaction_event_index, block_hash, block_number, block_timestamp,
-         merchant_id, sender, recipient, amount_units, phase, version, first_seen_at, live)
+         merchant_id, sender, recipient, amount_units, judged_units, phase, version, first_seen_at, live)
        select $1, id, position, decode(block, 'hex'), number, to_timestamp(time), watch.merchant_id, decode(sender, 'hex'),
-         watch.address, amount, case when is_confirmed then 'confirmed' else 'seen' end,
-         case when is_confirmed then 2 else 1 end + coalesce(before.version, 0),
+         watch.address, amount, whole.units, case when is_confirmed and whole.units is null then 'confirmed' else 'seen' end,
+         case when is_confirmed and whole.units is null then 2 else 1 end + coalesce(before.version, 0),
          coalesce(before.first_seen_at, now()), coalesce(before.live, is_live)
        from unnest($2::text[], $3::integer[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::numeric[],
            $10::boolean[], $11::boolean[])
          as new(id, position, block, number, time, sender, recipient, amount, is_confirmed, is_live)
        join watch on watch.network = $1 and watch.address = decode(new.recipient, 'hex')
          and (watch.state <> 'ended' or watch.ended_through > to_timestamp(time))
+       cross join lateral (select nullif(greatest(watch.alone_units * ('1e' || $12::integer - 6)::numeric, amount), amount) as units) whole
        cross join lateral (
          select max(version) as version, min(first_seen_at) as first_seen_at, (array_agg(live order by first_seen_at))[1] as live
          from transfer
          where network = $1 and transaction_id = id and transaction_event_index = position
        ) as before
        on conflict (network, transaction_id, transaction_event_index, block_hash) do update
-         set phase = excluded.phase, version = excluded.version, first_seen_at = excluded.first_seen_at, live = excluded.live,
+         set phase = excluded.phase, version = excluded.version, judged_units = excluded.judged_units, first_seen_at = excluded.first_seen_at, live = excluded.live,
            changed_at = now()
          where transfer.phase = 'retracted'
        returning ${COLUMNS}`,
@@ -92,6 +94,7 @@ export async function insertTransfers(
         ...columns(part, 'amountUnits'),
         part.map(isConfirmed),
         part.map(isLive),
+        decimals,
       ],
     );
     inserted.push(...rows);
@@ -101,6 +104,9 @@ export async function insertTransfers(
 
 export type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>;
 
+/** The amount that decides what a transfer needs. */
+const judged = 'coalesce(judged_units, amount_units)';
+
 /**
  * The network's policy; $1 is the network.
  * @param at position of the first of finalParameters(). The last of them is the amount above which two endpoints must agree.
@@ -108,7 +114,7 @@ export type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreement
 const seenAndFinal = (at: number): string => {
   const [height, cap, largeHeight] = [at, at + 1, at + 2].map((place) => `$${String(place)}`);
   return `network = $1 and phase = 'seen' and block_number <= ${height}
-    and (${cap}::numeric is null or amount_units <= ${cap} or block_number <= ${largeHeight})`;
+    and (${cap}::numeric is null or ${judged} <= ${cap} or block_number <= ${largeHeight})`;
 };
 
 export const finalParameters = (
@@ -122,7 +128,7 @@ export const finalParameters = (
  */
 export const confirmSql = (at: number, condition = 'true'): string =>
   `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
-   where ${seenAndFinal(at)} and ($${String(at + 3)}::numeric is null or amount_units <= $${String(at + 3)}) and ${condition}
+   where ${seenAndFinal(at)} and ($${String(at + 3)}::numeric is null or ${judged} <= $${String(at + 3)}) and ${condition}
    returning ${COLUMNS}`;
 
 /** @returns the transfers that it has confirmed. */
@@ -145,7 +151,7 @@ export async function isFinalityAwaited(
   if (above === null) return false;
   const { rowCount } = await db.query(
     `select from transfer where network = $1 and phase = 'seen' and block_number > $2 and block_number <= $3
-     and amount_units > $4 limit 1`,
+     and ${judged} > $4 limit 1`,
     [id, after, through, above],
   );
   return rowCount === 1;
@@ -160,7 +166,7 @@ export async function readAwaitingCrossCheck(
 ): Promise<TransferRow[]> {
   const { rows } = await db.query<TransferRow>(
     `select ${COLUMNS} from transfer
-     where ${seenAndFinal(2)} and amount_units > $5
+     where ${seenAndFinal(2)} and ${judged} > $5
      order by block_number, transaction_id, transaction_event_index limit $6 offset $7`,
     [network.id, ...finalParameters(network, heights), page.limit, page.offset],
   );

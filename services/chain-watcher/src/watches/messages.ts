@@ -21,9 +21,10 @@ export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: numbe
       traceparent: traceparents[index] ?? null,
     }));
     const watches = payments.map(
-      ({ network, address, merchant_id, created_at, expires_at: end, rest_seconds: rest }) => {
+      ({ network, address, merchant_id, created_at, expires_at: end, amount, rest_seconds: rest }) => {
         const watchedUntil = endOfWatch(end, watchGraceSeconds, rest);
-        return { network, address, merchantId: merchant_id, watchedFrom: created_at, watchedUntil };
+        const aloneUnits = rest === undefined ? null : parseAmount(amount);
+        return { network, address, merchantId: merchant_id, watchedFrom: created_at, watchedUntil, aloneUnits };
       },
     );
     await watchWallets(tx, watches);

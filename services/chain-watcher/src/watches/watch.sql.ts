@@ -23,19 +23,23 @@ export async function watchWallets(
     merchantId: string;
     watchedFrom: string;
     watchedUntil: Date;
+    /** The amount of a payment that has the wallet for itself, in millionths of a USDT; null for one that shares it. */
+    aloneUnits: bigint | null;
   }[],
 ): Promise<void> {
   await tx.query({
     name: 'watch-wallets',
     text: `
-      insert into watch (network, address, merchant_id, watched_from, watched_until, state)
-      select network, address, (array_agg(merchant_id order by position desc))[1], min(watched_from), max(watched_until), 'new'
-        from unnest($1::text[], $2::bytea[], $3::text[], $4::timestamptz[], $5::timestamptz[]) with ordinality
-               as payment (network, address, merchant_id, watched_from, watched_until, position)
+      insert into watch (network, address, merchant_id, watched_from, watched_until, alone_units, state)
+      select network, address, (array_agg(merchant_id order by position desc))[1], min(watched_from), max(watched_until),
+             (array_agg(alone_units order by position desc))[1], 'new'
+        from unnest($1::text[], $2::bytea[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[]) with ordinality
+               as payment (network, address, merchant_id, watched_from, watched_until, alone_units, position)
        group by network, address
        order by network, address
       on conflict (network, address) do update set
         merchant_id = excluded.merchant_id,
+        alone_units = excluded.alone_units,
         watched_until = greatest(watch.watched_until, excluded.watched_until),
         watched_from = case when watch.state = 'ended' then excluded.watched_from
           else least(watch.watched_from, excluded.watched_from) end,
@@ -43,7 +47,15 @@ export async function watchWallets(
         backfill_next = case when ${NEEDS_READING} then null else watch.backfill_next end,
         backfill_to = case when ${NEEDS_READING} then null else watch.backfill_to end,
         ended_through = null`,
-    values: columns(watches.map(withBytes), 'network', 'address', 'merchantId', 'watchedFrom', 'watchedUntil'),
+    values: columns(
+      watches.map(withBytes),
+      'network',
+      'address',
+      'merchantId',
+      'watchedFrom',
+      'watchedUntil',
+      'aloneUnits',
+    ),
   });
 }
 

@@ -8,6 +8,7 @@ import {
   paymentStatuses,
   type Payment,
   type PaymentDetails,
+  type ReceivedTransfer,
   type UnmatchedTransfer,
 } from '@quittance/contracts/api/payment.ts';
 import type { Route } from '@quittance/http/server/route.ts';
@@ -135,7 +136,8 @@ const ownPaymentView = (payment: PaymentDetails): View => [
     status: badge(payment.status),
     amount: `${payment.amount} ${payment.currency}`,
     requested: `${payment.requested_amount} ${payment.currency}`,
-    wallet: `${payment.merchant_wallet} on ${payment.network}`,
+    wallet: `${payment.merchant_wallet} on ${payment.network}${payment.dedicated ? ', its own' : ''}`,
+    'arrived there': payment.received_amount === null ? null : `${payment.received_amount} ${payment.currency}`,
     description: payment.description,
     order: payment.order_id,
     reference: payment.reference,
@@ -147,6 +149,13 @@ const ownPaymentView = (payment: PaymentDetails): View => [
   ...tableIfAny('metadata', Object.entries(payment.metadata), {
     name: ([name]: [string, string]) => name,
     value: ([, value]: [string, string]) => value,
+  }),
+  ...tableIfAny('transfers to its own address', payment.transfers, {
+    'block time': 'block_timestamp',
+    received: ({ amount }: ReceivedTransfer) => `${amount} USDT`,
+    confirmed: ({ confirmed }: ReceivedTransfer) => (confirmed ? 'yes' : 'not yet'),
+    counts: ({ counts }: ReceivedTransfer) => (counts ? 'yes' : 'no'),
+    transaction: 'transaction_id',
   }),
   table('unmatched transfers', payment.unmatched_transfers, {
     'block time': 'block_timestamp',

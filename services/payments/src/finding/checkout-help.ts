@@ -4,6 +4,7 @@ import { findPaymentByToken, findTransfersOf, type FoundTransferRow } from './fi
 import type { PaymentRow } from '../payment/payment.sql.ts';
 import { findArrived, type FindingContext } from './find-transfers.ts';
 import type { ReadWarnings } from '../payment/warnings.ts';
+import { isDedicated } from '../settlement/parts.ts';
 import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import { intervalOf, type Sighting, wasKnownBefore, windowOf } from '../settlement/payment-window.ts';
@@ -17,7 +18,9 @@ export async function readCheckoutHelp(context: HelpContext, question: CheckoutQ
   const lookup =
     question.transaction_id === undefined ? null : await lookUp(context, payment, question, question.transaction_id);
   const [warnings = []] = await context.readWarnings([payment]);
-  return { arrived: await findArrived(context.db, payment), lookup, warnings };
+  // The page of an address of its own shows the sum.
+  const arrived = isDedicated(payment) ? null : await findArrived(context.db, payment);
+  return { arrived, lookup, warnings };
 }
 
 async function lookUp(
@@ -39,7 +42,15 @@ type Verdict = Omit<CheckoutLookup, 'transaction_id'>;
 
 type Payment = Pick<
   PaymentRow,
-  'payment_id' | 'network' | 'recipient' | 'amount_units' | 'created_at' | 'expires_at' | 'cancelled_at'
+  | 'payment_id'
+  | 'network'
+  | 'recipient'
+  | 'amount_units'
+  | 'created_at'
+  | 'expires_at'
+  | 'cancelled_at'
+  | 'rest_seconds'
+  | 'status'
 >;
 
 /** A transfer to the payment's address. */
@@ -97,9 +108,11 @@ function judgeByChain(payment: Payment, transfer: Reaching, standing: 'read' | '
   const { start, end } = windowOf(payment);
   const { from, to } = intervalOf(transfer);
   if (to < start || wasKnownBefore(payment, transfer)) return verdict('not_for_this_payment');
-  if (BigInt(transfer.amount_units) !== toTokenUnits(payment.amount_units, transfer.decimals))
+  const isAlone = isDedicated(payment);
+  if (!isAlone && BigInt(transfer.amount_units) !== toTokenUnits(payment.amount_units, transfer.decimals))
     return { ...verdict('other_amount'), amount };
   if (from >= end) return { ...verdict('too_late'), amount };
+  if (isAlone && standing === 'read' && payment.status !== 'PAID') return verdict('pays_this_payment');
   return verdict(standing === 'read' ? 'not_for_this_payment' : 'pending');
 }
 
