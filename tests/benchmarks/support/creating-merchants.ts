@@ -1,6 +1,7 @@
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { withDatabase } from '../../support/database.ts';
+import { NETWORK } from './payments-process.ts';
 
 /** Enough that none reaches its 30 creations a minute at any rate of the gateway. */
 const MERCHANTS = 4_000;
@@ -16,7 +17,7 @@ export async function seedMerchants(stackPostgresUrl: string, others = false): P
   const merchants = numbers.map((number) => ({
     merchantId: merchantIdOf(number),
     apiKey: newSecret('qk'),
-    wallet: addressFromHex('evm', `0x${sha256(`wallet ${number}`).toString('hex').slice(0, 40)}`),
+    wallet: walletOf(`wallet ${number}`),
   }));
   const ids = merchants.map(({ merchantId }) => merchantId);
   await withDatabase(stackPostgresUrl, async (db) => {
@@ -66,3 +67,40 @@ async function seedGates(
 }
 
 const merchantIdOf = (number: number): string => `mer_${number.toString(16).padStart(32, '0')}`;
+
+export const POOL = 'bench';
+/** More than a merchant's creations in all rounds, because each address is given once. */
+const ADDRESSES = 60;
+
+/** Gives each merchant a pool of a list. */
+export async function seedPools(
+  stackPostgresUrl: string,
+  merchants: readonly Pick<CreatingMerchant, 'merchantId'>[],
+): Promise<void> {
+  const ids = merchants.map(({ merchantId }) => merchantId);
+  await withDatabase(stackPostgresUrl, async (db) => {
+    await db.query(
+      `insert into payments.address_source (merchant_id, network, kind, created_at) select unnest($1::text[]), $2, 'list', now()`,
+      [ids, NETWORK],
+    );
+    await db.query(
+      `insert into payments.wallet_pool (merchant_id, name, source_id, rest_seconds, created_at)
+       select merchant_id, $2, source_id, 3600, now() from payments.address_source where merchant_id = any ($1)`,
+      [ids, POOL],
+    );
+    const { rows } = await db.query<{ source_id: string }>(
+      'select source_id from payments.address_source where merchant_id = any ($1)',
+      [ids],
+    );
+    for (const { source_id: source } of rows) {
+      const addresses = Array.from({ length: ADDRESSES }, (_, place) => walletOf(`address ${source} ${place}`));
+      await db.query(
+        `insert into payments.pool_address (source_id, address, place)
+         select $1, address, place from unnest($2::text[]) with ordinality as given (address, place)`,
+        [source, addresses],
+      );
+    }
+  });
+}
+
+const walletOf = (seed: string): string => addressFromHex('evm', `0x${sha256(seed).toString('hex').slice(0, 40)}`);

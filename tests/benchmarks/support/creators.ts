@@ -3,7 +3,7 @@ import type { JourneyStack } from '../../support/journey-stack.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
 import { NEW_WALLET_EVERY, script } from './creation-script.ts';
-import { seedMerchants, seedMerchantsOfPgbench, type CreatingMerchant } from './creating-merchants.ts';
+import { POOL, seedMerchants, seedMerchantsOfPgbench, seedPools, type CreatingMerchant } from './creating-merchants.ts';
 import { databaseClock, waitUntilHandled } from './drained.ts';
 import type { LoadGenerator, LoadRequest } from './load.ts';
 import { measureLoad, type CpuCounters } from './measure.ts';
@@ -37,17 +37,21 @@ export async function startCreators(context: BenchmarkContext, pgbench: string):
   const { file } = stack;
   await requireDurable(file.postgres_url);
   const merchants = await seedMerchants(file.postgres_url);
+  const withPools = await seedMerchants(file.postgres_url, true);
+  await seedPools(file.postgres_url, withPools);
   const counters = await countersOf(stack);
   const atGateway = { name: 'gateway', origin: file.gateway_url, requests: () => requestsAtGateway(merchants) };
+  const fromPools = { name: 'from a pool', origin: file.gateway_url, requests: () => requestsWithPools(withPools) };
   const atPayments = {
     name: 'payments',
     origin: file.services.payments.url,
     requests: () => requestsAtPayments(merchants, callAs(file, 'payments', 'api-gateway')),
   };
   const gateway = creatorInStack(load, atGateway, file.postgres_url, counters);
+  const pool = creatorInStack(load, fromPools, file.postgres_url, counters);
   const payments = creatorInStack(load, atPayments, file.postgres_url, counters);
   const pgbenchCreator = await creatorWithPgbench(pgbench, stack, counters);
-  return { gateway, payments, pgbench: pgbenchCreator, all: [gateway, payments, pgbenchCreator] };
+  return { gateway, payments, pgbench: pgbenchCreator, all: [gateway, pool, payments, pgbenchCreator] };
 }
 
 /** Autovacuum has done this in a database in use. Sessions then plan by the size of the tables. */
@@ -146,6 +150,15 @@ export function requestsAtGateway(merchants: readonly CreatingMerchant[]): LoadR
     fresh: true,
   }));
 }
+
+/** The same, from a pool of each merchant. */
+const requestsWithPools = (merchants: readonly CreatingMerchant[]): LoadRequest[] =>
+  merchants.map(({ apiKey }) => ({
+    path: '/api/v1/payments',
+    headers: { 'x-api-key': apiKey, 'idempotency-key': '{key}', 'content-type': 'application/json' },
+    body: JSON.stringify({ amount: '{number}.5', wallet_pool: POOL, description }),
+    fresh: true,
+  }));
 
 export function requestsAtPayments(
   merchants: readonly Omit<CreatingMerchant, 'apiKey'>[],
