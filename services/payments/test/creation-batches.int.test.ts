@@ -103,6 +103,22 @@ test('each merchant, and each wallet, is in a group once', async () => {
   expect(await together(creations)).toEqual(['created', null, 'created', null]);
 });
 
+test('without wallet binding, a pool gives no wallet that another creation of the group uses', async () => {
+  const [one, other] = (await newMerchants(2)) as [string, string];
+  const onWallet = newCreation(other);
+  await database.db.query(
+    `with source as (
+       insert into address_source (merchant_id, network, kind, created_at) values ($1, $2, 'list', now()) returning source_id
+     ), pool as (
+       insert into wallet_pool (merchant_id, name, source_id, rest_seconds, created_at) select $1, 'shop', source_id, 3600, now() from source
+     )
+     insert into pool_address (source_id, address, place) select source_id, $3, 0 from source`,
+    [one, onWallet.network, onWallet.merchant_wallet],
+  );
+  const fromPool = newCreation(one, { wallet_pool: 'shop', merchant_wallet: null, network: null });
+  expect(await together([fromPool, onWallet])).toEqual([null, 'created']);
+});
+
 test('an error that may concern one creation stores nothing', async () => {
   const [one, other] = await newMerchants(2);
   const broken = newCreation(one!, { description: 'PostgreSQL keeps no \0' });

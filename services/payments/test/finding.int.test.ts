@@ -116,13 +116,13 @@ describe('an export', () => {
     expect(head).toBe(
       'payment_id,reference,order_id,status,amount,requested_amount,currency,network,merchant_wallet,description,created_at,expires_at,' +
         'paid_at,cancelled_at,transaction_id,transaction_event_index,transaction_block_number,transaction_block_timestamp,transaction_amount,' +
-        'transaction_accepted,payment_url,return_url,metadata',
+        'transaction_accepted,payment_url,return_url,metadata,accept_from_percent,dedicated,derivation_index,received_amount',
     );
     expect(row).toContain(
       `${ids[0]},${referenceOf(ids[0]!)},'@SUM(A1),PENDING,10.5,10.5,USDT,local,0x52908400098527886E0F7030069857D2E4169EE7,` +
         `"'=HYPERLINK(""http://x"",""a""), ""quoted""",2026-01-05T00:00:00.000Z,`,
     );
-    expect(row).toMatch(/,,"\{""cart"":""\+1""\}"$/);
+    expect(row).toMatch(/,,"\{""cart"":""\+1""\}",,false,,$/);
     expect(end).toBe('');
   });
 
@@ -135,8 +135,8 @@ describe('an export', () => {
     ['Tea\r@x', '"Tea\r\'@x"'],
     ['Tea\n"+1', '"Tea\n""\'+1"'],
   ])('as CSV has %j as the text %j', (description, cell) => {
-    const payment = { description, transaction: null, metadata: {} } as Payment;
-    expect(writers.csv.lines([payment])).toBe(`${','.repeat(9)}${cell}${','.repeat(13)}\r\n`);
+    const payment = { description, transaction: null, metadata: {}, dedicated: false } as Payment;
+    expect(writers.csv.lines([payment])).toBe(`${','.repeat(9)}${cell}${','.repeat(15)}false,,\r\n`);
   });
 
   test('as CSV for a spreadsheet begins with a byte order mark, and as ndjson never', async () => {

@@ -211,12 +211,20 @@ async function explain({ text, values }: (typeof sent)[number]) {
   return {
     blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
     readForNothing: nodes.reduce((sum, node) => sum + (node['Rows Removed by Filter'] ?? 0) * node['Actual Loops'], 0),
-    searched: Object.fromEntries(nodes.map((node) => [node['Relation Name'] ?? '', node['Index Searches'] ?? 0])),
+    searched: searchesOf(nodes),
     scanned: nodes.flatMap((node) => (node['Node Type'] === 'Seq Scan' ? [node['Relation Name']] : [])).filter(hasRows),
   };
 }
 
 const hasRows = (table: string | undefined): boolean => table !== 'transfer_acceptance';
+
+/** How often each table's indexes are searched. */
+function searchesOf(nodes: readonly Plan[]): Record<string, number> {
+  const searches: Record<string, number> = {};
+  for (const { 'Relation Name': table = '', 'Index Searches': count = 0 } of nodes)
+    searches[table] = (searches[table] ?? 0) + count;
+  return searches;
+}
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 

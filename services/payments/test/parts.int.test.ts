@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages.ts';
+import { sha256 } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import {
   acceptAs,
@@ -299,4 +300,21 @@ describe('other payments on an address that one payment has for itself', () => {
     expect(created.length).toBeGreaterThan(0);
     if (created.some(({ dedicated }) => dedicated)) expect(created).toHaveLength(1);
   });
+});
+
+test('the page shows what has arrived, confirmed or not, and what is missing', async () => {
+  const one = await alone();
+  const token = one.payment.payment_url.split('/').at(-1)!;
+  const shown = async () => {
+    const body = { tokens_sha256: [sha256(token).toString('hex')] };
+    const answer = await payments.call<{ found: { received: object }[] }>('POST', '/public-payments', body);
+    return answer.json.found[0]!.received;
+  };
+  expect(await shown()).toEqual({ amount: '0', missing: '10' });
+  await arrive(one, 3.25);
+  await send(one, 4);
+  expect(await shown()).toEqual({ amount: '7.25', missing: '2.75' });
+  await arrive(one, 6.75);
+  await untilDetails(one, { status: 'PAID' });
+  expect(await shown()).toEqual({ amount: '14', missing: '0' });
 });

@@ -136,7 +136,7 @@ describe('the details', () => {
     for (const { merchantId, payment } of [one, two]) {
       expect(found).toContainEqual({
         merchant_id: merchantId,
-        payment: { ...payment, unmatched_transfers: [], warnings: [] },
+        payment: { ...payment, unmatched_transfers: [], transfers: [], warnings: [] },
       });
     }
   });
@@ -183,6 +183,7 @@ describe('what a public token shows', () => {
       merchant_id: expect.stringMatching(/^mer_/),
       reference: payment.reference,
       return_url: null,
+      received: null,
     };
     const shown = {
       status: 'PENDING',

@@ -97,7 +97,7 @@ export async function createTogether(
   context: Pick<CreationContext, 'pool' | keyof Deciding>,
   asked: readonly AskedCreation[],
 ): Promise<(CreationResult | null)[]> {
-  const batch = compatible(asked);
+  const batch = compatible(asked, context.rules);
   const results = await transaction(context.pool, (tx) => decideAll(tx, context, batch, { waits: false }), {
     lockTimeoutMs: BATCH_LOCK_TIMEOUT_MS,
   });
@@ -106,10 +106,14 @@ export async function createTogether(
   return asked.map((creation) => found.get(creation) ?? null);
 }
 
-/** One creation of each merchant, because the next one depends on its counters, and one of each wallet, because it may bind the wallet. */
-function compatible(asked: readonly AskedCreation[]): AskedCreation[] {
+/**
+ * One creation of each merchant, because the next one depends on its counters, and one of each wallet, because it may bind the wallet. Where
+ * wallets are not bound, a pool may give the wallet of another creation, and locks don't separate creations of one transaction.
+ */
+function compatible(asked: readonly AskedCreation[], { walletBinding }: CreationRules): AskedCreation[] {
   const taken = new Set<string>();
   return asked.filter(({ creation: { merchant_id: merchant, merchant_wallet: wallet } }) => {
+    if (wallet === null && !walletBinding) return false;
     const uses = wallet === null ? [merchant] : [merchant, wallet];
     if (uses.some((use) => taken.has(use))) return false;
     for (const use of uses) taken.add(use);

@@ -183,6 +183,7 @@ function cellsOf({ transaction, metadata, ...payment }: Payment): Cells {
     transaction_block_timestamp: transaction?.block_timestamp ?? null,
     transaction_amount: transaction?.amount ?? null,
     transaction_accepted: transaction === null ? null : String(transaction.accepted),
+    dedicated: String(payment.dedicated),
     metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata),
   };
   return Object.fromEntries(columns.map((column) => [column, cells[column]])) as Cells;
