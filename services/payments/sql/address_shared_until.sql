@@ -1,5 +1,5 @@
 -- Until when payments that share this address keep it from being given to a single payment: while one is unfinished, and for a time after
--- its end. Null when there is none. Payments end within a day of their creation, but for those that were paid later. Of an address with
+-- its end. Null when there is none. Payments end within a day of their creation, except those that were paid later. Of an address with
 -- more payments in that time, the newest thousand are read.
 create or replace function address_shared_until(on_network text, address text, after_end interval) returns timestamptz
 language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$

@@ -54,13 +54,13 @@ export const chain: SqlMutants[] = [
       },
       {
         breaks: 'a large transfer is confirmed by depth alone',
-        before: 'is null or amount_units <= ${cap} or block_number <= ${largeHeight})',
-        after: 'is null or amount_units >= ${cap} or block_number <= ${largeHeight} or true)',
+        before: 'is null or ${judged} <= ${cap} or block_number <= ${largeHeight})',
+        after: 'is null or ${judged} >= ${cap} or block_number <= ${largeHeight} or true)',
         noticedBy: 'above the cap are confirmed only in blocks that the chain itself calls final',
       },
       {
         breaks: 'a transfer of exactly the cap waits',
-        before: 'amount_units <= ${cap} or',
+        before: '${judged} <= ${cap} or',
         after: 'amount_units < ${cap} or',
         noticedBy: 'above the cap are confirmed only in blocks that the chain itself calls final',
       },
@@ -72,8 +72,8 @@ export const chain: SqlMutants[] = [
       },
       {
         breaks: 'a transfer that two endpoints must agree about is confirmed by one',
-        before: 'amount_units <= $${String(at + 3)})',
-        after: 'amount_units > 0 * $${String(at + 3)})',
+        before: '${judged} <= $${String(at + 3)})',
+        after: '${judged} > 0 * $${String(at + 3)})',
         noticedBy: 'that need two endpoints are not confirmed by depth alone',
       },
       {

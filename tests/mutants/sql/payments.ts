@@ -37,8 +37,10 @@ export const payments: SqlMutants[] = [
       {
         breaks: 'money does not match an older payment if the wallet has many newer ones',
         before: `amount_units >= asked.units and \${isUnfinishedSql}
+               and rest_seconds is null
              order by amount_units limit`,
         after: `amount_units >= asked.units and \${isUnfinishedSql}
+               and rest_seconds is null
              order by amount_units desc limit`,
         tests: test('candidates'),
         noticedBy: 'of an older payment name its money behind a hundred and fifty newer carts of amounts as near',

@@ -150,7 +150,7 @@ export async function sumWith(db: Queryable, paymentId: string, transfer: Transf
 const TOLD_MAX = 100;
 
 /**
- * Says of the parts of a payment that has ended why they don't pay it; or, when they will pay it once they are confirmed, nothing.
+ * Says why the parts of a payment that has ended don't pay it; or, when they will pay it once they are confirmed, nothing.
  * @returns the parts that had no reason before, the largest first.
  */
 export async function explainParts(
