@@ -31,17 +31,7 @@ export async function claimPayment(world: World, link: string): Promise<KnownPay
   const { payment_id: paymentId, merchant_id: merchantId } = row;
   return {
     payment_id: paymentId,
-    async details() {
-      const asked = { payments: [row] };
-      const { found } = await ask<{ found: { payment: PaymentDetails }[] }>(
-        world,
-        'payments',
-        '/payment-details',
-        asked,
-      );
-      if (found[0] === undefined) throw new StackError(`There is no payment ${paymentId}.`);
-      return found[0].payment;
-    },
+    details: () => ask<PaymentDetails>(world, 'payments', `/merchants/${merchantId}/payments/${paymentId}`),
     async deliveries() {
       const path = `/merchants/${merchantId}/payments/${paymentId}/deliveries`;
       return (await ask<{ deliveries: DeliveryRecord[] }>(world, 'webhook-dispatcher', path)).deliveries;
