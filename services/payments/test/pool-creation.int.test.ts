@@ -120,7 +120,9 @@ describe('an address of a list', () => {
     const [shared, foreign, free] = wallets(3) as [string, string, string];
     const { order, merchantId } = await shop([shared, foreign, free]);
     await create(payments, merchantId, { wallet: shared });
-    await newPayment(payments, { wallet: foreign });
+    const theirs = await newPayment(payments, { wallet: foreign });
+    await theirs.cancel();
+    await restOver(theirs.payment, 100);
     expect(walletOf(await order())).toBe(free);
     expect((await order()).json).toMatchObject({ code: 'wallet_pool_exhausted' });
   });
