@@ -3,6 +3,7 @@ import { request, requestStream, type ApiRequest, type CallOptions, type Transpo
 import type {
   CreationLimits,
   DeliveryRecord,
+  EndedRest,
   ExportQuery,
   FoundTransfers,
   NewApiKey,
@@ -18,6 +19,8 @@ import type {
   Report,
   ReportQuery,
   TransferChoice,
+  WalletPool,
+  WalletPoolChange,
   WebhookChoice,
   WebhookConfigured,
   WebhookSettings,
@@ -64,6 +67,7 @@ export function createClient(options: QuittanceOptions) {
   };
   return {
     ...paymentsOf(calls),
+    ...poolsOf(calls),
     ...findingOf(calls),
     ...webhooksOf(calls),
     ...accountOf(calls),
@@ -99,15 +103,15 @@ const paymentsOf = ({ call }: Calls) => ({
       // This call may have cancelled it, in an attempt whose answer was lost.
       if (!(error instanceof QuittanceError) || error.code !== 'cancel_unavailable') throw error;
       const details = await call<PaymentDetails>(read(`${path}/details`), given);
-      const { unmatched_transfers: _transfers, warnings: _warnings, ...payment } = details;
+      const { unmatched_transfers: _unmatched, transfers: _transfers, warnings: _warnings, ...payment } = details;
       if (payment.status !== 'CANCELLED') throw error;
       return payment;
     }
   },
 
   /**
-   * Accepts a transfer that does not pay by itself for this payment, which becomes PAID. Let a person decide, because it may be another
-   * customer's transfer.
+   * Accepts a transfer that does not pay by itself for this payment, which becomes PAID. If the payment has its address for itself, that is
+   * everything that has arrived there. Let a person decide, because it may be another customer's transfer.
    * @param transfer from details or `findTransfers`. If it may be for several payments, add `confirm_candidates`: the `candidate_count`
    * that the person saw.
    */
@@ -125,6 +129,32 @@ const paymentsOf = ({ call }: Calls) => ({
     return (await call<{ deliveries: DeliveryRecord[] }>(read(path), given)).deliveries;
   },
 });
+
+const poolsOf = ({ call }: Calls) => ({
+  /** Makes a pool of addresses, or changes it. Payments that exist keep their addresses. @param name `[a-z0-9-]{1,40}`. */
+  putWalletPool(name: string, pool: WalletPoolChange, given: CallOptions = {}): Promise<WalletPool> {
+    return call({ method: 'PUT', path: poolPath(name), json: pool, isIdempotent: true }, given);
+  },
+
+  /** One pool: its first addresses, and how many of a list are free. */
+  getWalletPool: (name: string, given: CallOptions = {}): Promise<WalletPool> => call(read(poolPath(name)), given),
+
+  /** All pools, by name. */
+  async listWalletPools(given: CallOptions = {}): Promise<WalletPool[]> {
+    return (await call<{ pools: WalletPool[] }>(read('/merchant/wallet-pools'), given)).pools;
+  },
+
+  /**
+   * Ends the rest of an address early, so that it can be given to the next payment. What still arrives for the earlier payment is then
+   * ambiguous. `not_found` says that the address does not rest, or no longer does.
+   */
+  endWalletRest(address: string, given: CallOptions = {}): Promise<EndedRest> {
+    const path = `/merchant/wallet-rests/${encodeURIComponent(address)}`;
+    return call({ method: 'DELETE', path, isIdempotent: true }, given);
+  },
+});
+
+const poolPath = (name: string): string => `/merchant/wallet-pools/${encodeURIComponent(name)}`;
 
 const findingOf = ({ call, stream }: Calls) => ({
   /** The newest payments, at most 100. */

@@ -14,7 +14,7 @@ export type CallOptions = {
 };
 
 export type ApiRequest = {
-  method: 'GET' | 'POST' | 'PUT';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Encoded, below the base URL. */
   path: string;
   query?: Readonly<Record<string, string | number | undefined>>;

@@ -7,27 +7,40 @@ export type CreationLimits = Schemas['CreationLimits'];
 export type DeliveryRecord = Schemas['DeliveryRecord'];
 /** Codes of errors that have no separate schema. */
 export type DocumentedErrorCode = Schemas['ErrorCode'];
+export type EndedRest = Schemas['EndedRest'];
 export type FoundTransfer = Schemas['FoundTransfer'];
 export type FoundTransfers = Schemas['FoundTransfers'];
 export type NewApiKey = Schemas['NewApiKey'];
 export type NewSigningKey = Schemas['NewSigningKey'];
 export type Payment = Schemas['Payment'];
-export type PaymentCreation = Schemas['PaymentCreation'];
 export type PaymentDetails = Schemas['PaymentDetails'];
 export type PaymentPage = Schemas['PaymentPage'];
 export type PaymentStatus = Schemas['PaymentStatus'];
 export type PaymentTransaction = Schemas['PaymentTransaction'];
 export type Profile = Schemas['Profile'];
 export type PublicPayment = Schemas['PublicPayment'];
+export type ReceivedTransfer = Schemas['ReceivedTransfer'];
 export type Report = Schemas['Report'];
 export type ReportRow = Schemas['ReportRow'];
 export type TransferChoice = Schemas['TransferChoice'];
 export type UnmatchedTransfer = Schemas['UnmatchedTransfer'];
 export type ValidationItem = Schemas['ValidationItem'];
+export type WalletPool = Schemas['WalletPool'];
 export type WebhookChoice = Schemas['WebhookChoice'];
 export type WebhookConfigured = Schemas['WebhookConfigured'];
 export type WebhookSettings = Schemas['WebhookSettings'];
 export type WebhookTest = Schemas['WebhookTest'];
+
+/** The payment to create: with an address of one of your pools, or with a wallet that you name. */
+export type PaymentCreation = Omit<Schemas['PaymentCreation'], 'merchant_wallet' | 'wallet_pool'> &
+  OneOf<{ wallet_pool: string }, { merchant_wallet: string }>;
+
+type PoolRequest = Schemas['WalletPoolChange'];
+/** The addresses of a pool: a list, or those of an account of your wallet. */
+export type WalletPoolChange = Pick<PoolRequest, 'network' | 'rest_seconds'> &
+  OneOf<Pick<PoolRequest, 'append'> & { addresses: string[] }, { xpub: string; expect_first_address: string }>;
+
+type OneOf<A, B> = (A & { [Name in keyof B]?: never }) | (B & { [Name in keyof A]?: never });
 
 /** The event of a PAID payment: the only one for which to deliver goods. */
 export type PaidEvent = Schemas['WebhookEvent'];

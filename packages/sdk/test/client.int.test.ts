@@ -1,6 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { createClient, QuittanceError, type Quittance, type QuittanceOptions } from '../src/index.ts';
+import {
+  createClient,
+  QuittanceError,
+  type PaymentCreation,
+  type Quittance,
+  type QuittanceOptions,
+  type WalletPoolChange,
+} from '../src/index.ts';
 import { apiServer, type Answer } from './api-server.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -190,7 +197,7 @@ describe('a cancellation', () => {
   const conflict: Answer = { status: 409, body: { detail: 'It cannot be cancelled', code: 'cancel_unavailable' } };
 
   test('whose answer was lost is a success', async () => {
-    const details = { ...cancelled, unmatched_transfers: [], warnings: [] };
+    const details = { ...cancelled, unmatched_transfers: [], transfers: [], warnings: [] };
     const { client, received } = await world([broken, conflict, { body: details }]);
     expect(await client.cancelPayment('pay_1')).toEqual(cancelled);
     expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -223,6 +230,56 @@ describe('an acceptance', () => {
       transfer,
       { ...transfer, confirm_candidates: 2 },
     ]);
+  });
+});
+
+describe('a wallet pool', () => {
+  const pool = { name: 'shop', network: 'polygon' };
+
+  test('is set by a list or by a key, repeated until it is answered, and read', async () => {
+    const list = { network: 'polygon', addresses: [creation.merchant_wallet], append: true };
+    const key = { network: 'polygon', xpub: 'xpub6', expect_first_address: creation.merchant_wallet };
+    const { client, received } = await world([
+      ...[broken, unavailable],
+      ...[{ body: pool }, { body: pool }, { body: pool }, { body: { pools: [pool] } }],
+    ]);
+    expect(await client.putWalletPool('shop', list)).toEqual(pool);
+    expect(await client.putWalletPool('shop', key)).toEqual(pool);
+    expect(await client.getWalletPool('shop')).toEqual(pool);
+    expect(await client.listWalletPools()).toEqual([pool]);
+    expect(received.map(({ method, path }) => `${method} ${path.replace('/api/v1/merchant/', '')}`)).toEqual([
+      ...Array.from({ length: 4 }, () => 'PUT wallet-pools/shop'),
+      ...['GET wallet-pools/shop', 'GET wallet-pools'],
+    ]);
+    expect(received.slice(2, 4).map(({ body }) => JSON.parse(body) as object)).toEqual([list, key]);
+  });
+
+  test('gives addresses again at once when a rest is ended', async () => {
+    const ended = { address: creation.merchant_wallet, networks: ['polygon'] };
+    const rests: Answer = { status: 404, body: { detail: 'This address does not rest', code: 'not_found' } };
+    const { client, received } = await world([{ body: ended }, rests]);
+    expect(await client.endWalletRest(creation.merchant_wallet)).toEqual(ended);
+    expect(await errorOf(client.endWalletRest(creation.merchant_wallet))).toMatchObject({ code: 'not_found' });
+    expect(received.map(({ method, path, body }) => [method, path, body])).toEqual(
+      received.map(() => ['DELETE', `/api/v1/merchant/wallet-rests/${creation.merchant_wallet}`, '']),
+    );
+  });
+
+  test('is named by a creation instead of a wallet; the types allow exactly one of the two', async () => {
+    const { client, received } = await world([{ status: 201, body: payment }]);
+    const fromPool: PaymentCreation = {
+      ...{ amount: '49.90', description: 'Tea' },
+      ...{ wallet_pool: 'shop', accept_from_percent: 98 },
+    };
+    await client.createPayment(fromPool);
+    expect(JSON.parse(received[0]!.body)).toEqual(fromPool);
+    // @ts-expect-error both
+    const both: PaymentCreation = { amount: '1', description: 'Tea', wallet_pool: 'shop', merchant_wallet: '0x' };
+    // @ts-expect-error neither
+    const neither: PaymentCreation = { amount: '1', description: 'Tea' };
+    // @ts-expect-error a key without its first address
+    const keyAlone: WalletPoolChange = { network: 'polygon', xpub: 'xpub6' };
+    expect([both, neither, keyAlone]).toHaveLength(3);
   });
 });
 
