@@ -230,6 +230,31 @@ for (const { name, missing, prepare } of languages) {
       ]);
     });
 
+    test('creates a payment from a pool, and reads what has arrived at its own address', async () => {
+      const fromPool = { amount: '49.90', wallet_pool: 'shop', description: 'Tea', accept_from_percent: 98 };
+      const part = { transaction_id: 'ab'.repeat(32), transaction_event_index: 3, amount: '20' };
+      const own = { dedicated: true, received_amount: '20', accept_from_percent: 98, derivation_index: 7 };
+      const transfers = [{ ...part, block_timestamp: '2026-03-14T09:57:11Z', confirmed: true, counts: true }];
+      const { received } = await call([created], { do: 'create', arguments: [fromPool, 'order-1'] });
+      expect(JSON.parse(received[0]!.body)).toEqual(fromPool);
+      const body = { ...payment, ...own, transfers };
+      expect((await call([{ body }], { do: 'details', arguments: ['pay_1'] })).value).toMatchObject(body);
+    });
+
+    test('sets a pool, repeated until it is answered, and reads it', async () => {
+      const list = { network: 'polygon', addresses: [creation.merchant_wallet], append: true };
+      const pool = { name: 'shop', network: 'polygon', kind: 'list', size: 1, free: 1, next_index: null };
+      const put = await call([unavailable, { body: pool }], { do: 'put_pool', arguments: ['shop', list] });
+      const read = await call([{ body: pool }], { do: 'pool', arguments: ['shop'] });
+      expect([put.value, read.value]).toMatchObject([pool, pool]);
+      const seen = [...put.received, ...read.received];
+      expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual(
+        ['PUT', 'PUT', 'GET'].map((method) => `${method} /api/v1/merchant/wallet-pools/shop`),
+      );
+      expect(seen.map(({ headers }) => headers['x-api-key'])).toEqual(['qk_1', 'qk_1', 'qk_1']);
+      expect(JSON.parse(put.received[1]!.body)).toEqual(list);
+    });
+
     /** Starts the example shop with these keys. */
     async function receiver(keys: object) {
       const directory = await mkdtemp(join(tmpdir(), `quittance-test-${process.pid}-shop-`));
@@ -283,7 +308,12 @@ for (const { name, missing, prepare } of languages) {
       const present = { id: 'whk_2', key: `whsec_${randomBytes(32).toString('base64')}` };
       const former = { id: 'whk_1', key: `whsec_${randomBytes(32).toString('base64url')}` };
       const settings = {
-        ...{ DATABASE: join(directory, 'shop'), QUITTANCE_URL: api.url, QUITTANCE_API_KEY: 'qk_1', WALLET: 'wallet' },
+        ...{
+          DATABASE: join(directory, 'shop'),
+          QUITTANCE_URL: api.url,
+          QUITTANCE_API_KEY: 'qk_1',
+          WALLET_POOL: 'shop',
+        },
         SIGNING_KEYS: JSON.stringify({ [present.id]: present.key, [former.id]: former.key }),
       };
       expect(await runToEnd(programs.order, ['order', '1007', '49.90'], settings)).toBe(payment.payment_url);

@@ -66,6 +66,14 @@ func call(asked question) map[string]any {
 		value, err = client.CreatePayment(context.Background(), creation, key)
 	case "details":
 		value, err = client.GetPaymentDetails(context.Background(), text(asked.Arguments[0]))
+	case "put_pool":
+		var change quittance.WalletPoolChange
+		if err := json.Unmarshal(asked.Arguments[1], &change); err != nil {
+			panic(err)
+		}
+		value, err = client.PutWalletPool(context.Background(), text(asked.Arguments[0]), change)
+	case "pool":
+		value, err = client.GetWalletPool(context.Background(), text(asked.Arguments[0]))
 	case "status":
 		value, err = client.GetPublicStatus(context.Background(), text(asked.Arguments[0]))
 	}

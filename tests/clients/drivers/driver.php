@@ -32,6 +32,8 @@ function call(array $asked): array
         return ['value' => match ($asked['do']) {
             'create' => $client->createPayment(...$asked['arguments']),
             'details' => $client->getPaymentDetails(...$asked['arguments']),
+            'put_pool' => $client->putWalletPool(...$asked['arguments']),
+            'pool' => $client->getWalletPool(...$asked['arguments']),
             'status' => $client->getPublicStatus(...$asked['arguments']),
         }];
     } catch (QuittanceError $error) {

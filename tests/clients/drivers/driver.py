@@ -21,7 +21,13 @@ def verify(asked):
 
 def call(asked):
     client = Quittance(asked["base_url"], asked["api_key"], timeout=asked["timeout"], max_retries=asked["max_retries"])
-    method = {"create": client.create_payment, "details": client.get_payment_details, "status": client.get_public_status}
+    method = {
+        "create": client.create_payment,
+        "details": client.get_payment_details,
+        "put_pool": client.put_wallet_pool,
+        "pool": client.get_wallet_pool,
+        "status": client.get_public_status,
+    }
     try:
         return {"value": method[asked["do"]](*asked["arguments"])}
     except QuittanceError as error:

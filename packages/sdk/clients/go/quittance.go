@@ -24,10 +24,11 @@ import (
 	"unicode/utf8"
 )
 
-// Creation is the input of a new payment.
+// Creation is the input of a new payment: with a WalletPool, or with a MerchantWallet.
 type Creation struct {
 	Amount         string            `json:"amount"`
-	MerchantWallet string            `json:"merchant_wallet"`
+	WalletPool     string            `json:"wallet_pool,omitempty"`
+	MerchantWallet string            `json:"merchant_wallet,omitempty"`
 	Description    string            `json:"description"`
 	Network        string            `json:"network,omitempty"`
 	OrderID        string            `json:"order_id,omitempty"`
@@ -35,6 +36,10 @@ type Creation struct {
 	ReturnURL      string            `json:"return_url,omitempty"`
 	ExpiresIn      int               `json:"expires_in,omitempty"`
 	UniqueAmount   bool              `json:"unique_amount,omitempty"`
+	// DedicatedWallet gives the payment its MerchantWallet for itself.
+	DedicatedWallet bool `json:"dedicated_wallet,omitempty"`
+	// AcceptFromPercent is the part of the amount that is enough, for a payment with an address of its own. 0 is like 100.
+	AcceptFromPercent int `json:"accept_from_percent,omitempty"`
 }
 
 // Payment is a payment in its current state. Amounts are decimal text: never calculate with them as floats.
@@ -57,6 +62,12 @@ type Payment struct {
 	PaidAt          *time.Time        `json:"paid_at"`
 	CancelledAt     *time.Time        `json:"cancelled_at"`
 	Transaction     *Transaction      `json:"transaction"`
+	// Dedicated: the payment has its address for itself, and ReceivedAmount is what has arrived there.
+	Dedicated         bool    `json:"dedicated"`
+	ReceivedAmount    *string `json:"received_amount"`
+	AcceptFromPercent *int    `json:"accept_from_percent"`
+	// DerivationIndex says which child of the pool's extended key the address is.
+	DerivationIndex *int `json:"derivation_index"`
 }
 
 // Transaction is the transfer that pays a payment, or is about to.
@@ -84,7 +95,44 @@ type PaymentDetails struct {
 		Reason                string    `json:"reason"`
 		CandidateCount        int       `json:"candidate_count"`
 	} `json:"unmatched_transfers"`
-	Warnings []string `json:"warnings"`
+	// Transfers to the address of a dedicated payment.
+	Transfers []ReceivedTransfer `json:"transfers"`
+	Warnings  []string           `json:"warnings"`
+}
+
+// ReceivedTransfer is a transfer to an address that one payment has for itself.
+type ReceivedTransfer struct {
+	TransactionID         string    `json:"transaction_id"`
+	TransactionEventIndex int       `json:"transaction_event_index"`
+	Amount                string    `json:"amount"`
+	BlockTimestamp        time.Time `json:"block_timestamp"`
+	Confirmed             bool      `json:"confirmed"`
+	// Counts: it is one of those that pay the payment, or will be when they suffice.
+	Counts bool `json:"counts"`
+}
+
+// WalletPoolChange has either Addresses, or an XPub and its first address. Never send a private key.
+type WalletPoolChange struct {
+	Network            string   `json:"network"`
+	Addresses          []string `json:"addresses,omitempty"`
+	Append             bool     `json:"append,omitempty"`
+	XPub               string   `json:"xpub,omitempty"`
+	ExpectFirstAddress string   `json:"expect_first_address,omitempty"`
+	RestSeconds        int      `json:"rest_seconds,omitempty"`
+}
+
+// WalletPool is a named set of addresses, each of which is for one payment at a time. Size and Free are nil for a key, NextIndex for a list.
+type WalletPool struct {
+	Name           string    `json:"name"`
+	Network        string    `json:"network"`
+	Kind           string    `json:"kind"`
+	RestSeconds    int       `json:"rest_seconds"`
+	Size           *int      `json:"size"`
+	Free           *int      `json:"free"`
+	NextIndex      *int      `json:"next_index"`
+	FirstAddresses []string  `json:"first_addresses"`
+	Refused        []string  `json:"refused"`
+	CreatedAt      time.Time `json:"created_at"`
 }
 
 // PublicPayment is what anyone with the link can see.
@@ -163,6 +211,25 @@ func (c *Client) GetPaymentDetails(ctx context.Context, paymentID string) (*Paym
 	path := "/payments/" + url.PathEscape(paymentID) + "/details"
 	return details, c.call(ctx, http.MethodGet, path, http.Header{"X-Api-Key": {c.APIKey}}, nil, details)
 }
+
+// PutWalletPool makes a pool of addresses, or changes it. Payments that exist keep their addresses.
+func (c *Client) PutWalletPool(ctx context.Context, name string, change WalletPoolChange) (*WalletPool, error) {
+	body, err := json.Marshal(change)
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{"X-Api-Key": {c.APIKey}, "Content-Type": {"application/json"}}
+	pool := new(WalletPool)
+	return pool, c.call(ctx, http.MethodPut, poolPath(name), header, body, pool)
+}
+
+// GetWalletPool reads a pool: its first addresses, and how many of a list are free.
+func (c *Client) GetWalletPool(ctx context.Context, name string) (*WalletPool, error) {
+	pool := new(WalletPool)
+	return pool, c.call(ctx, http.MethodGet, poolPath(name), http.Header{"X-Api-Key": {c.APIKey}}, nil, pool)
+}
+
+func poolPath(name string) string { return "/merchant/wallet-pools/" + url.PathEscape(name) }
 
 // GetPublicStatus takes the payment's link, or the token at its end, and needs no API key.
 func (c *Client) GetPublicStatus(ctx context.Context, paymentURL string) (*PublicPayment, error) {
@@ -289,11 +356,21 @@ type Event struct {
 	// Accepted: the transfer pays because a person accepted it. Transfer then has its amount.
 	Accepted bool            `json:"accepted"`
 	Transfer *UnmatchedMoney `json:"transfer"`
+	// ReceivedAmount of a payment with an address of its own is the sum of the Transfers that pay it. It may differ from ExpectedAmount.
+	ReceivedAmount string         `json:"received_amount"`
+	Transfers      []PaidTransfer `json:"transfers"`
 	// Candidates are your payments that an unmatched transfer may be for.
 	Candidates          []string `json:"candidates"`
 	CandidatesElsewhere bool     `json:"candidates_elsewhere"`
 	// CandidateTransfers of an expired payment: how many transfers may be for it.
 	CandidateTransfers int `json:"candidate_transfers"`
+}
+
+// PaidTransfer is one of the transfers that pay a payment.
+type PaidTransfer struct {
+	TransactionID         string `json:"transaction_id"`
+	TransactionEventIndex int    `json:"transaction_event_index"`
+	Amount                string `json:"amount"`
 }
 
 // UnmatchedMoney is a transfer that does not pay by itself. Reason is nil when it cannot be for any payment.

@@ -53,7 +53,8 @@ final class Client
     /**
      * Creates a payment; send the customer to its `payment_url`.
      *
-     * @param array<string, mixed> $payment `amount` (text), `merchant_wallet`, `description`, and the optional fields of the API
+     * @param array<string, mixed> $payment `amount` (text), `wallet_pool` or `merchant_wallet`, `description`, and the optional fields of the
+     *     API. Null means that a field is absent
      * @param ?string $idempotencyKey identifies this creation. Use your order's id, so that you can repeat it after a crash.
      * @throws QuittanceError
      */
@@ -66,6 +67,24 @@ final class Client
     public function getPaymentDetails(string $paymentId): array
     {
         return $this->request('GET', '/payments/' . rawurlencode($paymentId) . '/details');
+    }
+
+    /**
+     * Makes a pool of addresses, or changes it. Payments that exist keep their addresses.
+     *
+     * @param array<string, mixed> $pool `network`, and `addresses` (with `append` to add them), or `xpub` and `expect_first_address`. Never
+     *     a private key
+     * @throws QuittanceError
+     */
+    public function putWalletPool(string $name, array $pool): array
+    {
+        return $this->request('PUT', '/merchant/wallet-pools/' . rawurlencode($name), $pool);
+    }
+
+    /** A pool: its first addresses, and how many of a list are free. @throws QuittanceError */
+    public function getWalletPool(string $name): array
+    {
+        return $this->request('GET', '/merchant/wallet-pools/' . rawurlencode($name));
     }
 
     /** What anyone with the link can see. Takes the link or the token at its end, and needs no API key. @throws QuittanceError */

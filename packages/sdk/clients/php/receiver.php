@@ -5,7 +5,7 @@ declare(strict_types=1);
 /**
  * A small shop: takes an order, creates its payment, and receives the webhook that says it is paid. Put it next to quittance.php:
  *
- *   php receiver.php order 1007 49.90       creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
+ *   php receiver.php order 1007 49.90       creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET_POOL
  *   php -S 127.0.0.1:3000 receiver.php      accepts webhooks; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
  *
  * In production, run the second with PHP-FPM behind a server that terminates TLS. It needs the extension pdo_sqlite. PHP reads a body of up
@@ -44,7 +44,9 @@ function placeOrder(string $orderId, string $amount): void
     $quittance = new Client(getenv('QUITTANCE_URL'), getenv('QUITTANCE_API_KEY'));
     $payment = $quittance->createPayment([
         'amount' => $amount,
-        'merchant_wallet' => getenv('WALLET'),
+        // An address of the pool, for this payment alone. WALLET is one address for all payments.
+        'wallet_pool' => getenv('WALLET_POOL') ?: null,
+        'merchant_wallet' => getenv('WALLET') ?: null,
         'description' => "Order $orderId",
         'order_id' => $orderId,
     ], "order-$orderId");

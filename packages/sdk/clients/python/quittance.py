@@ -56,7 +56,8 @@ class Quittance:
         """
         Creates a payment; send the customer to its `payment_url`.
 
-        :param payment: `amount` (text), `merchant_wallet`, `description`, and the optional fields of the API.
+        :param payment: `amount` (text), `wallet_pool` or `merchant_wallet`, `description`, and the optional fields of the API. None means
+            that a field is absent.
         :param idempotency_key: identifies this creation. Use your order's id, so that you can repeat it after a crash.
         """
         key = idempotency_key if idempotency_key is not None else str(uuid.uuid4())
@@ -65,6 +66,18 @@ class Quittance:
     def get_payment_details(self, payment_id):
         """The current state of a payment, with the transfers that may be for it."""
         return self._request("GET", f"/payments/{_quote(payment_id)}/details")
+
+    def put_wallet_pool(self, name, pool):
+        """
+        Makes a pool of addresses, or changes it. Payments that exist keep their addresses.
+
+        :param pool: `network`, and `addresses` (with `append` to add them), or `xpub` and `expect_first_address`. Never a private key.
+        """
+        return self._request("PUT", f"/merchant/wallet-pools/{_quote(name)}", pool)
+
+    def get_wallet_pool(self, name):
+        """A pool: its first addresses, and how many of a list are free."""
+        return self._request("GET", f"/merchant/wallet-pools/{_quote(name)}")
 
     def get_public_status(self, payment_url):
         """What anyone with the link can see. Takes the link or the token at its end, and needs no API key."""

@@ -1,7 +1,7 @@
 """
 A small shop: takes an order, creates its payment, and receives the webhook that says it is paid. Put it next to quittance.py:
 
-  python3 receiver.py order 1007 49.90    creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
+  python3 receiver.py order 1007 49.90    creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET_POOL
   python3 receiver.py                     listens on PORT; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
 
 Terminate TLS in a server in front of it.
@@ -33,7 +33,9 @@ def place_order(order_id, amount):
     payment = quittance.create_payment(
         {
             "amount": amount,
-            "merchant_wallet": os.environ["WALLET"],
+            # An address of the pool, for this payment alone. WALLET is one address for all payments.
+            "wallet_pool": os.environ.get("WALLET_POOL"),
+            "merchant_wallet": os.environ.get("WALLET"),
             "description": f"Order {order_id}",
             "order_id": order_id,
         },

@@ -1,6 +1,6 @@
 // A small shop: takes an order, creates its payment, and receives the webhook that says it is paid. Run it in the folder above:
 //
-//	go run ./example order 1007 49.90    creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
+//	go run ./example order 1007 49.90    creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET_POOL
 //	go run ./example                     listens on PORT; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
 //
 // Terminate TLS in a server in front of it.
@@ -32,7 +32,9 @@ var paymentID = regexp.MustCompile(`^pay_[0-9a-f]{32}$`)
 func placeOrder(orderID, amount string) error {
 	client := quittance.New(os.Getenv("QUITTANCE_URL"), os.Getenv("QUITTANCE_API_KEY"))
 	payment, err := client.CreatePayment(context.Background(), quittance.Creation{
-		Amount:         amount,
+		Amount: amount,
+		// An address of the pool, for this payment alone. WALLET is one address for all payments.
+		WalletPool:     os.Getenv("WALLET_POOL"),
 		MerchantWallet: os.Getenv("WALLET"),
 		Description:    "Order " + orderID,
 		OrderID:        orderID,
