@@ -62,7 +62,8 @@ export async function receive(env: NodeJS.ProcessEnv): Promise<string> {
  */
 export async function demonstrate(env: NodeJS.ProcessEnv): Promise<string> {
   const stack = await readStackFile(stackDirectory(required(env, 'LOCAL_DIRECTORY')));
-  const network = { wallet: stack.merchant.wallet, confirmingBlocks: confirmingBlocks.local };
+  const receiving = { merchant_wallet: stack.merchant.wallet };
+  const network = { receiving, confirmingBlocks: confirmingBlocks.local };
   const { latenciesMs } = await runDemo(stack, network, (line) => process.stdout.write(`${line}\n`));
   return `${latenciesMs.length} payments are PAID, and their webhooks verified`;
 }

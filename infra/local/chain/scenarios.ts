@@ -2,25 +2,45 @@ import { randomInt } from 'node:crypto';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { StackError } from '../stack/directory.ts';
 
-/** A way of paying, and the outcome that the rules require. Amounts are in millionths of a USDT. */
-export type Scenario = {
-  about: string;
-  /** The outcome, for people. */
+/** The outcome that the rules require. */
+export type Outcome = {
+  /** For people. */
   should: string;
-  /** The transfers of each transaction. @throws StackError if the amount is too small for this scenario. */
-  transactions(units: bigint): bigint[][];
   becomes: PaymentStatus;
-  /** The expected reason of each unmatched transfer. */
-  unmatched: readonly UnmatchedReason[];
+  /** The expected reason of each unmatched transfer; absent if that depends on the moment at which each is confirmed. */
+  unmatched?: readonly UnmatchedReason[];
+};
+
+/** A way of paying, and its outcome on a wallet that payments share. Amounts are in millionths of a USDT. */
+export type Scenario = Outcome & {
+  about: string;
+  /**
+   * The transfers of each transaction.
+   * @param units what the payment asks for; on an address of its own, what is missing. @throws StackError if it is too small.
+   */
+  transactions(units: bigint): bigint[][];
+  /** On an address that the payment has for itself. Absent if it is the same. */
+  alone?: Outcome;
   /** The payment ends before the transfer is sent. */
   afterEnd?: true;
 };
 
 const CENT = 10_000n;
 
+const waitsForTheRest: Outcome = {
+  should: 'The payment still waits, and its page asks for the rest. `npm run chain -- pay` sends the rest.',
+  becomes: 'PENDING',
+  unmatched: [],
+};
+
+const paidOnce: Outcome = {
+  should: 'The payment becomes PAID, with one webhook, and everything that arrives at its address is counted.',
+  becomes: 'PAID',
+};
+
 export const scenarios = {
   pay: {
-    about: 'pays exactly what is asked for',
+    about: 'pays exactly what is asked for, or the rest',
     should: 'The payment becomes PAID, and its webhook is delivered once.',
     transactions: (units) => [[units]],
     becomes: 'PAID',
@@ -33,6 +53,7 @@ export const scenarios = {
     transactions: (units) => [[share(units, 92, 99)]],
     becomes: 'PENDING',
     unmatched: ['underpaid'],
+    alone: waitsForTheRest,
   },
   over: {
     about: 'pays a few percent too much',
@@ -40,6 +61,11 @@ export const scenarios = {
     transactions: (units) => [[share(units, 101, 108)]],
     becomes: 'PENDING',
     unmatched: ['overpaid'],
+    alone: {
+      should: 'The payment becomes PAID, and says that more has arrived. Its webhook is delivered once.',
+      becomes: 'PAID',
+      unmatched: [],
+    },
   },
   late: {
     about: "waits for the payment's end, then pays",
@@ -55,6 +81,7 @@ export const scenarios = {
     transactions: (units) => [[units], [units]],
     becomes: 'PAID',
     unmatched: ['duplicate'],
+    alone: paidOnce,
   },
   three: {
     about: 'pays three times in one transaction',
@@ -62,6 +89,7 @@ export const scenarios = {
     transactions: (units) => [[units, units, units]],
     becomes: 'PAID',
     unmatched: ['duplicate', 'duplicate'],
+    alone: paidOnce,
   },
   'dropped-digits': {
     about: 'pays without the digits behind the cents, as a hurried customer does',
@@ -70,6 +98,7 @@ export const scenarios = {
     transactions: (units) => [[withoutDroppedDigits(units)]],
     becomes: 'PENDING',
     unmatched: ['underpaid'],
+    alone: waitsForTheRest,
   },
 } as const satisfies Record<string, Scenario>;
 

@@ -9,8 +9,10 @@ import { repositoryRoot, stackDirectory, StackError } from '../stack/directory.t
 import { shopAccount, shopDatabase, shopHost, type ShopFile } from '../stack/example-shop.ts';
 import { portPlan } from '../stack/ports.ts';
 import { readStackFile, type StackFile } from '../stack/stack-file.ts';
+import { ensurePool } from '../stack/wallet-pool.ts';
 
 const PATIENCE_MS = 60_000;
+const POOL = 'shop';
 
 await command(async () => {
   new Command('npm run shop')
@@ -23,6 +25,7 @@ await command(async () => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(null));
   });
   const account = await shopAccount(directory, stack);
+  await ensurePool(stack.gateway_url, account.merchant, POOL);
   const url = `http://127.0.0.1:${portPlan(Number(new URL(stack.edge_url).port), 1).shop}`;
   const logFile = join(directory.logs, 'example-shop.log');
   const shop = await startShop(stack, account, url, logFile);
@@ -61,7 +64,7 @@ async function startShop(stack: StackFile, account: ShopFile, url: string, logFi
       QUITTANCE_URL: stack.edge_url,
       QUITTANCE_API_KEY: merchant.api_key,
       QUITTANCE_SIGNING_KEYS: `${merchant.key_id}=${merchant.signing_key}`,
-      WALLET: merchant.wallet,
+      WALLET_POOL: POOL,
       ADMIN_PASSWORD: admin_password,
     },
   });
@@ -81,7 +84,7 @@ function summary(url: string, { admin_password }: ShopFile, logFile: string): st
   return `
 The example shop is open.
   shop          ${url}
-  pay           npm run pay -- <address of the checkout page>, in another terminal; with --amount 49 as a customer who errs
+  pay           npm run pay -- <address of the checkout page>, in another terminal; with --amount 49 as one who sends too little
   orders        ${url}/admin   (any name, password ${admin_password})
   log           ${logFile}
   source        packages/example-shop

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { command, isExpected } from '../stack/command.ts';
-import { runDemo } from '../stack/demo.ts';
-import { createPayment } from '../stack/demo-merchant.ts';
+import { demoAmount, runDemo } from '../stack/demo.ts';
+import { createPayment, type Receiving } from '../stack/demo-merchant.ts';
 import { stackDirectory, StackError, type StackDirectory } from '../stack/directory.ts';
 import { maxReplicas, portBase } from '../stack/ports.ts';
 import { requireEndpoint } from '../receiver/forward.ts';
@@ -13,6 +13,7 @@ import { confirmingBlocks } from '../stack/network.ts';
 import { claimStack, releaseStack } from '../stack/running.ts';
 import { startStack, type Stack } from '../stack/stack.ts';
 import { demoSummary, stackSummary } from '../stack/summary.ts';
+import { ensurePool } from '../stack/wallet-pool.ts';
 
 type Flags = {
   detach?: boolean;
@@ -81,12 +82,13 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
     const options = { directory, portBase: portBase(process.env), replicas, single, environment: process.env };
     const stack = await startStack({ ...options, withTron: network === 'tron', say, stopping });
     try {
-      if (flags.demo) await showDemo(stack, flags);
+      const local = await placeOnLocalChain(stack);
+      if (flags.demo) await showDemo(stack, flags, local);
       if (forward !== undefined) {
         await stack.backends.receiver.forwardTo(forward);
         say(`Webhooks now go to ${forward}.`);
       }
-      sayInConfidence(await summaryWithLink(stack));
+      sayInConfidence(await summaryWithLink(stack, local));
       if (!process.connected) say('Ctrl-C stops it; data is kept. `npm run reset` deletes it.');
       tellParent({ ready: true });
       const reason = await Promise.race([stack.failed, aborted(stopping)]);
@@ -101,11 +103,19 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
   }
 }
 
-async function showDemo({ file }: Stack, flags: Flags): Promise<void> {
+/** The demo merchant's pool, so that each payment has an address of its own. A networks file of one's own may have no local chain. */
+async function placeOnLocalChain({ file }: Stack): Promise<Receiving> {
+  if (process.env['NETWORKS_FILE'] !== undefined) return { merchant_wallet: file.merchant.wallet };
+  const name = 'demo';
+  await ensurePool(file.gateway_url, file.merchant, name);
+  return { wallet_pool: name };
+}
+
+async function showDemo({ file }: Stack, flags: Flags, local: Receiving): Promise<void> {
   const quiet = flags.quietDemo === true;
   const tron = flags.network === 'tron' ? file.tron : undefined;
   const network = {
-    wallet: tron?.wallet ?? file.merchant.wallet,
+    receiving: tron === undefined ? local : { merchant_wallet: tron.wallet },
     confirmingBlocks: tron === undefined ? confirmingBlocks.local : confirmingBlocks.tron,
   };
   say(quiet ? 'Running the demo payment …' : '\nOne payment, all the way:');
@@ -114,14 +124,17 @@ async function showDemo({ file }: Stack, flags: Flags): Promise<void> {
 }
 
 /** An open payment on each network, so that the user can try to pay with one command. */
-async function summaryWithLink({ file }: Stack): Promise<string> {
-  const open = async (wallet: string): Promise<string> => {
-    const amount = (1 + Math.random() * 8).toFixed(6);
-    const payment = { amount, description: 'A payment to try', merchant_wallet: wallet };
+async function summaryWithLink({ file }: Stack, local: Receiving): Promise<string> {
+  const open = async (receiving: Receiving): Promise<string> => {
+    const payment = {
+      amount: demoAmount(receiving, { from: 1, to: 9 }),
+      description: 'A payment to try',
+      ...receiving,
+    };
     return (await createPayment(file.edge_url, file.merchant, payment)).payment_url;
   };
-  const onTron = file.tron === undefined ? null : await open(file.tron.wallet);
-  return stackSummary(file, await open(file.merchant.wallet), onTron);
+  const onTron = file.tron === undefined ? null : await open({ merchant_wallet: file.tron.wallet });
+  return stackSummary(file, local, { local: await open(local), onTron });
 }
 
 /** Ctrl-C and SIGTERM stop the stack in order; a second Ctrl-C ends it immediately. */

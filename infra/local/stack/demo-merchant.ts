@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Wallet } from 'ethers';
 import { unlimited } from '@quittance/contracts/access.ts';
+import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { callAs, type SigningKeys } from './call-as.ts';
 import { callJson } from './call-json.ts';
 import { readJson, writePrivateJson, type StackDirectory } from './directory.ts';
@@ -64,17 +65,23 @@ export async function setWebhook<M extends { api_key: string }>(
   return { ...merchant, webhook_url: webhookUrl, signing_key: key.signing_key, key_id: key.key_id };
 }
 
-/** Creates a payment as the merchant's backend would. While the service answers 503, it retries with the same idempotency key. */
+/** Where the money of a payment goes: to an address of its own from a pool, or to a wallet. */
+export type Receiving = { wallet_pool: string } | { merchant_wallet: string };
+
+/**
+ * Creates a payment as the merchant's backend would, on the merchant's wallet unless the body names another place. While the service
+ * answers 503, it retries with the same idempotency key.
+ */
 export async function createPayment(
   edgeUrl: string,
   merchant: DemoMerchant,
-  body: { amount: string; description: string; merchant_wallet?: string },
-): Promise<{ payment_id: string; payment_url: string }> {
+  body: { amount: string; description: string } & Partial<Receiving>,
+): Promise<Pick<Payment, 'payment_id' | 'payment_url' | 'merchant_wallet'>> {
   const idempotencyKey = randomUUID();
   return callJson(
     `${edgeUrl}/api/v1/payments`,
     'POST',
     { 'X-API-Key': merchant.api_key, 'Idempotency-Key': idempotencyKey },
-    { merchant_wallet: merchant.wallet, ...body },
+    'wallet_pool' in body ? body : { merchant_wallet: merchant.wallet, ...body },
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
-import { createPayment } from './demo-merchant.ts';
+import { createPayment, type Receiving } from './demo-merchant.ts';
 import { payOnChain } from './pay.ts';
 import { StackError } from './directory.ts';
 import type { StackFile } from './stack-file.ts';
@@ -16,8 +16,7 @@ type Say = (line: string) => void;
 
 /** The network on which the demo makes payments. */
 type DemoNetwork = {
-  /** The merchant's wallet, as the network spells addresses. */
-  wallet: string;
+  receiving: Receiving;
   /** How many blocks confirm a transfer, including its own. */
   confirmingBlocks: number;
 };
@@ -60,15 +59,12 @@ type Telling = { say: Say; pollMs: number };
 
 async function onePayment(stack: StackFile, network: DemoNetwork, heads: Heads, telling: Telling) {
   const { say } = telling;
-  const amount = (5 + Math.random() * 90).toFixed(6);
-  const payment = await createPayment(stack.edge_url, stack.merchant, {
-    amount,
-    description: 'Demo: one cup of coffee',
-    merchant_wallet: network.wallet,
-  });
+  const amount = demoAmount(network.receiving, { from: 5, to: 95 });
+  const asked = { amount, description: 'Demo: one cup of coffee', ...network.receiving };
+  const payment = await createPayment(stack.edge_url, stack.merchant, asked);
   say(`created    ${payment.payment_id} over ${amount} USDT`);
   say(`checkout   ${payment.payment_url}`);
-  const transfer = await payOnChain(stack.chain, network.wallet, amount);
+  const transfer = await payOnChain(stack.chain, payment.merchant_wallet, amount);
   say(`paid       transaction ${transfer.transactionHash} in block ${transfer.blockNumber}`);
   await statusReaches(stack, payment.payment_url, 'PAID', telling);
   const event = await webhookOf(stack, payment.payment_id);
@@ -80,7 +76,6 @@ async function onePayment(stack: StackFile, network: DemoNetwork, heads: Heads, 
     payment: {
       ...payment,
       amount,
-      merchant_wallet: network.wallet,
       transaction_id,
       transaction_event_index,
       event_id,
@@ -88,6 +83,10 @@ async function onePayment(stack: StackFile, network: DemoNetwork, heads: Heads, 
     latencyMs: Date.parse(event.received_at) - heads.visibleAt(confirmedBlock),
   };
 }
+
+/** A price in cents; on a wallet that payments share, an amount that no other payment has. */
+export const demoAmount = (receiving: Receiving, { from, to }: { from: number; to: number }): string =>
+  (from + Math.random() * (to - from)).toFixed('wallet_pool' in receiving ? 2 : 6);
 
 async function statusReaches(
   stack: StackFile,

@@ -128,5 +128,6 @@ export function singleEnvironment(
   ]);
   // Removes the settings that each service has its own value of, so that no service uses another's.
   const { PORT, DATABASE_URL, AMQP_URL, SIGNING_KEY, ...shared } = serviceEnvironment(options, 'webhook-dispatcher', 0);
-  return { ...shared, ...Object.fromEntries(own) };
+  const { WALLET_POOL_ENCRYPTION_KEY } = serviceEnvironment(options, 'payments', 0);
+  return { ...shared, WALLET_POOL_ENCRYPTION_KEY, ...Object.fromEntries(own) };
 }

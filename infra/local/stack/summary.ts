@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { DemoResult } from './demo.ts';
+import type { Receiving } from './demo-merchant.ts';
 import { repositoryRoot } from './directory.ts';
 import type { StackFile } from './stack-file.ts';
 
@@ -17,19 +18,23 @@ The payment is finished: ${first.payment_id}
 }
 
 /** What a person can do with the running stack. */
-export function stackSummary(stack: StackFile, openPaymentUrl: string, openOnTron: string | null): string {
+export function stackSummary(
+  stack: StackFile,
+  receiving: Receiving,
+  { local: openPaymentUrl, onTron }: { local: string; onTron: string | null },
+): string {
   const { merchant } = stack;
   // Relative inside the checkout; absolute for data that is kept elsewhere.
   const logs = stack.logs.startsWith('..') ? resolve(repositoryRoot, stack.logs) : stack.logs;
   return `
 Quittance is running.
   checkout      ${openPaymentUrl}
-  pay it        npm run pay -- ${openPaymentUrl} --wait${tronLines(stack, openOnTron)}
-  pay it wrong  npm run chain -- short ${openPaymentUrl}   (--help for more)
+  pay it        npm run pay -- ${openPaymentUrl} --wait${tronLines(stack, onTron)}
+  pay a part    npm run chain -- short ${openPaymentUrl}   (--help for more)
   API           ${stack.edge_url}/api/v1   (X-API-Key: ${merchant.api_key})
   create one    curl -s ${stack.edge_url}/api/v1/payments -H 'X-API-Key: ${merchant.api_key}' \\
                   -H "Idempotency-Key: $(date +%s)" -H 'Content-Type: application/json' \\
-                  -d '{"amount":"4.20","merchant_wallet":"${merchant.wallet}","description":"Tea"}'
+                  -d '${JSON.stringify({ amount: '4.20', ...receiving, description: 'Tea' })}'
   guide         ${stack.edge_url}/docs   (from an empty folder to a paid order in five minutes)
   operator      npm run ops -- merchant list
   console       ${stack.console_url}   (sign in with what npm run ops -- operator add me --role admin prints)
