@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { ensurePool } from '@quittance/local-stack/stack/wallet-pool.ts';
 import { addressOf, createDatabase, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { en } from '../../packages/checkout-page/src/languages/en.ts';
@@ -90,6 +91,7 @@ const orders = (target: Target): Check => ({
 /** The example shop of a new merchant, in this process. */
 async function openShop({ stack, onEnd }: Target): Promise<{ url: string; lines: string[] }> {
   const merchant = await openMerchant(stack);
+  await ensurePool(stack.gateway_url, { api_key: merchant.apiKey }, 'shop');
   const database = `shop_${randomBytes(6).toString('hex')}`;
   await createDatabase(stack.postgres_url, database);
   const lines: string[] = [];
@@ -98,7 +100,7 @@ async function openShop({ stack, onEnd }: Target): Promise<{ url: string; lines:
   const config = {
     ...{ port: 0, host: '127.0.0.1', databaseUrl: '', shopUrl: 'https://shop.example', signingKeys: {} },
     // Limits of one address at the edge are not the topic here.
-    ...{ quittanceUrl: stack.gateway_url, apiKey: merchant.apiKey, wallet: merchant.wallet },
+    ...{ quittanceUrl: stack.gateway_url, apiKey: merchant.apiKey, walletPool: 'shop' },
     ...{ adminPassword: randomBytes(12).toString('hex'), reconcileSeconds: 30, trustedProxies: [] },
   };
   const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey, maxRetries: 0 });

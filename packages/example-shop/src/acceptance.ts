@@ -13,7 +13,10 @@ export type Candidate = UnmatchedTransfer & {
 /** Each of these is a request to Quittance. For further ones the page shows only how many payments they may be for. */
 const MOST_QUESTIONS = 5;
 
-/** It may be another customer's money: a person has to compare it with what the customers say. */
+/**
+ * It may be another customer's money: a person has to compare it with what the customers say. With an address for each payment that is rare:
+ * when the rest of an address was ended early, or on a wallet that payments share.
+ */
 export const isUncertain = ({ reason, candidate_count: count }: UnmatchedTransfer): boolean =>
   reason === 'ambiguous' || count > 1;
 

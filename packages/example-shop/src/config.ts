@@ -12,8 +12,8 @@ export type Config = {
   apiKey: string;
   /** By id. While a key is being replaced, both the old and the new one. */
   signingKeys: SigningKeys;
-  /** Receives the money. Only the shop has its key. */
-  wallet: string;
+  /** The name of the account's wallet pool. Each payment gets an address of it for itself; only the shop has the keys. */
+  walletPool: string;
   adminPassword: string;
   /** Addresses and networks of the proxies in front of the shop. */
   trustedProxies: string[];
@@ -45,7 +45,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     quittanceUrl: url('QUITTANCE_URL'),
     apiKey: text('QUITTANCE_API_KEY'),
     signingKeys: signingKeys(text('QUITTANCE_SIGNING_KEYS')),
-    wallet: text('WALLET'),
+    walletPool: text('WALLET_POOL'),
     adminPassword: text('ADMIN_PASSWORD'),
     trustedProxies: (env['TRUSTED_PROXIES'] ?? '').split(',').flatMap((entry) => entry.trim() || []),
     reconcileSeconds: number('RECONCILE_SECONDS', 30),

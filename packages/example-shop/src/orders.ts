@@ -94,13 +94,13 @@ export type Paid = {
 
 /**
  * Marks an order as paid and ships it: once, however often and by which source it is reported, also twice at the same moment. Nothing is
- * shipped if the payment's amount differs from the price, to which a unique amount adds less than a cent. A note is stored for a person to
- * check.
+ * shipped if the payment's amount differs from the price; a note is stored for a person to check. What has arrived may be more than the
+ * amount, or less where a person accepted it: PAID is the decision.
  */
 export async function settle(tx: Queryable, { order_id, payment_id, amount }: Paid): Promise<void> {
   const { rowCount } = await tx.query(
     `update shop_order set paid_by = $2, paid_at = now()
-      where order_id = $1 and paid_at is null and $3::numeric >= price and $3::numeric < price + 0.01`,
+      where order_id = $1 and paid_at is null and $3::numeric = price`,
     [order_id, payment_id, amount],
   );
   if (rowCount === 1) {

@@ -4,9 +4,6 @@ import { inTransaction } from './database.ts';
 import { findOrder, settle, storePayment, type Order } from './orders.ts';
 import type { Shop } from './shop.ts';
 
-/** After this time the amount of an unpaid cart is free again. */
-const PAYMENT_SECONDS = 900;
-
 export const orderPath = (orderId: string): string => `/orders/${orderId}`;
 
 /**
@@ -25,14 +22,12 @@ export async function paymentUrl(shop: Shop, { order_id }: Order): Promise<strin
   const payment = await shop.quittance.createPayment(
     {
       amount: order.price,
-      // Other customers may be paying the same price to the same wallet at this moment.
-      unique_amount: true,
-      merchant_wallet: shop.config.wallet,
+      // An address for this payment alone: whatever arrives there is this customer's.
+      wallet_pool: shop.config.walletPool,
       // Anyone with the link sees it, so it has no customer's name.
       description: `Order ${order.number}: ${articleOf(order.article)?.name ?? order.article}`,
       order_id,
       return_url: shop.config.shopUrl + orderPath(order_id),
-      expires_in: PAYMENT_SECONDS,
     },
     // However often this is repeated, by us or by an impatient customer, the order has one payment until that has ended.
     { idempotencyKey: `${order_id}.${order.payments.length + 1}` },

@@ -28,7 +28,7 @@ create table if not exists payment (
   payment_id text primary key,
   order_id uuid not null references shop_order,
   payment_url text not null,
-  -- What the customer has to send: a little more than the price, so that amounts of two customers differ.
+  -- What the customer has to send.
   amount text not null,
   -- The last known status. It does not decide whether the order is paid.
   status text not null,

@@ -54,8 +54,14 @@ const headers = { Authorization: `Basic ${Buffer.from(`olga:${adminPassword}`).t
 async function order(): Promise<Order & { payment_id: string }> {
   const made = await shop.order();
   const payment_id = `pay_${made.order_id.replaceAll('-', '')}`;
-  const payment = { payment_id, order_id: made.order_id, status: 'EXPIRED', amount: '12.5037', transaction: null };
-  const rest = { payment_url: 'http://127.0.0.1:1/pay/x', created_at: new Date().toISOString(), reference: 'K7QMX2RD' };
+  const payment = { payment_id, order_id: made.order_id, status: 'EXPIRED', amount: '12.50', transaction: null };
+  const own = { dedicated: true, received_amount: '12.5', merchant_wallet: `0x${'1'.repeat(40)}` };
+  const rest = {
+    ...own,
+    payment_url: 'http://127.0.0.1:1/pay/x',
+    created_at: new Date().toISOString(),
+    reference: 'K7QMX2RD',
+  };
   payments.set(payment_id, { ...payment, ...rest });
   await storePayment(shop.db, { ...payment, ...rest } as unknown as Payment);
   return { ...made, payment_id };
@@ -93,6 +99,20 @@ test.each(['underpaid', 'overpaid', 'late', 'after_cancel', 'duplicate'] as cons
     expect(await shop.shipped()).toContain(bought.order_id);
   },
 );
+
+test('parts that came late are accepted together, whichever is clicked', async () => {
+  const bought = await order();
+  payments.set(bought.payment_id, { ...payments.get(bought.payment_id), received_amount: '11.75' });
+  says.transfers = [
+    { ...arrived('late'), amount: '3.75', transaction_event_index: 4 },
+    { ...arrived('underpaid'), amount: '8' },
+  ];
+  const page = await pageOf(bought);
+  expect(page).toContain('8 USDT arrived: too little');
+  expect(page.match(/<button>Accept [^<]+/g)).toEqual(['<button>Accept 11.75 USDT', '<button>Accept 11.75 USDT']);
+  expect((await accept(bought)).status).toBe(303);
+  expect(says.accepted).toEqual([{ transaction_id, transaction_event_index: 3 }]);
+});
 
 test.each([
   ['ambiguous', 2],

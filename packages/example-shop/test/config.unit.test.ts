@@ -7,7 +7,7 @@ const whole = {
   QUITTANCE_URL: 'https://pay.example',
   QUITTANCE_API_KEY: 'qk_1',
   QUITTANCE_SIGNING_KEYS: 'whk_2=whsec_b, whk_1=whsec_a',
-  WALLET: '0x8ba1f109551bD432803012645Ac136ddd64DBA72',
+  WALLET_POOL: 'shop',
   ADMIN_PASSWORD: 'correct horse',
 };
 
@@ -32,8 +32,14 @@ test('a key is read to its end, also if it ends with =', () => {
 });
 
 test('all missing or wrong settings are named at once', () => {
-  const wrong = { ...whole, WALLET: '', SHOP_URL: 'shop', QUITTANCE_SIGNING_KEYS: 'whsec_a', ADMIN_PASSWORD: 'horse' };
+  const wrong = {
+    ...whole,
+    WALLET_POOL: '',
+    SHOP_URL: 'shop',
+    QUITTANCE_SIGNING_KEYS: 'whsec_a',
+    ADMIN_PASSWORD: 'horse',
+  };
   expect(() => readConfig(wrong)).toThrow(
-    'SHOP_URL is not a URL; WALLET is missing; QUITTANCE_SIGNING_KEYS is not like whk_1=whsec_1,whk_2=whsec_2; ADMIN_PASSWORD is shorter than 12 characters',
+    'SHOP_URL is not a URL; WALLET_POOL is missing; QUITTANCE_SIGNING_KEYS is not like whk_1=whsec_1,whk_2=whsec_2; ADMIN_PASSWORD is shorter than 12 characters',
   );
 });

@@ -38,7 +38,7 @@ export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<Ope
   const db = await openDatabase(addressOf(server, { database }), log);
   const config: Config = {
     ...{ port: 0, host: '127.0.0.1', databaseUrl: '', shopUrl: 'http://shop.example' },
-    ...{ quittanceUrl, apiKey: 'qk_1', wallet: '0x8ba1f109551bD432803012645Ac136ddd64DBA72' },
+    ...{ quittanceUrl, apiKey: 'qk_1', walletPool: 'shop' },
     signingKeys: Object.fromEntries(keys.map(({ id, key }) => [id, key])),
     ...{ adminPassword, reconcileSeconds: 30, trustedProxies: ['loopback'] },
   };
@@ -65,7 +65,7 @@ export const paidEvent = ({ order_id }: Order, change: object = {}) => ({
   event_id: `evt_${randomUUID()}`,
   payment_id: `pay_${randomUUID().replaceAll('-', '')}`,
   status: 'PAID',
-  ...{ expected_amount: '12.5037', requested_amount: '12.50', order_id },
+  ...{ expected_amount: '12.50', received_amount: '12.5', order_id },
   ...{ transaction_id: 'ab'.repeat(32), transaction_event_index: 0, description: 'Tea bowl' },
   ...change,
 });

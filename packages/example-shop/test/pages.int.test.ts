@@ -33,7 +33,7 @@ test.each([
   ['CANCELLED', 'The payment was cancelled', ['Pay again']],
 ] as const)('an order whose payment is %s says so, and offers the possible actions', async (status, title, buttons) => {
   const { order_id } = await shop.order();
-  const payment = { payment_id: `pay_${status}`, order_id, status, amount: '12.5037' };
+  const payment = { payment_id: `pay_${status}`, order_id, status, amount: '12.50' };
   const rest = { payment_url: 'http://127.0.0.1:1/pay/x', created_at: new Date().toISOString() };
   await storePayment(shop.db, { ...payment, ...rest } as Payment);
   const text = await (await get(`/orders/${order_id}`)).text();

@@ -41,13 +41,13 @@ test('an event that arrives before the answer to the creation pays the order, an
   const order = await shop.order();
   const { payment_id } = paidEvent(order);
   expect(await shop.send(paidEvent(order, { payment_id }))).toBe(204);
-  const answer = { payment_id, order_id: order.order_id, status: 'PENDING', amount: '12.5037' };
+  const answer = { payment_id, order_id: order.order_id, status: 'PENDING', amount: '12.50' };
   const rest = { payment_url: 'http://127.0.0.1:1/pay/x', created_at: new Date().toISOString() };
   await storePayment(shop.db, { ...answer, ...rest } as Payment);
   expect(await findOrder(shop.db, order.order_id)).toMatchObject({
     paid_by: payment_id,
     paid_at: expect.any(Date),
-    payments: [{ payment_id, amount: '12.5037' }],
+    payments: [{ payment_id, amount: '12.50' }],
   });
   expect(await (await fetch(`${shop.url}/orders/${order.order_id}`)).text()).toContain('We are packing it');
 });

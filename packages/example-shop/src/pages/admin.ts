@@ -83,22 +83,26 @@ const paymentSection = (order: WholeOrder, { payment, transfers }: ShownPayment)
       <dd>${payment.status}</dd>
       <dt>To send</dt>
       <dd>${payment.amount} USDT</dd>
+      <dt>Address</dt>
+      <dd><code>${payment.merchant_wallet}</code></dd>
       <dt>Id</dt>
       <dd><code>${payment.payment_id}</code></dd>
       ${
         payment.transaction === null
           ? ''
           : html`<dt>Transaction</dt>
-              <dd><code>${payment.transaction.transaction_id}</code></dd>
-              <dt>Received</dt>
-              <dd>
-                ${payment.transaction.amount} USDT${payment.transaction.accepted ? ', accepted by a person' : ''}
-              </dd>`
+              <dd><code>${payment.transaction.transaction_id}</code></dd>`
       }
+      <dt>Received</dt>
+      <dd>${receivedOf(payment)} USDT${payment.transaction?.accepted === true ? ', accepted by a person' : ''}</dd>
     </dl>
     ${payment.warnings.map((warning) => html`<p class="problem">${warnings[warning]}</p>`)}
     ${transfers.map((transfer) => transferSection(order, payment, transfer))}
   </section>`;
+
+/** Everything that is confirmed at the payment's own address; on a wallet that payments share, the transfer that pays. */
+const receivedOf = ({ received_amount: received, transaction }: PaymentDetails): string =>
+  received ?? transaction?.amount ?? '0';
 
 const reasons: Record<UnmatchedTransfer['reason'], string> = {
   underpaid: 'too little',
@@ -134,13 +138,15 @@ function decision(order: WholeOrder, payment: PaymentDetails, transfer: Candidat
     return html`<p>
       Another merchant has a payment that it may be for. Only the operator of Quittance can accept it.
     </p>`;
+  // Whichever transfer to the payment's own address is named, all are accepted together.
+  const all = payment.dedicated && !isUncertain(transfer) ? receivedOf(payment) : transfer.amount;
   return html`${isUncertain(transfer) ? html`<p class="problem">${possibilities(transfer)}</p>` : ''}
     <form method="post" action="/admin/orders/${order.order_id}/accept">
       <input type="hidden" name="payment_id" value="${payment.payment_id}" />
       <input type="hidden" name="transaction_id" value="${transfer.transaction_id}" />
       <input type="hidden" name="transaction_event_index" value="${String(transfer.transaction_event_index)}" />
       ${isUncertain(transfer) ? confirmation(order, transfer) : ''}
-      <button>Accept ${transfer.amount} USDT</button>
+      <button>Accept ${all} USDT</button>
     </form>`;
 }
 
