@@ -34,7 +34,7 @@ const waitsForTheRest: Outcome = {
 };
 
 const paidOnce: Outcome = {
-  should: 'The payment becomes PAID, with one webhook, and everything that arrives at its address is counted.',
+  should: 'The payment becomes PAID, with one webhook, and shows everything that has arrived.',
   becomes: 'PAID',
 };
 
