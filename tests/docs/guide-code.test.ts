@@ -29,7 +29,8 @@ const givens = `
     function inTransaction(run: (query: Query) => Promise<void>): Promise<void>;
     function saveOrder(order: { id: string; price: string }): Promise<void>;
     function markPaid(orderId: string | null, price: string): Promise<void>;
-    function offerAnotherWallet(): Promise<void>;
+    const phrase: string;
+    function addAddresses(): Promise<void>;
     function findOpenOrder(visitor: string, cart: string): Promise<{ payment_url: string } | null>;
     function countRecentOrders(visitor: string): Promise<number>;
   }`;
@@ -51,6 +52,7 @@ const compilerOptions = {
   paths: {
     '@quittance/sdk': [join(sdk, 'src', 'index.ts')],
     express: [join(sdk, 'node_modules', '@types', 'express', 'index.d.ts')],
+    ethers: [join(repositoryRoot, 'infra', 'local', 'node_modules', 'ethers', 'lib.esm', 'index.d.ts')],
   },
 };
 
