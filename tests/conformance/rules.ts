@@ -188,6 +188,7 @@ export const rules = {
   'extensions.creation.replay': 'Options are part of the same body; absent equals the default',
   'extensions.creation.transaction':
     'transaction has the amount of the transfer, the time of its block, and whether it was accepted',
+  'extensions.creation.null': 'null means absent for every optional field',
   'extensions.unique.amount':
     'A unique amount is the price and 0.0001 to 0.0099 that no other payment waits for, with four decimals',
   'extensions.unique.bare': 'While a plain payment of the bare price waits, a unique creation is 409',
@@ -259,6 +260,33 @@ export const rules = {
   'extensions.pools.counts': 'PUT of a pool and DELETE of a rest count with the webhook settings',
   'extensions.rests.release':
     'DELETE /merchant/wallet-rests/{address} ends the rest of an address once; 404 where none rests',
+
+  // Beyond the interface document: an address of its own for each payment
+  'extensions.dedicated.one-of':
+    'A creation has exactly one of merchant_wallet and wallet_pool; a pool is one of the merchant, on its own network',
+  'extensions.dedicated.refused':
+    'dedicated_wallet and wallet_pool are 422 with unique_amount; so is accept_from_percent outside 50 to 100 or on a shared wallet',
+  'extensions.dedicated.pool': 'A payment from a pool has an address of it for itself',
+  'extensions.dedicated.index': 'A payment from a key has its next index, each once, and shows derivation_index',
+  'extensions.dedicated.replay': 'A replay keeps the address',
+  'extensions.dedicated.exhausted': 'Without a free address, a creation from a list is 409 wallet_pool_exhausted',
+  'extensions.dedicated.in-use':
+    'dedicated_wallet is 409 wallet_in_use while a payment on the address waits or rests, and 30 days after one that shared it',
+  'extensions.dedicated.closed':
+    'Other creations on such an address are 409 wallet_dedicated while its payment waits or rests',
+  'extensions.dedicated.parts':
+    'All transfers to such an address count together: CHECKING when seen ones suffice, PAID when confirmed ones do',
+  'extensions.dedicated.enough': 'accept_from_percent says which part of the amount is enough',
+  'extensions.dedicated.overpaid': 'More than the amount is never refused; what comes after PAID is overpaid',
+  'extensions.dedicated.accept':
+    'Accepting one transfer to such an address accepts all of them; the least part holds for their sum',
+  'extensions.dedicated.transfers':
+    'Details list the transfers to such an address and their sum; on a shared wallet the list is empty and the sum null',
+  'extensions.dedicated.event': 'The PAID event has received_amount and transfers, and is sent once',
+  'extensions.dedicated.page': 'The page shows what arrived and asks for the rest',
+  'extensions.dedicated.found': 'GET /merchant/transfers: each transfer that has paid in part pays_payment',
+  'extensions.dedicated.export': 'The export has dedicated, derivation_index, received_amount and accept_from_percent',
+  'extensions.dedicated.report': 'The report counts everything that arrived as paid_amount',
 
   // Beyond the interface document: errors and accounts
   'extensions.errors.code':

@@ -42,6 +42,13 @@ export class LocalChain {
     await this.#call('eth_sendRawTransaction', [raw]);
   }
 
+  /** Replaces the newest block, with the transaction that it has, by an empty one. @returns what sends the transaction again. */
+  async dropLastTransaction(hash: string): Promise<() => Promise<void>> {
+    const raw = await this.#call<string>('eth_getRawTransactionByHash', [hash]);
+    await this.dropLastBlock();
+    return async () => void (await this.#call('eth_sendRawTransaction', [raw]));
+  }
+
   #call<T>(method: string, params: unknown[]): Promise<T> {
     return rpc<T>(this.#rpcUrl, method, params);
   }

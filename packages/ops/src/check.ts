@@ -1,4 +1,5 @@
 import {
+  CHECKED_AT_ONCE,
   ReportCheck,
   CheckPayingTransfers,
   ListToldTransfers,
@@ -112,9 +113,11 @@ async function checkPayments({ api, since, report }: Asking): Promise<void> {
   let after: string | undefined;
   do {
     const page = await api.call(CheckPayments, { query: { since, after } });
-    report.looked('payments', page.payments.length);
+    // A payment is listed once for each of the transfers that pay it.
+    const states = new Map(page.payments.map(({ payment_id, state }) => [payment_id, state]));
+    report.looked('payments', states.size);
     report.found(page.violations);
-    const payments = page.payments.map(({ payment_id, state }) => ({ payment_id, state }));
+    const payments = [...states].map(([payment_id, state]) => ({ payment_id, state }));
     const events = await api.call(CheckEvents, { query: { read_at: page.read_at }, body: { payments } });
     report.looked('events', events.events);
     report.found(events.violations);
@@ -124,7 +127,10 @@ async function checkPayments({ api, since, report }: Asking): Promise<void> {
       const { network, transaction_id, transaction_event_index } = transfer;
       return [{ network, transaction_id, transaction_event_index }];
     });
-    report.found((await api.call(CheckPayingTransfers, { body: { transfers } })).violations);
+    for (let start = 0; start < transfers.length; start += CHECKED_AT_ONCE) {
+      const body = { transfers: transfers.slice(start, start + CHECKED_AT_ONCE) };
+      report.found((await api.call(CheckPayingTransfers, { body })).violations);
+    }
     after = page.next ?? undefined;
   } while (after !== undefined);
 }

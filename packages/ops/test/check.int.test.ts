@@ -87,3 +87,25 @@ test('ops check --report always looks at the same span', async () => {
   expect(await runOps(words, services.env)).toMatchObject({ code: 2, stderr: expect.stringContaining('--since') });
   expect(services.calls).toEqual([]);
 });
+
+test('ops check asks about every transfer of payments that several transfers pay, and about each payment once', async () => {
+  const payments = Array.from({ length: 600 }, (_, position) => ({
+    payment_id: `pay_${String(Math.floor(position / 2)).padStart(32, '0')}`,
+    state: 'told',
+    transfer: {
+      ...{ network: 'local', transaction_id: 'a'.repeat(64), transaction_event_index: position, accepted: false },
+    },
+  }));
+  const page = { read_at: '2026-01-31T12:00:00.000Z', payments, violations: [], next: null };
+  await using services = await startServices({ ...system([]), 'GET /check/payments': ok(page) });
+  const { code, stdout, stderr } = await runOps(['check', '--json'], services.env);
+  expect(stderr).toBe('');
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { looked_at: { payments: 300 } }]);
+  const bodies = (path: string) => services.calls.filter((call) => call.path === path).map(({ body }) => body);
+  const events = bodies('/check/events') as { payments: object[] }[];
+  expect(events.map((body) => body.payments.length)).toEqual([300]);
+  const transfers = bodies('/check/transfers') as { transfers: { transaction_event_index: number }[] }[];
+  expect(transfers.map((body) => body.transfers.length)).toEqual([500, 100]);
+  const indexes = transfers.flatMap((body) => body.transfers.map(({ transaction_event_index: index }) => index));
+  expect(indexes).toEqual(payments.map((_, position) => position));
+});

@@ -39,7 +39,7 @@ export async function startServices(answers: Record<string, Answer>) {
       // What each is for is the services' own business.
       access: 'viewer',
       handle: async (request) => {
-        const body = method === 'POST' ? await readJson(request, 4096, (value) => value) : null;
+        const body = method === 'POST' ? await readJson(request, 512 * 1024, (value) => value) : null;
         calls.push(toCall(request, body));
         return answer({ nth: (nth += 1), params: request.params, query: request.query, body });
       },

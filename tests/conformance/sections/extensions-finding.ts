@@ -23,7 +23,12 @@ export function extensionsFindingSection(contract: Contract): void {
       const second = await merchant.created({ amount: '3', merchant_wallet: otherWallet, order_id: 'tea/1' });
       cancelled = (await merchant.call('POST', `/api/v1/payments/${second.payment_id}/cancel`)).json<Payment>();
       waiting = await merchant.created({ amount: '4', description: '=1+1, "quoted"; =2', metadata: { cart: '7' } });
-      const { unmatched_transfers: _, warnings: _none, ...payment } = await detailsOf(merchant, first);
+      const {
+        unmatched_transfers: _,
+        warnings: _none,
+        transfers: _parts,
+        ...payment
+      } = await detailsOf(merchant, first);
       paid = payment;
     }, 120_000);
 

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import { HDNodeWallet } from 'ethers/wallet';
 import type { WalletPool } from '@quittance/contracts/http/payments/pools.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { Contract } from '../conformance.test.ts';
@@ -8,19 +7,8 @@ import { fewAtATime, type HttpAnswer } from '../../support/http.ts';
 import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { expectAdmitted, repeated } from '../support/counted.ts';
 import { fieldsOf } from '../support/refusals.ts';
+import { cancel, newAccount, newWallets, POOLS, readPool, release } from '../support/pools.ts';
 import { rule } from '../support/rule.ts';
-
-const POOLS = '/api/v1/merchant/wallet-pools';
-
-/** A new account of a wallet, by a library that is not ours. */
-function newAccount(level = `m/44'/60'/0'`) {
-  const account = HDNodeWallet.createRandom('', level);
-  const external = account.deriveChild(0);
-  const addresses = [0, 1, 2].map((index) => external.deriveChild(index).address);
-  return { xpub: account.neuter().extendedKey, xprv: account.extendedKey, addresses };
-}
-
-const wallets = (count: number) => Array.from({ length: count }, newWallet);
 
 /** Wallet pools and the rests of addresses, beyond the interface document. */
 export function extensionsPoolsSection(contract: Contract): void {
@@ -35,8 +23,6 @@ export function extensionsPoolsSection(contract: Contract): void {
     const open = () => openMerchant(contract.stack, { webhook: false });
     const put = (merchant: Merchant, body: object, name = 'shop') =>
       merchant.call('PUT', `${POOLS}/${name}`, { body: { network, ...body } });
-    const read = async (merchant: Merchant, name = 'shop') =>
-      (await merchant.call('GET', `${POOLS}/${name}`)).json<WalletPool>();
     const poolOf = (answer: HttpAnswer) => {
       expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
       return answer.json<WalletPool>();
@@ -44,7 +30,7 @@ export function extensionsPoolsSection(contract: Contract): void {
 
     rule('extensions.pools.list', 'a list is made, extended, replaced, and the same when it is repeated', async () => {
       const merchant = await open();
-      const [one, two, three] = wallets(3) as [string, string, string];
+      const [one, two, three] = newWallets(3) as [string, string, string];
       const made = poolOf(await put(merchant, { addresses: [one, one.toLowerCase(), two] }));
       expect(made).toMatchObject({ kind: 'list', rest_seconds: 86_400, size: 2, free: 2, next_index: null });
       expect(made.first_addresses).toEqual([one, two]);
@@ -63,7 +49,7 @@ export function extensionsPoolsSection(contract: Contract): void {
         const own = newWallet();
         const pool = poolOf(await put(merchant, { addresses: [other.wallet, own] }));
         expect(pool).toMatchObject({ size: 1, first_addresses: [own], refused: [other.wallet] });
-        expect(await read(merchant)).toMatchObject({ size: 1, refused: [] });
+        expect(await readPool(merchant)).toMatchObject({ size: 1, refused: [] });
         expect((await other.create({ merchant_wallet: own })).status).toBe(201);
       },
     );
@@ -77,7 +63,7 @@ export function extensionsPoolsSection(contract: Contract): void {
         const answer = await put(merchant, { xpub, expect_first_address: addresses[0] });
         const shown = { kind: 'xpub', size: null, free: null, next_index: 0, first_addresses: addresses };
         expect(poolOf(answer)).toMatchObject(shown);
-        expect(await read(merchant)).toMatchObject(shown);
+        expect(await readPool(merchant)).toMatchObject(shown);
         expect(answer.text).not.toContain(xpub.slice(0, 8));
       },
     );
@@ -116,13 +102,13 @@ export function extensionsPoolsSection(contract: Contract): void {
 
     rule('extensions.pools.invalid', 'an invalid pool is 422 with every wrong field, and makes none', async () => {
       const merchant = await open();
-      const valid = { addresses: wallets(1) };
+      const valid = { addresses: newWallets(1) };
       const cases: [object, string, string[]][] = [
         [{}, 'shop', ['addresses']],
         [{ ...valid, network: 'nowhere' }, 'shop', ['network']],
         [{ addresses: [] }, 'shop', ['addresses']],
-        [{ addresses: wallets(501) }, 'shop', ['addresses']],
-        [{ addresses: [...wallets(1), '0x12', `0x${'0'.repeat(40)}`] }, 'shop', ['addresses[1]', 'addresses[2]']],
+        [{ addresses: newWallets(501) }, 'shop', ['addresses']],
+        [{ addresses: [...newWallets(1), '0x12', `0x${'0'.repeat(40)}`] }, 'shop', ['addresses[1]', 'addresses[2]']],
         [{ ...valid, rest_seconds: 3599 }, 'shop', ['rest_seconds']],
         [{ ...valid, rest_seconds: 604_801, append: 'yes', note: 1 }, 'shop', ['append', 'note', 'rest_seconds']],
         [valid, 'Shop', ['name']],
@@ -137,10 +123,10 @@ export function extensionsPoolsSection(contract: Contract): void {
       'a merchant has 20 pools at most, in the order of their names',
       async () => {
         const merchant = await open();
-        poolOf(await put(merchant, { addresses: wallets(1) }, 'b'));
-        poolOf(await put(merchant, { addresses: wallets(1) }, 'a'));
+        poolOf(await put(merchant, { addresses: newWallets(1) }, 'b'));
+        poolOf(await put(merchant, { addresses: newWallets(1) }, 'a'));
         const listed = (await merchant.call('GET', POOLS)).json<{ pools: WalletPool[] }>();
-        expect(listed.pools).toEqual([await read(merchant, 'a'), await read(merchant, 'b')]);
+        expect(listed.pools).toEqual([await readPool(merchant, 'a'), await readPool(merchant, 'b')]);
         const answer = await merchant.call('GET', `${POOLS}/c`);
         expect([answer.status, answer.json<{ code: string }>().code]).toEqual([404, 'not_found']);
         const stranger = await open();
@@ -152,8 +138,8 @@ export function extensionsPoolsSection(contract: Contract): void {
            from payments.wallet_pool, generate_series(1, 18) n where merchant_id = $1 and name = 'a'`,
           [merchant.merchantId],
         );
-        expect(fieldsOf(await put(merchant, { addresses: wallets(1) }, 'c'))).toEqual(['name']);
-        poolOf(await put(merchant, { addresses: wallets(2) }, 'b'));
+        expect(fieldsOf(await put(merchant, { addresses: newWallets(1) }, 'c'))).toEqual(['name']);
+        poolOf(await put(merchant, { addresses: newWallets(2) }, 'b'));
       },
     );
 
@@ -169,11 +155,11 @@ export function extensionsPoolsSection(contract: Contract): void {
 
     rule('extensions.pools.counts', 'PUT of a pool and DELETE of a rest share the ten a minute', async () => {
       const merchant = await open();
-      const body = { addresses: wallets(1) };
+      const body = { addresses: newWallets(1) };
       const answers = await repeated(14, () => put(merchant, body));
       expectAdmitted(answers, 200, 10);
       const others = [
-        () => merchant.call('DELETE', `/api/v1/merchant/wallet-rests/${newWallet()}`),
+        () => release(merchant, newWallet()),
         () => merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${merchant.host}/hooks` } }),
       ];
       const statuses = (await fewAtATime(others)).map(({ status }) => status);
@@ -182,18 +168,16 @@ export function extensionsPoolsSection(contract: Contract): void {
 
     rule('extensions.rests.release', 'the rest of an address is ended once, by its merchant alone', async () => {
       const merchant = await openMerchant(contract.stack);
-      const payment = await merchant.created();
-      await merchant.call('POST', `/api/v1/payments/${payment.payment_id}/cancel`);
-      const release = (by: Merchant, address: string) => by.call('DELETE', `/api/v1/merchant/wallet-rests/${address}`);
+      const payment = await merchant.created({ dedicated_wallet: true });
       expect((await release(merchant, merchant.wallet)).status).toBe(404);
-      await inDatabase(contract.stack, 'update payments.payment set rest_seconds = 3600 where payment_id = $1', [
-        payment.payment_id,
-      ]);
+      await cancel(merchant, payment);
+      expect((await merchant.create()).status).toBe(409);
       expect((await release(await open(), merchant.wallet)).status).toBe(404);
       const ended = await release(merchant, merchant.wallet.toLowerCase());
       expect([ended.status, ended.json()]).toEqual([200, { address: merchant.wallet, networks: [network] }]);
       expect((await release(merchant, merchant.wallet)).status).toBe(404);
       expect((await release(merchant, '0x12')).status).toBe(404);
+      expect((await merchant.create()).status).toBe(201);
     });
   });
 }

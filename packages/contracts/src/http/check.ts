@@ -34,13 +34,14 @@ export type CheckedPayment = {
    * payment that is not PAID.
    */
   state: 'open' | 'paid' | 'told';
-  /** The transfer that pays it, and whether a person accepted it. Null if unpaid. */
+  /** A transfer that pays it, and whether a person accepted it. Null if unpaid. */
   transfer: (TransferKey & { accepted: boolean }) | null;
 };
 
 /**
  * Checks the payments created from `since` on, in pages, in the order of their ids; `after` is the end of the previous
- * page. `next` is null at the end. `read_at` is when the check began, so that others can tell what changed later.
+ * page. `next` is null at the end. `read_at` is when the check began, so that others can tell what changed later. A
+ * payment that several transfers pay together is listed with each of them.
  */
 export const CheckPayments = defineCall(
   'payments',
