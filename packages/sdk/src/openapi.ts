@@ -983,7 +983,7 @@ export interface components {
         Payment: {
             /** @description The part of `amount` that is enough, in percent, if you sent one below 100; otherwise null. */
             accept_from_percent: number | null;
-            /** @description The amount to send: the amount you sent, or the unique amount that replaces it. On a wallet that payments share, it must be sent exactly. */
+            /** @description The amount to send: the one that you sent, or the unique amount that replaces it. */
             amount: components["schemas"]["Amount"];
             /** @description When you cancelled it, or null. It stays if the payment is paid later. */
             cancelled_at: components["schemas"]["Timestamp"] | null;
@@ -1210,7 +1210,7 @@ export interface components {
             block_timestamp: components["schemas"]["Timestamp"];
             /** @description Whether it has the confirmations that the network requires. */
             confirmed: boolean;
-            /** @description Whether it is one of the transfers that pay the payment, or will be when they suffice. False if it came too late or after the payment was `PAID`. */
+            /** @description Whether it pays the payment together with others, or will. False if it came too late, or after `PAID`. */
             counts: boolean;
             transaction_event_index: components["schemas"]["TransactionEventIndex"];
             transaction_id: components["schemas"]["TransactionId"];

@@ -51,6 +51,24 @@ export const sdk = (shared: Shared): void =>
       const unique = await client.createPayment({ ...order, amount: '9.90', unique_amount: true });
       expect(unique).toMatchObject({ requested_amount: '9.90', amount: expect.stringMatching(/^9\.90[0-9]{2}$/) });
 
+      const list = { network: file.chain.network, addresses: [newWallet()], rest_seconds: 3600 };
+      expect(await client.putWalletPool('shop', list)).toMatchObject({ kind: 'list', size: 1, free: 1 });
+      const alone = await client.createPayment({
+        amount: '7',
+        wallet_pool: 'shop',
+        description: 'Tea',
+        order_id: 'own',
+      });
+      expect(alone).toMatchObject({ dedicated: true, merchant_wallet: list.addresses[0], received_amount: '0' });
+      expect(await codeOf(client.createPayment({ amount: '7', wallet_pool: 'shop', description: 'Tea' }))).toBe(
+        'wallet_pool_exhausted',
+      );
+      await client.cancelPayment(alone.payment_id);
+      expect(await client.endWalletRest(alone.merchant_wallet)).toMatchObject({ networks: [file.chain.network] });
+      expect(await codeOf(client.endWalletRest(alone.merchant_wallet))).toBe('not_found');
+      expect(await client.getWalletPool('shop')).toMatchObject({ free: 1 });
+      expect(await client.listWalletPools()).toMatchObject([{ name: 'shop' }]);
+
       const cancelled = await client.cancelPayment(unique.payment_id);
       expect(await client.cancelPayment(unique.payment_id)).toEqual(cancelled);
 
@@ -76,19 +94,21 @@ export const sdk = (shared: Shared): void =>
       );
       expect(verified.map(({ status }) => status).sort()).toEqual(['PAID', 'TEST']);
 
-      const short = await client.createPayment({ ...order, amount: '20' });
-      const { transactionHash } = await payOnChain(file.chain, merchant_wallet, '19.5');
+      const short = await client.createPayment({ ...order, amount: '30' });
+      const { transactionHash } = await payOnChain(file.chain, merchant_wallet, '29.5');
       const found = await eventually(async () => {
         const transfers = await client.findTransfers(transactionHash);
         expect(transfers.explanation_code).toBe('unmatched');
         return transfers.transfers[0]!;
       }, patience);
       const accepted = await eventually(async () => client.acceptTransfer(short.payment_id, found), patience);
-      expect(accepted).toMatchObject({ status: 'PAID', transaction: { amount: '19.5', accepted: true } });
+      expect(accepted).toMatchObject({ status: 'PAID', transaction: { amount: '29.5', accepted: true } });
 
-      const ids = [payment, unique, short].map(({ payment_id: id }) => id);
+      const ids = [payment, unique, alone, short].map(({ payment_id: id }) => id);
       const newestFirst = ids.toReversed();
-      expect((await client.listPayments({ order_id: host })).map((one) => one.payment_id)).toEqual(newestFirst);
+      expect((await client.listPayments({ order_id: host })).map((one) => one.payment_id)).toEqual(
+        newestFirst.filter((id) => id !== alone.payment_id),
+      );
       expect((await client.pagePayments({ limit: 2 })).payments.map((one) => one.payment_id)).toEqual(
         newestFirst.slice(0, 2),
       );
@@ -96,10 +116,10 @@ export const sdk = (shared: Shared): void =>
       const range = { created_from: payment.created_at, created_to: new Date(Date.now() + 60_000).toISOString() };
       expect(await idsOf(client.exportPayments(range))).toEqual(ids);
       const csv = await new Response(await client.exportPaymentsCsv(range)).text();
-      expect(csv.trim().split('\r\n')).toHaveLength(4);
+      expect(csv.trim().split('\r\n')).toHaveLength(5);
       const today = payment.created_at.slice(0, 10);
       const report = await client.readReport({ from: today, to: accepted.paid_at!.slice(0, 10) });
-      expect(report.totals).toMatchObject({ created: 3, paid: 2, paid_amount: '32', cancelled: 1 });
+      expect(report.totals).toMatchObject({ created: 4, paid: 2, paid_amount: '42', cancelled: 2 });
 
       const rotated = await client.rotateSigningKey();
       expect(rotated.key_id).not.toBe(key_id);

@@ -40,7 +40,7 @@ export const CANDIDATES_MAX = 20;
 export const paymentWarnings = ['wallet_blacklisted', 'network_unreadable'] as const;
 export type PaymentWarning = (typeof paymentWarnings)[number];
 
-/** What a transfer carried, or several together, without trailing zeros. */
+/** Without trailing zeros. */
 const SENT_AMOUNT_PATTERN = '^(0|[1-9]\\d*)(\\.\\d+)?$';
 
 export const transaction = {
@@ -143,9 +143,7 @@ const ownFields = {
   },
   status: { $ref: '#/components/schemas/PaymentStatus' },
   amount: {
-    description:
-      'The amount to send: the amount you sent, or the unique amount that replaces it. On a wallet that payments ' +
-      'share, it must be sent exactly.',
+    description: 'The amount to send: the one that you sent, or the unique amount that replaces it.',
     $ref: '#/components/schemas/Amount',
   },
   currency: { description: 'Always USDT.', const: 'USDT' },
@@ -208,11 +206,6 @@ const laterFields = {
   },
 } as const;
 
-const transferIdFields = {
-  transaction_id: { $ref: '#/components/schemas/TransactionId' },
-  transaction_event_index: { $ref: '#/components/schemas/TransactionEventIndex' },
-} as const;
-
 /** A dedicated payment and its events list at most this many transfers. */
 export const PARTS_MAX = 100;
 
@@ -221,14 +214,14 @@ export const receivedTransfer = {
   type: 'object',
   required: ['transaction_id', 'transaction_event_index', 'amount', 'block_timestamp', 'confirmed', 'counts'],
   properties: {
-    ...transferIdFields,
+    transaction_id: { $ref: '#/components/schemas/TransactionId' },
+    transaction_event_index: { $ref: '#/components/schemas/TransactionEventIndex' },
     amount: { description: 'The amount transferred, in USDT.', type: 'string', pattern: SENT_AMOUNT_PATTERN },
     block_timestamp: { description: 'The time of its block.', $ref: '#/components/schemas/Timestamp' },
     confirmed: { description: 'Whether it has the confirmations that the network requires.', type: 'boolean' },
     counts: {
       description:
-        'Whether it is one of the transfers that pay the payment, or will be when they suffice. False if it came ' +
-        'too late or after the payment was `PAID`.',
+        'Whether it pays the payment together with others, or will. False if it came too late, or after `PAID`.',
       type: 'boolean',
     },
   },

@@ -14,6 +14,25 @@ import { lostFromSql } from '../wallets/wallet.sql.ts';
 /** Counting payments reads at most this many index entries in one query, or all those of a single merchant. */
 const COUNTED_AT_ONCE = 500_000;
 
+/** The rules of payments that have their address for themselves. */
+const ownAddressRules = (inScope: (alias: string) => string): Record<string, string> => ({
+  'I2 an address of its own has one unfinished payment': `
+    select format('%s %s has %s', network, recipient, string_agg(payment_id, ', ')) as what
+      from payment where status in ('PENDING', 'CHECKING') and (network, recipient) in (
+        select network, recipient from payment p where status in ('PENDING', 'CHECKING') and rest_seconds is not null and ${inScope('p')})
+     group by network, recipient having count(*) > 1`,
+  'I1 an address of its own is paid when enough has arrived': `
+    select format('%s is %s, and %s of %s has arrived in time', p.payment_id, p.status, part.units, p.amount_units) as what
+      from payment p cross join lateral (
+        select coalesce(sum(t.amount_units * ('1e' || 6 - t.decimals)::numeric), 0) as units
+          from transfer t
+         where (t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and (t.counted or t.reason is null or t.reason = 'underpaid')))
+           and t.phase = 'confirmed' and t.version > 0
+           and t.observed_at < now() - interval '${CHECK_GRACE_SECONDS} seconds') part
+     where ${inScope('p')} and p.rest_seconds is not null and p.status <> 'PAID'
+       and part.units >= p.amount_units * coalesce(p.accept_from_percent, 100) * 0.01`,
+});
+
 /**
  * Rules that payments must never break, in SQL; each query returns the violations as text. Each is one statement, so that it sees a moment
  * between transactions.
@@ -34,21 +53,7 @@ export const paymentRules = (inScope: (alias: string) => string): Record<string,
       from payment where status in ('PENDING', 'CHECKING') and (network, recipient, amount_units) in (
         select network, recipient, amount_units from payment p where status in ('PENDING', 'CHECKING') and ${inScope('p')})
      group by network, recipient, amount_units having count(*) > 1`,
-  'I2 an address of its own has one unfinished payment': `
-    select format('%s %s has %s', network, recipient, string_agg(payment_id, ', ')) as what
-      from payment where status in ('PENDING', 'CHECKING') and (network, recipient) in (
-        select network, recipient from payment p where status in ('PENDING', 'CHECKING') and rest_seconds is not null and ${inScope('p')})
-     group by network, recipient having count(*) > 1`,
-  'I1 an address of its own is paid when enough has arrived': `
-    select format('%s is %s, and %s of %s has arrived in time', p.payment_id, p.status, part.units, p.amount_units) as what
-      from payment p cross join lateral (
-        select coalesce(sum(t.amount_units * ('1e' || 6 - t.decimals)::numeric), 0) as units
-          from transfer t
-         where (t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and (t.counted or t.reason is null or t.reason = 'underpaid')))
-           and t.phase = 'confirmed' and t.version > 0
-           and t.observed_at < now() - interval '${CHECK_GRACE_SECONDS} seconds') part
-     where ${inScope('p')} and p.rest_seconds is not null and p.status <> 'PAID'
-       and part.units >= p.amount_units * coalesce(p.accept_from_percent, 100) * 0.01`,
+  ...ownAddressRules(inScope),
   'I3 nobody creates uncounted': `
     select format('%s of %s, which has no gate', payment_id, merchant_id) as what
       from payment p where ${inScope('p')} and not exists (select from gate where merchant_id = p.merchant_id)`,

@@ -1,5 +1,5 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { isUnfinishedSql, paymentColumns, paymentColumnTypes, type PaymentRow } from './payment.sql.ts';
+import { paymentColumns, paymentColumnTypes, type PaymentRow } from './payment.sql.ts';
 
 /** What a creation needs from the database. */
 export type Question = {
