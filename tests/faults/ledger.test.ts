@@ -2,6 +2,7 @@ import { noOptions } from '@quittance/contracts/api/creation.ts';
 import { describe, expect, test } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
 import { disagreements, type Arrived } from './system/ledger.ts';
+import { wrongParts, wrongPartsTold } from './system/parts.ts';
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const transactionId = 'a'.repeat(64);
@@ -108,5 +109,63 @@ describe('the ledger of the random runs', () => {
     ],
   ])('tells of %s', (_, payments, arrived, told) => {
     expect(disagreements(payments, arrived).join('\n')).toMatch(told);
+  });
+});
+
+describe('the ledger of the random runs, for payments with an address of their own', () => {
+  const part = (position: number, amount: number, seconds: number): Arrived => ({
+    ...{ key: `${transactionId}-${position}`, wallet, units: BigInt(amount * 1_000_000), sentFor: 'pay_1' },
+    ...seenAt(new Date(Date.parse('2026-11-25T12:00:00Z') + seconds * 1_000).toISOString()),
+  });
+  const [first, second] = [part(1, 6, 10), part(0, 4.5, 20)];
+  const lateOne = part(0, 4.5, 61);
+  const own = (received: string, differences: Partial<Payment> = {}): Payment =>
+    payment({
+      ...{ dedicated: true, received_amount: received, transaction: { ...transaction, amount: '4.5' } },
+      ...differences,
+    });
+  const accepted = { ...transaction, amount: '4.5', accepted: true };
+
+  test.each([
+    ['parts that add up', own('10.5'), [first, second]],
+    ['more than the amount', own('16.5'), [first, second, part(2, 6, 30)]],
+    ['a part that is not enough', own('6', unpaid), [first]],
+    ['the rest after the end', own('10.5', unpaid), [first, lateOne]],
+    ['the rest after the end, accepted', own('10.5', { transaction: accepted }), [first, lateOne]],
+    ['a little less, where that is enough', own('10.5', { amount: '11.50', accept_from_percent: 90 }), [first, second]],
+    ['a part in a block from before the payment, which was read late', own('4.5', unpaid), [part(1, 6, -40), second]],
+  ])('agrees with %s', (_, one, arrived) => {
+    expect(wrongParts([one], arrived)).toEqual([]);
+  });
+
+  test.each([
+    ['enough in time that paid nothing', own('10.5', unpaid), [first, second], /10.5 of 10.50 came in time/],
+    ['too little', own('10.4'), [part(1, 5.9, 10), second], /10.4 of 10.50 could count/],
+    ['too little, accepted', own('9.4', { transaction: accepted }), [part(1, 4.9, 10), second], /9.4 of 10.50/],
+    ['a sum that differs', own('10'), [first, second], /it has received 10, and 10.5 arrived/],
+    ['PAID by the transfer that came too late', own('10.5'), [first, lateOne], /10.5 of 10.50 could count|in time/],
+    ['a part at another address', own('6'), [first, { ...second, wallet: 'elsewhere' }], /did not go to its address/],
+    ['an unsettled payment', own('6', { ...unpaid, status: 'CHECKING' }), [first], /still CHECKING/],
+  ])('tells of %s', (_, one, arrived, told) => {
+    expect(wrongParts([one], arrived).join('\n')).toMatch(told);
+  });
+
+  const partOf = (position: number, amount: string) => ({
+    ...{ transaction_id: transactionId, transaction_event_index: position, amount },
+  });
+  const both = [partOf(1, '6'), partOf(0, '4.5')];
+  const event = { transaction_id: transactionId, received_amount: '10.5', transfers: both };
+
+  test('an event has the parts that have paid', () => {
+    expect(wrongPartsTold([{ payment: own('10.5'), event }], [first, second])).toEqual([]);
+  });
+
+  test.each([
+    ['a wrong sum', { ...event, received_amount: '10' }, /10 was received, in parts of 10.5/],
+    ['a part that did not arrive', { ...event, transfers: [...both, partOf(7, '1')] }, /-7 with 1/],
+    ['a part twice', { ...event, transfers: [...both, partOf(1, '6')] }, /counts for pay_1/],
+    ['parts that are not enough', { ...event, received_amount: '6', transfers: [partOf(1, '6')] }, /only 6 of 10.50/],
+  ])('an event must not have %s', (_, wrong, told) => {
+    expect(wrongPartsTold([{ payment: own('10.5'), event: wrong }], [first, second]).join('\n')).toMatch(told);
   });
 });

@@ -86,6 +86,44 @@ export function customerOf(chance: Chance): Customer {
   };
 }
 
+/** What customers send to an address of their own, in percent of the amount, and how often that is. */
+const partings: [weight: number, percents: bigint[]][] = [
+  [30, [100n]],
+  [25, [60n, 40n]],
+  [15, [30n, 30n, 40n]],
+  [10, [50n, 42n]],
+  [8, [70n]],
+  [8, [80n, 45n]],
+  [8, [100n, 100n]],
+  [6, []],
+];
+
+/** The course of an order with an address of its own: its customer pays in parts, the last one maybe too late, and the shop may accept that. */
+export function partsCustomerOf(chance: Chance): Customer {
+  const percents = chance.weighted(partings);
+  const pausesMs = percents.map(() => chance.between(0, 5_000));
+  const isTogether = chance.happens(0.15);
+  // When the last part comes, counted from the end; null for as soon as it can.
+  const lastMs = chance.happens(0.25) ? chance.between(-1_500, LATE_MS[1]) : null;
+  const [isCancelled, isAccepted] = [chance.happens(0.15), chance.happens(0.5)];
+  const after = chance.between(1_000, 5_000);
+  return async ({ amount, expiresAt, send, cancel, accept }) => {
+    const amounts = percents.map((share) => percent(amount, share));
+    const sendings = isTogether && amounts.length > 0 ? [amounts] : amounts.map((one) => [one]);
+    let last: string | null = null;
+    for (const [position, sending] of sendings.entries()) {
+      await delay(pausesMs[position]);
+      const isLast = position === sendings.length - 1;
+      if (isLast && isCancelled) await cancel();
+      if (isLast && lastMs !== null) await delay(Math.max(0, expiresAt - Date.now() + lastMs));
+      last = (await send(...sending)) ?? last;
+    }
+    if (last === null || !isAccepted) return;
+    await delay(after);
+    await accept(last);
+  };
+}
+
 function percent(amount: string, hundredths: bigint): string {
   return formatUnits((parseAmount(amount)! * hundredths) / 100n, AMOUNT_DECIMALS);
 }

@@ -14,6 +14,7 @@ import { uncounted } from '../restore/judge.ts';
 import { deadLetters } from '../rolling/judge.ts';
 import { arrivedOn, disagreements, type Arrived } from './ledger.ts';
 import type { Poison } from './message-faults.ts';
+import { type PaidEvent, wrongParts, wrongPartsTold } from './parts.ts';
 import type { Shops } from './shops.ts';
 import type { World } from './world.ts';
 
@@ -29,24 +30,39 @@ export async function judge(
   say: (line: string) => void,
   poison?: Poison,
 ): Promise<string[]> {
-  const wallets = shops.all.map(({ wallet }) => wallet);
+  const own = shops.orders.flatMap(({ payment }) => payment?.merchant_wallet ?? []);
+  const wallets = [...new Set([...shops.all.map(({ wallet }) => wallet), ...own])];
   // Nothing is sent any more, and no block is replaced.
   const arrived = await arrivedOn(world.chain, wallets, sendersOf(shops));
   const unsettled = await settle(world, shops, arrived);
   say('  everything has settled');
   const payments = (await Promise.all(shops.all.map((shop) => allPayments(shop)))).flat();
+  const { shared = [], alone = [] } = Object.groupBy(payments, ({ dedicated }) => (dedicated ? 'alone' : 'shared'));
+  say(`  ${inParts(alone)}`);
   return [
     ...shops.wrong,
     ...unsettled,
     ...lostOrders(shops, payments),
-    ...disagreements(payments, arrived),
+    ...disagreements(shared, arrived),
+    ...wrongParts(alone, arrived),
     ...(await unbalanced(world, wallets, arrived)),
     ...(await rowViolations(world, shops)),
     ...(await wrongCounts(world)),
-    ...(await wrongEvents(world, payments)),
+    ...(await wrongEvents(world, payments, arrived)),
     ...(await deadLetters(world.stack, poison)),
     ...(await checkedByOps(world)),
   ];
+}
+
+/** So that a run without them does not look like a good one. */
+function inParts(payments: readonly Payment[]): string {
+  const paid = payments.filter(({ status }) => status === 'PAID');
+  const bySeveral = paid.filter(({ transaction, received_amount: received }) => transaction?.amount !== received);
+  const accepted = paid.filter(({ transaction }) => transaction?.accepted);
+  return (
+    `of ${payments.length} payments with an address of their own, ${paid.length} are PAID: ` +
+    `${bySeveral.length} have several transfers, ${accepted.length} were accepted`
+  );
 }
 
 /** The payment for which each transaction was sent, by transaction id. */
@@ -175,13 +191,20 @@ async function wrongCounts({ stack }: World): Promise<string[]> {
   return settled.then(() => [], now);
 }
 
-type Received = { body: { event_id: string; payment_id: string | null; status: string }; raw_body: string } & {
+type Received = {
+  body: PaidEvent & { event_id: string; payment_id: string | null; status: string };
+  raw_body: string;
+} & {
   verified: boolean;
   problem: string | null;
 };
 
 /** I7: one PAID event for each paid payment, always with the same bytes, and none for others. */
-async function wrongEvents({ stack }: World, payments: readonly Payment[]): Promise<string[]> {
+async function wrongEvents(
+  { stack }: World,
+  payments: readonly Payment[],
+  arrived: readonly Arrived[],
+): Promise<string[]> {
   const { events } = (await (await fetch(stack.file.receiver.events_url)).json()) as { events: Received[] };
   const ours = new Map(payments.map((payment) => [payment.payment_id, payment]));
   const paid = events.filter(({ body }) => body.status === 'PAID' && ours.has(body.payment_id ?? ''));
@@ -198,7 +221,8 @@ async function wrongEvents({ stack }: World, payments: readonly Payment[]): Prom
   }
   for (const { payment_id: id, status } of payments)
     if (status === 'PAID' && !byPayment.has(id)) broken.push(`${id} is PAID and its shop was never notified`);
-  return broken;
+  const told = [...byPayment].map(([id, [event]]) => ({ payment: ours.get(id)!, event: event!.body }));
+  return [...broken, ...wrongPartsTold(told, arrived)];
 }
 
 async function checkedByOps({ directory }: World): Promise<string[]> {

@@ -66,12 +66,12 @@ export async function arrivedOn(
 /**
  * A transfer that is not seen live counts as up to this much later than its block says: the longest time between two polls of the watcher.
  */
-const LEEWAY_MS = 16_000;
+export const LEEWAY_MS = 16_000;
 /** A transfer within this time after a payment's creation may be a late one for the payment before. */
 const HASTE_MS = 5_000;
 
 /**
- * Compares payments with the chain by the rules only. The sender of each transfer is known here, so that no payment may be paid with
+ * Compares payments on shared wallets with the chain by the rules only. The sender of each transfer is known here, so that no payment may be paid with
  * another customer's money. The rules leave one exception: a customer pays an ended payment so late that the next one of its amount has
  * waited for five seconds.
  * @returns a line for each payment that differs from the chain.
@@ -149,7 +149,7 @@ function isCertain(payment: Payment, slot: readonly Payment[], one: Arrived): bo
   return isExact(payment, one) && isIn(one.at) && isIn(one.minedAt) && isPlain;
 }
 
-function windowOf(payment: Payment): { from: number; to: number } {
+export function windowOf(payment: Payment): { from: number; to: number } {
   const to = payment.cancelled_at === null ? Date.parse(payment.expires_at) : wholeSecond(payment.cancelled_at);
   return { from: wholeSecond(payment.created_at), to };
 }

@@ -5,7 +5,8 @@ import type { Payment, PaymentDetails } from '@quittance/contracts/api/payment.t
 import { transferOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 import { Shop, type Answer } from '../../support/shop.ts';
-import { customerOf, type Customer } from './customers.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import { customerOf, type Customer, partsCustomerOf } from './customers.ts';
 import { looksOf } from './looks.ts';
 import type { World } from './world.ts';
 
@@ -47,7 +48,7 @@ const passing = new Set([429, 502, 503, 504]);
 
 /** Shops that do everything a shop may do, and their customers. Each repeats unanswered requests, as the docs require. */
 export async function startShops(world: World, count: number, chance: Chance): Promise<Shops> {
-  const all = await Promise.all(Array.from({ length: count }, () => Shop.open(world.stack)));
+  const all = await Promise.all(Array.from({ length: count }, () => openShop(world)));
   const orders: Order[] = [];
   const wrong: string[] = [];
   const counts = new Map<string, number>();
@@ -75,7 +76,8 @@ export async function startShops(world: World, count: number, chance: Chance): P
   async function carryOut(order: Order): Promise<void> {
     const { shop, body, idempotencyKey, customer } = order;
     const headers = { 'Idempotency-Key': idempotencyKey };
-    const created = await ask<Payment>('creation', [201, ...(isShared(body) ? [409] : [])], () =>
+    const what = body['wallet_pool'] === undefined ? 'creation' : 'creation from a pool';
+    const created = await ask<Payment>(what, [201, ...(isShared(body) ? [409] : [])], () =>
       shop.call('POST', '/payments', body, headers),
     );
     // Another payment holds the amount.
@@ -83,11 +85,11 @@ export async function startShops(world: World, count: number, chance: Chance): P
     order.answeredAt = Date.now();
     order.text = created.text;
     order.payment = created.body;
-    const { payment_id: id, amount } = created.body;
+    const { payment_id: id, amount, merchant_wallet: wallet } = created.body;
     const send = async (...amounts: string[]): Promise<string | null> => {
       const units = amounts.map((text) => parseAmount(text)!);
       // The transaction may be in a block that is replaced, and lost.
-      const sent = await transferOnChain(world.stack.file.chain, shop.wallet, units).catch(() => null);
+      const sent = await transferOnChain(world.stack.file.chain, wallet, units).catch(() => null);
       tally(sent === null ? 'a transfer that did not stay' : 'a transfer');
       if (sent !== null) order.sent.push(sent.transactionHash.slice(2));
       return sent?.transactionHash ?? null;
@@ -122,9 +124,11 @@ export async function startShops(world: World, count: number, chance: Chance): P
       await pause(ORDER_EVERY_MS);
       if (working.size >= MOST_WAITING) continue;
       serial += 1;
+      const isAlone = world.hasOwnAddresses && own.happens(0.25);
       const order: Order = {
-        ...{ shop, idempotencyKey: randomUUID(), customer: customerOf(own), text: null, payment: null, sent: [] },
-        ...{ body: bodyOf(own, serial, shop.wallet), askedAt: Date.now(), answeredAt: null },
+        ...{ shop, idempotencyKey: randomUUID(), text: null, payment: null, sent: [] },
+        ...{ customer: isAlone ? partsCustomerOf(own) : customerOf(own), askedAt: Date.now(), answeredAt: null },
+        body: isAlone ? poolBodyOf(own) : bodyOf(own, serial, shop.wallet),
       };
       orders.push(order);
       for (const work of [carryOut(order), look(own)]) {
@@ -146,6 +150,25 @@ export async function startShops(world: World, count: number, chance: Chance): P
     lines: () => [...counts].sort().map(([what, count]) => `  ${String(count).padStart(8)}  ${what}`),
   };
 }
+
+/** More than a shop's orders in any run: an address is not given twice, because it rests. */
+const POOL_SIZE = 300;
+
+async function openShop({ stack, hasOwnAddresses }: World): Promise<Shop> {
+  const shop = await Shop.open(stack);
+  if (!hasOwnAddresses) return shop;
+  const pool = { network: stack.file.chain.network, addresses: Array.from({ length: POOL_SIZE }, newWallet) };
+  const { status, text } = await shop.call('PUT', '/merchant/wallet-pools/shop', pool);
+  if (status !== 200) throw new Error(`the pool was answered ${status} ${text}`);
+  return shop;
+}
+
+/** An order with an address of its own, often of the same amount as others at the same time. */
+const poolBodyOf = (chance: Chance): Order['body'] => ({
+  ...{ amount: chance.pick(['20.00', '31.50']), wallet_pool: 'shop', description: 'One cup of coffee' },
+  ...(chance.happens(0.5) && { accept_from_percent: chance.pick([50, 90, 99]) }),
+  expires_in: chance.between(8, 60),
+});
 
 /** The amount of many orders of a shop, one after the other as soon as it is free. */
 const SHARED_AMOUNT = '77.70';

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
@@ -21,6 +21,8 @@ export type World = {
   rabbitmq: RabbitmqCluster;
   /** An earlier version with which the services start; null if everything has the current one. */
   earlier: Checkout | null;
+  /** Whether every version here knows payments with an address of their own. */
+  hasOwnAddresses: boolean;
 };
 
 type Options = {
@@ -80,8 +82,13 @@ export async function openWorld(
     },
   });
   onEnd(() => stack.close());
-  return { stack, directory: made!, chain, endpoints, postgres, rabbitmq, earlier };
+  const hasOwnAddresses = earlier === null || (await knowsOwnAddresses(earlier));
+  return { stack, directory: made!, chain, endpoints, postgres, rabbitmq, earlier, hasOwnAddresses };
 }
+
+/** An earlier version that does not know them takes what comes to their addresses for money on a shared wallet. */
+const knowsOwnAddresses = async ({ path }: Checkout): Promise<boolean> =>
+  (await readFile(join(path, 'docs', 'openapi.yaml'), 'utf8')).includes('dedicated_wallet');
 
 async function networkOf(chain: MinedChain, endpoints: readonly BadEndpoint[]) {
   const described = await chain.describe();
