@@ -200,17 +200,23 @@ export type HolderSearch = { network: string; recipient: string; createdBefore: 
 /** A payment that has, or had, an address for itself. */
 export type FoundHolder = Ownership & Pick<PaymentRow, 'network' | 'recipient' | 'created_at'>;
 
-/** @returns for each search the newest two: the rest of the one before may have been ended early. */
+/** Of more payments than this on one address, within one rest, the oldest are not candidates for what arrives. */
+const HOLDERS_MAX = 20;
+
+/** @returns for each search the newest two, and those before whose rest was ended early. */
 export async function findHolders(db: Queryable, searches: readonly HolderSearch[]): Promise<FoundHolder[]> {
   const { rows } = await db.query<FoundHolder>({
     name: 'find-holders',
     text: `
       select distinct found.payment_id, found.network, found.recipient, found.created_at, ${lostFromSql('found')} as lost_from
         from unnest($1::text[], $2::text[], $3::timestamptz[]) as asked (network, recipient, created_before), lateral (
-         select payment_id, merchant_id, network, recipient, created_at from payment
-          where network = asked.network and recipient = asked.recipient and created_at < asked.created_before
-            and rest_seconds is not null
-          order by network desc, recipient desc, created_at desc limit 2) as found`,
+         select payment_id, merchant_id, network, recipient, created_at from (
+           select *, row_number() over (order by created_at desc) as place from (
+             select payment_id, merchant_id, network, recipient, created_at, released_at from payment
+              where network = asked.network and recipient = asked.recipient and created_at < asked.created_before
+                and rest_seconds is not null
+              order by network desc, recipient desc, created_at desc limit ${HOLDERS_MAX}) newest) placed
+          where place <= 2 or released_at is not null) as found`,
     values: [
       searches.map(({ network }) => network),
       searches.map(({ recipient }) => recipient),

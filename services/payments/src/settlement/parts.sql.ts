@@ -89,7 +89,7 @@ export async function assignPayer(tx: Transaction, paymentId: string, id: Transf
 
 /** Records that a payment's confirmed transfers pay it: those that came in its time, or all to its address. */
 export async function countParts(tx: Transaction, paymentId: string, which: 'in time' | 'all'): Promise<void> {
-  const inTime = which === 'in time' ? `and (reason is null or reason = 'underpaid')` : '';
+  const inTime = which === 'in time' ? `and (reason is null or reason = 'underpaid') and version > 0` : '';
   await tx.query(
     `update transfer set counted = true, reason = null, notified = true
       where related_payment_id = $1 and phase = 'confirmed' ${inTime}`,
@@ -134,6 +134,20 @@ export async function recordPaidParts(tx: Transaction, paymentId: string, payer:
       amount: formatUnits(BigInt(units), decimals),
     })),
   };
+}
+
+/**
+ * @returns whether the transfers that have paid a payment carry something else than they did. Not when an incident already says that one of
+ * them is gone: then each of the others is in order.
+ */
+export async function haveAmountsChanged(tx: Transaction, paymentId: string): Promise<boolean> {
+  const { rows } = await tx.query<{ changed: boolean }>(
+    `select p.paid_units <> sum(${millionths('t')}) and not exists (select from incident where payment_id = $1) as changed
+       from payment p join transfer t on t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and t.counted)
+      where p.payment_id = $1 group by p.paid_units`,
+    [paymentId],
+  );
+  return rows[0]?.changed ?? false;
 }
 
 /** @returns what a dedicated payment's confirmed transfers add up to with this one, in base units of the token. */

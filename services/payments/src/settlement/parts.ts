@@ -9,10 +9,15 @@ import type { TransferRow } from './transfer.sql.ts';
 /** Whether a payment has its address for itself, so that all transfers to it count together. */
 export const isDedicated = ({ rest_seconds: rest }: Pick<PaymentRow, 'rest_seconds'>): boolean => rest !== null;
 
-/** The time in which money on its address is a dedicated payment's: until the rest after its end is over. */
+/**
+ * The time in which money on its address is a dedicated payment's: until the rest after its end is over. A payment that is paid during the
+ * rest rests again. One that is accepted later gets nothing more: others may have had the address since.
+ */
 function tenureOf(payment: PaymentRow): { start: number; end: number } {
   const { start, end } = windowOf(payment);
-  return { start, end: (payment.paid_at?.getTime() ?? end) + (payment.rest_seconds ?? 0) * 1000 };
+  const rest = (payment.rest_seconds ?? 0) * 1000;
+  const paidAt = payment.paid_at?.getTime() ?? end;
+  return { start, end: (paidAt < end + rest ? paidAt : end) + rest };
 }
 
 /** Whether a transfer came while this dedicated payment had the address. Money may still come in a rest that was ended early. */
@@ -23,16 +28,22 @@ export const isInTenure = (payment: PaymentRow, transfer: TransferRow): boolean 
  * Decides what a transfer to an address is that a payment has for itself. Whether it pays is decided with all others: see statusOf().
  * @param holders the dedicated payments in whose time it came, newest first; at least one.
  * @param rivals payments that share the address now, because a rest was ended early, and that would get the transfer.
+ * @returns null when it belongs to one of the rivals, because all are for one order.
  */
 export function decidePart(
   transfer: TransferRow,
   holders: readonly PaymentRow[],
   rivals: readonly PaymentRow[],
-): Decision {
+): Decision | null {
   const possible = [...rivals, ...holders];
   const [holder] = holders;
   if (holder === undefined) throw new Error('no payment has this address for itself');
-  if (possible.length > 1 && !areOneOrder(possible)) return { assignment: mayBeFor(possible, 'ambiguous'), move: null };
+  if (possible.length > 1 && !areOneOrder(possible)) {
+    const unpaid = possible.filter(({ status }) => status !== 'PAID');
+    return { assignment: mayBeFor(unpaid.length > 0 ? unpaid : possible, 'ambiguous'), move: null };
+  }
+  // The address was shared after the rest of all holders, so a rival is the newest.
+  if (rivals.length > 0) return null;
   const related = (reason: Parameters<typeof mayBeFor>[1]): Decision => ({
     assignment: mayBeFor([holder], reason),
     move: null,

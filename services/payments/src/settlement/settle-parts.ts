@@ -2,13 +2,14 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { PaymentRow } from '../payment/payment.sql.ts';
 import { isUnfinished } from '../payment/state.ts';
 import { isAcceptedUnchanged } from '../acceptance/acceptance.sql.ts';
-import { claimIn, type Decision } from './decision.ts';
+import { claimIn, type Decision, paysInFull } from './decision.ts';
 import { decidePart, isDedicated, statusOf } from './parts.ts';
 import {
   addUpParts,
   assignPayer,
   countParts,
   explainParts,
+  haveAmountsChanged,
   type PaidParts,
   type Reached,
   recordPaidParts,
@@ -28,10 +29,15 @@ export function isPart(transfer: TransferRow, payments: LockedPayments): boolean
 const paymentOf = ({ payment_id: pays, related_payment_id: related }: TransferRow, payments: LockedPayments) =>
   payments.find(pays ?? related ?? '');
 
+/** A payment that was CHECKING, and the transfer that no longer pays it. */
+export type Freed = { payment: PaymentRow; transfer: TransferRow };
+
 type SettledParts = {
   decided: Decided[];
-  /** Transfers that are no longer on such an address: a reorganisation has moved them. */
-  gone: TransferRow[];
+  /** Transfers that payments on shared addresses may get: a reorganisation has moved them, or such a payment is for the same order. */
+  others: TransferRow[];
+  /** Payments on shared addresses whose transfer a reorganisation has moved to one of these. */
+  freed: Freed[];
   /** The payments that are PAID now. */
   paid: PaymentRow[];
 };
@@ -45,6 +51,8 @@ export async function settleParts(
   const affected = new Map<string, PaymentRow>();
   const decided: Decided[] = [];
   const gone: TransferRow[] = [];
+  const others: TransferRow[] = [];
+  const freed: Freed[] = [];
   for (const transfer of transfers) {
     const before = paymentOf(transfer, payments);
     if (before?.status === 'PAID' && (transfer.counted || transfer.payment_id !== null)) {
@@ -54,17 +62,27 @@ export async function settleParts(
     const holders = payments.holdersOf(transfer);
     for (const payment of [...holders, ...(before === null ? [] : [before])])
       if (isDedicated(payment)) affected.set(payment.payment_id, payment);
-    if (holders.length > 0)
-      decided.push({ transfer, decision: decidePart(transfer, holders, rivalsOf(transfer, payments)) });
-    else if (transfer.phase === 'retracted') decided.push({ transfer, decision: nothing });
-    else gone.push(transfer);
+    const decision =
+      holders.length > 0 ? decidePart(transfer, holders, rivalsOf(transfer, payments)) : decideWithoutHolder(transfer);
+    if (decision !== null) {
+      decided.push({ transfer, decision });
+      if (before !== null && !isDedicated(before) && transfer.payment_id !== null)
+        freed.push({ payment: before, transfer });
+    } else if (before !== null && isDedicated(before)) gone.push(transfer);
+    else others.push(transfer);
   }
   const open = [...affected.values()].filter(({ status }) => status !== 'PAID');
   const released = await releaseParts(context.tx, open.map(idOf));
   await writeDecisions(context, [...decided, ...gone.map((transfer) => ({ transfer, decision: nothing }))]);
+  await moveAll(
+    context,
+    freed.map(({ payment, transfer }) => ({ transfer, move: { payment, to: 'PENDING' } })),
+  );
+  for (const { payment } of freed) payments.replace({ ...payment, status: 'PENDING' });
   const { told, paid } = await moveByParts(context, open, released);
   for (const payment of paid) payments.replace(payment);
-  return { decided: [...decided, ...told], gone: gone.map((one) => ({ ...one, ...nothing.assignment })), paid };
+  const left = gone.map((one) => ({ ...one, ...nothing.assignment }));
+  return { decided: [...decided, ...told], others: [...others, ...left], freed, paid };
 }
 
 const idOf = ({ payment_id: id }: PaymentRow): string => id;
@@ -73,6 +91,9 @@ const nothing: Decision = {
   assignment: { payment_id: null, related_payment_id: null, candidates: null, reason: null },
   move: null,
 };
+
+/** @returns null for a transfer that has left such an address. */
+const decideWithoutHolder = ({ phase }: TransferRow): Decision | null => (phase === 'retracted' ? nothing : null);
 
 /** The payments that share the address because a rest was ended early, and that a transfer could pay. */
 function rivalsOf(transfer: TransferRow, payments: LockedPayments): PaymentRow[] {
@@ -123,6 +144,8 @@ const underpaid = ({ payment_id: id }: PaymentRow): Decision => ({
 
 async function payByParts(context: WritingContext, payment: PaymentRow, payer: TransferRow): Promise<PaymentRow> {
   const { tx } = context;
+  // What does not count is decided again: it was sent twice, or is too much.
+  if (!isUnfinished(payment.status)) await explainParts(tx, payment.payment_id, null);
   await assignPayer(tx, payment.payment_id, payer);
   await countParts(tx, payment.payment_id, 'in time');
   const parts = await recordPaidParts(tx, payment.payment_id, payer);
@@ -139,14 +162,20 @@ export async function countAllParts(
   payer: TransferRow,
 ): Promise<PaidParts> {
   await releaseParts(tx, [id]);
+  // As in payByParts().
+  await explainParts(tx, id, null);
   await countParts(tx, id, 'all');
   return recordPaidParts(tx, id, payer);
 }
 
 /** A transfer that has paid a payment was observed again: it must still be there, because the merchant was notified of that. */
 async function requirePart(context: WritingContext, paid: PaymentRow, transfer: TransferRow): Promise<void> {
-  const stands =
-    (await isAcceptedUnchanged(context.tx, transfer)) ??
-    (transfer.phase !== 'retracted' && transfer.recipient === paid.recipient);
+  const stands = (await isAcceptedUnchanged(context.tx, transfer)) ?? (await doesPartStand(context, paid, transfer));
   if (!stands) await reportMissingTransfer(context, paid, transfer);
+}
+
+async function doesPartStand({ tx }: WritingContext, paid: PaymentRow, transfer: TransferRow): Promise<boolean> {
+  if (!isDedicated(paid)) return paysInFull(transfer, paid);
+  const isThere = transfer.phase !== 'retracted' && transfer.recipient === paid.recipient;
+  return isThere && !(await haveAmountsChanged(tx, paid.payment_id));
 }

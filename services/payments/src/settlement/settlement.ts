@@ -18,7 +18,7 @@ import {
 import { claimIn, decide, isClaimedBy, paysInFull, tokenUnitsOf, withoutCandidate } from './decision.ts';
 import { isDedicated } from './parts.ts';
 import { CLOCK_REACH_MS, isInsideWindow } from './payment-window.ts';
-import { countAllParts, isPart, settleParts } from './settle-parts.ts';
+import { countAllParts, type Freed, isPart, settleParts } from './settle-parts.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
 import { type Decided, raiseUnmatched } from './unmatched-notices.ts';
 import {
@@ -131,9 +131,6 @@ async function settleWaiting(context: SettlementContext, transfers: readonly Tra
   return settle({ ...context, added: new Map() }, transfers, payments);
 }
 
-/** A payment that was CHECKING, and the transfer that no longer pays it. */
-type Freed = { payment: PaymentRow; transfer: TransferRow };
-
 /** Decides transfers to addresses that one payment has for itself, then the others. */
 async function settle(
   context: WritingContext,
@@ -145,10 +142,11 @@ async function settle(
     transfers.filter((one) => !isPart(one, payments)),
   ];
   if (parts.length === 0) return settleShared(context, shared, payments);
-  const { decided, gone, paid } = await settleParts(context, parts, payments);
-  const others = await settleShared(context, [...shared, ...gone], payments);
+  const { decided, others, freed, paid } = await settleParts(context, parts, payments);
+  const written = await settleShared(context, [...shared, ...others], payments);
+  written.push(...(await reassignAll(context, freed, payments)));
   await settleOpen(context, paid);
-  return [...decided, ...others];
+  return [...decided, ...written];
 }
 
 /** Decides transfers one after the other, then writes everything in a few statements. Rare cases are written one by one. */
@@ -199,9 +197,18 @@ async function settleShared(
   }
   const written = [...decided.values()];
   await write(context, written, freed);
-  for (const one of freed) {
+  written.push(...(await reassignAll(context, freed, payments)));
+  return written;
+}
+
+async function reassignAll(
+  context: SettlementContext,
+  freed: readonly Freed[],
+  payments: LockedPayments,
+): Promise<Decided[]> {
+  const written: Decided[] = [];
+  for (const one of freed)
     if (payments.find(one.payment.payment_id)?.status === 'PENDING') written.push(...(await reassign(context, one)));
-  }
   return written;
 }
 

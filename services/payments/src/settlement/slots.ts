@@ -62,8 +62,11 @@ export async function lockPaymentsOf(
     const search = slotSearchOf(transfer);
     return ((search && foundIn.get(slotKey(search))) ?? []).filter((payment) => concerns(transfer, payment));
   };
+  // A transfer that brings no money has no holders, even if others to the same wallet have.
   const holdersFor = (transfer: TransferRow): Ownership[] =>
-    holders.filter((payment) => walletKey(payment) === walletKey(transfer) && concerns(transfer, payment));
+    holderSearchOf(transfer) === null
+      ? []
+      : holders.filter((payment) => walletKey(payment) === walletKey(transfer) && concerns(transfer, payment));
   const currentOf = ({ payment_id: paymentId }: Ownership): PaymentRow[] => {
     const payment = current.get(paymentId);
     return payment === undefined ? [] : [payment];
