@@ -6,7 +6,7 @@ language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_gen
 begin
   return (
     select max(ends) + after_end from (
-      (select p.expires_at as ends from payment p
+      (select greatest(p.expires_at, now()) as ends from payment p
         where p.network = on_network and p.recipient = address and p.status in ('PENDING', 'CHECKING') and p.rest_seconds is null
         order by p.network, p.recipient, p.amount_units limit 1)
       union all

@@ -44,7 +44,7 @@ export async function beginHistory(
   const network = networkOf(randomBytes(6).toString('hex'));
   const merchants: Record<Merchant, string> = { one: newId('mer'), two: newId('mer') };
   const others: OtherServices = { quota: new Map(), endpoints: new Map(), down: new Set(), chain: new Map() };
-  const settings = { ttlSeconds, walletBinding, publicBaseUrl };
+  const settings = { ttlSeconds, walletBinding, publicBaseUrl, pools: new Map() };
   const replica = startReplica(pool, {
     ...{ outbox, settings, networks: [network] },
     owners: ownersIn(others),
@@ -77,7 +77,7 @@ export async function beginHistory(
 
     async create(name: string, { amount = AMOUNT, orderId = name, merchant = 'one' }: Order = {}): Promise<void> {
       const call = { merchant: merchants[merchant], key: newKey(), amount, wallet, network: network.id, orderId };
-      const { status, text } = await replica.create({ ...call, description: name });
+      const { status, text } = await replica.create({ ...call, description: name, own: null, percent: null });
       if (status !== 201) throw new Error(`creation answered ${status}: ${text}`);
       payments.set(name, { ...(JSON.parse(text) as Payment), merchant });
       watchedFor = merchants[merchant];

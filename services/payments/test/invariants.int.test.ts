@@ -83,6 +83,26 @@ describe('the invariants', () => {
     ],
     ['I1 status', `update transfer set payment_id = null`],
     ['I1 status', `update transfer set payment_id = 'pay_1' where transaction_id = 'cd'`],
+    [
+      'I1 a transfer counts',
+      `update transfer set related_payment_id = 'pay_1', counted = true where transaction_id = 'cd'`,
+    ],
+    [
+      'I1 an address of its own is PAID',
+      `update payment set rest_seconds = 3600, paid_units = 1499999 where payment_id = 'pay_2'`,
+    ],
+    ['I1 what has paid', `update payment set rest_seconds = 3600, paid_units = 1500001 where payment_id = 'pay_2'`],
+    [
+      'I2 an address of its own',
+      `drop index payment_dedicated_open;
+       update payment set rest_seconds = 3600, status = 'PENDING', paid_at = null, amount_units = amount_units + right(payment_id, 1)::integer`,
+    ],
+    [
+      'I18 a part',
+      `update payment set rest_seconds = 3600, paid_units = 3000000 where payment_id = 'pay_2';
+       update transfer set related_payment_id = 'pay_2', counted = true, first_seen_at = now() - interval '1 hour'
+        where transaction_id = 'cd'`,
+    ],
     ['I2', `drop index payment_slot; update payment set status = 'PENDING', paid_at = null`],
     ['I3 counters', `update gate set used_lifetime = 3`],
     ['I3 counters', `update gate set used_today = 1`],

@@ -21,7 +21,7 @@ export type Observations = {
 
 /**
  * Looks for violations of the invariants, which hold at any moment without a running transaction, whatever was killed, repeated, reordered
- * or raced. I1 one transfer, one payment · I2 one unfinished payment a slot · I3 counters are the payments, counted · I4 saved replies are
+ * or raced. I1 one transfer, one payment, and enough of them · I2 one unfinished payment a slot · I3 counters are the payments, counted · I4 saved replies are
  * whole · I5 every 201 has its payment · I6 a key has one payment · I7 PAID, and once said so · I10 PAID stays, a payment closes once.
  * @param db on the search path of the payments schema.
  * @returns a line for each violation; none when all is well.
@@ -40,10 +40,34 @@ export async function findViolations(db: Queryable, witness: Observations = {}):
 
 const inScope = (alias: string): string => `($1::text[] is null or ${alias}.merchant_id = any($1))`;
 
+/** The transfers that have paid a payment `p` together, or alone. */
+const paying = `t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and t.counted)`;
+const isAccepted = `exists (select from transfer_acceptance a where a.payment_id = p.payment_id)`;
+
 /** Each selects the violations as text. */
 const rules: Record<string, string> = {
   ...paymentRules(inScope),
   ...counterRules(inScope),
+  'I1 a transfer counts for one payment, which is PAID': `
+    select format('%s counts for %s, and pays %s', t.transaction_id, t.related_payment_id, t.payment_id) as what
+      from transfer t left join payment p on p.payment_id = t.related_payment_id
+     where ${inScope('t')} and t.counted and t.observed_at > now() - interval '90 days'
+       and (t.payment_id is not null or t.candidates is not null or p.rest_seconds is null or p.status <> 'PAID')`,
+  'I1 an address of its own is PAID by what is enough, or by acceptance': `
+    select format('%s is PAID with %s of %s', p.payment_id, p.paid_units, p.amount_units) as what
+      from payment p
+     where ${inScope('p')} and p.rest_seconds is not null and p.status = 'PAID' and not ${isAccepted}
+       and coalesce(p.paid_units, 0) < p.amount_units * coalesce(p.accept_from_percent, 100) * 0.01`,
+  'I1 what has paid an address of its own is there, or there is an incident': `
+    select format('%s is PAID with %s, and %s are there', p.payment_id, p.paid_units, sum(t.amount_units)) as what
+      from payment p left join transfer t on (${paying}) and t.phase <> 'retracted' and t.recipient = p.recipient
+     where ${inScope('p')} and p.rest_seconds is not null and p.status = 'PAID'
+       and not exists (select from incident i where i.payment_id = p.payment_id)
+     group by p.payment_id having p.paid_units is distinct from sum(t.amount_units * ('1e' || 6 - t.decimals)::numeric)`,
+  'I18 a part that was known before the payment does not count': `
+    select format('%s of %s counts %s, known since %s', p.payment_id, p.created_at, t.transaction_id, t.first_seen_at) as what
+      from payment p join transfer t on ${paying}
+     where ${inScope('p')} and p.rest_seconds is not null and p.status = 'PAID' and t.first_seen_at < p.created_at and not ${isAccepted}`,
   'I1 a transfer pays a payment that is here, or was long ago': `
     select format('%s pays %s, which is not there', transaction_id, payment_id) as what
       from transfer t where ${inScope('t')} and observed_at > now() - interval '90 days'

@@ -12,7 +12,7 @@ import {
   untilDetails,
   untilRecorded,
 } from './acceptance-fixtures.ts';
-import { create, newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';
+import { create, newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
 let payments: PaymentsUnderTest;
@@ -151,6 +151,28 @@ describe('a payment with an address of its own', () => {
     await untilDetails(one, { status: 'PAID' });
   });
 
+  test('stays PAID when a part carries another amount, and there is an incident', async () => {
+    const one = await alone();
+    const [part, other] = [await arrive(one, 5), await arrive(one, 5)];
+    await untilDetails(one, { status: 'PAID' });
+    await observeAgain(payments, part, { ...confirmed, amount_units: '4999999', version: 9 });
+    // The other one is in order.
+    await observeAgain(payments, other, { ...confirmed, version: 9 });
+    expect(await incidents(payments, one)).toMatchObject([{ transaction_id: part.transaction_id }]);
+    await untilDetails(one, { status: 'PAID', received_amount: '9.999999' });
+  });
+
+  test('gets a transfer that was about to pay a payment on another wallet, which then waits again', async () => {
+    const [one, shared] = [await alone(), await newPayment(payments, { amount: '10' })];
+    const transfer = await send(shared, 10);
+    await untilDetails(shared, { status: 'CHECKING' });
+    await observeAgain(payments, transfer, { ...confirmed, to: one.payment.merchant_wallet, version: 9 });
+    await untilDetails(one, { status: 'PAID', transaction: idOf(transfer) });
+    await untilDetails(shared, { status: 'PENDING', transaction: null });
+    const next = await arrive(shared, 10);
+    await untilDetails(shared, { status: 'PAID', transaction: idOf(next) });
+  });
+
   test('loses a part that a reorganisation has moved to another wallet', async () => {
     const one = await alone();
     const part = await arrive(one, 5);
@@ -201,6 +223,28 @@ describe('a payment with an address of its own that ends with a part', () => {
       expect(await countPaidMessages(payments, one)).toBe(1);
     },
   );
+
+  test('lists a part that is not confirmed when others pay it', async () => {
+    const { one, inTime } = await waiting();
+    await arrive(one, 6, inTime);
+    const seen = await send(one, 1, inTime);
+    await one.cancel();
+    await untilDetails(one, { unmatched_transfers: [{ reason: 'underpaid' }, { reason: 'underpaid' }] });
+    await arrive(one, 4, inTime);
+    await untilDetails(one, { status: 'PAID', unmatched_transfers: [{ ...idOf(seen), reason: 'overpaid' }] });
+  });
+
+  test('does not count what the address sent to itself, whatever else chain-watcher finds', async () => {
+    const { one, inTime } = await waiting();
+    const found = { ...confirmed, ...inTime };
+    payments.stubs.chain.transfers = [
+      transferFor(one.merchantId, one.payment, { ...found, from: one.payment.merchant_wallet }),
+      transferFor(one.merchantId, one.payment, { ...found, amount_units: '1000000' }),
+    ];
+    await expireNow(one);
+    await untilDetails(one, { status: 'EXPIRED', received_amount: '1', transfers: [{ amount: '1' }] });
+    payments.stubs.chain.transfers = [];
+  });
 
   test('is accepted by its merchant with everything that has arrived, also after its time', async () => {
     const { one, inTime } = await waiting();
@@ -286,6 +330,14 @@ describe('other payments on an address that one payment has for itself', () => {
     expect(await ask()).toMatchObject({ code: 'wallet_in_use' });
     await ended(30.1);
     expect(await ask()).toMatchObject({ dedicated: true });
+  });
+
+  test('keep it from being given to one payment while they are unfinished, however long they are overdue', async () => {
+    payments.stubs.chain.scannedThrough = null;
+    const shared = await newPayment(payments);
+    await shared.age(40 * 24 * 60);
+    const { json } = await on(shared.payment.merchant_wallet, shared.merchantId, { dedicated_wallet: true }, '8');
+    expect(json).toMatchObject({ code: 'wallet_in_use' });
   });
 
   test('are never created beside it, however many are requested at once', async () => {

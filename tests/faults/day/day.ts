@@ -8,9 +8,10 @@ import { newWallet, policyOf } from '../../../services/payments/test/fixtures.ts
 import { cancelling, observingTransfers } from '../../../services/payments/test/model/calls.ts';
 import { expiring, type Question } from '../../../services/payments/test/model/expiring.ts';
 import { chainIn } from '../../../services/payments/test/model/other-services.ts';
+import { isUnfinished } from '../../../services/payments/test/model/own-address.ts';
 import { type Replica, startReplica } from '../../../services/payments/test/model/replica.ts';
 import { beginRun, type Run, setClock } from '../../../services/payments/test/model/run.ts';
-import { isUnfinished, type ModelPayment, slotOf, transferKey } from '../../../services/payments/test/model/state.ts';
+import { type ModelPayment, slotOf, transferKey } from '../../../services/payments/test/model/state.ts';
 import { runAlone, timestamp } from '../../../services/payments/test/model/steps.ts';
 import type { SharedDatabase } from '../../../services/payments/test/model/world.ts';
 import { type Agenda, newAgenda } from './agenda.ts';
@@ -112,7 +113,7 @@ function remember({ run, shop, payments, history }: Day, cart: string, created: 
   const payment: ModelPayment = {
     ...{ id, token: url.slice(url.lastIndexOf('/') + 1), merchant: run.merchants[0]!, ...slot(run), amount },
     ...{ units: parseAmount(amount)!, description, orderId: cart, status: 'PENDING', paidAt: null, cancelledAt: null },
-    ...{ createdAt, expiresAt: createdAt + shop.ttlSeconds * 1000 },
+    ...{ createdAt, expiresAt: createdAt + shop.ttlSeconds * 1000, rest: null, releasedAt: null, percent: null },
   };
   run.model.payments.set(id, payment);
   payments.set(cart, payment);

@@ -1,12 +1,13 @@
 import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { acceptanceRefusal } from './candidates.ts';
-import { onWallet } from './deciding.ts';
+import { onWallet, tenantsIn } from './deciding.ts';
 import { findingOf } from './other-services.ts';
 import { shown } from './reading.ts';
 import { notifyOfTransfers } from './notifying.ts';
+import { everythingElse } from './settling-parts.ts';
 import { pay, recordTransfer } from './settling.ts';
 import { done, type OtherServices, type Settings, type Step, unavailable } from './steps.ts';
-import { type Model, type ModelPayment, type ModelTransfer, transferKey } from './state.ts';
+import { isOwn, type Model, type ModelPayment, type ModelTransfer, transferKey } from './state.ts';
 
 /* A caller decides that a transfer is this payment's money. */
 
@@ -69,10 +70,19 @@ const deciding =
     if (refusal !== null) return refused(model, refusal);
     model.reached.push(`accepted: ${whatWas(transfer)}, by ${call.merchant === null ? 'an operator' : 'its merchant'}`);
     transfer.confirmations = finding.confirmations;
+    if (isOwn(payment)) noteOwn(model, payment, transfer);
     pay(model, payment, transfer, true);
     notifyOfTransfers(model);
     return done(answerFor(model, payment, accepted));
   };
+
+function noteOwn(model: Model, payment: ModelPayment, transfer: ModelTransfer): void {
+  const isLate = (one: ModelTransfer): boolean => one.reason === 'late' || one.reason === 'after_cancel';
+  const others = everythingElse(model, payment, transfer);
+  if (isLate(transfer)) model.reached.push('own address: a late part was accepted');
+  if (others.length > 0) model.reached.push('own address: everything was accepted together');
+  if (others.some(isLate)) model.reached.push('own address: late parts were accepted with another');
+}
 
 function refused(model: Model, why: string) {
   model.reached.push(`acceptance: refused, ${why}`);
@@ -92,16 +102,32 @@ function whyNot(model: Model, { payment: id, merchant, confirmed }: AcceptanceCa
   if (merchant !== null && transfer.phase === 'seen') return 'not final';
   const wallet = onWallet(model, transfer);
   const self = wallet.find((one) => one.id === id)!;
-  if (merchant !== null && transfer.tokenUnits * 100n < self.asked * LEAST_PERCENT) return 'too little';
+  if (merchant !== null && carriedFor(model, payment, transfer) * 100n < self.asked * LEAST_PERCENT)
+    return 'too little';
   const among = transfer.among.map((one) => model.payments.get(one)!);
   // The merchants that are notified of it, and no others.
   const concerned = among.length === 0 ? [transfer.merchant] : among.map((one) => one.merchant);
   if (transfer.pays === null && !concerned.includes(payment.merchant)) return 'of another merchant';
-  return acceptanceRefusal(self, { ...transfer, carried: transfer.tokenUnits }, wallet, among, {
-    by: merchant,
-    confirmed,
-  });
+  const pays = transfer.pays ?? (transfer.counted === null ? null : transfer.part);
+  const isTenant = tenantsIn(model, transfer).some((one) => one.id === id);
+  const money = { ...transfer, pays, carried: transfer.tokenUnits };
+  // At an address that the payment had for itself, an amount is nobody's.
+  const others = isTenant ? wallet.filter((one) => one.asked === self.asked) : wallet;
+  const refusal = acceptanceRefusal(self, money, others, among, { by: merchant, confirmed });
+  if (refusal !== null) return refusal;
+  return isPartOfAnother(transfer, id) ? 'another payment is the candidate' : null;
 }
+
+/** It came in the time of a payment that has the address for itself, and counts when it is confirmed or enough has come. */
+const isPartOfAnother = ({ part, reason }: ModelTransfer, id: string): boolean =>
+  part !== null && part !== id && reason === null;
+
+/** What a payment gets: at an address of its own, everything that is confirmed. */
+const carriedFor = (model: Model, payment: ModelPayment, transfer: ModelTransfer): bigint =>
+  [...(isOwn(payment) ? everythingElse(model, payment, transfer) : []), transfer].reduce(
+    (sum, { tokenUnits }) => sum + tokenUnits,
+    0n,
+  );
 
 const differs = (transfer: ModelTransfer, finding: Present): string | null =>
   transfer.blockNumber !== finding.block_number || String(transfer.tokenUnits) !== finding.amount_units

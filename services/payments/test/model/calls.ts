@@ -5,8 +5,12 @@ import { paymentJson } from './creating.ts';
 import { done, timestamp, type Settings, type Step, type OtherServices, applyPolicy, unavailable } from './steps.ts';
 import { accessRefusal, DAY } from './rules.ts';
 import { notifyOfPayment } from './notifying.ts';
-import { sayClosed, observeTransfers, settleAfterEnd } from './settling.ts';
-import { type Model, usageOf } from './state.ts';
+import { sayClosed } from './moving.ts';
+import { restsUntil } from './own-address.ts';
+import { receivedBy } from './reading.ts';
+import { observeTransfers, settleAfterEnd } from './settling.ts';
+import { isOwn, type Model, usageOf, walletOf } from './state.ts';
+import { inOrder } from './whose-money.ts';
 
 /* What the model expects of every call except creations, reads of payments and expiry rounds. Each takes effect in one step. */
 
@@ -44,6 +48,24 @@ export const releasing =
     return done(owner);
   };
 
+/** A merchant ends the rest of an address after its newest payment there, on every network. */
+export const endingRest =
+  (merchant: string, wallet: string, networks: readonly string[]): Step =>
+  (model) => {
+    const ended = networks.filter((network) => {
+      const own = walletOf(model, { network, wallet }).filter((one) => one.merchant === merchant && isOwn(one));
+      const newest = own.sort(inOrder).at(-1);
+      // One that is unfinished does not rest yet, and a rest that has ended ends no more.
+      if (newest === undefined || restsUntil(newest) <= model.now || restsUntil(newest) === Infinity) return false;
+      newest.releasedAt = model.now;
+      return true;
+    });
+    model.reached.push(ended.length === 0 ? 'rest: none to end' : 'rest: ended early');
+    return done(
+      ended.length === 0 ? { status: 404 } : { status: 200, body: { address: wallet, networks: ended.sort() } },
+    );
+  };
+
 /** Only a waiting payment can be cancelled, and only by its merchant; everything else is one and the same 409. */
 export const cancelling =
   (merchant: string, paymentId: string, settings: Settings): Step =>
@@ -60,7 +82,7 @@ export const cancelling =
     sayClosed(model, payment, 'CANCELLED');
     settleAfterEnd(model, payment);
     notifyOfPayment(model, 'payment.cancelled', payment, null);
-    return done({ status: 200, body: paymentJson(payment, settings) });
+    return done({ status: 200, body: paymentJson(payment, settings, receivedBy(model, payment)) });
   };
 
 /**

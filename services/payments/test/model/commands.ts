@@ -47,7 +47,7 @@ export const reading = weighted<Reading>(
   [1, fc.constant('not said' as const)],
 );
 
-export const create: fc.Arbitrary<Call> = fc.record({
+export const create: fc.Arbitrary<Call & { do: 'create' }> = fc.record({
   do: fc.constant('create' as const),
   merchant,
   // 0 is a key that nobody used.
@@ -57,6 +57,30 @@ export const create: fc.Arbitrary<Call> = fc.record({
   network: often<number>(6, 0, 1),
   description: often<number>(5, 0, 1),
   order: weighted([2, fc.constant(0)], [2, fc.constant(1)], [1, fc.constant(2)]),
+});
+/** One with an address of its own: mostly one that is there for it. */
+export const createOwn: fc.Arbitrary<Call> = fc
+  .record({
+    create,
+    own: fc.constantFrom('wallet' as const, 'pool' as const),
+    wallet: weighted([6, fc.constantFrom(3, 4)], [1, fc.nat(7)]),
+    percent: often<number | null>(2, null, 50, 90, 99),
+  })
+  .map(({ create: call, ...own }) => ({ ...call, ...own }));
+/** One that would share an address that others have for themselves. */
+export const createBeside: fc.Arbitrary<Call> = fc
+  .record({ create, wallet: fc.constantFrom(3, 4, 5, 6, 7) })
+  .map(({ create: call, wallet: beside }) => ({ ...call, wallet: beside }));
+export const endRest: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('end rest' as const),
+  place,
+  by: often<'owner' | 'another'>(6, 'owner', 'another'),
+});
+export const moved = fc.record({
+  do: fc.constant('moved' as const),
+  place,
+  wallet: fc.nat(7),
+  phase: fc.constantFrom('seen' as const, 'confirmed' as const),
 });
 const repeat: fc.Arbitrary<Call> = fc.record({
   do: fc.constant('repeat' as const),
@@ -102,7 +126,7 @@ const batch: fc.Arbitrary<Call> = fc.record({
   do: fc.constant('batch' as const),
   parts: fc.array(weighted<Chain>([2, transfer], [2, next], [1, deliver]), { minLength: 2, maxLength: 4 }),
 });
-export const accept: fc.Arbitrary<Call> = fc.record({
+export const accept: fc.Arbitrary<Call & { do: 'accept' }> = fc.record({
   do: fc.constant('accept' as const),
   place,
   transfer: place,
@@ -130,6 +154,10 @@ export const expire: fc.Arbitrary<Call> = fc.record({
 
 const call: fc.Arbitrary<Call> = weighted<Call>(
   [9, create],
+  [2, createOwn],
+  [1, createBeside],
+  [1, endRest],
+  [1, moved],
   [4, repeat],
   [3, cancel],
   [7, transfer],

@@ -1,7 +1,10 @@
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
+import { restOf } from './moving.ts';
+import { givable, heldUntil, isUnfinished, type Listed, longestUnused, sharedUntil } from './own-address.ts';
 import { accessRefusal, dayOf, DAY, referenceOf, REPLY_KEPT } from './rules.ts';
 import {
+  type AddressPool,
   type Answered,
   canonical,
   done,
@@ -13,7 +16,7 @@ import {
   applyPolicy,
   unavailable,
 } from './steps.ts';
-import { isUnfinished, type Model, type ModelPayment, replyOf, slotOf, usageOf } from './state.ts';
+import { isOwn, type Model, type ModelPayment, replyOf, slotOf, usageOf, walletOf } from './state.ts';
 
 export type CreationCall = {
   merchant: string;
@@ -23,17 +26,26 @@ export type CreationCall = {
   network: string;
   description: string;
   orderId: string | null;
+  /** Asks for an address of its own: this wallet, or one of its merchant's pool, which then stands for wallet and network. */
+  own: 'wallet' | 'pool' | null;
+  /** The part of the amount that is enough, in percent. */
+  percent: number | null;
 };
 
 const conflicts = {
   key_conflict: 'This Idempotency-Key was already used for another payment',
   webhook_missing: 'Configure a webhook endpoint before creating payments',
   wallet_of_another_merchant: 'This wallet belongs to another merchant',
+  wallet_pool_exhausted: 'No address of this wallet pool is free: all are in use or rest',
+  wallet_in_use: 'A payment on this address is unfinished or rests, or shared it in the last 30 days',
+  wallet_dedicated: 'A payment has this address for itself, or had it until recently',
   slot_taken: 'Finish the current payment with this amount on this address first',
 };
 
-type Refusal = CreationBlockReason | keyof typeof conflicts;
+type Refusal = CreationBlockReason | keyof typeof conflicts | 'unknown_pool';
 type Decision = { status: 201; body: string; replayed: boolean } | { refusal: Refusal } | { unknown: true };
+/** Where the money goes, and how long the address rests when it is for this payment alone. */
+type Place = { network: string; wallet: string; rest: number | null };
 type Owner = 'policy' | 'webhook';
 
 /** Everything that decides about creations, with the answer to this one. */
@@ -72,12 +84,13 @@ const asking =
     return { next: creating(creation, [...asked, owner]) };
   };
 
-/** The order is the contract's: saved reply, access and quota, webhook, wallet, slot. */
+/** The order is the contract's: saved reply, access and quota, webhook, pool, wallet, slot. */
 function decide(model: Model, creation: Creating): Decision {
-  const { call, settings } = creation;
+  const { call } = creation;
   const units = parseAmount(call.amount);
   if (units === null) throw new Error(`${call.amount} is no amount`);
-  const request = canonical([String(units), call.wallet, call.network, call.description, call.orderId]);
+  const where = call.own === 'pool' ? 'pool' : [call.wallet, call.network, call.own];
+  const request = canonical([String(units), where, call.description, call.orderId, call.percent]);
   const reply = replyOf(model, call.merchant, call.key);
   if (reply !== undefined) {
     if (reply.request !== request) return { refusal: 'key_conflict' };
@@ -89,19 +102,64 @@ function decide(model: Model, creation: Creating): Decision {
   const blocked = accessRefusal(policy, usageOf(model, call.merchant), model.now);
   if (blocked !== null) return { refusal: blocked };
   if (!model.webhooks.has(call.merchant)) return { refusal: 'webhook_missing' };
-  const owner = model.wallets.get(call.wallet);
-  if (settings.walletBinding && owner !== undefined && owner !== call.merchant) {
-    return { refusal: 'wallet_of_another_merchant' };
-  }
-  if (slotOf(model, { ...call, units }).some(isUnfinished)) return { refusal: 'slot_taken' };
-  return { status: 201, body: create(model, creation, units, request), replayed: false };
+  const place = placeOf(model, creation);
+  if (typeof place === 'string') return { refusal: place };
+  const refusal = refusalAt(model, creation, place, units);
+  if (refusal !== null) return { refusal };
+  return { status: 201, body: create(model, creation, { ...place, units, request }), replayed: false };
 }
 
-function create(model: Model, { call, settings, answered }: Creating, units: bigint, request: string): string {
-  noteCreation(model, call, settings);
-  const payment = newPayment(model, call, settings, units, answered.text);
+/** A payment with an address of its own rests for a day; one of a pool as long as the pool says. */
+function placeOf(model: Model, creation: Creating): Place | Refusal {
+  const { call, answered } = creation;
+  if (call.own !== 'pool') return { ...call, rest: call.own === null ? null : DAY };
+  const pool = creation.settings.pools.get(call.merchant);
+  if (pool === undefined) return 'unknown_pool';
+  const free = givable(listOf(model, creation, pool), model.now, pool.rest);
+  const longest = longestUnused(free);
+  const named = /"merchant_wallet":"(0x[0-9a-fA-F]{40})"/.exec(answered.text)?.[1];
+  const given = free.find(({ address }) => address === named);
+  // Whoever else uses an address, the pool only has to give a free one.
+  const isOdd = given !== undefined && longestUnused([given]) === undefined;
+  const chosen = isOdd || longest === undefined ? given : longest;
+  if (chosen === undefined) return 'wallet_pool_exhausted';
+  return { network: pool.network, wallet: chosen.address, rest: pool.rest };
+}
+
+const listOf = (model: Model, { call, settings }: Creating, pool: AddressPool): Listed[] =>
+  pool.addresses.map((address) => {
+    const owner = model.wallets.get(address) ?? call.merchant;
+    const payments = walletOf(model, { network: pool.network, wallet: address });
+    const others = [...settings.pools].filter(([merchant]) => merchant !== call.merchant);
+    return {
+      ...{ address, payments },
+      isForeign: settings.walletBinding && owner !== call.merchant,
+      isContested:
+        owner !== call.merchant ||
+        payments.some(({ merchant }) => merchant !== call.merchant) ||
+        others.some(([, { addresses }]) => addresses.includes(address)),
+    };
+  });
+
+function refusalAt(model: Model, { call, settings }: Creating, place: Place, units: bigint): Refusal | null {
+  const owner = model.wallets.get(place.wallet);
+  if (settings.walletBinding && owner !== undefined && owner !== call.merchant) return 'wallet_of_another_merchant';
+  const there = walletOf(model, place);
+  const until = call.own === 'wallet' ? sharedUntil(there, SHARED_FOR) : -Infinity;
+  if (Math.max(heldUntil(there), until) > model.now) return call.own === null ? 'wallet_dedicated' : 'wallet_in_use';
+  return slotOf(model, { ...place, units }).some(isUnfinished) ? 'slot_taken' : null;
+}
+
+/** An address that payments share is not given to a single one within this time after their end. */
+const SHARED_FOR = 30 * DAY;
+
+type New = Place & { units: bigint; request: string };
+
+function create(model: Model, { call, settings, answered }: Creating, place: New): string {
+  noteCreation(model, { ...call, ...place }, settings);
+  const payment = newPayment(model, call, settings, place, answered.text);
   model.payments.set(payment.id, payment);
-  if (settings.walletBinding) model.wallets.set(call.wallet, call.merchant);
+  if (settings.walletBinding) model.wallets.set(place.wallet, call.merchant);
   sendMessage(model, 'PaymentCreated', {
     payment_id: payment.id,
     merchant_id: payment.merchant,
@@ -110,8 +168,10 @@ function create(model: Model, { call, settings, answered }: Creating, units: big
     amount: payment.amount,
     created_at: timestamp(payment.createdAt),
     expires_at: timestamp(payment.expiresAt),
+    ...restOf(payment),
   });
   const body = JSON.stringify(paymentJson(payment, settings));
+  const { request } = place;
   model.replies.push({ merchant: call.merchant, key: call.key, at: model.now, request, body });
   return body;
 }
@@ -121,24 +181,25 @@ function newPayment(
   model: Model,
   call: CreationCall,
   settings: Settings,
-  units: bigint,
+  { network, wallet, rest, units }: New,
   answered: string,
 ): ModelPayment {
   const id = /"payment_id":"(pay_[0-9a-f]{32})"/.exec(answered)?.[1] ?? 'no id was answered';
   const token = /\/pay\/([\w-]{43})"/.exec(answered)?.[1] ?? 'no token was answered';
-  const { merchant, network, wallet, amount, description, orderId } = call;
+  const { merchant, amount, description, orderId, percent } = call;
   return {
-    ...{ id, token, merchant, network, wallet, amount, units, description, orderId },
+    ...{ id, token, merchant, network, wallet, amount, units, description, orderId, rest, percent },
     status: 'PENDING',
     createdAt: model.now,
     expiresAt: model.now + settings.ttlSeconds * 1000,
     paidAt: null,
     cancelledAt: null,
+    releasedAt: null,
   };
 }
 
-/** The body that the contract gives a payment, without a transaction. */
-export const paymentJson = (payment: ModelPayment, { publicBaseUrl }: Settings) => ({
+/** The body that the contract gives a payment, without a transaction. @param received what has arrived at an address of its own. */
+export const paymentJson = (payment: ModelPayment, { publicBaseUrl }: Settings, received = '0') => ({
   payment_id: payment.id,
   payment_url: `${publicBaseUrl}/pay/${payment.token}`,
   status: payment.status,
@@ -155,8 +216,12 @@ export const paymentJson = (payment: ModelPayment, { publicBaseUrl }: Settings) 
   order_id: payment.orderId,
   metadata: {},
   return_url: null,
+  accept_from_percent: payment.percent,
   requested_amount: payment.amount,
   reference: referenceOf(payment.id),
+  dedicated: isOwn(payment),
+  derivation_index: null,
+  received_amount: isOwn(payment) ? received : null,
 });
 
 function answerOf(model: Model, decision: Decision, asked: readonly Owner[]): unknown {
@@ -170,6 +235,10 @@ function answerOf(model: Model, decision: Decision, asked: readonly Owner[]): un
   }
   const { refusal } = decision;
   model.reached.push(`creation: ${refusal}`);
+  if (refusal === 'unknown_pool') {
+    const detail = [{ field: 'wallet_pool', reason: 'is not the name of one of your wallet pools' }];
+    return { status: 422, body: { detail } };
+  }
   return refusal in conflicts
     ? { status: 409, body: { detail: conflicts[refusal as keyof typeof conflicts] } }
     : { status: 403, code: refusal };
@@ -177,7 +246,7 @@ function answerOf(model: Model, decision: Decision, asked: readonly Owner[]): un
 
 function ownerOf(refusal: Refusal): Owner | null {
   if (refusal === 'webhook_missing') return 'webhook';
-  return refusal in conflicts ? null : 'policy';
+  return refusal in conflicts || refusal === 'unknown_pool' ? null : 'policy';
 }
 
 function noteReplay(model: Model, call: CreationCall, body: string): void {
@@ -191,6 +260,9 @@ function noteReplay(model: Model, call: CreationCall, body: string): void {
 
 function noteCreation(model: Model, call: CreationCall, settings: Settings): void {
   model.reached.push('creation: created');
+  if (call.own !== null) model.reached.push(`creation: created with an address of its own, by ${call.own}`);
+  if (call.own !== null && walletOf(model, call).some(isOwn))
+    model.reached.push('creation: created with an address that another payment had for itself');
   const before = model.replies.findLast(({ merchant, key }) => merchant === call.merchant && key === call.key);
   if (before !== undefined) model.reached.push('creation: created again under a key whose reply was forgotten');
   if (before?.at === model.now - REPLY_KEPT)

@@ -170,7 +170,7 @@ function unexplained(model: Model, snapshot: object): Error {
  */
 function withoutTies(operations: readonly Operation[]): Operation[] {
   const money = operations.some(({ kind }) =>
-    ['transfer', 'next', 'deliver', 'batch', 'accept', 'expire'].includes(kind),
+    ['transfer', 'next', 'moved', 'deliver', 'batch', 'accept', 'expire'].includes(kind),
   );
   const slots = new Set<string>();
   return operations.filter(({ slot }) => {

@@ -1,8 +1,9 @@
 import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { notifyOfPayment } from './notifying.ts';
-import { reviewTransfers, sayClosed, settleAfterEnd } from './settling.ts';
+import { sayClosed } from './moving.ts';
+import { reviewTransfers, settleAfterEnd } from './settling.ts';
 import { done, type Step } from './steps.ts';
-import type { Model, ModelPayment } from './state.ts';
+import { isOwn, type Model, type ModelPayment } from './state.ts';
 
 type AskedWindow = { recipient: string; amount?: string; from: string; to: string };
 
@@ -124,12 +125,15 @@ function expire(model: Model, payment: ModelPayment, through: number): void {
   notifyOfPayment(model, 'payment.expired', payment, null);
 }
 
-/** The payment's window itself: chain-watcher has to know what may have been made in it, by any clock. */
+/**
+ * The payment's window itself: chain-watcher has to know what may have been made in it, by any clock. At an address of its own, every
+ * amount counts.
+ */
 const isAsked = ({ windows }: Question, payment: ModelPayment): boolean =>
   windows.some(
     ({ recipient, amount, from, to }) =>
       recipient === payment.wallet &&
-      amount === payment.amount &&
+      amount === (isOwn(payment) ? undefined : payment.amount) &&
       Date.parse(from) === payment.createdAt &&
       Date.parse(to) === payment.expiresAt,
   );

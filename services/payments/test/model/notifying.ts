@@ -3,7 +3,7 @@ import type { NoticeRaised } from '@quittance/contracts/messages.ts';
 import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import { noticeTypes, type NoticeType } from '@quittance/contracts/webhook.ts';
 import { isDustFor, waitedOrRested } from './candidates.ts';
-import { onWallet } from './deciding.ts';
+import { sharing } from './deciding.ts';
 import { sendMessage, timestamp } from './steps.ts';
 import { beginOf, intervalOf } from './whose-money.ts';
 import { candidatesOf, type Model, type ModelPayment, type ModelTransfer } from './state.ts';
@@ -46,6 +46,8 @@ export function takeBackChecking(model: Model, toldBefore: number): void {
 /** Each transfer once, when it is confirmed and certain to pay nothing. */
 export function notifyOfTransfers(model: Model): void {
   for (const transfer of model.ledger.values()) {
+    // A part of a payment has no reason until the payment has ended.
+    if (transfer.part !== null && transfer.reason === null) continue;
     if (transfer.notified || transfer.phase !== 'confirmed' || transfer.pays !== null || transfer.waitsFor !== null)
       continue;
     transfer.notified = true;
@@ -79,7 +81,7 @@ function notify(model: Model, merchant: string, transfer: ModelTransfer): void {
 
 /** Below a hundredth of every amount that was waiting on the wallet; if none was, of every amount that had been requested there. */
 function isDust(model: Model, transfer: ModelTransfer): boolean {
-  const wallet = onWallet(model, transfer);
+  const wallet = sharing(model, transfer);
   const there = wallet.filter((payment) => waitedOrRested(payment, transfer));
   const compared = there.length > 0 ? there : wallet.filter((payment) => beginOf(payment) <= intervalOf(transfer).to);
   return compared.length > 0 && compared.every((payment) => isDustFor(payment, { carried: transfer.tokenUnits }));

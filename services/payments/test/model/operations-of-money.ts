@@ -6,7 +6,7 @@ import type { Call, Chain } from './plan.ts';
 import { fromEnd, paymentAt, type Run } from './run.ts';
 import { transferKey } from './state.ts';
 import { unavailable } from './steps.ts';
-import { newTransfer, nextNews } from './transfers.ts';
+import { movedTransfer, newTransfer, nextNews } from './transfers.ts';
 
 /* Calls about transfers, with all their parts named. */
 
@@ -15,6 +15,8 @@ export function publishedBy(run: Run, part: Chain): TransferObserved | null {
   switch (part.do) {
     case 'deliver':
       return fromEnd(run.transfers, part.place) ?? null;
+    case 'moved':
+      return movedTransfer(run, part);
     case 'transfer': {
       const message = newTransfer(run, part);
       return part.silent ? null : message;

@@ -1,10 +1,10 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import { cancelling, applyingPolicy, configuringWebhook, readingLimits, releasing } from './calls.ts';
+import { applyingPolicy, cancelling, configuringWebhook, endingRest, readingLimits, releasing } from './calls.ts';
 import { amounts, type Call, descriptions, orders, type Scanned } from './plan.ts';
 import { creating, type CreationCall } from './creating.ts';
 import { expiring, type Question } from './expiring.ts';
-import { timestamp } from './steps.ts';
+import { timestamp, unavailable } from './steps.ts';
 import { operation, type Operation, received } from './operation.ts';
 import { acceptance, announcement, publishedBy } from './operations-of-money.ts';
 import { readingPublic } from './reading.ts';
@@ -22,6 +22,7 @@ export function operationOf(run: Run, call: Call): Operation | null {
       return cancellation(run, call);
     case 'transfer':
     case 'next':
+    case 'moved':
     case 'deliver':
       return announcement(call.do, publishedBy(run, call));
     case 'batch':
@@ -42,6 +43,8 @@ export function operationOf(run: Run, call: Call): Operation | null {
       return publicStatus(run, call.place);
     case 'release':
       return release(run.wallets[call.wallet]!);
+    case 'end rest':
+      return restEnding(run, call);
   }
 }
 
@@ -54,6 +57,8 @@ function newCreation(run: Run, call: Call & { do: 'create' }): CreationCall {
     network: run.networks[call.network]!.id,
     description: descriptions[call.description]!,
     orderId: orders[call.order]!,
+    own: call.own ?? null,
+    percent: call.percent ?? null,
   };
   run.tried.push(created);
   return created;
@@ -76,7 +81,7 @@ function repetition(run: Run, { place, amount, merchant }: Call & { do: 'repeat'
 export const creation = ({ settings, otherServices, answered: answers }: Run, call: CreationCall): Operation => ({
   name: `create ${JSON.stringify(call)}`,
   kind: 'create',
-  slot: [call.network, call.wallet, parseAmount(call.amount)].join(' '),
+  slot: slotOf(call),
   async perform(replica) {
     const answered = await replica.create(call);
     if (answered.status === 201) {
@@ -96,6 +101,12 @@ export const creation = ({ settings, otherServices, answered: answers }: Run, ca
     };
   },
 });
+
+/** An address of its own is one slot; which one a pool gives is not known yet. */
+function slotOf({ network, wallet, amount, own }: CreationCall): string | null {
+  if (own === 'pool') return null;
+  return [network, wallet, own === null ? parseAmount(amount) : 'alone'].join(' ');
+}
 
 function cancellation(run: Run, { place, by, unknown }: Call & { do: 'cancel' }): Operation | null {
   const payment = paymentAt(run, place);
@@ -193,3 +204,19 @@ const release = (wallet: string): Operation => ({
   ...operation('release', `release ${wallet}`),
   perform: async (replica) => ({ answer: await replica.release(wallet), program: releasing(wallet), gaveUp: false }),
 });
+
+function restEnding(run: Run, { place, by }: Call & { do: 'end rest' }): Operation | null {
+  const payment = paymentAt(run, place);
+  if (payment === undefined) return null;
+  const merchant = by === 'owner' ? payment.merchant : run.merchants.find((other) => other !== payment.merchant)!;
+  const networks = run.networks.map(({ id }) => id);
+  return {
+    ...operation('end rest', `end the rest of ${payment.wallet} for ${merchant}`),
+    perform: async (replica) => {
+      const { status, text } = await replica.endRest(merchant, payment.wallet);
+      const answer =
+        status === 503 ? unavailable : status === 200 ? { status, body: JSON.parse(text) as unknown } : { status };
+      return { answer, program: endingRest(merchant, payment.wallet, networks), gaveUp: status === 503 };
+    },
+  };
+}

@@ -88,8 +88,8 @@ function isIn(transfer: TransferObserved, { recipient, amount, from, to }: Windo
   const end = to.getTime();
   return (
     transfer.to === recipient &&
-    units !== null &&
-    BigInt(transfer.amount_units) === toTokenUnits(units, transfer.decimals) &&
+    (amount === undefined ||
+      (units !== null && BigInt(transfer.amount_units) === toTokenUnits(units, transfer.decimals))) &&
     begin <= made.to &&
     made.from < end &&
     begin - REACH < blockTime &&

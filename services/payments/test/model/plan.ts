@@ -22,6 +22,10 @@ export type AmountPaid =
   | 30
   | 0.5
   | 250
+  | 40
+  | 50
+  /** What is missing to the amount, after everything that has arrived. */
+  | 'missing'
   /** Exactly the amount of another payment of the wallet. */
   | 'of another';
 
@@ -64,6 +68,8 @@ export type Chain =
       reading: 'as before' | 'later' | 'not said';
       silent: boolean;
     }
+  /** A reorganisation moves a transfer to another wallet. */
+  | { do: 'moved'; place: Place; wallet: number; phase: 'seen' | 'confirmed' }
   | { do: 'deliver'; place: Place };
 
 export type Call =
@@ -77,6 +83,10 @@ export type Call =
       description: number;
       /** One of the merchant's orders: 0 is none. */
       order: number;
+      /** Asks for an address of its own: this wallet, or one of its merchant's pool. */
+      own?: 'wallet' | 'pool';
+      /** The part of the amount that is enough, in percent. */
+      percent?: number | null;
     }
   | { do: 'repeat'; place: Place; amount: 'same text' | 'same value' | 'another'; merchant: number | null }
   | { do: 'cancel'; place: Place; by: 'owner' | 'another'; unknown: boolean }
@@ -95,7 +105,9 @@ export type Call =
   | { do: 'expire'; scanned: Scanned; old: boolean; unknownWallet: boolean }
   | { do: 'limits'; merchant: number }
   | { do: 'public'; place: Place }
-  | { do: 'release'; wallet: number };
+  | { do: 'release'; wallet: number }
+  /** Ends the rest of this payment's address. */
+  | { do: 'end rest'; place: Place; by: 'owner' | 'another' };
 
 export type Command =
   | { do: 'one'; call: Call }
@@ -130,7 +142,13 @@ export type Plan = {
   stories: { waitMs: number; commands: Command[] }[];
 };
 
-export const WALLETS = 3;
+/** Wallets that payments share, addresses that they ask for alone, and addresses of pools; in this order. */
+export const WALLETS = { shared: 3, own: 2, listed: 3 };
+/** The first two merchants have a pool each, of two addresses. One of them is in both. */
+export const POOLS = [
+  { merchant: 0, network: 0, wallets: [5, 6], restSeconds: 3600 },
+  { merchant: 1, network: 0, wallets: [6, 7], restSeconds: 7200 },
+];
 export const amounts = ['10.5', '10.50', '7', '0.000001'];
 export const orders = [null, 'A-1', 'A-2'];
 export const descriptions = ['Two tickets', 'Zwei Karten — für heute'];

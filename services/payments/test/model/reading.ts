@@ -1,11 +1,11 @@
-import { formatUnits } from '@quittance/contracts/amount.ts';
+import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import { paymentJson } from './creating.ts';
 import { isExact, reasonFor } from './deciding.ts';
 import { done, timestamp, type Settings, type Step } from './steps.ts';
 import { referenceOf } from './rules.ts';
-import { type Model, type ModelPayment, type ModelTransfer, slotOf } from './state.ts';
+import { isOwn, type Model, type ModelPayment, type ModelTransfer, slotOf, transfersOf } from './state.ts';
 import { paidAnother } from './whose-money.ts';
 
 /* What merchants and customers read of payments. */
@@ -27,7 +27,12 @@ export const readingDetails =
   (model) => {
     const payment = model.payments.get(paymentId);
     if (payment?.merchant !== merchant) return done(null);
-    return done({ ...shown(model, payment, settings), unmatched_transfers: unmatchedOf(model, payment), warnings: [] });
+    return done({
+      ...shown(model, payment, settings),
+      unmatched_transfers: unmatchedOf(model, payment),
+      transfers: isOwn(payment) ? transfersOf(model, payment).map((transfer) => partShown(payment, transfer)) : [],
+      warnings: [],
+    });
   };
 
 /** What the public token shows, and the checkout page's part. */
@@ -52,8 +57,36 @@ export const readingPublic =
       merchant_id: payment.merchant,
       reference: referenceOf(payment.id),
       return_url: null,
+      received: isOwn(payment) ? arrivedAt(model, payment) : null,
     });
   };
+
+/** Everything at the address, confirmed or not, and what is missing to the amount. */
+function arrivedAt(model: Model, payment: ModelPayment): object {
+  const transfers = transfersOf(model, payment);
+  const decimals = transfers[0]?.decimals ?? 6;
+  const arrived = transfers.reduce((sum, { tokenUnits }) => sum + tokenUnits, 0n);
+  const asked = toTokenUnits(payment.units, decimals);
+  const missing = asked > arrived ? asked - arrived : 0n;
+  return { amount: formatUnits(arrived, decimals), missing: formatUnits(missing, decimals) };
+}
+
+/** What is confirmed at an address of its own. */
+export function receivedBy(model: Model, payment: ModelPayment): string {
+  const confirmed = transfersOf(model, payment).filter(({ phase }) => phase === 'confirmed');
+  const sum = confirmed.reduce((units, { tokenUnits }) => units + tokenUnits, 0n);
+  return formatUnits(sum, confirmed[0]?.decimals ?? 6);
+}
+
+const partShown = (payment: ModelPayment, transfer: ModelTransfer): object => ({
+  transaction_id: transfer.id,
+  transaction_event_index: transfer.index,
+  amount: formatUnits(transfer.tokenUnits, transfer.decimals),
+  block_timestamp: timestamp(transfer.blockTime),
+  confirmed: transfer.phase === 'confirmed',
+  counts:
+    transfer.pays !== null || transfer.counted !== null || (payment.status !== 'PAID' && transfer.part === payment.id),
+});
 
 const confirmationsOf = ({ confirmations, confirmationsRequired }: ModelTransfer): object => ({
   seen: Math.min(confirmations, confirmationsRequired),
@@ -63,7 +96,7 @@ const confirmationsOf = ({ confirmations, confirmationsRequired }: ModelTransfer
 export function shown(model: Model, payment: ModelPayment, settings: Settings): object {
   const transfer = transferOf(model, payment);
   return {
-    ...paymentJson(payment, settings),
+    ...paymentJson(payment, settings, receivedBy(model, payment)),
     transaction:
       transfer === undefined
         ? null

@@ -31,12 +31,14 @@ import { cancelPaymentRoute, creationRoutes } from '../../src/payment/http.ts';
 import { limitsRoutes } from '../../src/gate/http.ts';
 import { operatorRoutes } from '../../src/operators/http.ts';
 import { schema } from '../../src/migrations.ts';
+import { poolRoutes } from '../../src/pools/http.ts';
+import { savePool } from '../../src/pools/save.ts';
 import { releaseWallet } from '../../src/wallets/wallet.sql.ts';
 import type { AcceptanceCall } from './accepting.ts';
 import type { CreationCall } from './creating.ts';
 import { expireOnce } from './expire-once.ts';
 import type { Question } from './expiring.ts';
-import type { Answered, Settings } from './steps.ts';
+import type { AddressPool, Answered, Settings } from './steps.ts';
 
 /** What a replica is made of besides its database. */
 export type Parts = {
@@ -69,6 +71,7 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
   const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
   const readWarnings: ReadWarnings = (payments) => Promise.resolve(payments.map(() => []));
   const acceptance = { db: pool, verifier: verifier as ServiceClient, messages, logger: testLogger };
+  const saving = { transact, vault: null, networks, walletBinding: settings.walletBinding };
   const routes = {
     create: creationRoutes({
       create: (creation) => createAsAsked(creating, creation),
@@ -98,14 +101,15 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
       readWarnings,
     }).find(({ path }) => path.endsWith('/accept-transfer'))!,
     limits: limitsRoutes({ db: pool, refresh }).find(({ path }) => path.endsWith('/limits'))!,
+    endRest: poolRoutes({ db: pool, ...saving }).find(({ method }) => method === 'DELETE')!,
   };
   const views = { db: pool, ...progress, readWarnings };
   const receive = (handler: Handler, ...news: readonly unknown[]) => handle(pool, handler, news);
 
   return {
-    async create({ merchant, key, amount, wallet, network, description, orderId }: CreationCall): Promise<Answered> {
-      const order = orderId === null ? {} : { order_id: orderId };
-      const body = { idempotency_key: key, amount, merchant_wallet: wallet, network, description, ...order };
+    async create(call: CreationCall): Promise<Answered> {
+      const { merchant, key: idempotency_key, amount, description } = call;
+      const body = { idempotency_key, amount, description, ...placeAsked(call), ...optionsAsked(call) };
       const { status, text, headers } = await serve(routes.create, { merchant_id: merchant }, body);
       return { status, text, replayed: headers['idempotency-replayed'] === 'true' };
     },
@@ -147,10 +151,32 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
     receiveTransfers: (news: readonly TransferObserved[]) => receive(transferObserved(messages, { ms: 0 }), ...news),
     receivePolicy: (message: AccessChanged) => receive(accessChanged(), message),
     receiveWebhook: (message: WebhookConfigured) => receive(webhookConfigured(), message),
+    endRest: (merchant: string, address: string) => serve(routes.endRest, { merchant_id: merchant, address }),
+    /** Makes a merchant's pool. */
+    savePool: (merchantId: string, { network, addresses, rest }: AddressPool) =>
+      savePool(
+        saving,
+        { merchantId, name: POOL },
+        {
+          ...{ network, addresses: [...addresses], append: false },
+          rest_seconds: rest / 1000,
+        },
+      ),
     release: (wallet: string) => releaseWallet(pool, wallet, { actor: 'model', reason: 'the shop was sold' }),
     expire: (chain: Chain, questions: Question[]) => expireOnce({ pool, messages, chain, networks, questions }),
   };
 }
+
+const POOL = 'shop';
+
+const placeAsked = ({ own, wallet, network }: CreationCall): object =>
+  own === 'pool' ? { wallet_pool: POOL } : { merchant_wallet: wallet, network };
+
+const optionsAsked = ({ own, orderId, percent }: CreationCall): object => ({
+  ...(orderId !== null && { order_id: orderId }),
+  ...(own === 'wallet' && { dedicated_wallet: true }),
+  ...(percent !== null && { accept_from_percent: percent }),
+});
 
 /** Like the consumer, but without the inbox: only versions may stop repeated messages. */
 async function handle(pool: Pool, handler: Handler, news: readonly unknown[]): Promise<string> {

@@ -6,7 +6,7 @@ import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { keepReplyPartitions } from '../../src/payment/saved-replies.ts';
-import { type Plan, WALLETS } from './plan.ts';
+import { type Plan, POOLS, WALLETS } from './plan.ts';
 import type { CreationCall } from './creating.ts';
 import type { Settings, OtherServices } from './steps.ts';
 import { startReplica, type Parts, type Replica } from './replica.ts';
@@ -46,12 +46,21 @@ export type Run = {
 
 export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> {
   const { ttlSeconds, walletBinding } = plan;
-  const settings: Settings = { ttlSeconds, walletBinding, publicBaseUrl: world.publicBaseUrl };
   const otherServices: OtherServices = { quota: new Map(), endpoints: new Map(), down: new Set(), chain: new Map() };
   const tag = randomBytes(5).toString('hex');
   const networks = [networkNamed(`six-${tag}`, 6), networkNamed(`eighteen-${tag}`, 18)];
   const merchants = plan.merchants.map(() => newId('mer'));
-  const wallets = Array.from({ length: WALLETS }, () => newWallet());
+  const wallets = Array.from({ length: WALLETS.shared + WALLETS.own + WALLETS.listed }, () => newWallet());
+  const pools = new Map(
+    POOLS.map(({ merchant, network, wallets: listed, restSeconds }) => [
+      merchants[merchant]!,
+      {
+        ...{ network: networks[network]!.id, rest: restSeconds * 1000 },
+        addresses: listed.map((position) => wallets[position]!),
+      },
+    ]),
+  );
+  const settings: Settings = { ttlSeconds, walletBinding, publicBaseUrl: world.publicBaseUrl, pools };
   const partsOfReplica = (): Parts => ({
     outbox: world.outbox,
     owners: ownersIn(otherServices),
@@ -76,6 +85,7 @@ export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> 
   };
   await setClock(run, run.model.now);
   await keepReplyPartitions(world.db);
+  for (const [merchant, pool] of pools) await run.replicas[0].savePool(merchant, pool);
   return run;
 }
 

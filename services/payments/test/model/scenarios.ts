@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { cancel, command, create, edge, expire, next, often, transfer, weighted } from './commands.ts';
+import { ownAddress } from './own-stories.ts';
 import type { AmountPaid, Call, Command, MerchantStart, Plan } from './plan.ts';
 import {
   becomes,
@@ -224,6 +225,7 @@ const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][]
 const story: fc.Arbitrary<Command[]> = weighted<Command[]>(
   [60, fc.tuple(command)],
   [10, succession],
+  [14, ownAddress],
   ...stories.map(([weight, , steps]): [number, fc.Arbitrary<Command[]>] => [weight, fc.tuple(...steps)]),
 );
 

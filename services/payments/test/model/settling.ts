@@ -1,12 +1,12 @@
 import type { TransferObserved } from '@quittance/contracts/messages.ts';
-import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
-import { stillPossible } from './candidates.ts';
-import { decide, type Decision, inTurn, isExact, reasonFor, slotOfTransfer } from './deciding.ts';
+import { decide, type Decision, inTurn, isExact, leave, slotOfTransfer } from './deciding.ts';
+import { becomePaid, move, noteIncident } from './moving.ts';
+import { notifyOfPayment, notifyOfTransfers, takeBackChecking } from './notifying.ts';
 import { REACH } from './other-services.ts';
-import { moneyOf, notifyOfPayment, notifyOfTransfers, takeBackChecking } from './notifying.ts';
-import { timestamp, sendMessage } from './steps.ts';
+import { isUnfinished } from './own-address.ts';
+import { everythingElse, isPart, settleParts } from './settling-parts.ts';
+import { isOwn, type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
 import { takeIn } from './taking-in.ts';
-import { isUnfinished, type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
 import { beginOf, endOf, inOrder, isInWindow } from './whose-money.ts';
 
 /** Records news about transfers, all of it before anything is decided. */
@@ -23,10 +23,8 @@ export function observeTransfers(model: Model, news: readonly TransferObserved[]
  */
 export function recordTransfer(model: Model, observed: TransferObserved): void {
   const key = takeIn(model, observed);
-  // Its message came in the meantime.
-  if (key === null) return;
-  settle(model, key);
-  notifyOfTransfers(model);
+  // Its message may have come in the meantime.
+  if (key !== null) settleAll(model, [key]);
 }
 
 /**
@@ -57,6 +55,8 @@ const isHeld = ({ version }: ModelTransfer): boolean => version === 0;
 
 /** What transfers mean now, and the consequences for others. Transfers that no longer pay come first: they make room. */
 function settleAll(model: Model, keys: readonly string[]): void {
+  const { own, others } = apart(model, keys);
+  const settled = settleParts(model, own);
   const leaves = (key: string): boolean => {
     const transfer = model.ledger.get(key)!;
     const payment = transfer.pays === null ? null : model.payments.get(transfer.pays)!;
@@ -64,10 +64,20 @@ function settleAll(model: Model, keys: readonly string[]): void {
     const decision = decideFree(model, transfer, payment);
     return !('pays' in decision) || decision.pays !== payment;
   };
-  const left = [...new Set([...keys.filter(leaves), ...keys])].flatMap((key) => settleOne(model, key) ?? []);
+  const shared = [...others, ...settled.others];
+  const left = [...new Set([...shared.filter(leaves), ...shared])].flatMap((key) => settleOne(model, key) ?? []);
   // Another transfer of the same batch may have replaced it.
-  for (const payment of left) if (payment.status === 'PENDING') settleThose(model, rivalsFor(model, payment));
+  for (const payment of [...settled.left, ...left])
+    if (payment.status === 'PENDING') settleThose(model, rivalsFor(model, payment));
+  for (const payment of settled.paid) settleThose(model, waitingFor(model, payment));
   notifyOfTransfers(model);
+}
+
+/** Transfers to addresses that one payment has for itself, and the others. */
+function apart(model: Model, keys: readonly string[]): { own: string[]; others: string[] } {
+  const all = [...new Set(keys)];
+  const own = all.filter((key) => isPart(model, model.ledger.get(key)!));
+  return { own, others: all.filter((key) => !own.includes(key)) };
 }
 
 /** It holds nothing during the decision: the new result must not depend on the old one. */
@@ -88,7 +98,7 @@ function settleOne(model: Model, key: string): ModelPayment | null {
   const transfer = model.ledger.get(key)!;
   const payment = transfer.pays === null ? null : model.payments.get(transfer.pays)!;
   if (payment?.status === 'PAID') {
-    noteIncident(model, payment, transfer);
+    noteIncident(model, payment, transfer, isExact(payment, transfer));
     return null;
   }
   const decision = payment === null ? decide(model, transfer) : decideFree(model, transfer, payment);
@@ -102,13 +112,6 @@ function settleOne(model: Model, key: string): ModelPayment | null {
   }
   place(model, transfer, decision);
   return lost;
-}
-
-function noteIncident(model: Model, payment: ModelPayment, transfer: ModelTransfer): void {
-  const same = transfer.accepted === null ? isExact(payment, transfer) : transfer.accepted === transfer.tokenUnits;
-  if (transfer.phase !== 'retracted' && same) return;
-  model.incidents.add(payment.id);
-  model.reached.push('reorganisation: an incident for a paid payment');
 }
 
 function place(model: Model, transfer: ModelTransfer, decision: Decision): void {
@@ -157,46 +160,11 @@ function place(model: Model, transfer: ModelTransfer, decision: Decision): void 
 
 /** @param accepted whether somebody accepted it, instead of the rules. */
 export function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer, accepted = false): void {
-  const wasOpen = payment.status === 'PENDING' || payment.status === 'CHECKING';
   notePaid(model, payment, transfer);
-  const reason = reasonFor(payment, transfer);
-  const was = accepted ? { accepted: true, transfer: moneyOf(transfer, reason) } : {};
-  move(model, payment, 'PAID');
-  payment.paidAt = model.now;
   const holder = [...model.ledger.values()].find((other) => other !== transfer && other.pays === payment.id);
   if (holder !== undefined) holder.pays = null;
-  Object.assign(transfer, {
-    pays: payment.id,
-    among: [],
-    reason: null,
-    waitsFor: null,
-    accepted: accepted ? transfer.tokenUnits : null,
-  });
-  sendMessage(model, 'PaymentPaid', {
-    payment_id: payment.id,
-    merchant_id: payment.merchant,
-    expected_amount: payment.amount,
-    transaction_id: transfer.id,
-    transaction_event_index: transfer.index,
-    description: payment.description,
-    paid_at: timestamp(model.now),
-    ...(payment.orderId !== null && { order_id: payment.orderId }),
-    ...was,
-  });
-  if (wasOpen) sayClosed(model, payment, 'PAID');
-  countAnew(model, payment);
+  becomePaid(model, payment, transfer, accepted, isOwn(payment) ? everythingElse(model, payment, transfer) : null);
   settleThose(model, [...(holder === undefined ? [] : [holder]), ...waitingFor(model, payment)]);
-}
-
-export function sayClosed(model: Model, payment: ModelPayment, status: 'PAID' | 'EXPIRED' | 'CANCELLED'): void {
-  sendMessage(model, 'PaymentClosed', {
-    payment_id: payment.id,
-    merchant_id: payment.merchant,
-    network: payment.network,
-    recipient: payment.wallet,
-    status,
-    closed_at: timestamp(model.now),
-  });
 }
 
 /** A payment ended unpaid: transfers after its end get a reason now. */
@@ -210,50 +178,27 @@ export function settleAfterEnd(model: Model, payment: ModelPayment): void {
  * decided again when it is confirmed, and not when another payment ends.
  */
 const waitingFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
-  [...model.ledger.values()].filter(({ waitsFor }) => {
+  [...model.ledger.values()].filter(({ waitsFor, part, counted }) => {
+    if (part === payment.id && counted === null) return true;
     const awaited = waitsFor === null ? undefined : model.payments.get(waitsFor);
     if (awaited === undefined || !slotOf(model, payment).includes(awaited)) return false;
     return awaited === payment || isUnfinished(awaited);
   });
 
-/** Money that may be for several payments is not for one that has other money; but it keeps the last one. */
-function countAnew(model: Model, paid: ModelPayment): void {
-  for (const transfer of model.ledger.values()) {
-    if (!transfer.among.includes(paid.id) || transfer.among.length === 1) continue;
-    transfer.among = transfer.among.filter((id) => id !== paid.id);
-    model.reached.push('candidates: counted again when one was paid');
-  }
-}
-
 /** Transfers that could pay a payment that waits again, whatever the chain's clock. */
 const rivalsFor = (model: Model, payment: ModelPayment): ModelTransfer[] =>
   [...model.ledger.values()].filter((transfer) => {
     const isNear = transfer.blockTime >= payment.createdAt - REACH && transfer.blockTime < payment.expiresAt + REACH;
-    return transfer.pays === null && transfer.phase !== 'retracted' && isExact(payment, transfer) && isNear;
+    const paysNothing = transfer.pays === null && transfer.counted === null;
+    return paysNothing && transfer.phase !== 'retracted' && isExact(payment, transfer) && isNear;
   });
 
 function settleThose(model: Model, transfers: readonly ModelTransfer[]): void {
-  for (const key of inTurn(model, transfers.map(transferKey))) settle(model, key);
-}
-
-function leave(model: Model, transfer: ModelTransfer, reason: UnmatchedReason | null, among: ModelPayment[]): void {
-  const [first] = among;
-  transfer.pays = null;
-  if (reason === null && first !== undefined) {
-    model.reached.push('transfer: came after an unfinished payment');
-    transfer.waitsFor = first.id;
-    return;
-  }
-  transfer.reason = reason;
-  transfer.among = stillPossible(among).map(({ id }) => id);
-  model.reached.push(reason === null ? 'transfer: came for nobody' : `unmatched: ${reason}`);
-  if (reason === 'ambiguous' && new Set(among.map(({ merchant }) => merchant)).size > 1)
-    model.reached.push('unmatched: ambiguous between merchants');
-}
-
-function move(model: Model, payment: ModelPayment, to: 'PENDING' | 'CHECKING' | 'PAID'): void {
-  model.reached.push(`payment: ${payment.status} → ${to}`);
-  payment.status = to;
+  const { own, others } = apart(model, transfers.map(transferKey));
+  const settled = settleParts(model, own);
+  for (const key of inTurn(model, [...others, ...settled.others])) settle(model, key);
+  for (const payment of settled.left) if (payment.status === 'PENDING') settleThose(model, rivalsFor(model, payment));
+  for (const payment of settled.paid) settleThose(model, waitingFor(model, payment));
 }
 
 function notePaid(model: Model, payment: ModelPayment, transfer: ModelTransfer): void {

@@ -13,13 +13,14 @@ export async function readSnapshot(pool: Pool, scope: Scope, now: number): Promi
     text: `
       select
         array(select concat_ws(' ', payment_id, merchant_id, status, network, recipient, amount, amount_units, ${ms('created_at')},
-                               ${ms('expires_at')}, ${ms('paid_at')}, ${ms('cancelled_at')}, coalesce(order_id, '-'), description)
+                               ${ms('expires_at')}, ${ms('paid_at')}, ${ms('cancelled_at')}, ${whole('rest_seconds')}, ${ms('released_at')},
+                               ${whole('accept_from_percent')}, coalesce(order_id, '-'), description)
                 from payment where merchant_id = any($1)) as payments,
         array(select concat_ws(' ', network, transaction_id, transaction_event_index, version, phase, block_number,
                                ${ms('block_timestamp')}, ${ms('first_seen_at')}, live::text, amount_units, coalesce(payment_id, '-'),
                                coalesce(related_payment_id, '-'),
                                coalesce((select string_agg(id, ',' order by id) from unnest(candidates) as id), '-'),
-                               coalesce(reason, '-'), case when payment_id is null then notified::text else '-' end)
+                               coalesce(reason, '-'), counted::text, case when payment_id is null then notified::text else '-' end)
                 from transfer where network = any($2)) as transfers,
         array(select concat_ws(' ', merchant_id, policy_version, webhook_ok::text, used_lifetime, package_base,
                                coalesce(used_day::text, '-'), used_today)
@@ -47,3 +48,5 @@ export async function readSnapshot(pool: Pool, scope: Scope, now: number): Promi
 
 /** Milliseconds since 1970 as text, `-` for none. */
 const ms = (column: string): string => `coalesce((extract(epoch from ${column}) * 1000)::bigint::text, '-')`;
+
+const whole = (column: string): string => `coalesce(${column}::text, '-')`;

@@ -21,6 +21,12 @@ export type ModelPayment = {
   expiresAt: number;
   paidAt: number | null;
   cancelledAt: number | null;
+  /** How long its address rests after its end, in milliseconds; null when it shares its address. */
+  rest: number | null;
+  /** When its merchant ended the rest early. */
+  releasedAt: number | null;
+  /** The part of the amount that is enough, in percent. */
+  percent: number | null;
 };
 
 /** A transfer as it was last received, and its meaning. */
@@ -47,6 +53,10 @@ export type ModelTransfer = {
   pays: string | null;
   /** What it carried when somebody accepted it, in base units; else null. */
   accepted: bigint | null;
+  /** The payment for which it counts together with others; whether that was paid is in `counted`. */
+  part: string | null;
+  /** What it carried when it paid a payment together with others, in base units; else null. */
+  counted: bigint | null;
   /** Whether the beginning of its interval is in the window of the payment it is about to pay. */
   inside: boolean;
   /** Otherwise the payments it may be for, and why it pays none; null when there is no reason, or not yet. */
@@ -129,7 +139,11 @@ export const slotOf = (model: Model, slot: { network: string; wallet: string; un
     .filter(({ network, wallet, units }) => network === slot.network && wallet === slot.wallet && units === slot.units)
     .sort(inOrder);
 
-export const isUnfinished = ({ status }: ModelPayment): boolean => status === 'PENDING' || status === 'CHECKING';
+/** All payments on an address, of any amount. */
+export const walletOf = (model: Model, { network, wallet }: { network: string; wallet: string }): ModelPayment[] =>
+  [...model.payments.values()].filter((payment) => payment.network === network && payment.wallet === wallet);
+
+export const isOwn = ({ rest }: Pick<ModelPayment, 'rest'>): boolean => rest !== null;
 
 const paymentsOf = (model: Model, merchant: string): ModelPayment[] =>
   [...model.payments.values()].filter((payment) => payment.merchant === merchant);
@@ -189,6 +203,9 @@ const paymentRow = (payment: ModelPayment): string =>
     payment.expiresAt,
     payment.paidAt,
     payment.cancelledAt,
+    payment.rest === null ? null : payment.rest / 1000,
+    payment.releasedAt,
+    payment.percent,
     payment.orderId,
     payment.description,
   );
@@ -208,10 +225,27 @@ function transferRow(model: Model, transfer: ModelTransfer): string {
     candidates.length === 1 ? candidates[0]! : null,
     candidates.length > 1 ? candidates.sort().join() : null,
     transfer.reason,
+    transfer.counted !== null && transfer.pays === null,
     // A paying transfer has nothing to be notified of.
     transfer.pays === null ? transfer.notified : null,
   );
 }
+
+/** The only payment that a transfer pays, or that it may be for; null when there are several or none. */
+export function paymentOf(model: Model, { pays, among }: ModelTransfer): ModelPayment | null {
+  const id = pays ?? (among.length === 1 ? among[0] : undefined);
+  return id === undefined ? null : model.payments.get(id)!;
+}
+
+/** The transfers that are this payment's alone, in the order of the chain. */
+export const transfersOf = (model: Model, { id }: ModelPayment): ModelTransfer[] =>
+  [...model.ledger.values()]
+    .filter((transfer) => transfer.phase !== 'retracted' && paymentOf(model, transfer)?.id === id)
+    .sort(inChain);
+
+/** The order of the chain. */
+export const inChain = (one: ModelTransfer, other: ModelTransfer): number =>
+  one.blockNumber - other.blockNumber || one.index - other.index || (one.id < other.id ? -1 : 1);
 
 export const candidatesOf = (model: Model, { among }: ModelTransfer): ModelPayment[] =>
   among.map((id) => model.payments.get(id)!);

@@ -25,7 +25,16 @@ export type OtherServices = {
   chain: Map<string, TransferObserved[]>;
 };
 
-export type Settings = { ttlSeconds: number; walletBinding: boolean; publicBaseUrl: string };
+/** A merchant's list of addresses, each of which is for one payment at a time. `rest` in milliseconds. */
+export type AddressPool = { network: string; addresses: readonly string[]; rest: number };
+
+export type Settings = {
+  ttlSeconds: number;
+  walletBinding: boolean;
+  publicBaseUrl: string;
+  /** By merchant, who has one at most. */
+  pools: ReadonlyMap<string, AddressPool>;
+};
 
 export const unavailable = { status: 503, body: { detail: 'Service temporarily unavailable' } };
 

@@ -16,6 +16,8 @@ export const race = (...calls: fc.Arbitrary<Call>[]): fc.Arbitrary<Command> =>
 const create: Call = { do: 'create', merchant: 0, key: 0, amount: 2, wallet: 0, network: 0, description: 0, order: 0 };
 export const newPayment = (wallet: number, more: Partial<Call & { do: 'create' }> = {}) =>
   exactly({ ...create, wallet, ...more });
+export const newOwn = (own: 'wallet' | 'pool', more: Partial<Call & { do: 'create' }> = {}) =>
+  newPayment(3, { own, ...more });
 export const pay = (confirmed: boolean, at: Arrived = { near: 'now' }, silent = false): Chain & { do: 'transfer' } => ({
   ...{ do: 'transfer', place: 0, amount: 'exact', at, confirmed, silent },
   ...{ ahead: 0, reading: 'live', self: false },

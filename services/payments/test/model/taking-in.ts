@@ -18,8 +18,9 @@ export function takeIn(model: Model, news: TransferObserved): string | null {
     Object.assign(known, first);
     return null;
   }
-  const { pays, accepted, inside, among, reason, waitsFor, notified } = known;
-  model.ledger.set(key, { ...transfer, pays, accepted, inside, among, reason, waitsFor, notified, ...first });
+  const { pays, accepted, part, counted, inside, among, reason, waitsFor, notified } = known;
+  const meaning = { pays, accepted, part, counted, inside, among, reason, waitsFor, notified };
+  model.ledger.set(key, { ...transfer, ...meaning, ...first });
   return key;
 }
 
@@ -49,6 +50,8 @@ const fromNews = (news: TransferObserved, now: number): ModelTransfer => ({
   confirmationsRequired: news.confirmations_required,
   pays: null,
   accepted: null,
+  part: null,
+  counted: null,
   inside: false,
   among: [],
   reason: null,

@@ -41,8 +41,13 @@ function paidUnits(run: Run, payment: ModelPayment, decimals: number, paid: Amou
   const another = [...run.model.payments.values()].findLast(
     ({ network, wallet, units }) => network === payment.network && wallet === payment.wallet && units !== payment.units,
   );
+  const arrived = [...run.otherServices.chain.values()]
+    .map((versions) => versions.at(-1)!)
+    .filter(({ network, to, phase }) => network === payment.network && to === payment.wallet && phase !== 'retracted')
+    .reduce((sum, { amount_units: units }) => sum + BigInt(units), 0n);
   const named = {
     exact,
+    missing: exact > arrived ? exact - arrived : exact,
     under: exact - unit,
     over: exact + unit,
     'a hair over': exact + 1n,
@@ -93,6 +98,18 @@ export function nextNews(run: Run, call: Chain & { do: 'next' }): TransferObserv
     version: known.version + 1,
     confirmations: { seen: 1, confirmed: 2, retracted: 0 }[call.phase],
     ...readings[isDelivered ? call.reading : 'as before'],
+  });
+}
+
+/** A transfer is now to another wallet, in a new block. */
+export function movedTransfer(run: Run, call: Chain & { do: 'moved' }): TransferObserved | null {
+  const known = fromEnd([...run.otherServices.chain.values()], call.place)?.at(-1);
+  const to = run.wallets[call.wallet]!;
+  if (known === undefined || known.to === to || known.from === to) return null;
+  return publish(run, {
+    ...known,
+    ...{ to, phase: call.phase, version: known.version + 1, confirmations: call.phase === 'seen' ? 1 : 2 },
+    ...blockAt(run, Date.parse(known.block_timestamp), 0),
   });
 }
 
