@@ -119,7 +119,7 @@ function placeOf(model: Model, creation: Creating): Place | Refusal {
   const longest = longestUnused(free);
   const named = /"merchant_wallet":"(0x[0-9a-fA-F]{40})"/.exec(answered.text)?.[1];
   const given = free.find(({ address }) => address === named);
-  // Whoever else uses an address, the pool only has to give a free one.
+  // The pool must give an address that no other payment uses.
   const isOdd = given !== undefined && longestUnused([given]) === undefined;
   const chosen = isOdd || longest === undefined ? given : longest;
   if (chosen === undefined) return 'wallet_pool_exhausted';

@@ -5,7 +5,7 @@ import { isUnfinished } from './own-address.ts';
 import { inChain, isOwn, type Model, type ModelPayment, type ModelTransfer } from './state.ts';
 import { sendMessage, timestamp } from './steps.ts';
 
-/* Payments that change their status, and what is said of it. */
+/* Payments that change their status, and the messages about it. */
 
 export function move(model: Model, payment: ModelPayment, to: 'PENDING' | 'CHECKING' | 'PAID'): void {
   model.reached.push(`payment: ${payment.status} → ${to}`);

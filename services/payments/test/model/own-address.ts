@@ -32,7 +32,7 @@ function isBetween(arrival: Arrival, begin: number, end: number): boolean {
 const cameInTime = (payment: Claimant, arrival: Arrival): boolean =>
   isBetween(arrival, beginOf(payment), endOf(payment));
 
-/** Until when money on the address is this payment's. One that is paid while its address rests makes it rest anew. */
+/** Until when money on the address is this payment's. One that is paid while its address rests makes it rest again. */
 function keepsUntil(payment: Tenant): number {
   const rest = payment.rest ?? 0;
   const over = endOf(payment) + rest;
@@ -70,7 +70,7 @@ export function whoseOwnMoney<P extends Tenant>(
   if (owner.rest === null) return null;
   if (owner.status === 'PAID') return { among: [owner], reason: carriesAmount(owner) ? 'duplicate' : 'overpaid' };
   if (cameInTime(owner, arrival)) return { counts: owner };
-  // Nothing is said of it before the payment has ended.
+  // It has no reason before the payment has ended.
   if (isUnfinished(owner)) return { among: [owner], reason: null };
   return { among: [owner], reason: lateReason(owner, intervalOf(arrival).from) };
 }

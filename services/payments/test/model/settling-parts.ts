@@ -5,7 +5,7 @@ import { notifyOfPayment } from './notifying.ts';
 import { addUp, isUnfinished } from './own-address.ts';
 import { inChain, isOwn, type Model, type ModelPayment, type ModelTransfer, paymentOf } from './state.ts';
 
-/* Transfers to addresses that one payment has for itself: what each is, and then what they come to together. */
+/* Transfers to addresses that one payment has for itself: what each of them is, and then their sum. */
 
 /** Whether a transfer is at such an address, or is named to a payment that has one. */
 export function isPart(model: Model, transfer: ModelTransfer): boolean {
