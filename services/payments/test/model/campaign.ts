@@ -53,12 +53,7 @@ export async function runCampaign(world: SharedDatabase, { runs, seed, path, onR
       await endRun(run);
     }
   });
-  const details = await fc.check(property, {
-    numRuns: runs,
-    seed,
-    endOnFailure: process.env['QUICK'] === '1',
-    ...(path !== undefined && { path }),
-  });
+  const details = await fc.check(property, { numRuns: runs, seed, ...(path !== undefined && { path }) });
   const { done, commands, undecided, unjudged } = totals;
   return {
     ...{ runs: done, commands, undecided, unjudged },
