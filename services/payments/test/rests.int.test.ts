@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { acceptAs, confirmed, countPaidMessages, untilDetails, untilRecorded } from './acceptance-fixtures.ts';
-import { type Order, newPayment, type TestPayment, wholeSecond } from './fixtures.ts';
+import {
+  acceptAs,
+  confirmed,
+  countPaidMessages,
+  observeAgain,
+  untilDetails,
+  untilRecorded,
+} from './acceptance-fixtures.ts';
+import { newPayment, newWallet, type Order, type TestPayment, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
 let payments: PaymentsUnderTest;
@@ -75,6 +82,17 @@ describe('money on an address whose rest was ended early', () => {
       unmatched_transfers: [{ transaction_id, reason: 'paid_another' }],
     });
     expect(await countPaidMessages(payments, second)).toBe(1);
+  });
+
+  test('is not listed as money of another payment once a reorganisation has moved it away', async () => {
+    const first = await newOne({ order_id: 'order 1' });
+    await first.cancel();
+    const second = await newOne({ order_id: 'order 1' }, first);
+    const transfer = await arrive(second, 10);
+    await untilDetails(first, { unmatched_transfers: [{ reason: 'paid_another' }] });
+    await observeAgain(payments, transfer, { ...confirmed, to: newWallet(), version: 9 });
+    await untilDetails(first, { unmatched_transfers: [] });
+    await untilDetails(second, { status: 'PAID' });
   });
 });
 

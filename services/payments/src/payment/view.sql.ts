@@ -178,7 +178,7 @@ export async function findUnmatched(db: Queryable, paymentIds: readonly string[]
                 -- A transfer may be a little older than the payment that it pays.
                 and later.created_at < ended.at + interval '1 hour 150 seconds' and later.payment_id <> p.payment_id
                join transfer paying on paying.payment_id = later.payment_id
-              where p.status in ('EXPIRED', 'CANCELLED') and paying.phase <> 'retracted'
+              where p.status in ('EXPIRED', 'CANCELLED') and paying.phase <> 'retracted' and paying.recipient = p.recipient
                 and paying.amount_units = p.amount_units * ('1e' || paying.decimals - 6)::numeric
                 -- The start of the transfer's interval; see intervalOf().
                 and least(paying.block_timestamp, case when paying.live then paying.first_seen_at end)
