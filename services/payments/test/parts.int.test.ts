@@ -274,6 +274,17 @@ describe('a payment with an address of its own that ends with a part', () => {
     ]);
   });
 
+  test('does not count what only an acceptance found, until its message comes', async () => {
+    const { one, inTime } = await waiting();
+    const found = transferFor(one.merchantId, one.payment, { ...confirmed, ...inTime, amount_units: '2000000' });
+    expect((await acceptAs(payments, one.merchantId, { one, transfer: found })).status).toBe(409);
+    await arrive(one, 8, inTime);
+    await untilDetails(one, { status: 'PENDING', received_amount: '10' });
+    await arrive(one, 3, inTime);
+    await untilDetails(one, { status: 'PAID', unmatched_transfers: [{ ...idOf(found), reason: 'overpaid' }] });
+    expect(messagesAbout(payments, one).paid).toMatchObject([{ received_amount: '11', transfers: [{}, {}] }]);
+  });
+
   test('is not accepted by its merchant below the least part of the amount', async () => {
     const { one, inTime } = await waiting();
     const [part] = [await arrive(one, 6, inTime), await arrive(one, 2.9, inTime)];

@@ -234,6 +234,18 @@ export const payments: SqlMutants[] = [
         noticedBy: 'is PAID from accept_from_percent of the amount on, and not below',
       },
       {
+        breaks: 'what only an acceptance found counts by itself',
+        before: "(reason is null or reason = 'underpaid') and version > 0`",
+        after: "(reason is null or reason = 'underpaid')`",
+        noticedBy: 'does not count what only an acceptance found, until its message comes',
+      },
+      {
+        breaks: 'a part may carry another amount after it has paid',
+        before: 'p.paid_units <> sum(',
+        after: 'p.paid_units is null and 1 <> sum(',
+        noticedBy: 'stays PAID when a part carries another amount, and there is an incident',
+      },
+      {
         breaks: 'an acceptance counts only what came in time',
         before: "which === 'in time' ?",
         after: 'which !== null ?',
