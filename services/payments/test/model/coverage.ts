@@ -118,7 +118,6 @@ export const wanted: readonly string[] = [
   'own address: paid in time after it was EXPIRED',
   'own address: paid in time after it was CANCELLED',
   'own address: CHECKING lost by a retracted part',
-  'own address: CHECKING lost by a part',
   'own address: CHECKING by other parts',
   'own address: a late part was accepted',
   'own address: late parts were accepted with another',

@@ -1,7 +1,20 @@
 import fc from 'fast-check';
 import { accept, createBeside, createOwn, endRest, moved, next, often, weighted } from './commands.ts';
 import type { AmountPaid, Arrived, Call, Chain, Command } from './plan.ts';
-import { cancelIt, clockTo, exactly, expireAll, newOwn, one, pastExpiry, pay, race, wait } from './story-parts.ts';
+import {
+  becomes,
+  cancelIt,
+  clockTo,
+  exactly,
+  expireAll,
+  newOwn,
+  newPayment,
+  one,
+  pastExpiry,
+  pay,
+  race,
+  wait,
+} from './story-parts.ts';
 
 /*
  * Payments with an address of their own: money in parts, in time and too late, news about the parts, ends, rests and their early ends, other
@@ -121,4 +134,24 @@ const competition = flat(
   look,
 );
 
-export const ownAddress: fc.Arbitrary<Command[]> = weighted<Command[]>([4, life], [5, succession], [2, competition]);
+/** Two parts are seen, and one of them becomes what it becomes. */
+const doubt = flat(
+  all(newOwn('wallet'), exactly({ ...pay(false), amount: 60 }), exactly({ ...pay(false), amount: 'missing' })),
+  all(one(fc.nat(1).map((place) => becomes(place, 'retracted'))), one(next), one(next)),
+  look,
+);
+/** A reorganisation moves money between a wallet that payments share and an address of its own. */
+const move = flat(
+  all(newOwn('wallet'), newPayment(0), one(fc.boolean().map((confirmed) => pay(confirmed)))),
+  all(one(moved.map((call) => ({ ...call, place: 0, wallet: 3 }))), one(news), one(part)),
+  all(one(moved.map((call) => ({ ...call, place: 0, wallet: 0 })))),
+  look,
+);
+
+export const ownAddress: fc.Arbitrary<Command[]> = weighted<Command[]>(
+  [8, life],
+  [10, succession],
+  [4, competition],
+  [2, doubt],
+  [1, move],
+);

@@ -25,6 +25,7 @@ type Settled = {
 export function settleParts(model: Model, keys: readonly string[]): Settled {
   const settled: Settled = { others: [], left: [], paid: [] };
   const affected = new Set<ModelPayment>();
+  const retracted = new Set<ModelPayment>();
   for (const key of keys) {
     const transfer = model.ledger.get(key)!;
     const before = paymentOf(model, transfer);
@@ -34,6 +35,7 @@ export function settleParts(model: Model, keys: readonly string[]): Settled {
     }
     const tenants = tenantsIn(model, transfer);
     for (const payment of [...tenants, ...(before === null ? [] : [before])]) if (isOwn(payment)) affected.add(payment);
+    if (before !== null && transfer.phase === 'retracted') retracted.add(before);
     if (before !== null && !isOwn(before) && transfer.pays !== null) {
       move(model, before, 'PENDING');
       settled.left.push(before);
@@ -42,7 +44,13 @@ export function settleParts(model: Model, keys: readonly string[]): Settled {
     Object.assign(transfer, { pays: null, part: null, among: [], reason: null, waitsFor: null });
     if (!placePart(model, transfer)) settled.others.push(key);
   }
-  for (const payment of affected) if (payment.status !== 'PAID') weigh(model, payment, settled);
+  for (const payment of affected) {
+    if (payment.status === 'PAID') continue;
+    const was = payment.status;
+    weigh(model, payment, settled);
+    const isLost = was === 'CHECKING' && payment.status === 'PENDING';
+    if (isLost && retracted.has(payment)) model.reached.push('own address: CHECKING lost by a retracted part');
+  }
   return settled;
 }
 
@@ -100,13 +108,7 @@ function check(
   before: ModelTransfer | undefined,
 ): void {
   if (payer === null) {
-    if (payment.status === 'PENDING') return;
-    move(model, payment, 'PENDING');
-    model.reached.push(
-      before?.phase === 'retracted'
-        ? 'own address: CHECKING lost by a retracted part'
-        : 'own address: CHECKING lost by a part',
-    );
+    if (payment.status === 'CHECKING') move(model, payment, 'PENDING');
     return;
   }
   Object.assign(payer, { pays: payment.id, among: [], reason: null });
