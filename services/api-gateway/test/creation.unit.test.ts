@@ -55,6 +55,13 @@ describe('a refused creation', () => {
     expect(await fields({})).toEqual(['amount', 'description', 'merchant_wallet']);
   });
 
+  test('names the missing fields first, however many unknown ones there are', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, 1]));
+    const named = async (body: object) => (await refusedFields(() => read(body))).map(({ field }) => field);
+    expect((await named(unknown)).slice(0, 4)).toEqual(['amount', 'merchant_wallet', 'description', 'f0']);
+    expect((await named({ ...unknown, wallet_pool: 'main' })).slice(0, 3)).toEqual(['amount', 'description', 'f0']);
+  });
+
   test('names the missing Idempotency-Key together with the problems of the body', async () => {
     const request = fakeRequest({ headers: { 'content-type': 'application/json' }, body: '[]' });
     const items = await refusedFields(() => readCreation(request, rules));

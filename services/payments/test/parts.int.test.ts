@@ -71,7 +71,9 @@ describe('a payment with an address of its own', () => {
         ],
       },
     ]);
-    expect(messagesAbout(payments, one).closed).toMatchObject([{ status: 'PAID', rest_seconds: 86_400 }]);
+    await eventually(() =>
+      expect(messagesAbout(payments, one).closed).toMatchObject([{ status: 'PAID', rest_seconds: 86_400 }]),
+    );
   });
 
   test('is CHECKING when the parts that are seen suffice, and waits again when one of them is retracted', async () => {

@@ -35,7 +35,12 @@ export function cancelSection(contract: Contract): void {
           cancelled_at: expect.stringMatching(UTC_TIMESTAMP),
         });
         expect(cancelled.cancelled_at! >= payment.created_at).toBe(true);
-        expect(await detailsOf(merchant, payment)).toEqual({ ...cancelled, unmatched_transfers: [], warnings: [] });
+        expect(await detailsOf(merchant, payment)).toEqual({
+          ...cancelled,
+          unmatched_transfers: [],
+          transfers: [],
+          warnings: [],
+        });
       },
     );
 
@@ -83,7 +88,12 @@ export function cancelSection(contract: Contract): void {
         expect(answers.map(({ status, text }) => ({ status, text }))).toEqual(ids.map(() => refused));
         expect((await detailsOf(merchant, paid)).status).toBe('PAID');
         expect((await detailsOf(merchant, expired)).status).toBe('EXPIRED');
-        expect(await detailsOf(other, foreign)).toEqual({ ...foreign, unmatched_transfers: [], warnings: [] });
+        expect(await detailsOf(other, foreign)).toEqual({
+          ...foreign,
+          unmatched_transfers: [],
+          transfers: [],
+          warnings: [],
+        });
         // An expired payment no longer waits: its slot is free.
         expect((await merchant.create({ amount: '25' })).status).toBe(201);
       },

@@ -54,6 +54,7 @@ export function transfersSection(contract: Contract): void {
             status: 'CHECKING',
             transaction,
             unmatched_transfers: [],
+            transfers: [],
             warnings: [],
           });
           expect(transaction).toMatchObject({ transaction_id: sent, confirmations: 1, confirmations_required: 2 });
@@ -64,8 +65,8 @@ export function transfersSection(contract: Contract): void {
         });
         await untilStatus(contract.stack, payment, 'PAID');
         const paid = await detailsOf(merchant, payment);
-        const { unmatched_transfers: unmatched, warnings, ...listed } = paid;
-        expect([unmatched, warnings]).toEqual([[], []]);
+        const { unmatched_transfers: unmatched, transfers, warnings, ...listed } = paid;
+        expect([unmatched, transfers, warnings]).toEqual([[], [], []]);
         expect(listed).toEqual({
           ...payment,
           status: 'PAID',

@@ -61,7 +61,7 @@ export function validationSection(contract: Contract): void {
     );
 
     rule('errors.422', 'names a network that does not exist here; the right one is accepted', async () => {
-      const networks = ['', 'nowhere', 'tron', 'LOCAL', 'toString', '__proto__', 'constructor', 7, null, ['local']];
+      const networks = ['', 'nowhere', 'tron', 'LOCAL', 'toString', '__proto__', 'constructor', 7, ['local']];
       expect(await each('network', networks)).toEqual(all(networks, ['network']));
       const { network } = contract.stack.chain;
       expect(await merchant.created({ network, amount: '8' })).toMatchObject({ network });

@@ -28,15 +28,20 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const shapesOf = (fields: [name: string, type: string][]) =>
   Object.fromEntries(fields.map(([name, type]) => [name, { type }]));
 
-const shape = shapeOf({
-  required: Object.keys(required),
-  properties: shapesOf([
-    ...Object.entries({ ...required, merchant_wallet: merchantWallet, network: networkField }).map(
-      ([name, { type }]): [string, string] => [name, type],
-    ),
-    ...optionEntries.map(([name, { wire }]): [string, string] => [name, wire.type]),
-  ]),
-});
+const shapeWith = (names: readonly string[]) =>
+  shapeOf({
+    required: names,
+    properties: shapesOf([
+      ...Object.entries({ ...required, merchant_wallet: merchantWallet, network: networkField }).map(
+        ([name, { type }]): [string, string] => [name, type],
+      ),
+      ...optionEntries.map(([name, { wire }]): [string, string] => [name, wire.type]),
+    ]),
+  });
+
+/** Missing fields are named first, in this order, because only the first problems of a request are answered. */
+const shape = shapeWith(['amount', 'merchant_wallet', 'description']);
+const shapeWithPool = shapeWith(Object.keys(required));
 
 /**
  * Validates a creation: the header, the shape, then the meaning of each field.
@@ -63,8 +68,8 @@ function keyProblems(key: string | undefined): ValidationItem[] {
 function checkFields(body: JsonObject, rules: CreationRules, problems: ValidationItem[]): CreationRequest | null {
   const { networks } = rules;
   const value = withoutNulls(body);
-  problems.push(...shape(value));
   const { amount, merchant_wallet: wallet, description, network: networkId, wallet_pool: pool } = value;
+  problems.push(...(pool === undefined ? shape(value) : shapeWithPool(value)));
   const report = (field: string, reason: string | null) => {
     if (reason !== null) problems.push({ field, reason });
   };
@@ -73,7 +78,6 @@ function checkFields(body: JsonObject, rules: CreationRules, problems: Validatio
   if (text !== null) report('description', textProblem(text, DESCRIPTION_MAX_CHARACTERS));
   const address = typeof wallet === 'string' ? parseAddress(wallet) : null;
   if (typeof wallet === 'string') report('merchant_wallet', walletProblem(address, networks));
-  else if (wallet === undefined && pool === undefined) report('merchant_wallet', 'is required');
   const network = typeof networkId === 'string' ? networks.find(({ id }) => id === networkId) : undefined;
   if (typeof networkId === 'string') report('network', networkProblem(network, address, networks));
   const options = readOptions(value, rules, report);
