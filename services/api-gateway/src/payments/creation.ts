@@ -12,7 +12,7 @@ import {
 } from '@quittance/contracts/api/creation.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { PROBLEMS_MAX, readJsonBody, type JsonObject } from '../request-body.ts';
+import { readJsonBody, type JsonObject } from '../request-body.ts';
 import { shapeOf } from './shape.ts';
 
 /** What else the validity of a creation depends on. */
@@ -53,7 +53,7 @@ export async function readCreation(request: RouteRequest, rules: CreationRules):
   const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
   const problems = [...keyProblems(key), ...body.problems];
   const creation = body.value === null ? null : checkFields(body.value, rules, problems);
-  if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems.slice(0, PROBLEMS_MAX));
+  if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems);
   return { idempotency_key: key, ...creation };
 }
 
