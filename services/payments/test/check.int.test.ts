@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CheckPayments } from '@quittance/contracts/http/check.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
+import { TransferObserved } from '@quittance/contracts/messages.ts';
 import { accept, confirmed, untilRecorded } from './acceptance-fixtures.ts';
+import { dustOn } from './dust.ts';
 import { newPayment, newWallet, wholeSecond } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
@@ -87,4 +89,17 @@ test('a payment that is PAID with what was known before it is found, unless some
   expect((await accept(payments, other, known)).status).toBe(200);
   const { json } = await payments.call<ResponseOf<typeof CheckPayments>>('GET', '/check/payments');
   expect(json.violations.filter(({ what }) => what.includes(other.payment.payment_id))).toEqual([]);
+});
+
+test('a payment that was paid in very many parts is listed with the one that completed it, and some others', async () => {
+  const one = await newPayment(payments, { amount: '10', options: { dedicated_wallet: true } });
+  const { payment_id: id } = one.payment;
+  const dust = dustOn(one, 150).map((grain) => ({ ...grain, ...confirmed }));
+  await payments.publishAll(TransferObserved, dust);
+  await Promise.all(dust.map((grain) => untilRecorded(payments, grain)));
+  const payer = await one.observe({ ...confirmed, amount_units: '10000000', block_number: 2_000_000_000 });
+  await untilRecorded(payments, payer);
+  const { json } = await payments.call<ResponseOf<typeof CheckPayments>>('GET', '/check/payments');
+  const listed = json.payments.filter(({ payment_id: listedId }) => listedId === id);
+  expect([listed.length, listed[0]?.transfer?.transaction_id]).toEqual([100, payer.transaction_id]);
 });

@@ -43,6 +43,8 @@ async function cancelAndEndRest(one: TestPayment): Promise<void> {
   await endRest(one);
 }
 
+const idOf = ({ transaction_id }: { transaction_id: string }) => ({ transaction_id });
+
 describe('money on an address whose rest was ended early', () => {
   test('may be for every payment that had the address within the rests', async () => {
     const first = await newOne();
@@ -82,6 +84,33 @@ describe('money on an address whose rest was ended early', () => {
       unmatched_transfers: [{ transaction_id, reason: 'paid_another' }],
     });
     expect(await countPaidMessages(payments, second)).toBe(1);
+  });
+
+  test('is accepted one transfer at a time, because each may be somebody else’s', async () => {
+    const first = await newOne();
+    const own = await arrive(first, 2, 0);
+    await untilDetails(first, { received_amount: '2' });
+    await cancelAndEndRest(first);
+    const second = await newOne(dedicated, first);
+    const [small, large] = [await arrive(second, 3), await arrive(second, 7)];
+    const accepting = (transfer: typeof small) =>
+      acceptAs(payments, first.merchantId, { one: first, transfer, confirm_candidates: 2 });
+    expect(await accepting(small)).toMatchObject({
+      status: 409,
+      json: { detail: expect.stringMatching(/carry 5 USDT, less than 90 %/) },
+    });
+    expect(await accepting(large)).toMatchObject({ status: 200, json: { status: 'PAID', received_amount: '9' } });
+    await untilDetails(first, {
+      transfers: [
+        { ...idOf(large), counts: true },
+        { ...idOf(own), counts: true },
+      ],
+    });
+    await untilDetails(second, {
+      status: 'PENDING',
+      received_amount: '0',
+      unmatched_transfers: [{ ...idOf(small), reason: 'ambiguous', candidate_count: 1 }],
+    });
   });
 
   test('is not listed as money of another payment once a reorganisation has moved it away', async () => {

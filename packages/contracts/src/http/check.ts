@@ -41,7 +41,7 @@ export type CheckedPayment = {
 /**
  * Checks the payments created from `since` on, in pages, in the order of their ids; `after` is the end of the previous
  * page. `next` is null at the end. `read_at` is when the check began, so that others can tell what changed later. A
- * payment that several transfers pay together is listed with each of them.
+ * payment that several transfers pay together is listed with each of them, or with the largest of very many.
  */
 export const CheckPayments = defineCall(
   'payments',

@@ -6,6 +6,7 @@ import {
   type CreatedPayments,
   type ToldTransfer,
 } from '@quittance/contracts/http/check.ts';
+import { PARTS_MAX } from '@quittance/contracts/api/payment.ts';
 import { findBroken } from '@quittance/postgres/broken-rules.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
@@ -129,7 +130,9 @@ export async function checkPayments(
                                         (select min(created_at) from outbox where name = 'PaymentPaid')) then 'told'
                  else 'paid' end as state
        from (select * from payment where payment_id > $1 order by payment_id limit ${CHECKED_AT_ONCE}) p
-       left join transfer t on t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and t.counted)
+       left join lateral (select * from transfer t
+                           where t.payment_id = p.payment_id or (t.related_payment_id = p.payment_id and t.counted)
+                           order by t.payment_id, amount_units desc limit ${PARTS_MAX}) t on true
        left join transfer_acceptance a on a.payment_id = p.payment_id
       order by p.payment_id`,
     [after],

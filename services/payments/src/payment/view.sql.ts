@@ -62,14 +62,16 @@ const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.ne
   t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
 
 /**
- * What has arrived at the address of a payment `p` that has it for itself, decimal text in USDT; null for any other payment.
+ * What has arrived at the address of a payment `p` that has it for itself, decimal text in USDT; null for any other payment. Ambiguous
+ * money is not included: the customer would be asked for too little.
  * @param condition on a transfer `part`.
  */
 const arrivedSql = (condition: string): string => `case when p.rest_seconds is not null then (
     select trim_scale(coalesce(sum(part.amount_units * ('1e' || -part.decimals)::numeric), 0))::text
       from (select * from transfer where payment_id = p.payment_id
             union all
-            select * from transfer where related_payment_id = p.payment_id) part where ${condition}) end`;
+            select * from transfer where related_payment_id = p.payment_id and reason is distinct from 'ambiguous') part
+     where ${condition}) end`;
 
 const receivedSql = arrivedSql(`part.phase = 'confirmed'`);
 
