@@ -104,8 +104,8 @@ export const chainsView = (chains: readonly ChainStatus[]): View => [
     final: 'final',
     finalized: 'finalized',
     audited: 'audited',
-    lag: 'lag_blocks',
-    age: (chain) => (chain.lag_seconds === null ? null : duration(chain.lag_seconds)),
+    'blocks behind': 'lag_blocks',
+    lag: (chain) => (chain.lag_seconds === null ? null : duration(chain.lag_seconds)),
     'halted since': (chain) => chain.halted_at ?? 'no',
   }),
   table(null, chains, {

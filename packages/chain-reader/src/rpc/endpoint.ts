@@ -48,6 +48,9 @@ const BREAKER = {
   enableSnapshots: false,
 } as const;
 
+/** Requests in a row without an answer that open the circuit. Each lasts as long as the window in which the breaker counts failures. */
+const UNANSWERED = 2;
+
 /** Errors that do not count against the endpoint: a request that is too large, a wait, or a block that only others have. */
 const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', 'unknown_block'];
 
@@ -177,6 +180,7 @@ function createCircuit(
   },
 ) {
   const ensureChain = chainCheck(rpc, chainId);
+  let unanswered = 0;
   const breaker = new CircuitBreaker<[Read<unknown>]>(
     async (read) => {
       try {
@@ -195,6 +199,8 @@ function createCircuit(
   /** Runs before the breaker evaluates the error. */
   function noteFailure(error: RpcError): void {
     stats.recordFailure(error);
+    unanswered = error.kind === 'timeout' ? unanswered + 1 : 0;
+    if (unanswered >= UNANSWERED) breaker.open();
     if (!cooldown.startAfter(error)) return;
     logger.info({ ...label, error: error.message, cooldown_ms: cooldown.leftMs() }, 'endpoint cools down');
   }
@@ -203,6 +209,7 @@ function createCircuit(
     try {
       const answer = await breaker.fire(read);
       cooldown.reset();
+      unanswered = 0;
       return answer as T;
     } catch (error) {
       if (!CircuitBreaker.isOurError(error as Error)) throw error;
