@@ -6,8 +6,6 @@ import { isPublicAddress } from './public-address.ts';
 type EndpointUrl = {
   /** As the merchant sent it, except that an international host name is in ASCII form (Punycode). */
   url: string;
-  /** `https://` and the host, as an HTTP client wants it. */
-  origin: string;
   /** Path and query, at least `/`. */
   path: string;
   /** Lowercase host name, or an address without brackets. */
@@ -56,7 +54,7 @@ export function parseEndpointUrl(
   if (reason !== null) return refuse(reason);
   const url = URL.parse(text);
   if (url === null || url.host !== (bracketed ? `[${host}]` : host)) return refuse('must be a valid URL');
-  return { ok: true, endpoint: { url: text, origin: url.origin, path: url.pathname + url.search, host } };
+  return { ok: true, endpoint: { url: text, path: url.pathname + url.search, host } };
 }
 
 /**

@@ -52,12 +52,12 @@ describe('the URL policy', () => {
       ok: true,
       endpoint: {
         url: 'HTTPS://Hooks.Merchant.IO:443/Pay?Tenant=7',
-        ...{ origin: 'https://hooks.merchant.io', path: '/Pay?Tenant=7', host: 'hooks.merchant.io' },
+        ...{ path: '/Pay?Tenant=7', host: 'hooks.merchant.io' },
       },
     });
     expect(parseEndpointUrl('https://hooks.merchant.io?q')).toMatchObject({ endpoint: { path: '/?q' } });
     expect(parseEndpointUrl('https://[2001:4860:4860::8888]/')).toMatchObject({
-      endpoint: { origin: 'https://[2001:4860:4860::8888]', host: '2001:4860:4860::8888' },
+      endpoint: { host: '2001:4860:4860::8888' },
     });
   });
 

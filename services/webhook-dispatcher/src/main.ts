@@ -34,9 +34,6 @@ const resealed = {
   ],
 } as const;
 
-/** Concurrent endpoint tests to one host from this process. */
-const TESTS_PER_HOST = 4;
-
 await startService({
   name,
   readConfig,
@@ -55,11 +52,8 @@ await startService({
     await refuseOwnServers(config.privateTargets, [config.databaseUrl, config.amqpUrl]);
     const { resolve, connector, privateTargets } = waysOut(config, logger);
     const sending = { connector, privateTargets, clock: systemClock };
-    const sender = lifecycle.closing('sender', createSender({ ...sending, connectionsPerHost: limits.host }));
-    const testSender = lifecycle.closing(
-      'test-sender',
-      createSender({ ...sending, connectionsPerHost: TESTS_PER_HOST }),
-    );
+    const sender = lifecycle.closing('sender', createSender(sending));
+    const testSender = lifecycle.closing('test-sender', createSender(sending));
     const sendTest = createTestSender({ sender: testSender, vault });
     const pressure = lifecycle.closing('pressure', createBackPressure({ clock: systemClock, logger, metrics }));
     const { stopping } = lifecycle;

@@ -54,7 +54,6 @@ beforeAll(async () => {
   sender = createSender({
     connector,
     clock: () => new Date(),
-    connectionsPerHost: 8,
     timeoutMs: 400,
     bodyTimeoutMs: 200,
   });

@@ -8,7 +8,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { createAttemptReport } from '../src/lanes/attempt-report.ts';
 import { createAttempts } from '../src/lanes/attempts.ts';
-import { DialError } from '../src/sending/errors.ts';
+import { SendError } from '../src/sending/errors.ts';
 import { createConnector } from '../src/sending/dial.ts';
 import { createHostCircuits } from '../src/lanes/host-circuits.ts';
 import { createInFlightLimits, limits } from '../src/lanes/in-flight-limits.ts';
@@ -45,11 +45,11 @@ beforeAll(async () => {
       const askedMs = performance.now();
       await delay(REFUSAL_MS);
       refused.push({ host, askedMs, refusedMs: performance.now() });
-      throw new DialError('connect_refused', `${host} refused`);
+      throw new SendError('connect_refused', `${host} refused`);
     },
   });
   const clock = () => new Date();
-  sender = createSender({ connector, clock, connectionsPerHost: limits.host });
+  sender = createSender({ connector, clock });
   pressure = createBackPressure({ clock, logger: testLogger, metrics: testMetrics });
 });
 beforeEach(async () => {

@@ -5,11 +5,11 @@ import {
   categoryOfConnectError,
   categoryOfSendError,
   categoryOfStatus,
-  DialError,
+  SendError,
   NameNotFound,
 } from '../src/sending/errors.ts';
 
-const errorWith = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
+const errorWith = (code: string) => Object.assign(new Error('failed'), { code });
 
 const connectErrors: [code: string, connected: boolean, category: ErrorCategory][] = [
   ['ECONNREFUSED', false, 'connect_refused'],
@@ -29,17 +29,13 @@ const connectErrors: [code: string, connected: boolean, category: ErrorCategory]
 
 const sendErrors: [error: Error, category: ErrorCategory][] = [
   [new NameNotFound('gone.io'), 'dns_error'],
-  [new DialError('blocked_address', 'private'), 'blocked_address'],
-  [new DOMException('timed out', 'TimeoutError'), 'response_timeout'],
-  [errorWith('UND_ERR_SOCKET', 'other side closed'), 'connection_reset'],
+  [new SendError('blocked_address', 'private'), 'blocked_address'],
   [errorWith('ECONNRESET'), 'connection_reset'],
   [errorWith('EPIPE'), 'connection_reset'],
-  [errorWith('UND_ERR_SOCKET', 'bad upgrade'), 'protocol_error'],
-  [errorWith('HPE_INVALID_CONSTANT'), 'protocol_error'],
-  [errorWith('UND_ERR_HEADERS_OVERFLOW'), 'protocol_error'],
   [errorWith('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'tls_error'],
   [errorWith('EHOSTUNREACH'), 'network_unreachable'],
-  [errorWith('UND_ERR_DESTROYED'), 'interrupted'],
+  [errorWith('ETIMEDOUT'), 'response_timeout'],
+  [errorWith('EMFILE'), 'interrupted'],
   [new Error('something new'), 'protocol_error'],
 ];
 

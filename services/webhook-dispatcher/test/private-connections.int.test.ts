@@ -52,7 +52,6 @@ function senderTo(targets: readonly PrivateTarget[], ca: string | null = ownAuth
     connector: createConnector({ resolve: systemResolve({ servers: [nameServer.address] }), dial }),
     privateTargets: targets.map((target) => ({ ...target, connector: createPrivateConnector(target, toPrivate) })),
     clock: () => new Date(),
-    connectionsPerHost: 8,
   });
 }
 

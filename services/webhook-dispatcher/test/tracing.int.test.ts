@@ -34,7 +34,7 @@ beforeAll(async () => {
   [store, receiver] = await Promise.all([startStoreWorld(), startReceiver(authority)]);
   const connector = createConnector(localReceiver({ address: '127.0.0.1', port: receiver.port }));
   const clock = () => new Date();
-  sender = createSender({ connector, clock, connectionsPerHost: 64 });
+  sender = createSender({ connector, clock });
   pressure = createBackPressure({ clock, logger: testLogger, metrics: testMetrics });
 });
 beforeEach(async () => {

@@ -27,5 +27,5 @@ export function watchedSender(options: {
     return isPublicAddress(target.address) ? Promise.reject(new Error('not on this machine')) : reallyDial(target);
   };
   const connector = createConnector({ resolve: systemResolve({ servers: [nameServer.address] }), dial });
-  return createSender({ connector, clock: () => new Date(), connectionsPerHost: 8 });
+  return createSender({ connector, clock: () => new Date() });
 }

@@ -11,6 +11,11 @@ export type HttpRequest = {
 /** The result of one request: a status, or the reason why there is none. */
 export type Answer = { status: number | null; problem: string | null; ms: number };
 
+const MAX_START_CHARACTERS = 16_384;
+/** The status line of an answer, after any interim ones (1xx). */
+const statusLine =
+  /^(?:\s*HTTP\/\d(?:\.\d)?[ \t]+1\d\d(?:[^\n]*\n)+?\r?\n)*\s*HTTP\/\d(?:\.\d)?[ \t]+([2-9]\d\d)(?:[ \t].*)?\r?\n/;
+
 /** Sends on a new connection, follows no redirect, and waits only for the status line, as Quittance does. Never throws. */
 export function send(url: URL, { method, headers, body }: HttpRequest, timeoutMs: number): Promise<Answer> {
   return new Promise((resolve) => {
@@ -24,8 +29,16 @@ export function send(url: URL, { method, headers, body }: HttpRequest, timeoutMs
       done(null, `no answer within ${timeoutMs / 1_000} s`);
       request.destroy();
     }, timeoutMs);
+    // Read before Node's parser, which refuses many answers for what follows the status line.
+    request.on('socket', (socket) => {
+      let start = '';
+      socket.prependListener('data', (bytes: Buffer) => {
+        start = (start + bytes.toString('latin1')).slice(0, MAX_START_CHARACTERS);
+        const [, status] = statusLine.exec(start) ?? [];
+        if (status !== undefined) done(Number(status), null);
+      });
+    });
     request.on('response', (response) => {
-      done(response.statusCode ?? null, null);
       response.on('error', () => undefined).resume();
       // An endless body must not keep the rehearsal running.
       response.socket.unref();

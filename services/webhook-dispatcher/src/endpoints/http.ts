@@ -16,10 +16,11 @@ import type { Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import { createKeyedQueue } from '@quittance/runtime/concurrency/keyed-queue.ts';
 import type { KeyVault, SealedSecret } from '@quittance/runtime/key-vault.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { asMerchantsSee } from '../events/reads.sql.ts';
-import { DialError, NameNotFound } from '../sending/errors.ts';
+import { SendError, NameNotFound } from '../sending/errors.ts';
 import { addressOf, findPrivateTarget, type PrivateTarget } from '../sending/private-targets.ts';
 import { publicAddresses, type Resolve } from '../sending/resolve.ts';
 import { findEndpoint, findTarget, probeEndpoint, replaceKey, saveEndpoint, type NewKey } from './endpoint.sql.ts';
@@ -104,7 +105,7 @@ async function checkHost(host: string, resolve: Resolve): Promise<void> {
   try {
     await publicAddresses(host, resolve, DNS_TIMEOUT_MS);
   } catch (error) {
-    const isBlocked = error instanceof DialError && error.category === 'blocked_address';
+    const isBlocked = error instanceof SendError && error.category === 'blocked_address';
     if (!isBlocked && !(error instanceof NameNotFound)) throw unavailable(error);
     throw invalid({ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' });
   }
@@ -120,6 +121,8 @@ type TestSender = ReturnType<typeof createTestSender>;
 
 /** Concurrent tests in this process, each of up to fifteen seconds. */
 const MAX_TESTS = 64;
+/** Of these, tests of one host. */
+const TESTS_PER_HOST = 4;
 
 /**
  * Sends test events: signed and sent like all others, with the same rules and time limits, but once and without a record. They have their own
@@ -127,6 +130,7 @@ const MAX_TESTS = 64;
  */
 export function createTestSender({ sender, vault }: { sender: Sender; vault: KeyVault }) {
   let running = 0;
+  const perHost = createKeyedQueue({ perKey: TESTS_PER_HOST });
 
   function open(keyId: string, sealed: SealedSecret): string {
     try {
@@ -146,7 +150,8 @@ export function createTestSender({ sender, vault }: { sender: Sender; vault: Key
     const eventId = newId('evt');
     running += 1;
     try {
-      const result = await sender.send({ eventId, merchantId, url, keyId, secret, body: testBody(eventId) });
+      const attempt = { eventId, merchantId, url, keyId, secret, body: testBody(eventId) };
+      const result = await perHost(new URL(url).host, () => sender.send(attempt));
       return {
         event_id: eventId,
         delivered: result.errorCategory === null,

@@ -1,9 +1,8 @@
 import { constants } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
-import type { buildConnector } from 'undici';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
-import { categoryOfConnectError, DialError } from './errors.ts';
+import { categoryOfConnectError, SendError } from './errors.ts';
 import type { PrivateTarget } from './private-targets.ts';
 import { interleave, race } from './race.ts';
 import { publicAddresses, type Resolve } from './resolve.ts';
@@ -27,34 +26,24 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** A name may have dozens of addresses; these are enough, half of each family. */
 const MAX_ADDRESSES = 6;
 
+/** Opens the connection for a request to a host. @throws SendError */
+export type Connector = (host: string) => Promise<TLSSocket>;
+
 /**
- * The HTTP client's connector: it resolves the name once, requires every address to be public, and dials exactly these addresses. So a name
+ * To public addresses: resolves the name once, requires every address to be public, and dials exactly these addresses. So a name
  * that changes between the check and the connection has no effect.
  */
-export function createConnector(options: {
-  resolve: Resolve;
-  dial: Dial;
-  connectTimeoutMs?: number;
-}): buildConnector.connector {
+export function createConnector(options: { resolve: Resolve; dial: Dial; connectTimeoutMs?: number }): Connector {
   const { resolve, dial, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
-  return ({ hostname }, callback) => {
-    dialHost(hostname, { resolve, dial, connectTimeoutMs }).then(
-      (socket) => callback(null, socket),
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-    );
+  return async (host) => {
+    const addresses = interleave(await publicAddresses(host, resolve)).slice(0, MAX_ADDRESSES);
+    const deadlineMs = performance.now() + connectTimeoutMs;
+    return race(addresses, {
+      attempt: (address, how) =>
+        dial({ address, host, timeoutMs: Math.max(1, deadlineMs - performance.now()), ...how }),
+      discard: (socket) => void socket.destroy(),
+    });
   };
-}
-
-async function dialHost(
-  host: string,
-  { resolve, dial, connectTimeoutMs }: { resolve: Resolve; dial: Dial; connectTimeoutMs: number },
-): Promise<TLSSocket> {
-  const addresses = interleave(await publicAddresses(host, resolve)).slice(0, MAX_ADDRESSES);
-  const deadlineMs = performance.now() + connectTimeoutMs;
-  return race(addresses, {
-    attempt: (address, how) => dial({ address, host, timeoutMs: Math.max(1, deadlineMs - performance.now()), ...how }),
-    discard: (socket) => void socket.destroy(),
-  });
 }
 
 /** Dials the HTTPS port of a public address. @param port a different one, for tests. */
@@ -66,24 +55,17 @@ export const dialPublic =
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && isPublicAddress(remoteAddress)) return socket;
     socket.destroy();
-    throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
+    throw new SendError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
   };
 
 /** Dials an address and port that an operator has allowed. */
 export type DialPrivate = (target: DialTarget & { port: number }) => Promise<TLSSocket>;
 
-/** The HTTP client's connector to a private target: to exactly its address and port; its name is not resolved. */
-export function createPrivateConnector(
-  { host, address, port }: PrivateTarget,
-  dial: DialPrivate,
-): buildConnector.connector {
-  return (_target, callback) => {
-    dial({ address, port, host, timeoutMs: CONNECT_TIMEOUT_MS }).then(
-      (socket) => callback(null, socket),
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-    );
-  };
-}
+/** To a private target: to exactly its address and port; its name is not resolved. */
+export const createPrivateConnector =
+  ({ host, address, port }: PrivateTarget, dial: DialPrivate): Connector =>
+  () =>
+    dial({ address, port, host, timeoutMs: CONNECT_TIMEOUT_MS });
 
 /** @param ca the authorities that sign private targets' certificates, in PEM; null for the usual ones. */
 export function dialPrivate(ca: string | null): DialPrivate {
@@ -94,7 +76,7 @@ export function dialPrivate(ca: string | null): DialPrivate {
     const { remoteAddress } = socket;
     if (remoteAddress === address) return socket;
     socket.destroy();
-    throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
+    throw new SendError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
   };
 }
 
@@ -102,7 +84,7 @@ export function dialPrivate(ca: string | null): DialPrivate {
  * A verified TLS connection, at least version 1.2. The certificate must be for `host` and signed by an authority that Node trusts
  * (NODE_EXTRA_CA_CERTS adds to them); no setting of the environment turns the verification off.
  * @param context with different authorities.
- * @throws DialError
+ * @throws SendError
  */
 export async function openTls(target: DialTarget & { port: number }, context?: SecureContext): Promise<TLSSocket> {
   const { address, port, host, timeoutMs, lost } = target;
@@ -119,7 +101,7 @@ export async function openTls(target: DialTarget & { port: number }, context?: S
     ALPNProtocols: ['http/1.1'],
   });
   const timer = setTimeout(() => {
-    socket.destroy(new DialError('connect_timeout', `${host} took longer than ${Math.round(timeoutMs)} ms to connect`));
+    socket.destroy(new SendError('connect_timeout', `${host} took longer than ${Math.round(timeoutMs)} ms to connect`));
   }, timeoutMs);
   socket.setNoDelay(true);
   socket.once('connect', () => {
@@ -127,13 +109,13 @@ export async function openTls(target: DialTarget & { port: number }, context?: S
     target.connected?.();
   });
   const giveWay = (): void =>
-    void socket.destroy(new DialError('interrupted', `another address of ${host} was quicker`));
+    void socket.destroy(new SendError('interrupted', `another address of ${host} was quicker`));
   lost?.addEventListener('abort', giveWay);
   socket.once('secureConnect', () => resolve(socket));
-  // Stays while the connection lives: an error between the handshake and undici's own listener would end the process.
+  // Stays while the connection lives: an error before anybody else listens would end the process.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     const category = categoryOfConnectError(error, connected);
-    reject(error instanceof DialError ? error : new DialError(category, `${host}: ${error.message}`, { cause: error }));
+    reject(error instanceof SendError ? error : new SendError(category, `${host}: ${error.message}`, { cause: error }));
   });
   try {
     return await promise;

@@ -1,17 +1,20 @@
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 
-/** Why there is no connection to the receiver. */
-export class DialError extends Error {
-  override readonly name: string = 'DialError';
+/** Why an attempt got no answer. */
+export class SendError extends Error {
+  override readonly name: string = 'SendError';
   readonly category: ErrorCategory;
-  constructor(category: ErrorCategory, message: string, options?: ErrorOptions) {
+  /** For the log; without it, the cause's. */
+  readonly code: string | undefined;
+  constructor(category: ErrorCategory, message: string, options: ErrorOptions & { code?: string } = {}) {
     super(message, options);
     this.category = category;
+    this.code = options.code;
   }
 }
 
 /** The name does not exist or has no address. If no resolver answers, that is a different error. */
-export class NameNotFound extends DialError {
+export class NameNotFound extends SendError {
   override readonly name = 'NameNotFound';
   constructor(host: string) {
     super('dns_error', `${host} does not exist`);
@@ -46,8 +49,8 @@ const systemErrors: Record<string, ErrorCategory> = {
   EPERM: 'network_unreachable',
 };
 
-/** This process ran out of a resource or closed its own client. That is not the receiver's fault, so the attempt does not count. */
-const ownFaults = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+/** This process ran out of a resource. That is not the receiver's fault, so the attempt does not count. */
+const ownFaults = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 
 /** Why connecting failed. @param connected whether TCP was established, so that the TLS handshake failed. */
 export function categoryOfConnectError(error: NodeJS.ErrnoException, connected: boolean): ErrorCategory {
@@ -58,17 +61,15 @@ export function categoryOfConnectError(error: NodeJS.ErrnoException, connected: 
 }
 
 /**
- * Why an attempt got no status line. An error without a rule below is about the receiver's answer: `protocol_error`.
+ * Why an attempt got no status line.
  * @returns `interrupted` only for our own faults: such an attempt does not count.
  */
 export function categoryOfSendError(error: unknown): ErrorCategory {
-  if (error instanceof DialError) return error.category;
-  const { name, code = '', message } = error as NodeJS.ErrnoException;
+  if (error instanceof SendError) return error.category;
+  const { code = '' } = error as NodeJS.ErrnoException;
   if (ownFaults.has(code)) return 'interrupted';
-  if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'response_timeout';
+  if (code === 'ETIMEDOUT') return 'response_timeout';
   if (systemErrors[code] !== undefined) return systemErrors[code];
-  // undici's code for a connection that ended early, but also for an unusable answer ("bad upgrade").
-  if (code === 'UND_ERR_SOCKET' && !message.startsWith('bad ')) return 'connection_reset';
   // A receiver that requires a client certificate fails only after the handshake.
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_error';
   return 'protocol_error';
@@ -77,8 +78,8 @@ export function categoryOfSendError(error: unknown): ErrorCategory {
 const errorCode = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 /**
- * The code of an error or of its cause, from Node, OpenSSL or undici, for the log. Messages are not logged: parsers and certificate checks
- * quote what the receiver sent.
+ * The code of an error or of its cause, from Node, OpenSSL or the reader of answers, for the log. Messages are not logged: certificate
+ * checks quote what the receiver sent.
  */
 export function codeOfSendError(error: unknown): string | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {

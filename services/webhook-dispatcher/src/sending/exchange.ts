@@ -1,12 +1,14 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
-import type { Connections } from './connections.ts';
-import { DialError } from './errors.ts';
+import { isIPv6 } from 'node:net';
+import { type Answer, AnswerReader } from './answer.ts';
+import type { Connection, Connections, Reader } from './connections.ts';
+import { SendError } from './errors.ts';
+
+/** One request to a host. An IPv6 address has no brackets. */
+export type Request = { host: string; path: string; headers: Record<string, string>; body: Buffer };
 
 /** The result of one request: an answer, or why there is none. */
 export type Exchanged = {
-  answer: { status: number; headers: IncomingHttpHeaders } | null;
+  answer: Answer | null;
   /** Null if there is an answer. */
   error: unknown;
   /** The address that received the request; null if none did. */
@@ -18,133 +20,123 @@ export type Exchanged = {
 export type ExchangeLimits = {
   /** From now to the end of the answer's body, including resolving the name and connecting. */
   timeoutMs: number;
-  /** For the body, after the status line. */
+  /** For the rest of the answer, after the status line. */
   bodyTimeoutMs: number;
 };
 
-/** How much of an answer's body is read, only so that the connection can be used again. */
-const MAX_BODY_BYTES = 64 * 1024;
-/** Statuses 100, 102 and 103 may come a few times before an answer. */
-const MAX_INTERIM_ANSWERS = 16;
-
 /**
- * Makes one request and waits for its answer. The status line decides: a body that is too long, incomplete or endless only costs the
- * connection. Never throws.
+ * Makes one POST and waits for its answer. The status line decides: a rest that is too long, incomplete, endless or no HTTP only costs the
+ * connection. Sends it once, and follows no redirect. Never throws.
  */
-export function exchange(
-  connections: Connections,
-  request: Dispatcher.DispatchOptions,
-  limits: ExchangeLimits,
-): Promise<Exchanged> {
-  return new Promise((resolve) => connections.dispatch(request, new Exchange(connections, limits, resolve)));
+export function exchange(connections: Connections, request: Request, limits: ExchangeLimits): Promise<Exchanged> {
+  return new Promise((resolve) => void new Exchange(connections, request, limits, resolve).start());
+}
+
+function bytesOf({ host, path, headers, body }: Request): Buffer {
+  const hostHeader = isIPv6(host) ? `[${host}]` : host;
+  const lines = Object.entries({
+    Host: hostHeader,
+    Connection: 'keep-alive',
+    ...headers,
+    'Content-Length': body.length,
+  });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1'), body]);
 }
 
 /** Holds the deadline and the connection of a request until it has ended. */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Reader {
   private readonly connections: Connections;
+  private readonly request: Request;
   private readonly limits: ExchangeLimits;
   private readonly resolve: (exchanged: Exchanged) => void;
   private readonly startedMs = performance.now();
   private timer: NodeJS.Timeout;
-  private ended = false;
-  private error: Error | null = null;
-  private controller: Dispatcher.DispatchController | null = null;
-  private socket: Socket | null = null;
-  private remoteAddress: string | null = null;
-  private interimAnswers = 0;
-  private answer: Exchanged['answer'] = null;
-  private bodyBytes = 0;
-  private isComplete = false;
+  private hasEnded = false;
+  private connection: Connection | null = null;
+  private readonly reader = new AnswerReader();
 
-  constructor(connections: Connections, limits: ExchangeLimits, resolve: (exchanged: Exchanged) => void) {
+  constructor(
+    connections: Connections,
+    request: Request,
+    limits: ExchangeLimits,
+    resolve: (exchanged: Exchanged) => void,
+  ) {
     this.connections = connections;
+    this.request = request;
     this.limits = limits;
     this.resolve = resolve;
     this.timer = setTimeout(outOfTime, limits.timeoutMs, this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // It timed out while it waited for a connection, so it must not be sent.
-    if (this.ended) {
-      controller.abort(new Error('timed out before it was sent'));
-      return;
+  async start(): Promise<void> {
+    try {
+      const connection = await this.connections.acquire(this.request.host);
+      // It timed out while it waited for a connection, so it must not be sent.
+      if (this.hasEnded) {
+        this.connections.release(connection, 0);
+        return;
+      }
+      this.connection = connection;
+      connection.send(bytesOf(this.request), this);
+    } catch (error) {
+      this.end(error, false);
     }
-    this.controller = controller;
-    this.connections.onSocket((socket) => {
-      this.socket = socket;
-      this.remoteAddress = socket.remoteAddress ?? null;
-    });
   }
 
-  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
-    if (this.ended) return;
-    if (status < 200) {
-      this.interimAnswers += 1;
-      if (this.interimAnswers > MAX_INTERIM_ANSWERS)
-        this.giveUp(new Error(`more than ${MAX_INTERIM_ANSWERS} interim answers`));
+  read(bytes: Buffer): void {
+    const { reader } = this;
+    const wasKnown = reader.answer !== null;
+    try {
+      reader.read(bytes);
+    } catch (error) {
+      this.end(error, false);
       return;
     }
-    this.answer = { status, headers };
-    if (Number(headers['content-length']) > MAX_BODY_BYTES) {
-      this.giveUp(null);
-      return;
-    }
+    if (reader.isDone) this.end(null, reader.isComplete);
+    else if (!wasKnown && reader.answer !== null) this.limitRest();
+  }
+
+  private limitRest(): void {
     const { timeoutMs, bodyTimeoutMs } = this.limits;
     clearTimeout(this.timer);
     const leftMs = Math.min(bodyTimeoutMs, this.startedMs + timeoutMs - performance.now());
     this.timer = setTimeout(outOfTime, Math.max(leftMs, 1), this);
   }
 
-  onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.bodyBytes += chunk.length;
-    if (this.bodyBytes > MAX_BODY_BYTES) this.giveUp(null);
+  ended(error: Error | null): void {
+    this.end(
+      error ?? new SendError('connection_reset', 'the receiver closed the connection'),
+      this.reader.endsWithConnection,
+    );
   }
 
-  onResponseEnd(): void {
-    if (this.ended) return;
-    this.isComplete = true;
-    this.end(null);
-    if (this.socket !== null) this.connections.markIdle(this.socket);
-    // undici frees the connection in a setImmediate that it schedules after this handler and before the microtask. Resolving after that lets
-    // the next event to this host use this connection instead of a new one.
-    queueMicrotask(() => setImmediate(settle, this));
-  }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    if (this.ended) return;
-    this.end(error);
-    this.settle();
-  }
-
-  /** Ends the exchange and its connection, unless it has ended. @param error the reason if there is no answer. */
-  giveUp(error: Error | null): void {
-    if (this.ended) return;
-    this.end(error);
-    this.settle();
-    this.controller?.abort(error ?? new Error('the rest of the answer is not needed'));
-  }
-
-  timeoutError(): Error {
+  /** Ends it without the rest of the answer, unless it has ended. */
+  giveUp(): void {
     const { timeoutMs } = this.limits;
-    if (this.controller === null) return new DialError('connect_timeout', `no connection within ${timeoutMs} ms`);
-    return new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError');
+    const category = this.connection === null ? 'connect_timeout' : 'response_timeout';
+    this.end(new SendError(category, `no answer within ${timeoutMs} ms`), false);
   }
 
-  private end(error: Error | null): void {
-    this.ended = true;
-    this.error = error;
+  /** @param error why there is no answer, if there is none. */
+  private end(error: unknown, isComplete: boolean): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     clearTimeout(this.timer);
-  }
-
-  settle(): void {
-    const { answer, error, remoteAddress, isComplete } = this;
-    this.resolve({ answer, error: answer === null ? error : null, remoteAddress, isComplete });
+    const { connection, reader } = this;
+    const { answer } = reader;
+    const settle = (): void => {
+      if (connection !== null) this.connections.release(connection, reader.isDone ? reader.reusableMs : 0);
+      const remoteAddress = connection?.remoteAddress ?? null;
+      this.resolve({ answer, error: answer === null ? error : null, remoteAddress, isComplete });
+    };
+    // What the receiver sent together with the answer, such as the connection's end, is read before the connection is used again.
+    if (reader.isDone) setImmediate(settle);
+    else settle();
   }
 }
 
-const settle = (ended: Exchange): void => ended.settle();
-
 /** After the process was frozen, an answer that has arrived is read before the request times out. */
 function outOfTime(late: Exchange): void {
-  setImmediate(() => late.giveUp(late.timeoutError()));
+  setImmediate(() => late.giveUp());
 }

@@ -2,7 +2,7 @@ import { getServers, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
-import { DialError, NameNotFound } from './errors.ts';
+import { SendError, NameNotFound } from './errors.ts';
 
 /**
  * Looks up all IPv4 and IPv6 addresses of a host name; none if the name has no address. After `timeoutMs` it returns those it knows.
@@ -18,7 +18,7 @@ const DNS_TIMEOUT_MS = 3_000;
  * the order.
  * @param host a lowercase name, or an address, which is checked without a query.
  * @param timeoutMs for the resolver, 3000 by default.
- * @throws NameNotFound; DialError `dns_error` or `blocked_address`.
+ * @throws NameNotFound; SendError `dns_error` or `blocked_address`.
  */
 export async function publicAddresses(
   host: string,
@@ -28,7 +28,7 @@ export async function publicAddresses(
   const addresses = isIP(host) === 0 ? await resolveInTime(host, resolve, timeoutMs) : [host];
   if (addresses.length === 0) throw new NameNotFound(host);
   const blocked = addresses.find((address) => !isPublicAddress(address));
-  if (blocked !== undefined) throw new DialError('blocked_address', `${host} leads to ${blocked}, which is not public`);
+  if (blocked !== undefined) throw new SendError('blocked_address', `${host} leads to ${blocked}, which is not public`);
   return addresses;
 }
 
@@ -36,8 +36,8 @@ async function resolveInTime(host: string, resolve: Resolve, timeoutMs: number):
   try {
     return await withTimeout(timeoutMs, resolve(host, timeoutMs));
   } catch (error) {
-    if (error instanceof DialError) throw error;
-    throw new DialError('dns_error', `${host} could not be resolved`, { cause: error });
+    if (error instanceof SendError) throw error;
+    throw new SendError('dns_error', `${host} could not be resolved`, { cause: error });
   }
 }
 

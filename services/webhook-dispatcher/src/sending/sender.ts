@@ -1,9 +1,9 @@
-import type { buildConnector } from 'undici';
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Clock } from '@quittance/runtime/time.ts';
 import { createConnections } from './connections.ts';
-import { categoryOfSendError, categoryOfStatus, codeOfSendError, DialError } from './errors.ts';
+import type { Connector } from './dial.ts';
+import { categoryOfSendError, categoryOfStatus, codeOfSendError, SendError } from './errors.ts';
 import { exchange, type Exchanged } from './exchange.ts';
 import { findPrivateTarget, type PrivateTarget } from './private-targets.ts';
 import { deliveryHeaders } from './signature.ts';
@@ -50,20 +50,19 @@ export type Sender = ReturnType<typeof createSender>;
  * @param options.bodyTimeoutMs for the body.
  */
 export function createSender(options: {
-  connector: buildConnector.connector;
+  connector: Connector;
   clock: Clock;
-  connectionsPerHost: number;
-  privateTargets?: readonly (PrivateTarget & { connector: buildConnector.connector })[];
+  privateTargets?: readonly (PrivateTarget & { connector: Connector })[];
   timeoutMs?: number;
   bodyTimeoutMs?: number;
 }) {
-  const { connector, clock, connectionsPerHost: perHost, privateTargets = [] } = options;
+  const { connector, clock, privateTargets = [] } = options;
   const { timeoutMs = ATTEMPT_TIMEOUT_MS, bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
-  const connections = createConnections({ connector, perHost });
+  const connections = createConnections({ connector });
   // Separate connections for each target, because connections to one host are shared, and no other merchant may use them.
   const targets = privateTargets.map((target) => ({
     ...target,
-    connections: createConnections({ connector: target.connector, perHost }),
+    connections: createConnections(target),
   }));
   const limits = { timeoutMs, bodyTimeoutMs };
 
@@ -71,13 +70,13 @@ export function createSender(options: {
     const targetAt = (host: string) => findPrivateTarget(targets, attempt.merchantId, host);
     const check = parseEndpointUrl(attempt.url, (host) => targetAt(host) !== undefined);
     if (!check.ok) {
-      const error = new DialError('blocked_address', `the endpoint's URL is not allowed any more: ${check.reason}`);
+      const error = new SendError('blocked_address', `the endpoint's URL is not allowed any more: ${check.reason}`);
       return { answer: null, error, remoteAddress: null, isComplete: false };
     }
-    const { origin, path, host } = check.endpoint;
+    const { path, host } = check.endpoint;
     const headers = { ...commonHeaders, ...deliveryHeaders({ ...attempt, now: clock() }) };
     const by = targetAt(host)?.connections ?? connections;
-    return exchange(by, { origin, path, method: 'POST', headers, body: attempt.body }, limits);
+    return exchange(by, { host, path, headers, body: attempt.body }, limits);
   }
 
   return {
@@ -90,8 +89,8 @@ export function createSender(options: {
         const [errorCategory, errorCode] = [categoryOfSendError(error), codeOfSendError(error)];
         return { ...ended, errorCategory, errorCode, httpStatus: null, retryAfterSeconds: null };
       }
-      const { status: httpStatus, headers } = answer;
-      const retryAfterSeconds = parseRetryAfter(headers['retry-after'], clock());
+      const { status: httpStatus, retryAfter } = answer;
+      const retryAfterSeconds = parseRetryAfter(retryAfter, clock());
       return { ...ended, errorCategory: categoryOfStatus(httpStatus), errorCode: null, httpStatus, retryAfterSeconds };
     },
     /** Closes the idle connections. */
@@ -107,8 +106,8 @@ const commonHeaders = { 'Content-Type': 'application/json', 'User-Agent': 'Quitt
  * Reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
  * @returns seconds from now, never negative; null if it is missing or invalid.
  */
-export function parseRetryAfter(header: string | string[] | undefined, now: Date): number | null {
-  if (typeof header !== 'string') return null;
+export function parseRetryAfter(header: string | null, now: Date): number | null {
+  if (header === null) return null;
   const text = header.trim();
   if (/^\d{1,9}$/.test(text)) return Number(text);
   // Date.parse accepts far more than HTTP dates, which begin with a weekday.

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const common = { clock: () => new Date(), logger: testLogger, metrics: testMetrics };
   const { dial } = localReceiver({ address: '127.0.0.1', port: receiver.port });
   const connector = createConnector({ resolve: systemResolve({ servers: [names.address] }), dial });
-  const sender = createSender({ ...common, connector, connectionsPerHost: 8 });
+  const sender = createSender({ ...common, connector });
   const pressure = createBackPressure(common);
   const loop = startDeliverLoop({
     ...{ ...common, pool: store.pool, vault: store.vault, sender, pressure },
