@@ -185,6 +185,7 @@ export const rules = {
   'extensions.creation.private': 'order_id and metadata are never visible with the checkout link',
   'extensions.creation.expires-in': 'expires_in decides when the payment expires',
   'extensions.creation.refused': 'An invalid option is 422 with its name',
+  'extensions.creation.visible': 'A description has a visible character',
   'extensions.creation.replay': 'Options are part of the same body; absent equals the default',
   'extensions.creation.transaction':
     'transaction has the amount of the transfer, the time of its block, and whether it was accepted',
@@ -304,12 +305,14 @@ export const rules = {
   // Beyond the interface document: the checkout page
   'extensions.page.return': 'Every state of the page leads back to return_url',
   'extensions.page.shop': 'The page names the shop by its display_name, and shows no name without one',
+  'extensions.page.link': 'A checkout link works with the punctuation that a chat program adds to it',
   'extensions.page.reference': 'The page shows the reference; order_id and metadata stay private',
   'extensions.page.help': 'The page accepts a transaction id, also without a script',
 
   // Beyond the interface document: finding and counting
   'extensions.finding.filters':
     'Both lists also filter by order_id, reference, transaction_id, merchant_wallet, network, paid_from and paid_to',
+  'extensions.finding.filters-empty': 'An empty query parameter counts as absent',
   'extensions.finding.filters-refused': 'An invalid filter is 422 and named',
   'extensions.finding.export': 'GET /payments/export: a stream of payments, oldest first, as CSV or ndjson',
   'extensions.finding.export-one': 'One export at a time for a merchant, else 429 with Retry-After',

@@ -2,6 +2,9 @@ import type { QueryParameter } from './call.ts';
 import { isId, parseTransactionId, type IdPrefix } from './ids.ts';
 import { parseRfc3339 } from './timestamp.ts';
 
+/** Two ids that look the same must be the same: nothing that is drawn as nothing, or that reorders text. A space is drawn. */
+const orderId = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]{1,128}$/u;
+
 /** The types of query parameters. */
 export const query = {
   text: { parse: (text: string): string => text, reason: 'must be text' },
@@ -19,8 +22,8 @@ export const query = {
 
   /** A merchant's own id for its order. */
   orderId: {
-    parse: (text: string): string | null => (/^[\x20-\x7e]{1,128}$/.test(text) ? text : null),
-    reason: 'must be 1 to 128 printable ASCII characters',
+    parse: (text: string): string | null => (text.isWellFormed() && orderId.test(text) ? text : null),
+    reason: 'must be 1 to 128 characters, none of them invisible or a control character',
   },
 
   oneOf: <const T extends string>(...values: readonly T[]): QueryParameter<T> => ({

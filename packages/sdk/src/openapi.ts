@@ -1082,7 +1082,7 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /** @description The network on which the customer pays. If omitted, it follows from the address; for an EVM address it is the installation's default network. A wallet pool has its own network. */
             network?: string;
-            /** @description Your id for the order: 1 to 128 printable ASCII characters, not necessarily unique. Only you can read it, in the payment and its events; it is not on the checkout page or in the public status. */
+            /** @description Your id for the order: 1 to 128 characters, none of them invisible or a control character, not necessarily unique. Only you can read it, in the payment and its events; it is not on the checkout page or in the public status. */
             order_id?: string;
             /**
              * Format: uri

@@ -52,11 +52,9 @@ export async function readValidJson(
 const unreadable = (reason: string): JsonBody => ({ value: null, problems: [{ field: 'body', reason }] });
 
 function refusedHeaders(headers: IncomingHttpHeaders): string | null {
-  const [type, ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
-  const isJson = type?.trim() === 'application/json';
-  if (!isJson || !parameters.every((parameter) => /^(charset="?utf-8"?)?$/.test(parameter.trim()))) {
-    return 'must be sent with Content-Type application/json';
-  }
+  // Whatever its parameters say, the body must be UTF-8: RFC 8259, section 8.1.
+  const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  if (type.trim() !== 'application/json') return 'must be sent with Content-Type application/json';
   const isCompressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
   return isCompressed ? 'must be sent without a Content-Encoding' : null;
 }

@@ -22,7 +22,7 @@ describe('the plain list', () => {
     });
   });
 
-  test.each(['status=', 'status=paid', 'status=PAID&status=PAID'])('refuses ?%s', async (query) => {
+  test.each(['status=paid', 'status=PAID&status=PAID'])('refuses ?%s', async (query) => {
     const items = await refusedFields(() => readListQuery(new URLSearchParams(query)));
     expect(items.map(({ field }) => field)).toEqual(['status']);
   });
@@ -48,13 +48,11 @@ describe('the page', () => {
   });
 
   test.each([
-    'limit=',
     'limit=101',
     'limit=020',
     'limit=1e1',
     'limit=-1',
     'limit=%EF%BC%91',
-    'cursor=',
     `cursor=${'a'.repeat(513)}`,
     'cursor=abc_-9',
   ])('refuses ?%s', async (query) => {
@@ -98,7 +96,7 @@ const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
 describe('the filters of both', () => {
   test('are sent in their canonical form', () => {
     const query = {
-      order_id: 'A 1/2',
+      order_id: 'A 1/2 é',
       reference: 'oil1-ab'.replace('-', '2K'),
       transaction_id: `0x${transactionId.toUpperCase()}`,
       merchant_wallet: wallet.toLowerCase(),
@@ -118,10 +116,9 @@ describe('the filters of both', () => {
   });
 
   test.each([
-    ['order_id', ''],
     ['order_id', 'a'.repeat(129)],
     ['order_id', 'tea\n'],
-    ['order_id', 'té'],
+    ['order_id', 'te\u00ada'],
     ['reference', 'ABCDEFG'],
     ['reference', 'ABCDEFGU'],
     ['transaction_id', transactionId.slice(1)],
@@ -163,7 +160,7 @@ describe('the export', () => {
     }
   });
 
-  test.each(['format=xlsx', 'format=', 'status=x', 'created_to=now'])('refuses ?%s', async (query) => {
+  test.each(['format=xlsx', 'status=x', 'created_to=now'])('refuses ?%s', async (query) => {
     const items = await refusedFields(() => read(query));
     expect(items.map(({ field }) => field)).toEqual([query.split('=')[0]]);
   });

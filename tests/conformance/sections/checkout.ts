@@ -57,6 +57,14 @@ export function checkoutSection(contract: Contract): void {
       },
     );
 
+    rule('extensions.page.link', 'leads on from a link with the punctuation after it', async () => {
+      for (const end of ['.', ',', ')', '%3E', '!%22', '%E2%80%A6']) {
+        const answer = await send('GET', `${payment.payment_url}${end}?lang=de`);
+        const to = new URL(String(answer.headers['location']), payment.payment_url).href;
+        expect([answer.status, to]).toEqual([302, `${payment.payment_url}?lang=de`]);
+      }
+    });
+
     rule('limits.app.rule7', 'polls the public status every 3.8 to 4 seconds while it is PENDING', async () => {
       const shown = await open();
       shown.answers = PENDING;

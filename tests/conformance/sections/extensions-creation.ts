@@ -11,7 +11,7 @@ import { detailsOf, patience, publicStatus, untilStatus } from '../../support/pa
 import { rule } from '../support/rule.ts';
 
 const options = {
-  order_id: 'shop 1007/a',
+  order_id: 'Müller & 茶 №1007/a',
   metadata: { cart: '8f2c', 'shelf.no': 'B-12 "ä"' },
   return_url: 'https://shop.example/orders/1007?from=checkout#thanks',
 };
@@ -64,7 +64,7 @@ export function extensionsCreationSection(contract: Contract): void {
 
     rule('extensions.creation.refused', 'are 422 with their names, all at once', async () => {
       const wrong = {
-        order_id: 'ö',
+        order_id: 'a\u200bb',
         metadata: { constructor: 'x' },
         return_url: 'http://shop.example',
         expires_in: 299,
@@ -74,6 +74,11 @@ export function extensionsCreationSection(contract: Contract): void {
       expect(answer.status).toBe(422);
       const { detail } = answer.json<{ detail: { field: string }[] }>();
       expect(detail.map(({ field }) => field).sort()).toEqual(Object.keys(wrong).sort());
+    });
+
+    rule('extensions.creation.visible', 'a description that shows nothing is 422', async () => {
+      for (const description of [' ', '\u200b', '\u3164', '\u2800'])
+        expect((await merchant.create({ amount: '12.55', description })).status).toBe(422);
     });
 
     rule('extensions.creation.replay', 'are part of the compared body, where absent equals the default', async () => {

@@ -74,9 +74,17 @@ export function extensionsFindingSection(contract: Contract): void {
       }
     });
 
+    rule('extensions.finding.filters-empty', 'an empty parameter counts as absent', async () => {
+      for (const path of ['/api/v1/payments', '/api/v1/payments/page']) {
+        const all = await merchant.call('GET', path);
+        const answer = await merchant.call('GET', `${path}?order_id=&status=&network=&limit=&paid_from=&cursor=`);
+        expect([answer.status, answer.text]).toEqual([200, all.text]);
+      }
+    });
+
     rule('extensions.finding.filters-refused', 'bad filters are 422, each of them named', async () => {
       const bad = {
-        order_id: 'tä',
+        order_id: 'te\u200ba',
         reference: 'ABC',
         transaction_id: '0x12',
         merchant_wallet: '0x1234',

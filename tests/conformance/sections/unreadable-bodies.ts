@@ -71,7 +71,7 @@ export function unreadableBodiesSection(contract: Contract): void {
         'multipart/form-data; boundary=x',
         'application/jsonx',
       ];
-      const wrong = [...types, 'application/json; charset=utf-16', 'json', '', '*/*', 'text/json, application/json'];
+      const wrong = [...types, 'json', '', '*/*', 'text/json, application/json'];
       const zipped = gzipSync(text);
       const bomb = gzipSync(Buffer.alloc(30_000_000, ' '));
       const sent = () => ({ 'Idempotency-Key': 'order-7' });
@@ -89,14 +89,15 @@ export function unreadableBodiesSection(contract: Contract): void {
       expect(await refusals(Object.fromEntries(cases))).toEqual(
         Object.fromEntries(cases.map(([name]) => [name, ['body']])),
       );
-      const accepted = ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'];
+      const parameters = ['; charset=utf-8', ';charset="UTF-8"', '; charset=utf-16', '; profile="a;b"; version=1', ';'];
+      const accepted = parameters.map((parameter) => `Application/JSON${parameter}`);
       const answers = accepted.map((type, index) =>
         merchant.call('POST', '/api/v1/payments', {
           headers: { 'Idempotency-Key': `typed-${index}`, 'Content-Type': type },
           body: JSON.stringify({ ...valid(), amount: `9.${index + 1}` }),
         }),
       );
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 201]);
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(parameters.map(() => 201));
     });
   });
 }

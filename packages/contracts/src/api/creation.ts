@@ -102,17 +102,19 @@ export const options = {
   order_id: {
     asked: {
       description:
-        'Your id for the order: 1 to 128 printable ASCII characters, not necessarily unique. Only you can read ' +
+        'Your id for the order: 1 to 128 characters, none of them invisible or a control character, not necessarily unique. Only you can read ' +
         'it, in the payment and its events; it is not on the checkout page or in the public status.',
       type: 'string',
-      pattern: '^[\\x20-\\x7e]{1,128}$',
+      minLength: 1,
+      maxLength: 128,
     },
     wire: { type: 'string', minLength: 1, maxLength: 128 },
     column: 'text',
     shown: {
       description: 'Your id for the order, as you sent it, or null.',
       type: ['string', 'null'],
-      pattern: '^[\\x20-\\x7e]{1,128}$',
+      minLength: 1,
+      maxLength: 128,
     },
     inEvents: { description: 'As you sent it.', type: 'string', minLength: 1, maxLength: 128 },
     problem: (text: string) => (query.orderId.parse(text) === null ? query.orderId.reason : null),

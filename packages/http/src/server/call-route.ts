@@ -63,7 +63,7 @@ function actorIn({ principal }: RouteRequest, given: string): string {
 }
 
 /**
- * @returns the value of each parameter, or null for an absent one. @throws HttpError 422 naming every invalid
+ * @returns the value of each parameter, or null for one that is absent or empty. @throws HttpError 422 naming every invalid
  *   parameter.
  */
 export function readQuery<Query extends Call['query']>(
@@ -72,7 +72,7 @@ export function readQuery<Query extends Call['query']>(
 ): { [name in keyof Query]: ReturnType<Query[name]['parse']> | null } {
   const problems: ValidationItem[] = [];
   const values = Object.entries(query).map(([field, parameter]) => {
-    const [text, ...others] = given.getAll(field);
+    const [text, ...others] = given.getAll(field).filter((value) => value !== '');
     const value = text === undefined ? null : parameter.parse(text);
     if (others.length > 0) problems.push({ field, reason: 'is given more than once' });
     else if (text !== undefined && value === null) problems.push({ field, reason: parameter.reason });

@@ -34,7 +34,9 @@ const pageHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-/** The hosted checkout page. A person always gets a page, never JSON. */
+/**
+ * The hosted checkout page. A person always gets a page, never JSON. Mail and chat programs often make the punctuation after a link a part of it.
+ */
 export const checkoutRoute = ({ views, help, networks, shopNameOf, logger }: Dependencies): Route => ({
   method: 'GET',
   path: '/pay/:public_token',
@@ -48,6 +50,11 @@ export const checkoutRoute = ({ views, help, networks, shopNameOf, logger }: Dep
       });
     try {
       const token = pathParameter(request.params, 'public_token');
+      const withoutEnd = token.replace(/[^A-Za-z0-9_-]+$/, '');
+      if (withoutEnd !== token && withoutEnd !== '')
+        return page(302, '', {
+          location: `${withoutEnd}${request.query.size > 0 ? `?${request.query.toString()}` : ''}`,
+        });
       const payment = await views.checkoutPayment(token);
       if (payment === null) return page(404, notFoundPage(choices));
       // The form may be sent empty.

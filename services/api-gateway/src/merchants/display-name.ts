@@ -1,5 +1,4 @@
 import { DISPLAY_NAME_MAX } from '@quittance/contracts/http/api-gateway/merchants.ts';
-import { isVisible } from '@quittance/contracts/visible.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { readValidJson } from '../request-body.ts';
@@ -28,7 +27,7 @@ export async function readProfile(request: RouteRequest): Promise<{ displayName:
 export function displayNameProblems(name: unknown): ValidationItem[] {
   if (typeof name !== 'string') return [];
   const text = name.normalize('NFC');
-  const reason = textProblem(text, DISPLAY_NAME_MAX) ?? (isVisible(text) ? null : 'must have a visible character');
+  const reason = textProblem(text, DISPLAY_NAME_MAX);
   return reason === null ? [] : [{ field: 'display_name', reason }];
 }
 

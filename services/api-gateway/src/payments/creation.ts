@@ -1,6 +1,7 @@
 import { parseAddress, type ParsedAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
+import { isVisible } from '@quittance/contracts/visible.ts';
 import {
   type CreationRequest,
   merchantWallet,
@@ -127,7 +128,8 @@ export function textProblem(text: string, maxCharacters: number): string | null 
   if (!text.isWellFormed()) return 'must be valid Unicode';
   const characters = Array.from(text).length;
   if (characters < 1 || characters > maxCharacters) return `must have 1 to ${maxCharacters} characters`;
-  return controlCharacters.test(text) ? 'must not contain control characters' : null;
+  if (controlCharacters.test(text)) return 'must not contain control characters';
+  return isVisible(text) ? null : 'must have a visible character';
 }
 
 /**

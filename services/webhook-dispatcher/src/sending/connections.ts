@@ -9,7 +9,7 @@ const MAX_IDLE = 2_048;
 
 export type Connections = ReturnType<typeof createConnections>;
 
-/** What waits for an answer on a connection. */
+/** Gets the bytes of an answer, and the end of its connection. */
 export type Reader = {
   read: (bytes: Buffer) => void;
   /** The connection has ended. @param error null if the receiver ended it in order. */
