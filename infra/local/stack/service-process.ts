@@ -5,9 +5,8 @@ import { startChild, type Child } from '@quittance/local-backends/child.ts';
 import { endOrphan, writePidFile } from '@quittance/local-backends/orphans.ts';
 import { requireFreePort } from '@quittance/local-backends/ports.ts';
 import { StackError } from './directory.ts';
+import { until } from './until.ts';
 
-/** On a small machine, ten processes that start at the same time take much of it. */
-const readyTimeoutMs = 90_000;
 /** After SIGTERM a process drains for up to 25 s. After this time the stop counts as failed. */
 const graceMs = 30_000;
 const restartDelayMs = 200;
@@ -131,17 +130,16 @@ export class ServiceProcess {
 
   /** A process that ends before it was ever ready has wrong settings or a broken backend, and starting it again would not help. */
   async #untilReady(child: Child): Promise<void> {
-    const deadline = Date.now() + readyTimeoutMs;
     const { probesPort } = this.#options;
     // In a checkout of an earlier release, the health checks may be at the service's ports.
     const probes = probesPort === undefined ? null : `http://127.0.0.1:${probesPort}`;
-    while (child.running() && Date.now() < deadline) {
+    const look = async (): Promise<true | null> => {
+      if (!child.running())
+        throw new StackError(`${this.#title} ended while starting. The end of ${this.#logFile}:\n${child.lastWords()}`);
       const own = await Promise.all(Object.values(this.urls).map(isReady));
-      if (own.every(Boolean) || (probes !== null && (await isReady(probes)))) return;
-      await delay(50);
-    }
-    const what = child.running() ? `was not ready after ${readyTimeoutMs / 1_000} s` : 'ended while starting';
-    throw new StackError(`${this.#title} ${what}. The end of ${this.#logFile}:\n${child.lastWords()}`);
+      return own.every(Boolean) || (probes !== null && (await isReady(probes))) ? true : null;
+    };
+    await until(`${this.#title} to be ready (log: ${this.#logFile})`, look, { everyMs: 50 });
   }
 
   get #pidFile(): string {

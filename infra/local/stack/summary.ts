@@ -6,7 +6,7 @@ import type { StackFile } from './stack-file.ts';
 
 /** The outcome of the demo's payments, with the time from the confirming block to the webhook. */
 export function demoSummary({ first, latenciesMs }: DemoResult): string {
-  const p50 = latenciesMs[Math.floor((latenciesMs.length - 1) / 2)] ?? Number.NaN;
+  const p50 = latenciesMs[Math.floor((latenciesMs.length - 1) / 2)] ?? 0;
   return `
 The payment is finished: ${first.payment_id}
   amount        ${first.amount} USDT, paid to ${first.merchant_wallet}

@@ -24,6 +24,7 @@ export function startClockComparison({
   intervalMs = INTERVAL_MS,
 }: LoopContext & { pool: Pool; clock: Clock; intervalMs?: number }): ClockComparison {
   const gauge = metrics.gauge('clock_difference_seconds', "This process's clock less the database's");
+  const reachable = metrics.gauge('database_reachable', '1 while the database answers; it is asked every 15 s');
   let known: number | null = null;
   const loop = startLoop({
     name: 'compare-clocks',
@@ -31,7 +32,11 @@ export function startClockComparison({
     logger,
     metrics,
     run: async () => {
-      const compared = await compareClocks(pool, clock);
+      const compared = await compareClocks(pool, clock).catch((error: unknown) => {
+        reachable.set(0);
+        throw error;
+      });
+      reachable.set(1);
       if (compared.roundTripMs <= MAX_ROUND_TRIP_MS) {
         known = compared.differenceMs;
         gauge.set(known / 1000);

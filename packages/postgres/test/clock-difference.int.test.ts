@@ -62,9 +62,11 @@ test('the metric follows the clock, keeps its value while the database is unavai
       expect((await metrics.render()).text).toMatch(/loop_run_duration_seconds_count\{.*outcome="error"\} [1-9]/),
     );
     await shows(-41, -39);
+    expect((await metrics.render()).text).toMatch(/^database_reachable\{.*\} 0$/m);
     seconds = 20;
     proxy.restore();
     await shows(19, 21);
+    expect((await metrics.render()).text).toMatch(/^database_reachable\{.*\} 1$/m);
   } finally {
     await comparison.close();
     await proxied.end();

@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { version } from './version.ts';
@@ -64,6 +65,15 @@ function exposeProcess(registry: Registry): void {
     registers: [registry],
   });
   limit.set(memoryLimit());
+  new Gauge({
+    name: 'disk_free_ratio',
+    help: "Free share of the disk with the process's own files; in a container that is the disk of its machine",
+    registers: [registry],
+    collect() {
+      const { bavail, blocks } = statfsSync('/');
+      this.set(bavail / blocks);
+    },
+  });
 }
 
 /** Without a limit, the kernel reports none, or a number larger than any machine's memory. */

@@ -36,6 +36,13 @@ test('a process says which release it is and how much memory it may have', async
   expect(limit).toBeLessThanOrEqual(totalmem());
 });
 
+test('a process says how much of its disk is free', async () => {
+  const { text } = await createMetrics({ service: 'shop' }).render();
+  const free = Number(/^disk_free_ratio\{service="shop"\} (\S+)$/m.exec(text)?.[1]);
+  expect(free).toBeGreaterThan(0);
+  expect(free).toBeLessThan(1);
+});
+
 test('all packages have one version, so that it names the release', () => {
   const root = new URL('../../../', import.meta.url);
   const versionOf = (file: string) =>

@@ -39,6 +39,13 @@ async function get(url: string, headers: Record<string, string> = {}): Promise<A
 const textOf = async (url: string): Promise<string> => String((await get(url)).body);
 const linksOf = (page: string): string[] => [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
 
+test('the bare address leads a browser to the guide, and is unknown to programs', async () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  expect(await get('/', browser)).toMatchObject({ status: 302, headers: { location: '/docs' } });
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }])
+    await expect(get('/', headers)).rejects.toMatchObject({ status: 404 });
+});
+
 describe('GET /openapi.json', () => {
   test('is docs/openapi.yaml, for tools on any site, and may be cached for a while', async () => {
     const { status, body, headers } = await get('/openapi.json');

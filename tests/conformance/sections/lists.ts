@@ -122,7 +122,6 @@ export function listsSection(contract: Contract): void {
     rule(['endpoint.list', 'endpoint.page', 'errors.422'], 'bad parameters are 422, each of them named', async () => {
       const bad: [query: string, fields: string[]][] = [
         ['?status=paid', ['status']],
-        ['?status=', ['status']],
         ['?status=PAID&status=PENDING', ['status']],
         ['/page?limit=0', ['limit']],
         ['/page?limit=101', ['limit']],
@@ -130,9 +129,7 @@ export function listsSection(contract: Contract): void {
         ['/page?limit=%2020', ['limit']],
         ['/page?limit=1e1', ['limit']],
         ['/page?limit=-1', ['limit']],
-        ['/page?limit=', ['limit']],
         ['/page?limit=5&limit=5', ['limit']],
-        ['/page?cursor=', ['cursor']],
         ['/page?cursor=abc', ['cursor']],
         ['/page?cursor=%00', ['cursor']],
         [`/page?cursor=${newest[0]!.payment_id}`, ['cursor']],

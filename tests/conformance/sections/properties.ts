@@ -2,6 +2,7 @@ import { beforeAll, describe, expect } from '@jest/globals';
 import { getAddress, isAddress, ZeroAddress } from 'ethers';
 import fc from 'fast-check';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
+import { isVisible } from '@quittance/contracts/visible.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
@@ -127,19 +128,22 @@ export function propertiesSection(contract: Contract): void {
           const answer = await merchant.call('GET', `/api/v1/payments/page?${text}`);
           return named(answer, ...Object.keys(other));
         };
+        // An empty parameter counts as absent.
         await holds(limitTexts, CHECKS, async (limit) => {
           const isLimit = /^\d{1,3}$/.test(limit) && String(Number(limit)) === limit && +limit >= 1 && +limit <= 100;
-          expect(await refusedAs({ limit }, { status: 'x' })).toEqual(isLimit ? [] : ['limit']);
+          expect(await refusedAs({ limit }, { status: 'x' })).toEqual(isLimit || limit === '' ? [] : ['limit']);
         });
         await holds(
           fc.oneof(fc.constantFrom(...statuses, 'paid', 'PAID '), fc.string()),
           CHECKS / 2,
           async (status) => {
-            expect(await refusedAs({ status }, { limit: '0' })).toEqual(statuses.includes(status) ? [] : ['status']);
+            const isStatus = ['', ...statuses].includes(status);
+            expect(await refusedAs({ status }, { limit: '0' })).toEqual(isStatus ? [] : ['status']);
           },
         );
         await holds(momentTexts, CHECKS, async ([text, isMoment]) => {
-          expect(await refusedAs({ created_from: text }, { limit: '0' })).toEqual(isMoment ? [] : ['created_from']);
+          const refused = isMoment || text === '' ? [] : ['created_from'];
+          expect(await refusedAs({ created_from: text }, { limit: '0' })).toEqual(refused);
         });
       },
     );
@@ -199,11 +203,11 @@ function isAmount(text: string): boolean {
   return /[1-9]/.test(text);
 }
 
-/** One to 500 characters in NFC, without lone surrogates, control characters or characters that change the order of others. */
+/** One to 500 characters in NFC, at least one of them visible, without lone surrogates, control characters or characters that change the order of others. */
 function isDescription(text: string): boolean {
   const points = Array.from(text.normalize('NFC'), (character) => character.codePointAt(0) ?? 0);
   const within = (from: number, to: number) => points.some((point) => point >= from && point <= to);
-  if (points.length < 1 || points.length > 500) return false;
+  if (points.length < 1 || points.length > 500 || !isVisible(text)) return false;
   return !(
     within(0, 0x1f) ||
     within(0x7f, 0x9f) ||

@@ -62,6 +62,7 @@ export function docsRoutes(make: () => Promise<Site> = makeSite): Route[] {
     handle: async (request) => (await docs()).get(path, request),
   });
   return [
+    { method: 'GET', path: '/', handle: leadBrowser },
     fixed('/openapi.json'),
     fixed('/docs'),
     { method: 'GET', path: '/docs/', handle: () => ({ status: 308, headers: { location: '/docs' } }) },
@@ -77,6 +78,12 @@ export function docsRoutes(make: () => Promise<Site> = makeSite): Route[] {
       handle: async (request) => (await docs()).get(`/docs/${pathParameter(request.params, 'name')}`, request),
     },
   ];
+}
+
+/** A person who opens the bare address wants to know what this is. Programs get what every unknown path answers. */
+function leadBrowser({ headers }: RouteRequest): Reply {
+  if (!(headers.accept ?? '').includes('text/html')) throw new HttpError(404, 'Not found');
+  return { status: 302, headers: { location: '/docs', vary: 'accept' } };
 }
 
 type Docs = {
