@@ -9,6 +9,7 @@ import { testDatabase } from '@quittance/testkit/database.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { AccessChanged, WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { connectBroker } from '../src/broker/broker.ts';
+import { prepareBroker } from '../src/broker/set-up.ts';
 import { queueArguments } from '../src/broker/topology.ts';
 import { startConsumers } from '../src/consumer/consumer.ts';
 import { on } from '../src/consumer/handler.ts';
@@ -114,6 +115,20 @@ describe('a queue with other safe arguments is consumed as it is', () => {
     expect(await unusable(QUEUE)).toBe('0');
     expect(named()).toEqual([]);
   });
+});
+
+test.each([
+  ['quittance', 'fanout'],
+  ['quittance.dead', 'topic'],
+])('an exchange %s of type %s is refused by the preparation of RabbitMQ, by its name', async (exchange, type) => {
+  const connection = await connect(broker.url);
+  const channel = await connection.createChannel();
+  await channel.assertExchange(exchange, type, { durable: true });
+  const preparing = prepareBroker(broker.url, null, testLogger);
+  await expect(preparing).rejects.toThrow(`did not let this user declare ${exchange}. `);
+  await channel.deleteExchange(exchange);
+  await prepareBroker(broker.url, null, testLogger);
+  await connection.close();
 });
 
 describe('a queue that could lose messages is not consumed, and all others are', () => {

@@ -12,7 +12,13 @@ import {
 } from './topology.ts';
 
 /** A part of the topology: how to check that it exists, and how to declare it. */
-type Part = { name: string; check(channel: Channel): Promise<unknown>; declare(channel: Channel): Promise<unknown> };
+type Part = {
+  name: string;
+  check(channel: Channel): Promise<unknown>;
+  declare(channel: Channel): Promise<unknown>;
+  /** Whether it is useless if it was declared differently: an exchange of another type brings messages to the wrong queues, or to none. */
+  mustBeAsDeclared?: boolean;
+};
 
 const parts: readonly Part[] = [
   exchangePart(EXCHANGE, 'topic'),
@@ -35,6 +41,7 @@ function exchangePart(name: string, type: string): Part {
     name,
     check: (channel) => channel.checkExchange(name),
     declare: (channel) => channel.assertExchange(name, type, { durable: true }),
+    mustBeAsDeclared: true,
   };
 }
 
@@ -58,12 +65,14 @@ export async function declareTopology(connection: ChannelModel, logger: Logger):
   const missing: string[] = [];
   for (const part of parts) {
     const error = await failureOf(onChannel(connection, (channel) => part.declare(channel)));
+    if (error === null) continue;
     // It may exist with other arguments, or this user may not be allowed to declare it.
-    if (error === null || (await failureOf(areThere(connection, [part]))) === null) continue;
+    const isUseless = part.mustBeAsDeclared === true && codeOf(error) === PRECONDITION_FAILED;
+    if (!isUseless && (await failureOf(areThere(connection, [part]))) === null) continue;
     missing.push(part.name);
     logger.error(
       { error, missing: part.name },
-      'A queue or an exchange is missing in RabbitMQ and could not be declared',
+      'A queue or an exchange is missing in RabbitMQ, or an exchange has another type, and it could not be declared',
     );
   }
   return missing;

@@ -35,7 +35,10 @@ export async function prepareBroker(
   const connection = await connect(url, { noDelay: true });
   try {
     const missing = await declareTopology(connection, logger);
-    if (missing.length > 0) throw new Error(`RabbitMQ does not let this user declare ${missing.join(', ')}`);
+    if (missing.length > 0)
+      throw new Error(
+        `RabbitMQ did not let this user declare ${missing.join(', ')}. The log has its reason; delete an exchange that has another type`,
+      );
   } finally {
     await connection.close();
   }
