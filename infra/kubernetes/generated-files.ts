@@ -44,7 +44,8 @@ function schemas(): string {
     [
       `set quittance.service_schema = '${schema}';`,
       `set quittance.service_role = '${role}';`,
-      `select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);`,
+      // psql would print what a select returns.
+      `do $$ begin perform set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false); end $$;`,
       statement,
     ].join('\n'),
   );

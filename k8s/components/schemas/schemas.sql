@@ -1,7 +1,7 @@
 -- Written by npm run manifests, from packages/postgres/src/roles/service.sql.
 set quittance.service_schema = 'gateway';
 set quittance.service_role = 'quittance_gateway';
-select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+do $$ begin perform set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false); end $$;
 -- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
 -- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
@@ -62,7 +62,7 @@ $$;
 
 set quittance.service_schema = 'payments';
 set quittance.service_role = 'quittance_payments';
-select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+do $$ begin perform set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false); end $$;
 -- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
 -- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
@@ -123,7 +123,7 @@ $$;
 
 set quittance.service_schema = 'chain';
 set quittance.service_role = 'quittance_chain';
-select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+do $$ begin perform set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false); end $$;
 -- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
 -- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
@@ -184,7 +184,7 @@ $$;
 
 set quittance.service_schema = 'webhooks';
 set quittance.service_role = 'quittance_webhooks';
-select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+do $$ begin perform set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false); end $$;
 -- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
 -- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
@@ -245,7 +245,7 @@ $$;
 
 set quittance.service_schema = 'quota';
 set quittance.service_role = 'quittance_quota';
-select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+do $$ begin perform set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false); end $$;
 -- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
 -- again changes only the password. It reads three settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
