@@ -97,7 +97,7 @@ describe('the audit of an account', () => {
   test('is 404 for an unknown merchant and 422 for an invalid time', async () => {
     await expect(operate('GET', `/${newId('mer')}/audit`)).resolves.toMatchObject({ status: 404 });
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
-    for (const before of ['yesterday', '', '2026-02-31', '2026-13-01T00:00:00Z']) {
+    for (const before of ['yesterday', '2026-02-31', '2026-13-01T00:00:00Z']) {
       await expect(operate('GET', `/${merchantId}/audit?before=${before}`)).resolves.toMatchObject({ status: 422 });
     }
   });

@@ -284,7 +284,9 @@ describe('a payment with an address of its own that ends with a part', () => {
     await untilDetails(one, { status: 'PENDING', received_amount: '10' });
     await arrive(one, 3, inTime);
     await untilDetails(one, { status: 'PAID', unmatched_transfers: [{ ...idOf(found), reason: 'overpaid' }] });
-    expect(messagesAbout(payments, one).paid).toMatchObject([{ received_amount: '11', transfers: [{}, {}] }]);
+    await eventually(() =>
+      expect(messagesAbout(payments, one).paid).toMatchObject([{ received_amount: '11', transfers: [{}, {}] }]),
+    );
   });
 
   test('is not accepted by its merchant below the least part of the amount', async () => {
