@@ -221,7 +221,8 @@ const hasRows = (table: string | undefined): boolean => table !== 'transfer_acce
 /** How often each table's indexes are searched. */
 function searchesOf(nodes: readonly Plan[]): Record<string, number> {
   const searches: Record<string, number> = {};
-  for (const { 'Relation Name': table = '', 'Index Searches': count = 0 } of nodes)
+  // A server before 18 doesn't say it; then each loop is one.
+  for (const { 'Relation Name': table = '', 'Actual Loops': loops, 'Index Searches': count = loops } of nodes)
     searches[table] = (searches[table] ?? 0) + count;
   return searches;
 }
