@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '@quittance/postgres/migrations/migrate.ts';
-import { createPool, type Pool, startupOptions } from '@quittance/postgres/pool.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { addressOf, createDatabase, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
+import { startupOptions } from '@quittance/postgres/session.ts';
 import { copyMigratedDatabase, TEMPLATES, type MigratedSchema } from './database-template.ts';
 import { testLogger } from './logger.ts';
 
