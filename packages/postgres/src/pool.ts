@@ -5,7 +5,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { parseAddress } from './address.ts';
 import { Connection, PooledConnection } from './connection.ts';
-import { startupOptions, STATEMENT_TIMEOUT_MS } from './session.ts';
+import { startupOptions, STATEMENT_TIMEOUT_MS } from './limits.ts';
 
 /**
  * The pool's own query() is for single statements that are expected to succeed: after any error, even a constraint

@@ -6,7 +6,7 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Connection } from './connection.ts';
 import { isRetryable, leavesConnectionUsable } from './errors.ts';
 import type { Pool, Queryable } from './pool.ts';
-import { IDLE_IN_TRANSACTION_TIMEOUT_MS } from './session.ts';
+import { IDLE_IN_TRANSACTION_TIMEOUT_MS } from './limits.ts';
 
 /** An open database transaction. It can't be used after transaction() has settled. */
 export type Transaction = Queryable & {
