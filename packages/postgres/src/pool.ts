@@ -3,6 +3,9 @@ import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
 
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { parseAddress } from './address.ts';
+import { Connection, PooledConnection } from './connection.ts';
+import { startupOptions, STATEMENT_TIMEOUT_MS } from './limits.ts';
 
 /**
  * The pool's own query() is for single statements that are expected to succeed: after any error, even a constraint
@@ -20,9 +23,6 @@ export type Queryable = {
 
 /** The longest time for connecting, or for waiting for a free connection. The caller then fails instead of queueing. */
 const CONNECT_TIMEOUT_MS = 2_000;
-const STATEMENT_TIMEOUT_MS = 5_000;
-const LOCK_TIMEOUT_MS = 2_000;
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 /** Longer than the server's own limit, for a server that no longer responds. */
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 
@@ -30,7 +30,7 @@ const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
  * Connections of one service's role to its own schema. The first query opens the first connection.
  * Rows have int8 as bigint, numeric as string, date as string, timestamptz as Date.
  * Every wait has a limit: 2 s to connect or get a free connection, 5 s for a statement, 2 s for a lock, 10 s idle in a
- * transaction.
+ * transaction. Through a pooler the server has the last three from the role (roles/service.sql).
  * @param max the most connections that this process opens.
  * @param metrics if given, the pool's used and idle connections and its waiting callers are exposed.
  */
@@ -49,11 +49,15 @@ export function createPool({
   applicationName: string;
   metrics?: Metrics;
 }): Pool {
+  const address = parseAddress(url);
+  // If a setting is given twice, the last one counts: the operator's.
+  const options = `${address.isPooled ? '' : startupOptions(schema)} ${address.options}`.trim();
   const pool = new pg.Pool({
-    connectionString: url,
+    Client: address.isPooled ? PooledConnection : Connection,
+    connectionString: address.url,
     max,
     application_name: applicationName,
-    options: startupOptions(schema),
+    options,
     types,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
@@ -74,21 +78,32 @@ export function createPool({
   return pool;
 }
 
-/** Settings that are sent with the connection request, so that a new connection needs no further round trip. */
-export function startupOptions(schema: string): string {
-  if (!/^[a-z_][a-z0-9_]*$/.test(schema)) throw new Error(`not a schema name: ${schema}`);
-  return [
-    `-c search_path=${schema}`,
-    `-c statement_timeout=${STATEMENT_TIMEOUT_MS}`,
-    `-c lock_timeout=${LOCK_TIMEOUT_MS}`,
-    `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
-    '-c timezone=UTC',
-  ].join(' ');
+/**
+ * Throws when the database doesn't respond, or takes no changes, because it is a standby, or was set read-only as its
+ * disk was nearly full. The connection is then closed, because a new one may lead to the new primary. For /readyz and
+ * for waiting at start-up.
+ */
+export async function ping(pool: Pool): Promise<void> {
+  const connection = await pool.connect();
+  let isUsable = false;
+  try {
+    const { rows } = await connection.query<{ is_read_only: boolean }>(
+      `select current_setting('transaction_read_only')::boolean as is_read_only`,
+    );
+    if (rows[0]?.is_read_only !== false) throw new ReadOnlyServer();
+    isUsable = true;
+  } finally {
+    connection.release(!isUsable);
+  }
 }
 
-/** Throws when the database doesn't respond. For /readyz and for waiting at start-up. */
-export async function ping(pool: Pool): Promise<void> {
-  await pool.query('select 1');
+class ReadOnlyServer extends Error {
+  /** PostgreSQL's code for a change that it refuses for this reason. */
+  readonly code = '25006';
+  constructor() {
+    super('the server is read-only: DATABASE_URL must lead to the primary, which takes changes');
+    this.name = 'ReadOnlyServer';
+  }
 }
 
 type TextParser = (text: string) => unknown;

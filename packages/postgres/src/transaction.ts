@@ -3,8 +3,10 @@ import type { PoolClient } from 'pg';
 import { currentCaller, requireWaitingCaller, type Caller } from '@quittance/runtime/concurrency/caller.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 
+import type { Connection } from './connection.ts';
 import { isRetryable, leavesConnectionUsable } from './errors.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { IDLE_IN_TRANSACTION_TIMEOUT_MS } from './limits.ts';
 
 /** An open database transaction. It can't be used after transaction() has settled. */
 export type Transaction = Queryable & {
@@ -72,7 +74,7 @@ async function runOnce<T>(
   try {
     // One round trip in either case. It is awaited, because after a failed `begin` each statement would be committed
     // separately.
-    await client.query(beginFor(currentCaller(), lockTimeoutMs));
+    await client.query(beginFor(currentCaller(), client, lockTimeoutMs));
     result = await run(tx);
     ended = true;
     requireWaitingCaller();
@@ -94,13 +96,22 @@ async function runOnce<T>(
  * If the process freezes after it decided to commit, the server ends its transaction, and with it the locks. The limit
  * is halfway between the last time for a commit and the end of the caller's wait, so that a running process decides by
  * itself.
+ * A server before 17 can't limit a transaction. A process that freezes is idle in it, at the latest from the last time
+ * for a commit on, so half of the time after that ends the transaction no later.
  */
-function beginFor(caller: Caller | null, lockTimeoutMs = Infinity): string {
+function beginFor(caller: Caller | null, client: PoolClient, lockTimeoutMs = Infinity): string {
   const commitWithinMs = caller?.commitWithinMs() ?? Infinity;
-  const limits = {
-    lock_timeout: Math.min(lockTimeoutMs, commitWithinMs),
-    transaction_timeout: caller === null ? Infinity : (commitWithinMs + caller.remainingMs()) / 2,
-  };
+  const remainingMs = caller?.remainingMs() ?? Infinity;
+  const limits: Record<string, number> = { lock_timeout: Math.min(lockTimeoutMs, commitWithinMs) };
+  if (remainingMs < Infinity) {
+    if ((client as PoolClient & Connection).majorVersion >= 17)
+      limits['transaction_timeout'] = (commitWithinMs + remainingMs) / 2;
+    else
+      limits['idle_in_transaction_session_timeout'] = Math.min(
+        (remainingMs - commitWithinMs) / 2,
+        IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      );
+  }
   const settings = Object.entries(limits)
     .filter(([, ms]) => ms < Infinity)
     .map(([name, ms]) => `; set local ${name} = ${Math.max(1, Math.floor(ms))}`);

@@ -77,7 +77,7 @@ describe('a transaction', () => {
         await tx.query("insert into items values ('late')");
       };
       const leave = () => (reason === 'has hung up' ? hangUp.abort() : (leftMs = 0));
-      const caller = { ...waiting(hangUp.signal), remainingMs: () => leftMs, commitWithinMs: () => leftMs };
+      const caller = { ...waiting(hangUp.signal), remainingMs: () => leftMs + 60_000, commitWithinMs: () => leftMs };
       const left = withCaller(caller, () =>
         transaction(pool, async (tx) => {
           await run(tx);
@@ -98,7 +98,7 @@ describe('a transaction', () => {
 
   test('of a process that froze after it decided to commit is ended by the server, with its locks', async () => {
     await pool.query(`insert into items values ('a')`);
-    const awake = { ...waiting(), remainingMs: () => 100, commitWithinMs: () => 100 };
+    const awake = { ...waiting(), remainingMs: () => 700, commitWithinMs: () => 100 };
     const frozen = withCaller(awake, () =>
       transaction(pool, async (tx) => {
         await tx.query(`update items set name = 'late'`);

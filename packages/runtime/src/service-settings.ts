@@ -10,7 +10,7 @@ import { trustSettings } from './trust.ts';
 export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { databasePoolMin?: number } = {}) => ({
   host: read.text('HOST', { default: '0.0.0.0' }),
   port: read.integer('PORT', { min: 0, max: 65_535 }),
-  databaseUrl: databaseUrl(read),
+  ...databaseUrls(read),
   databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: databasePoolMin, max: 200 }),
   amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'] }),
   trust: trustSettings(read),
@@ -20,12 +20,23 @@ export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { 
 export const serviceUrl = (read: SettingsReader, name: string): string =>
   read.url(name, { protocols: ['http:', 'https:'] });
 
-/** Migrations need only the database. */
+/** Migrations need only the database, and a session of it. */
 export const readMigrationConfig = (env: NodeJS.ProcessEnv) =>
-  settings(env, (read) => ({ databaseUrl: databaseUrl(read) }));
+  settings(env, (read) => ({ databaseUrl: databaseUrls(read).directDatabaseUrl }));
 
-const databaseUrl = (read: SettingsReader): string =>
-  read.url('DATABASE_URL', { protocols: ['postgres:', 'postgresql:'] });
+/** `directDatabaseUrl` leads to the server itself, for what needs a session; `databaseUrl` may lead to a pooler. */
+function databaseUrls(read: SettingsReader): { databaseUrl: string; directDatabaseUrl: string } {
+  const protocols = ['postgres:', 'postgresql:'];
+  const databaseUrl = read.url('DATABASE_URL', { protocols });
+  const direct = URL.parse(read.url('DATABASE_DIRECT_URL', { protocols, default: '' }));
+  if (direct === null && URL.parse(databaseUrl)?.searchParams.get('pgbouncer') === 'true')
+    throw new ConfigurationError([
+      'DATABASE_DIRECT_URL: is required when DATABASE_URL has pgbouncer=true: migrations and leaders need a session',
+    ]);
+  // So that the two may have the same parameters.
+  direct?.searchParams.delete('pgbouncer');
+  return { databaseUrl, directDatabaseUrl: direct?.href ?? databaseUrl };
+}
 
 /** The settings that `startService` and `runTask` read for every process, in addition to its own configuration. */
 export const readFrameConfig = (env: NodeJS.ProcessEnv) =>

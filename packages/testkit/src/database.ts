@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '@quittance/postgres/migrations/migrate.ts';
-import { createPool, type Pool, startupOptions } from '@quittance/postgres/pool.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { addressOf, createDatabase, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { copyMigratedDatabase, TEMPLATES, type MigratedSchema } from './database-template.ts';
 import { testLogger } from './logger.ts';
@@ -52,7 +52,8 @@ export function testPool({ url, schema, max }: { url: string; schema: string; ma
   const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
   const patience = limits.map((name) => ` -c ${name}=${PATIENT_MS}`).join('');
   // If a setting is given twice, the last one counts.
-  const options = startupOptions(schema) + patience;
+  const { options: own = '' } = pool.options as { options?: string };
+  const options = own + patience;
   Object.assign(pool.options, { options, connectionTimeoutMillis: PATIENT_MS, query_timeout: PATIENT_MS });
   return pool;
 }

@@ -25,7 +25,9 @@ export async function startRunBackends(): Promise<Backend> {
   await chmod(directory, 0o711);
   const docker = await dockerAnswers();
   const starts = [
-    ...(TEST_POSTGRES_URL ? [] : [docker ? containerised('postgres') : embeddedPostgres(directory)]),
+    ...(TEST_POSTGRES_URL
+      ? []
+      : [docker && !process.env['POSTGRES_BIN'] ? containerised('postgres') : embeddedPostgres(directory)]),
     ...(TEST_AMQP_URL && TEST_AMQP_MANAGEMENT_URL
       ? []
       : [docker ? containerised('rabbitmq') : embeddedRabbitmq(directory)]),

@@ -30,7 +30,7 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { databaseUrl: url, networks, trust } = config;
+    const { directDatabaseUrl: url, networks, trust } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { pool, operators, broker, outbox, legacy, reachable, ready, clockDifferenceMs } = backends;
     await reachable();

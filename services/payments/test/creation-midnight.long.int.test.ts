@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
-import { startupOptions } from '@quittance/postgres/pool.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { schema } from '../src/migrations.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
@@ -19,7 +18,7 @@ let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({
     replicas: 2,
-    sessionOptions: `${startupOptions(schema)} -c search_path=${schema},pg_catalog`,
+    sessionOptions: `-c search_path=${schema},pg_catalog`,
   });
   await payments.db.query('create table test_clock (ahead interval not null)');
   await payments.db.query(`insert into test_clock values ('0')`);

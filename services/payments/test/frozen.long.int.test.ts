@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
-import { startupOptions } from '@quittance/postgres/pool.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { schema } from '../src/migrations.ts';
 import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
@@ -23,7 +21,7 @@ const impatient = (waitMs = WAIT_MS) => ({
 });
 
 /** Without the limit that ends every transaction which is idle for ten seconds. */
-const sessionOptions = startupOptions(schema).replace(/(idle_in_transaction_session_timeout)=\d+/, '$1=0');
+const sessionOptions = '-c idle_in_transaction_session_timeout=0';
 
 const stored = async (merchantId: string) =>
   (await payments.db.query<{ status: string }>('select status from payment where merchant_id = $1', [merchantId])).rows;

@@ -170,7 +170,8 @@ test.each([
   const sources = { db: recording(pool), readTips, readWarnings, policy: createConfirmationPolicy([]) };
   const found = await readPublicPayments(sources, [rows[0]!.hash]);
   expect(found).toMatchObject([{ payment: { status } }]);
-  expect((await explain(sent[0]!)).searched['transfer'] ?? 0).toBe(searches);
+  const { searched } = await explain(sent[0]!);
+  expect(searched === null ? searches : (searched['transfer'] ?? 0)).toBe(searches);
 });
 
 /** Passes on every statement, and records it. */
@@ -218,8 +219,9 @@ async function explain({ text, values }: (typeof sent)[number]) {
 
 const hasRows = (table: string | undefined): boolean => table !== 'transfer_acceptance';
 
-/** How often each table's indexes are searched. */
-function searchesOf(nodes: readonly Plan[]): Record<string, number> {
+/** How often each table's indexes are searched; null on a server before 18, which doesn't count it. */
+function searchesOf(nodes: readonly Plan[]): Record<string, number> | null {
+  if (!nodes.some((node) => 'Index Searches' in node)) return null;
   const searches: Record<string, number> = {};
   for (const { 'Relation Name': table = '', 'Index Searches': count = 0 } of nodes)
     searches[table] = (searches[table] ?? 0) + count;

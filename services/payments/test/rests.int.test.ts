@@ -100,12 +100,11 @@ describe('money on an address whose rest was ended early', () => {
       json: { detail: expect.stringMatching(/carry 5 USDT, less than 90 %/) },
     });
     expect(await accepting(large)).toMatchObject({ status: 200, json: { status: 'PAID', received_amount: '9' } });
-    await untilDetails(first, {
-      transfers: [
-        { ...idOf(large), counts: true },
-        { ...idOf(own), counts: true },
-      ],
-    });
+    // In one block they are in the order of their ids.
+    const transfers = [idOf(large), idOf(own)]
+      .toSorted((a, b) => (a.transaction_id < b.transaction_id ? -1 : 1))
+      .map((id) => ({ ...id, counts: true }));
+    await untilDetails(first, { transfers });
     await untilDetails(second, {
       status: 'PENDING',
       received_amount: '0',

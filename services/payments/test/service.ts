@@ -67,11 +67,14 @@ export async function startPayments({
   replicas = 1,
   settings = {},
   sessionOptions,
+  pooled,
 }: {
   replicas?: number;
   settings?: Record<string, string>;
   /** PostgreSQL's options for the service's sessions, instead of its pool's. */
   sessionOptions?: string;
+  /** Puts a pooler in front of the database with this URL. @returns the pooler's. */
+  pooled?: (url: string) => Promise<string>;
 } = {}): Promise<PaymentsUnderTest> {
   const [database, broker, stubs, directory] = await Promise.all([
     testDatabase({ schema, migrations }),
@@ -85,7 +88,10 @@ export async function startPayments({
     broker: await faultProxy({ target: broker.url }),
   };
   const environment = {
-    DATABASE_URL: withOptions(faults.database.url, sessionOptions),
+    DATABASE_URL: pooled
+      ? `${await pooled(faults.database.url)}?pgbouncer=true`
+      : withOptions(faults.database.url, sessionOptions),
+    DATABASE_DIRECT_URL: database.url,
     AMQP_URL: faults.broker.url,
     INTERNAL_TOKEN,
     NETWORKS_FILE: join(directory, 'networks.json'),

@@ -1,6 +1,6 @@
 /**
- * Replaces ${NAME}, ${NAME:-default} (nested forms are allowed in the default), ${NAME:?} and $$ in every text of a document, as Compose
- * does.
+ * Replaces ${NAME}, ${NAME:-default}, ${NAME:+replacement} (both may have nested forms), ${NAME:?} and $$ in every text of a document,
+ * as Compose does.
  * @throws Error naming a required variable that is not set, or an unsupported form.
  */
 export function interpolate(document: unknown, env: Record<string, string>): unknown {
@@ -34,9 +34,10 @@ function fill(text: string, env: Record<string, string>): string {
 }
 
 function valueOf(expression: string, env: Record<string, string>): string {
-  const [, name, operator, rest = ''] = /^([A-Z_]+)(?:(:-|:\?)([^]*))?$/.exec(expression) ?? [];
+  const [, name, operator, rest = ''] = /^([A-Z_]+)(?:(:-|:\+|:\?)([^]*))?$/.exec(expression) ?? [];
   if (name === undefined) throw new Error(`"\${${expression}}" is not a supported form`);
   const value = env[name] ?? '';
+  if (operator === ':+') return value === '' ? '' : fill(rest, env);
   if (value !== '') return value;
   if (operator === ':?') throw new Error(`${name} must be set`);
   return fill(rest, env);

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { backoffMs } from '@quittance/runtime/concurrency/backoff.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
+import { readSettings } from '../session.ts';
 import { applyFunctions } from './functions.ts';
 import { migrationNames, pathOf, type MigrationSource } from './source.ts';
 
@@ -29,6 +30,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * Migrations only go forward. An applied file must never change, be renamed or get a predecessor.
  * Any number of processes may call this at the same time: one works, the others wait and find nothing left to do.
  * The role needs to own `schema` and nothing more.
+ * @param options.url leads to the server itself, because the lock belongs to a session.
  * @throws when a file has a wrong name or order, fails, or gets no lock for ten minutes. Its transaction is then rolled
  *   back; earlier files stay applied.
  */
@@ -52,6 +54,8 @@ export async function migrate({
   client.on('error', (error) => logger.debug({ error }, 'the migration connection was lost'));
   await client.connect();
   try {
+    await liftLimits(client);
+    await readSettings(client, []);
     await lockSchema(client, schema);
     for (const source of migrations) {
       const applied: string[] = [];
@@ -67,6 +71,11 @@ export async function migrate({
     // Ending the session releases the advisory lock.
     await client.end();
   }
+}
+
+/** The role has limits for a service's statements. An index build takes longer. */
+async function liftLimits(client: pg.Client): Promise<void> {
+  await client.query(`set statement_timeout = 0; set idle_in_transaction_session_timeout = 0`);
 }
 
 /**

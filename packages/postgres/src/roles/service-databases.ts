@@ -13,7 +13,7 @@ export const serviceSchemas = {
 
 /**
  * Creates the database, the five roles and their schemas where they are missing, and sets the roles' passwords.
- * @param adminUrl the URL of a superuser on the server.
+ * @param adminUrl the URL of a role on the server with CREATEROLE and CREATEDB.
  * @returns each service's DATABASE_URL.
  */
 export async function prepareServiceDatabases({

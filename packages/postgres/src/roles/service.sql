@@ -1,5 +1,6 @@
--- Creates one service's role and schema in the current database. Run it as the superuser, once per service. Running it
--- again changes only the password. It reads three settings, so that both psql and a program can run this file:
+-- Creates one service's role and schema in the current database. Run it once per service, as the database's owner with
+-- CREATEROLE; no superuser is needed. Running it again changes only the passwords and the roles' settings. It reads three
+-- settings, so that both psql and a program can run this file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
 -- and two more that give the service a second login while its password is being replaced (docs/operations.md). This login
 -- acts as the service's role from its first statement on. It therefore owns nothing itself and has the same permissions:
@@ -10,48 +11,81 @@ declare
   schema_name constant text := current_setting('quittance.service_schema');
   role_name constant text := current_setting('quittance.service_role');
   login_name constant text := nullif(current_setting('quittance.service_login', true), '');
+  -- From PostgreSQL 16 on, a role may be administered without the right to act as it.
+  acting constant text := case when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end;
+  is_granted boolean := false;
+  found_name text;
+  login record;
 begin
-  if not exists (select from pg_roles where rolname = role_name) then
-    execute format('create role %I', role_name);
+  -- An administrator without these powers may not even take them from a role, so such a role is refused.
+  select rolname into found_name from pg_roles
+   where rolname in (role_name, login_name)
+     and (rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls);
+  if found then
+    raise exception 'role % must not be used by a service: it is a superuser or has createdb, createrole, replication or bypassrls. Name another role, or remove these attributes',
+      found_name using errcode = 'invalid_role_specification';
   end if;
-  -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
-  -- password.
-  begin
-    execute format(
-      'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
-      role_name, current_setting('quittance.service_password')
-    );
-  exception when others then
-    raise exception 'role % could not be changed: %', role_name, sqlerrm using errcode = sqlstate;
-  end;
+  select pg_get_userbyid(datdba) into found_name from pg_database
+   where datname = current_database() and not pg_has_role(datdba, 'usage');
+  if found then
+    raise exception 'role % is not the owner of database %. Run this as %, or in a database of your own',
+      current_user, current_database(), found_name using errcode = 'insufficient_privilege';
+  end if;
+
+  for login in
+    select name, attributes, password_setting
+      from (values (role_name, '', 'quittance.service_password'),
+                   (login_name, 'noinherit', 'quittance.service_login_password')) l (name, attributes, password_setting)
+     where name is not null
+  loop
+    if not exists (select from pg_roles where rolname = login.name) then
+      execute format('create role %I', login.name);
+    end if;
+    -- The error of a failed statement shows the statement, to the client and in the server's log. This one contains the
+    -- password.
+    begin
+      execute format(
+        'alter role %I login %s password %L', login.name, login.attributes, current_setting(login.password_setting)
+      );
+    exception when others then
+      raise exception 'role % could not be changed: %', login.name, sqlerrm using errcode = sqlstate;
+    end;
+  end loop;
+
+  -- To create a schema for a role, the administrator must be able to act as it.
+  if not pg_has_role(role_name, acting) then
+    execute format('grant %I to current_user', role_name);
+    is_granted := true;
+  end if;
 
   -- A service can use only its own schema: not those of other services, not public, and no temporary tables.
   execute format('revoke all on database %I from public', current_database());
-  execute format('grant connect on database %I to %I', current_database(), role_name);
   revoke all on schema public from public;
-
-  if not exists (select from pg_namespace where nspname = schema_name) then
+  select pg_get_userbyid(nspowner) into found_name from pg_namespace where nspname = schema_name;
+  if not found then
     execute format('create schema %I authorization %I', schema_name, role_name);
+  elsif found_name <> role_name then
+    execute format('alter schema %I owner to %I', schema_name, role_name);
   end if;
-  execute format('alter schema %I owner to %I', schema_name, role_name);
-  execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
 
   if login_name is not null then
-    if not exists (select from pg_roles where rolname = login_name) then
-      execute format('create role %I', login_name);
-    end if;
-    begin
-      execute format(
-        'alter role %I login noinherit nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
-        login_name, current_setting('quittance.service_login_password')
-      );
-    exception when others then
-      raise exception 'role % could not be changed: %', login_name, sqlerrm using errcode = sqlstate;
-    end;
     execute format('grant %I to %I', role_name, login_name);
-    execute format('grant connect on database %I to %I', current_database(), login_name);
     execute format('alter role %I in database %I set role = %I', login_name, current_database(), role_name);
-    execute format('alter role %I in database %I set search_path = %I', login_name, current_database(), schema_name);
+  end if;
+  -- A service sends the same settings when it connects. A pooler drops those, but not these (docs/managed.md).
+  for login in
+    select name, setting, value
+      from unnest(array[role_name, login_name]) l (name),
+           (values ('search_path', schema_name), ('timezone', 'UTC'), ('statement_timeout', '5s'), ('lock_timeout', '2s'),
+                   ('idle_in_transaction_session_timeout', '10s')) s (setting, value)
+     where name is not null
+  loop
+    execute format('grant connect on database %I to %I', current_database(), login.name);
+    execute format('alter role %I in database %I set %I = %L', login.name, current_database(), login.setting, login.value);
+  end loop;
+
+  if is_granted then
+    execute format('revoke %I from current_user', role_name);
   end if;
 end
 $$;

@@ -77,7 +77,7 @@ export async function moveKeysOn(tx: Transaction, indexes: number, { actor, reas
   const { rows } = await tx.query<MovedKey>(
     `with moved as (
        update address_source set next_index = next_index + $1 where kind = 'xpub'
-       returning source_id, merchant_id, network, old.next_index as from_index, new.next_index as to_index
+       returning source_id, merchant_id, network, next_index - $1 as from_index, next_index as to_index
      ), dropped as (
        delete from pool_address where source_id in (select source_id from moved)
      ), audited as (

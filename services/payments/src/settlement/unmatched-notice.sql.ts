@@ -48,13 +48,17 @@ export async function takeNotices(
   wanted: number,
 ): Promise<number> {
   const { rows } = await tx.query<{ taken: number }>(
-    `insert into unmatched_notice_window as w (network, recipient, started_at, raised)
+    `with before as (
+       select raised from unmatched_notice_window
+        where network = $1 and recipient = $2 and started_at > now() - interval '1 hour'
+     )
+     insert into unmatched_notice_window as w (network, recipient, started_at, raised)
      values ($1, $2, now(), least($3::integer, $4::integer))
      on conflict (network, recipient) do update
         set started_at = case when w.started_at <= now() - interval '1 hour' then now() else w.started_at end,
             raised = case when w.started_at <= now() - interval '1 hour' then excluded.raised
                           else least(w.raised + $3::integer, $4::integer) end
-     returning new.raised - case when old.started_at > now() - interval '1 hour' then old.raised else 0 end as taken`,
+     returning w.raised - coalesce((select raised from before), 0) as taken`,
     [network, recipient, wanted, NOTICES_AN_HOUR],
   );
   return rows[0]?.taken ?? 0;

@@ -1,4 +1,4 @@
-import { type Pool, startupOptions } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 
 /** The database's clock, which does not move until it is set: statements, functions and triggers of these connections see it. */
 export type Clock = { set(moment: number): Promise<void> };
@@ -11,9 +11,8 @@ const names = ['now', 'transaction_timestamp', 'statement_timestamp', 'clock_tim
  */
 export function steerable(url: string, schema: string): string {
   const address = new URL(url);
-  const options = startupOptions(schema).replace(`search_path=${schema} `, `search_path=${schema},pg_catalog `);
   // Options of the address take precedence over those of the pool.
-  address.searchParams.set('options', options);
+  address.searchParams.set('options', `-c search_path=${schema},pg_catalog`);
   return address.href;
 }
 

@@ -1,5 +1,6 @@
 import type { WebhookChoice, WebhookSettings } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { firstRow } from '@quittance/postgres/rows.ts';
 import type { SealedTable } from '@quittance/postgres/sealed-keys.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { SealedSecret } from '@quittance/runtime/key-vault.ts';
@@ -62,18 +63,8 @@ export async function saveEndpoint(
   tx: Transaction,
   endpoint: NewEndpoint,
 ): Promise<SavedEndpoint & { isNew: boolean }> {
-  const { merchantId, url, host, privateTarget, events, offeredKey } = endpoint;
-  const { rows } = await tx.query<SavedEndpoint & { is_changed: boolean | null }>(
-    `insert into endpoint (merchant_id, url, host, active_key_id, events) values ($1, $2, $3, $4, coalesce($5::text[], '{PAID}'))
-     on conflict (merchant_id) do update
-        set url = excluded.url, host = excluded.host, events = coalesce($5::text[], endpoint.events),
-            version = endpoint.version + 1, updated_at = clock_timestamp()
-     returning active_key_id, created_at, events, version, old.url <> new.url as is_changed,
-               coalesce(old.events, '{PAID}') <> new.events as is_other_choice`,
-    [merchantId, url, host, offeredKey.keyId, events ?? null],
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('an upsert returned no row');
+  const { merchantId, privateTarget, offeredKey } = endpoint;
+  const row = (await insertEndpoint(tx, endpoint)) ?? (await changeEndpoint(tx, endpoint));
   const isNew = row.active_key_id === offeredKey.keyId;
   if (isNew) await insertKey(tx, merchantId, offeredKey);
   const action = isNew ? 'endpoint_configured' : 'endpoint_changed';
@@ -87,6 +78,42 @@ export async function saveEndpoint(
     await restartGiveUp(tx, lanes);
   }
   return { ...row, isNew };
+}
+
+type StoredEndpoint = SavedEndpoint & { is_changed: boolean };
+
+/** @returns null if there is one. Waits for another first call. */
+async function insertEndpoint(
+  tx: Transaction,
+  { merchantId, url, host, events, offeredKey }: NewEndpoint,
+): Promise<StoredEndpoint | null> {
+  const { rows } = await tx.query<StoredEndpoint>(
+    `insert into endpoint (merchant_id, url, host, active_key_id, events) values ($1, $2, $3, $4, coalesce($5::text[], '{PAID}'))
+     on conflict (merchant_id) do nothing
+     returning active_key_id, created_at, events, version, false as is_changed, events <> '{PAID}' as is_other_choice`,
+    [merchantId, url, host, offeredKey.keyId, events ?? null],
+  );
+  return rows[0] ?? null;
+}
+
+/** Locks the row before the change, so that it is compared with the one that it replaces. */
+async function changeEndpoint(
+  tx: Transaction,
+  { merchantId, url, host, events }: NewEndpoint,
+): Promise<StoredEndpoint> {
+  const before = await tx.query<{ url: string; events: WebhookChoice[] }>(
+    'select url, events from endpoint where merchant_id = $1 for update',
+    [merchantId],
+  );
+  const old = firstRow(before.rows);
+  const { rows } = await tx.query<StoredEndpoint>(
+    `update endpoint
+        set url = $2, host = $3, events = coalesce($4::text[], events), version = version + 1, updated_at = clock_timestamp()
+      where merchant_id = $1
+     returning active_key_id, created_at, events, version, $5 <> url as is_changed, $6::text[] <> events as is_other_choice`,
+    [merchantId, url, host, events ?? null, old.url, old.events],
+  );
+  return firstRow(rows);
 }
 
 /**

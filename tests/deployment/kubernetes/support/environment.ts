@@ -35,6 +35,7 @@ export function environmentIn(objects: readonly KubernetesObject[], container: C
     if (secretKeyRef?.optional === true && !isThere(objects, secretKeyRef.name)) return [];
     const source = secretKeyRef ? secret(objects, secretKeyRef.name) : configuration(objects, configMapKeyRef!.name);
     const key = (secretKeyRef ?? configMapKeyRef)!.key!;
+    if (source[key] === undefined && secretKeyRef?.optional === true) return [];
     if (source[key] === undefined) throw new Error(`${container.name} needs ${key}, which does not exist`);
     return [[name, source[key]]];
   });
