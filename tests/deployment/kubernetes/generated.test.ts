@@ -23,6 +23,13 @@ import { render } from './support/render.ts';
 
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 
+/** The tags of our images, in containers and init containers. */
+const versionsOf = (objects: readonly KubernetesObject[]): unknown[] => {
+  const ours = podsOf(objects).filter(({ name }) => name !== 'edge');
+  const containers = ours.flatMap((pod) => [...pod.containers, ...pod.initContainers]);
+  return [...new Set(containers.map(({ image }) => image.split(':').at(-1)))];
+};
+
 describe('generated manifests', () => {
   test.each(Object.entries(generatedFiles()))('%s is up to date with `npm run manifests`', (path, text) => {
     expect(read(path)).toBe(text);
@@ -57,15 +64,19 @@ describe('production', () => {
     ]);
   });
 
-  test('runs one version, which names its migrations', () => {
-    const { VERSION } = find(objects, 'ConfigMap', 'release').data!;
-    const ours = podsOf(objects).filter(({ name }) => name !== 'edge');
-    const tags = ours.flatMap(({ containers }) => containers.map(({ image }) => image.split(':').at(-1)));
-    expect(new Set(tags)).toEqual(new Set([VERSION]));
-    // The migration step uses it to recognize a function of a later release.
-    expect(JSON.parse(read('packages/messaging/package.json'))).toMatchObject({ version: VERSION });
-    const jobs = ofKind(objects, 'Job').map(({ metadata }) => metadata.name);
-    expect(jobs.filter((name) => name.endsWith(`.${VERSION}`))).toEqual(jobs);
+  test('runs one version, which the migration step knows too', () => {
+    // It uses it to recognize a function of a later release.
+    const { version } = JSON.parse(read('packages/messaging/package.json')) as { version: string };
+    expect(versionsOf(objects)).toEqual([version]);
+  });
+
+  test('runs the version of an overlay on top of it, in every pod and every Job', async () => {
+    const outer = await render('production of another version');
+    expect(versionsOf(outer)).toEqual(['0.3.0']);
+    const inner = ofKind(objects, 'Job', 'Deployment').map(({ metadata }) => metadata);
+    // Nothing but the image has the version: a name or a label would keep the one of the overlay below.
+    expect(ofKind(outer, 'Job', 'Deployment').map(({ metadata }) => metadata)).toEqual(inner);
+    expect(JSON.stringify(inner)).not.toMatch(/\d\.\d/);
   });
 
   test('is reachable at the host of its payment links', () => {

@@ -165,7 +165,7 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
       expect(initContainers.map((container) => [container.image, container.command])).toEqual([
         [image, ['node', 'packages/messaging/src/schema/await-migrations.ts', name]],
       ]);
-      const own = jobs.filter((job) => job.name.startsWith(`migrate-${name}.`));
+      const own = jobs.filter((job) => job.name === `migrate-${name}`);
       expect(own.map((job) => [job.containers[0]!.image, job.containers[0]!.command])).toEqual([
         [image, ['node', 'packages/messaging/src/schema/migrate.ts', name]],
       ]);

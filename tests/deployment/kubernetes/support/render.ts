@@ -14,6 +14,7 @@ const overlays = {
   'production with traces': 'tests/deployment/kubernetes/variants/otlp',
   'production with a private webhook target': 'tests/deployment/kubernetes/variants/private-webhook-targets',
   'production on its way from 0.2.0': 'tests/deployment/kubernetes/variants/internal-token',
+  'production of another version': 'tests/deployment/kubernetes/variants/another-version',
   'production behind a load balancer': 'tests/deployment/kubernetes/variants/edge-load-balancer',
 } as const;
 
