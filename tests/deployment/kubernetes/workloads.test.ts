@@ -171,7 +171,17 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
       ]);
     }
   });
+
+  test('that migrate have the time that docs/upgrading.md promises: ten minutes a try for a lock, hours for an index', () => {
+    for (const { name } of jobPods(objects, 'migration')) {
+      const { backoffLimit, activeDeadlineSeconds } = specOf<JobSpec>(objects, 'Job', name);
+      expect(activeDeadlineSeconds).toBeGreaterThanOrEqual((backoffLimit + 1) * LOCK_RETRIES_SECONDS);
+      expect(activeDeadlineSeconds).toBeGreaterThanOrEqual(4 * 3600);
+    }
+  });
 });
+
+type JobSpec = { backoffLimit: number; activeDeadlineSeconds: number };
 
 /** Read from the sources, so that a change there fails here. */
 const seconds = (path: string, name: string): number => {
@@ -182,6 +192,7 @@ const seconds = (path: string, name: string): number => {
 };
 const SERVICE_STOP_SECONDS = seconds('packages/runtime/src/lifecycle.ts', 'STOP_TIMEOUT_MS');
 const DATABASE_WAIT_SECONDS = seconds('packages/messaging/src/backends.ts', 'DATABASE_TIMEOUT_MS');
+const LOCK_RETRIES_SECONDS = seconds('packages/postgres/src/migrations/migrate.ts', 'LOCK_RETRIES_MS');
 const READY_TIMEOUT_SECONDS = seconds('packages/http/src/server/probes.ts', 'READY_TIMEOUT_MS');
 /** proxy_read_timeout: the longest time that nginx waits for the answer to a forwarded request. */
 const EDGE_STOP_SECONDS = 30;
