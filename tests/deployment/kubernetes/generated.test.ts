@@ -42,6 +42,12 @@ test('PostgreSQL of the local overlay logs no parameters either', async () => {
   expect(postgres!.args).toContain('log_parameter_max_length=0');
 });
 
+test('the external overlay alerts on no metric of an operator that it does not use', async () => {
+  const rules = ofKind(await render('external'), 'PrometheusRule').map(({ spec }) => JSON.stringify(spec));
+  expect(rules.length).toBeGreaterThan(0);
+  expect(rules.filter((rule) => /cnpg_|rabbitmq_/.test(rule))).toEqual([]);
+});
+
 describe('production', () => {
   let objects: KubernetesObject[];
   beforeAll(async () => {
