@@ -30,7 +30,7 @@ export function generatedFiles(): Record<string, string> {
  * The Service's address is listed once for each try: nginx tries a server only once, and every connection to a Service may reach another
  * pod. So a request survives the loss of a gateway pod and its node.
  */
-function edgeConfiguration(trustedProxies: string[]): string {
+export function edgeConfiguration(trustedProxies: string[]): string {
   const gateway = Array.from({ length: 3 }, () => 'api-gateway:8080');
   return renderNginx({ directory: '/run/quittance', edge: { listen: '8080', gateway, trustedProxies } });
 }

@@ -11,6 +11,7 @@ const places: readonly (readonly [files: string, before: RegExp])[] = [
   ['.env.example', /^QUITTANCE_VERSION=/],
   ['infra/docker/Dockerfile', /^ARG VERSION=|quittance\/payments:/],
   ['k8s/overlays/*/release/kustomization.yaml', /newTag: &version /],
+  ['k8s/charts/quittance/Chart.yaml', /^(?:version|appVersion): /],
   ['docs/docker.md', /quittance\/payments:/],
   ['docs/guide/quick-start.md', /quittance-sdk-/],
 ];
