@@ -161,6 +161,11 @@ describe('production', () => {
     const [endpoint] = podMetricsEndpoints;
     expect(endpoint).toMatchObject({ path: '/metrics', honorLabels: true });
     for (const { containers } of found) expect(containers[0]!.ports?.map(({ name }) => name)).toContain(endpoint!.port);
+
+    const console = specOf<Monitor>(objects, 'PodMonitor', 'console');
+    const [pod, ...others] = podsOf(objects).filter(({ labels }) => selects(console.selector, labels));
+    expect([pod?.name, others]).toEqual(['console', []]);
+    expect(pod!.containers[0]!.ports?.map(({ name }) => name)).toContain(console.podMetricsEndpoints[0]!.port);
   });
 
   test('confirms no commit before a second PostgreSQL has it', () => {
