@@ -71,6 +71,8 @@ export function fill(original: KubernetesObject): KubernetesObject {
   // RabbitMQ's operator passes labels on to its pods, which a label with the chart's version would restart in every upgrade.
   if (object.kind !== 'RabbitmqCluster')
     object.metadata.labels = {
+      // As every overlay adds it.
+      'app.kubernetes.io/part-of': 'quittance',
       ...object.metadata.labels,
       ...entry('{{- include "quittance.labels" . | nindent INDENT }}'),
     };

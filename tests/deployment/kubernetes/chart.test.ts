@@ -89,7 +89,9 @@ describe('the values', () => {
     for (const image of images) expect(image).toMatch(/^localhost:5000\/pay\/[a-z-]+:0\.3\.0(@sha256:a{64})?$/);
     expect(images.filter((image) => image.includes('@')).every((image) => image.includes('/quota:'))).toBe(true);
     // RabbitMQ's operator passes labels on to its pods, and would restart them when the version changes.
-    expect(find(objects, 'RabbitmqCluster', 'rabbitmq').metadata.labels).toBeUndefined();
+    expect(find(objects, 'RabbitmqCluster', 'rabbitmq').metadata.labels).toEqual({
+      'app.kubernetes.io/part-of': 'quittance',
+    });
     for (const { metadata } of objects.filter(({ kind }) => kind !== 'RabbitmqCluster'))
       expect(metadata.labels).toMatchObject({
         ...{ 'app.kubernetes.io/instance': 'shop', 'app.kubernetes.io/managed-by': 'Helm' },

@@ -22,6 +22,13 @@ import {
 import { base, composeText } from '../support/compose.ts';
 import { overlayNames, render } from './support/render.ts';
 
+test('every pod of ours pulls its image with the Secret of a private registry', async () => {
+  const objects = await render('production from a private registry');
+  const accounts = podsOf(objects).map(({ spec }) => find(objects, 'ServiceAccount', spec.serviceAccountName));
+  expect(accounts.length).toBeGreaterThan(0);
+  for (const account of accounts) expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
+});
+
 describe.each(overlayNames)('the pods of %s', (overlay) => {
   let objects: KubernetesObject[];
   let pods: Pod[];
