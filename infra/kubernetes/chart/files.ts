@@ -11,7 +11,11 @@ import { settingsTemplate } from './settings.ts';
 const chart = 'k8s/charts/quittance';
 
 /** What production lacks, and the chart offers: each file is that of a kustomization. */
-const additional = ['k8s/overlays/external/policies.yaml', 'k8s/components/gateway-api/route.yaml'];
+const additional = [
+  'k8s/overlays/external/policies.yaml',
+  'k8s/components/gateway-api/route.yaml',
+  'k8s/components/keda/scaled-object.yaml',
+];
 
 /** Kinds whose whole `spec` the values may change, and where. */
 const overridden: Record<string, string> = {

@@ -35,6 +35,18 @@ const byKind: Record<string, (object: KubernetesObject) => void> = {
       maxReplicas: hole(`index .Values.autoscaling.maxReplicas "${name}"`),
     });
   },
+  ScaledObject: ({ metadata: { name }, spec }) => {
+    const scaled = spec as { triggers: { type: string; metadata: { serverAddress?: string; query?: string } }[] };
+    Object.assign(scaled, {
+      minReplicaCount: hole(`index .Values.replicas "${name}"`),
+      maxReplicaCount: hole(`index .Values.autoscaling.maxReplicas "${name}"`),
+    });
+    for (const { type, metadata } of scaled.triggers) {
+      if (type !== 'prometheus') continue;
+      metadata.serverAddress = hole('.Values.autoscaling.keda.prometheus');
+      metadata.query = (metadata.query ?? '').replace('"quittance"', `"${hole('.Release.Namespace')}"`);
+    }
+  },
   PriorityClass: ({ metadata }) => (metadata.name = hole('.Values.priorityClass.name')),
   PodMonitor: addMonitoringLabels,
   PrometheusRule: addMonitoringLabels,

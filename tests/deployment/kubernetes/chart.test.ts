@@ -62,6 +62,7 @@ describe('the chart makes what the kustomization makes', () => {
     ['production', {}],
     ['external', external],
     ['production with the Gateway API', gateway],
+    ['production with KEDA', { autoscaling: { keda: { enabled: true } } }],
     ['production with an authority of its own', { caBundle: { secret: 'ca-bundle' } }],
   ] as const)('of %s', async (overlay, values) => {
     const [theirs, ours] = [comparable(await render(overlay)), comparable(await helmTemplate(values))];

@@ -144,6 +144,27 @@ describe('production', () => {
     expect(read('services/webhook-dispatcher/src/lanes/housekeeping.ts')).toContain(`metrics.gauge('${series}'`);
   });
 
+  test('scales dispatchers with KEDA as without', async () => {
+    const keda = await render('production with KEDA');
+    type Trigger = { type: string; metadata: Record<string, string> };
+    const scaled = specOf<{ minReplicaCount: number; maxReplicaCount: number; triggers: Trigger[]; advanced: object }>(
+      ...([keda, 'ScaledObject', 'webhook-dispatcher'] as const),
+    );
+    const { minReplicas, maxReplicas, metrics, behavior } = scalerOf('webhook-dispatcher')! as AutoscalerSpec & {
+      behavior: object;
+    };
+    expect([scaled.minReplicaCount, scaled.maxReplicaCount]).toEqual([minReplicas, maxReplicas]);
+    expect(scaled.advanced).toEqual({ horizontalPodAutoscalerConfig: { behavior } });
+    const [cpu, backlog] = scaled.triggers;
+    expect(metrics).toMatchObject([
+      { resource: { target: { averageUtilization: Number(cpu!.metadata['value']) } } },
+      { external: { target: { averageValue: backlog!.metadata['threshold'] } } },
+    ]);
+    expect(backlog!.metadata['query']).toBe('max(webhook_backlog_deliveries{namespace="quittance"})');
+    const others = ofKind(keda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
+    expect(others).toEqual(['api-gateway', 'payments']);
+  });
+
   test('has every rule file unchanged', () => {
     const rules = ofKind(objects, 'PrometheusRule');
     expect(rules.length).toBeGreaterThan(0);

@@ -14,7 +14,7 @@ export async function helmTemplate(values: object = {}): Promise<KubernetesObjec
   try {
     const file = join(folder, 'values.json');
     await writeFile(file, JSON.stringify(values));
-    const text = await run('helm', ['template', 'shop', chart, '--values', file]);
+    const text = await run('helm', ['template', 'shop', chart, '--namespace', 'quittance', '--values', file]);
     return parseAllDocuments(text)
       .map((document) => document.toJS() as KubernetesObject | null)
       .filter((object) => object !== null);

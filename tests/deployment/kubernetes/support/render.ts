@@ -16,6 +16,7 @@ const overlays = {
   'production with the Gateway API': 'tests/deployment/kubernetes/variants/gateway-api',
   'production with an authority of its own': 'tests/deployment/kubernetes/variants/ca-bundle',
   'production from a private registry': 'tests/deployment/kubernetes/variants/pull-secret',
+  'production with KEDA': 'tests/deployment/kubernetes/variants/keda',
   'production behind a load balancer': 'tests/deployment/kubernetes/variants/edge-load-balancer',
 } as const;
 
