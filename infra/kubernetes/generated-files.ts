@@ -9,6 +9,7 @@ export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 const production = 'k8s/overlays/production';
 const alerts = 'infra/observability/alerts';
+const dashboards = 'infra/observability/dashboards';
 
 /**
  * Files below k8s/ that repeat the content of other files of the repository, because kustomize reads nothing outside its folder and cannot
@@ -21,6 +22,7 @@ export function generatedFiles(): Record<string, string> {
     'k8s/base/edge/nginx.conf': edgeConfiguration([]),
     'k8s/components/schemas/schemas.sql': schemas(),
     'k8s/components/monitoring/rules.yaml': prometheusRules(),
+    ...dashboardFiles(),
     [`${production}/settings/networks.json`]: networks(JSON.parse(text(`${production}/settings/rpc-urls.json`))),
     [`${production}/edge/nginx.conf`]: edgeConfiguration(lines(text(`${production}/edge/trusted-proxies.txt`))),
   };
@@ -72,6 +74,13 @@ function prometheusRules(): string {
     return `apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\n${metadata}spec:\n${spec}`;
   });
   return `# Written by npm run manifests, from ${alerts}.\n${objects.join('---\n')}`;
+}
+
+/** Without indentation, which is half of a dashboard's text. */
+function dashboardFiles(): Record<string, string> {
+  const names = readdirSync(repositoryRoot + dashboards).filter((name) => name.endsWith('.json'));
+  const compact = (name: string) => `${JSON.stringify(JSON.parse(text(`${dashboards}/${name}`)))}\n`;
+  return Object.fromEntries(names.map((name) => [`k8s/components/dashboards/${name}`, compact(name)]));
 }
 
 /** The lines without comments and empty lines. */

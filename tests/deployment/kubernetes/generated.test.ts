@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseNetworks } from '@quittance/contracts/networks.ts';
@@ -46,6 +46,16 @@ test('the external overlay alerts on no metric of an operator that it does not u
   const rules = ofKind(await render('external'), 'PrometheusRule').map(({ spec }) => JSON.stringify(spec));
   expect(rules.length).toBeGreaterThan(0);
   expect(rules.filter((rule) => /cnpg_|rabbitmq_/.test(rule))).toEqual([]);
+});
+
+test('Grafana finds every dashboard in a ConfigMap, by its uid', async () => {
+  const { data, metadata } = find(await render('production with traces'), 'ConfigMap', 'dashboards');
+  expect(metadata.labels).toHaveProperty('grafana_dashboard', '1');
+  const uids = Object.values(data!).map((text) => (JSON.parse(text) as { uid: string }).uid);
+  const names = readdirSync(join(repositoryRoot, 'infra/observability/dashboards')).filter((name) =>
+    name.endsWith('.json'),
+  );
+  expect(uids.sort()).toEqual(names.map((name) => `quittance-${name.replace('.json', '')}`).sort());
 });
 
 describe('production', () => {
