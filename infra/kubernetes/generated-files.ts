@@ -9,6 +9,7 @@ export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 const production = 'k8s/overlays/production';
 const alerts = 'infra/observability/alerts';
+const dashboards = 'infra/observability/dashboards';
 
 /**
  * Files below k8s/ that repeat the content of other files of the repository, because kustomize reads nothing outside its folder and cannot
@@ -21,6 +22,7 @@ export function generatedFiles(): Record<string, string> {
     'k8s/base/edge/nginx.conf': edgeConfiguration([]),
     'k8s/components/schemas/schemas.sql': schemas(),
     'k8s/components/monitoring/rules.yaml': prometheusRules(),
+    ...dashboardFiles(),
     [`${production}/settings/networks.json`]: networks(JSON.parse(text(`${production}/settings/rpc-urls.json`))),
     [`${production}/edge/nginx.conf`]: edgeConfiguration(lines(text(`${production}/edge/trusted-proxies.txt`))),
   };
@@ -30,7 +32,7 @@ export function generatedFiles(): Record<string, string> {
  * The Service's address is listed once for each try: nginx tries a server only once, and every connection to a Service may reach another
  * pod. So a request survives the loss of a gateway pod and its node.
  */
-function edgeConfiguration(trustedProxies: string[]): string {
+export function edgeConfiguration(trustedProxies: string[]): string {
   const gateway = Array.from({ length: 3 }, () => 'api-gateway:8080');
   return renderNginx({ directory: '/run/quittance', edge: { listen: '8080', gateway, trustedProxies } });
 }
@@ -72,6 +74,13 @@ function prometheusRules(): string {
     return `apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\n${metadata}spec:\n${spec}`;
   });
   return `# Written by npm run manifests, from ${alerts}.\n${objects.join('---\n')}`;
+}
+
+/** Without indentation, which is half of a dashboard's text. */
+function dashboardFiles(): Record<string, string> {
+  const names = readdirSync(repositoryRoot + dashboards).filter((name) => name.endsWith('.json'));
+  const compact = (name: string) => `${JSON.stringify(JSON.parse(text(`${dashboards}/${name}`)))}\n`;
+  return Object.fromEntries(names.map((name) => [`k8s/components/dashboards/${name}`, compact(name)]));
 }
 
 /** The lines without comments and empty lines. */

@@ -32,7 +32,7 @@ export function composeOverride(images: PushedImages, containers: Readonly<Recor
 /** k8s/overlays/production/release/kustomization.yaml with the registry and digests of the pushed images. */
 export function pinnedRelease(kustomization: string, images: PushedImages): string {
   return kustomization.replace(
-    /^ {2}- \{ name: quittance\/([a-z-]+), newName: \S+, newTag: (\S+) \}$/gm,
+    /^ {2}- \{ name: quittance\/([a-z-]+), newName: \S+, newTag: ([^}]+) \}$/gm,
     (_, service: string, tag: string) => {
       const { name, digest } = pushedImage(images, service);
       return `  - { name: quittance/${service}, newName: ${name}, newTag: ${tag}, digest: '${digest}' }`;

@@ -10,9 +10,9 @@ const places: readonly (readonly [files: string, before: RegExp])[] = [
   ['docker-compose*.yml', /\{QUITTANCE_VERSION:-/],
   ['.env.example', /^QUITTANCE_VERSION=/],
   ['infra/docker/Dockerfile', /^ARG VERSION=|quittance\/payments:/],
-  ['k8s/overlays/*/release/kustomization.yaml', /newTag: |VERSION=/],
+  ['k8s/overlays/*/release/kustomization.yaml', /newTag: &version /],
+  ['k8s/charts/quittance/Chart.yaml', /^(?:version|appVersion): /],
   ['docs/docker.md', /quittance\/payments:/],
-  ['docs/kubernetes.md', /migrate-payments\./],
   ['docs/guide/quick-start.md', /quittance-sdk-/],
 ];
 

@@ -24,7 +24,7 @@ test('the files are what their source says; `node infra/observability/dashboards
 
 test.each(names)('%s: panels have names of their own, lie beside each other and ask the chosen Prometheus', (name) => {
   const { panels, uid, id, templating } = typed[name]!;
-  expect([uid, id]).toEqual([undefined, undefined]);
+  expect([uid, id]).toEqual([`quittance-${name.replace('.json', '')}`, undefined]);
   const variables = (templating?.list ?? []).map((variable) => variable.name);
   expect(variables).toContain('datasource');
   const cells = new Set<string>();

@@ -19,8 +19,10 @@ const datasource = { type: 'prometheus', uid: '${datasource}' };
 const WIDTH = 24;
 
 /** A dashboard in the format that Grafana (11 and later) reads from a file. */
-export function dashboard(title: string, rows: readonly RowSpec[], variables: readonly Variable[] = []) {
+export function dashboard(name: string, title: string, rows: readonly RowSpec[], variables: readonly Variable[] = []) {
   return {
+    // So that a link to it outlives a new installation.
+    uid: `quittance-${name}`,
     title: `Quittance / ${title}`,
     tags: ['quittance'],
     schemaVersion: 39,

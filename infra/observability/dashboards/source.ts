@@ -11,12 +11,12 @@ const service = { name: 'service', label: 'Service', of: 'quittance_build_info' 
 
 /** Every dashboard by its file name. `node infra/observability/dashboards/write.ts` writes the files. */
 export const dashboards = {
-  'overview.json': dashboard('Overview', overview),
-  'api.json': dashboard('API', api),
-  'messaging.json': dashboard('Messages', messaging),
-  'chain.json': dashboard('Chains', chain, [network]),
-  'webhooks.json': dashboard('Webhooks', webhooks),
-  'processes.json': dashboard('Processes and backends', [...processes, ...backends], [service]),
+  'overview.json': dashboard('overview', 'Overview', overview),
+  'api.json': dashboard('api', 'API', api),
+  'messaging.json': dashboard('messaging', 'Messages', messaging),
+  'chain.json': dashboard('chain', 'Chains', chain, [network]),
+  'webhooks.json': dashboard('webhooks', 'Webhooks', webhooks),
+  'processes.json': dashboard('processes', 'Processes and backends', [...processes, ...backends], [service]),
 };
 
 /** The content of a dashboard's file. */

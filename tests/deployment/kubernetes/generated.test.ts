@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseNetworks } from '@quittance/contracts/networks.ts';
@@ -23,6 +23,13 @@ import { render } from './support/render.ts';
 
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 
+/** The tags of our images, in containers and init containers. */
+const versionsOf = (objects: readonly KubernetesObject[]): unknown[] => {
+  const ours = podsOf(objects).filter(({ name }) => name !== 'edge');
+  const containers = ours.flatMap((pod) => [...pod.containers, ...pod.initContainers]);
+  return [...new Set(containers.map(({ image }) => image.split(':').at(-1)))];
+};
+
 describe('generated manifests', () => {
   test.each(Object.entries(generatedFiles()))('%s is up to date with `npm run manifests`', (path, text) => {
     expect(read(path)).toBe(text);
@@ -33,6 +40,22 @@ test('PostgreSQL of the local overlay logs no parameters either', async () => {
   const pods = podsOf(await render('local'));
   const [postgres] = pods.find(({ name }) => name === 'postgres')!.containers;
   expect(postgres!.args).toContain('log_parameter_max_length=0');
+});
+
+test('the external overlay alerts on no metric of an operator that it does not use', async () => {
+  const rules = ofKind(await render('external'), 'PrometheusRule').map(({ spec }) => JSON.stringify(spec));
+  expect(rules.length).toBeGreaterThan(0);
+  expect(rules.filter((rule) => /cnpg_|rabbitmq_/.test(rule))).toEqual([]);
+});
+
+test('Grafana finds every dashboard in a ConfigMap, by its uid', async () => {
+  const { data, metadata } = find(await render('production with traces'), 'ConfigMap', 'dashboards');
+  expect(metadata.labels).toHaveProperty('grafana_dashboard', '1');
+  const uids = Object.values(data!).map((text) => (JSON.parse(text) as { uid: string }).uid);
+  const names = readdirSync(join(repositoryRoot, 'infra/observability/dashboards')).filter((name) =>
+    name.endsWith('.json'),
+  );
+  expect(uids.sort()).toEqual(names.map((name) => `quittance-${name.replace('.json', '')}`).sort());
 });
 
 describe('production', () => {
@@ -57,15 +80,19 @@ describe('production', () => {
     ]);
   });
 
-  test('runs one version, which names its migrations', () => {
-    const { VERSION } = find(objects, 'ConfigMap', 'release').data!;
-    const ours = podsOf(objects).filter(({ name }) => name !== 'edge');
-    const tags = ours.flatMap(({ containers }) => containers.map(({ image }) => image.split(':').at(-1)));
-    expect(new Set(tags)).toEqual(new Set([VERSION]));
-    // The migration step uses it to recognize a function of a later release.
-    expect(JSON.parse(read('packages/messaging/package.json'))).toMatchObject({ version: VERSION });
-    const jobs = ofKind(objects, 'Job').map(({ metadata }) => metadata.name);
-    expect(jobs.filter((name) => name.endsWith(`.${VERSION}`))).toEqual(jobs);
+  test('runs one version, which the migration step knows too', () => {
+    // It uses it to recognize a function of a later release.
+    const { version } = JSON.parse(read('packages/messaging/package.json')) as { version: string };
+    expect(versionsOf(objects)).toEqual([version]);
+  });
+
+  test('runs the version of an overlay on top of it, in every pod and every Job', async () => {
+    const outer = await render('production of another version');
+    expect(versionsOf(outer)).toEqual(['0.3.0']);
+    const inner = ofKind(objects, 'Job', 'Deployment').map(({ metadata }) => metadata);
+    // Nothing but the image has the version: a name or a label would keep the one of the overlay below.
+    expect(ofKind(outer, 'Job', 'Deployment').map(({ metadata }) => metadata)).toEqual(inner);
+    expect(JSON.stringify(inner)).not.toMatch(/\d\.\d/);
   });
 
   test('is reachable at the host of its payment links', () => {
@@ -127,6 +154,27 @@ describe('production', () => {
     expect(read('services/webhook-dispatcher/src/lanes/housekeeping.ts')).toContain(`metrics.gauge('${series}'`);
   });
 
+  test('scales dispatchers with KEDA as without', async () => {
+    const keda = await render('production with KEDA');
+    type Trigger = { type: string; metadata: Record<string, string> };
+    const scaled = specOf<{ minReplicaCount: number; maxReplicaCount: number; triggers: Trigger[]; advanced: object }>(
+      ...([keda, 'ScaledObject', 'webhook-dispatcher'] as const),
+    );
+    const { minReplicas, maxReplicas, metrics, behavior } = scalerOf('webhook-dispatcher')! as AutoscalerSpec & {
+      behavior: object;
+    };
+    expect([scaled.minReplicaCount, scaled.maxReplicaCount]).toEqual([minReplicas, maxReplicas]);
+    expect(scaled.advanced).toEqual({ horizontalPodAutoscalerConfig: { behavior } });
+    const [cpu, backlog] = scaled.triggers;
+    expect(metrics).toMatchObject([
+      { resource: { target: { averageUtilization: Number(cpu!.metadata['value']) } } },
+      { external: { target: { averageValue: backlog!.metadata['threshold'] } } },
+    ]);
+    expect(backlog!.metadata['query']).toBe('max(webhook_backlog_deliveries{namespace="quittance"})');
+    const others = ofKind(keda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
+    expect(others).toEqual(['api-gateway', 'payments']);
+  });
+
   test('has every rule file unchanged', () => {
     const rules = ofKind(objects, 'PrometheusRule');
     expect(rules.length).toBeGreaterThan(0);
@@ -144,6 +192,11 @@ describe('production', () => {
     const [endpoint] = podMetricsEndpoints;
     expect(endpoint).toMatchObject({ path: '/metrics', honorLabels: true });
     for (const { containers } of found) expect(containers[0]!.ports?.map(({ name }) => name)).toContain(endpoint!.port);
+
+    const console = specOf<Monitor>(objects, 'PodMonitor', 'console');
+    const [pod, ...others] = podsOf(objects).filter(({ labels }) => selects(console.selector, labels));
+    expect([pod?.name, others]).toEqual(['console', []]);
+    expect(pod!.containers[0]!.ports?.map(({ name }) => name)).toContain(console.podMetricsEndpoints[0]!.port);
   });
 
   test('confirms no commit before a second PostgreSQL has it', () => {

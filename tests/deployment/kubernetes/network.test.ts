@@ -93,14 +93,17 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
 });
 
 test.each(overlayNames)(
-  'nothing in the cluster of %s reaches the console, and it reaches only the services',
+  'nothing in the cluster of %s reaches the console but Prometheus its metrics, and it reaches only the services',
   async (overlay) => {
     const objects = await render(overlay);
     const network = new Network(objects);
     const pods = podsOf(objects).map(({ name, labels }) => pod(name, labels));
     const console = pods.find(({ name }) => name === 'console')!;
     const everybody = [...pods.filter((one) => one !== console), postgres, rabbitmq, stranger, prometheus, ingress];
-    expect(everybody.filter((from) => ports.some((port) => network.lets(from, console, port)))).toEqual([]);
+    const open = everybody.flatMap((from) =>
+      [...ports, 8081].filter((port) => network.lets(from, console, port)).map((port) => [from.name, port]),
+    );
+    expect(open).toEqual([['prometheus', 8081]]);
     const reached = everybody.filter((to) => ports.some((port) => network.lets(console, to, port)));
     expect(reached.map(({ name }) => name).sort()).toEqual([...serviceNames].sort());
   },

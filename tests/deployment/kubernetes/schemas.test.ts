@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { parse } from 'yaml';
 import { find, type KubernetesObject } from './support/objects.ts';
-import { overlayNames, render } from './support/render.ts';
+import { overlayNames, render, type Overlay } from './support/render.ts';
 import { problemsOf } from './support/schemas.ts';
 
 type Plugin = { name: string; parameters: Record<string, string> };
@@ -31,6 +31,15 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     const namespaced = objects.filter(({ kind }) => kind !== 'Namespace' && kind !== 'PriorityClass');
     expect(new Set(namespaced.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['quittance']));
   });
+});
+
+test.each<Overlay>(['local', 'production', 'external'])('every object of %s is found by its label', async (overlay) => {
+  const objects = (await render(overlay)).filter(({ kind }) => kind !== 'Secret');
+  for (const { kind, metadata } of objects)
+    expect([kind, metadata.name, metadata.labels]).toMatchObject([
+      ...[kind, metadata.name],
+      { 'app.kubernetes.io/part-of': 'quittance' },
+    ]);
 });
 
 describe('the schemas', () => {

@@ -22,6 +22,13 @@ import {
 import { base, composeText } from '../support/compose.ts';
 import { overlayNames, render } from './support/render.ts';
 
+test('every pod of ours pulls its image with the Secret of a private registry', async () => {
+  const objects = await render('production from a private registry');
+  const accounts = podsOf(objects).map(({ spec }) => find(objects, 'ServiceAccount', spec.serviceAccountName));
+  expect(accounts.length).toBeGreaterThan(0);
+  for (const account of accounts) expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
+});
+
 describe.each(overlayNames)('the pods of %s', (overlay) => {
   let objects: KubernetesObject[];
   let pods: Pod[];
@@ -165,13 +172,23 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
       expect(initContainers.map((container) => [container.image, container.command])).toEqual([
         [image, ['node', 'packages/messaging/src/schema/await-migrations.ts', name]],
       ]);
-      const own = jobs.filter((job) => job.name.startsWith(`migrate-${name}.`));
+      const own = jobs.filter((job) => job.name === `migrate-${name}`);
       expect(own.map((job) => [job.containers[0]!.image, job.containers[0]!.command])).toEqual([
         [image, ['node', 'packages/messaging/src/schema/migrate.ts', name]],
       ]);
     }
   });
+
+  test('that migrate have the time that docs/upgrading.md promises: ten minutes a try for a lock, hours for an index', () => {
+    for (const { name } of jobPods(objects, 'migration')) {
+      const { backoffLimit, activeDeadlineSeconds } = specOf<JobSpec>(objects, 'Job', name);
+      expect(activeDeadlineSeconds).toBeGreaterThanOrEqual((backoffLimit + 1) * LOCK_RETRIES_SECONDS);
+      expect(activeDeadlineSeconds).toBeGreaterThanOrEqual(4 * 3600);
+    }
+  });
 });
+
+type JobSpec = { backoffLimit: number; activeDeadlineSeconds: number };
 
 /** Read from the sources, so that a change there fails here. */
 const seconds = (path: string, name: string): number => {
@@ -182,6 +199,7 @@ const seconds = (path: string, name: string): number => {
 };
 const SERVICE_STOP_SECONDS = seconds('packages/runtime/src/lifecycle.ts', 'STOP_TIMEOUT_MS');
 const DATABASE_WAIT_SECONDS = seconds('packages/messaging/src/backends.ts', 'DATABASE_TIMEOUT_MS');
+const LOCK_RETRIES_SECONDS = seconds('packages/postgres/src/migrations/migrate.ts', 'LOCK_RETRIES_MS');
 const READY_TIMEOUT_SECONDS = seconds('packages/http/src/server/probes.ts', 'READY_TIMEOUT_MS');
 /** proxy_read_timeout: the longest time that nginx waits for the answer to a forwarded request. */
 const EDGE_STOP_SECONDS = 30;

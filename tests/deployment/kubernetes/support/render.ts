@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { parseAllDocuments } from 'yaml';
-import { kubectlProgram } from './kubectl.ts';
+import { kustomize } from '../../../../infra/kubernetes/packaged-tools.ts';
 import type { KubernetesObject } from './objects.ts';
 
 /** The kustomizations under test, each with its folder. */
@@ -14,6 +12,11 @@ const overlays = {
   'production with traces': 'tests/deployment/kubernetes/variants/otlp',
   'production with a private webhook target': 'tests/deployment/kubernetes/variants/private-webhook-targets',
   'production on its way from 0.2.0': 'tests/deployment/kubernetes/variants/internal-token',
+  'production of another version': 'tests/deployment/kubernetes/variants/another-version',
+  'production with the Gateway API': 'tests/deployment/kubernetes/variants/gateway-api',
+  'production with an authority of its own': 'tests/deployment/kubernetes/variants/ca-bundle',
+  'production from a private registry': 'tests/deployment/kubernetes/variants/pull-secret',
+  'production with KEDA': 'tests/deployment/kubernetes/variants/keda',
   'production behind a load balancer': 'tests/deployment/kubernetes/variants/edge-load-balancer',
 } as const;
 
@@ -25,18 +28,7 @@ const rendered = new Map<Overlay, Promise<string>>();
 
 /** What `kubectl apply --kustomize` would send, as a copy that the caller may change. @throws Error with kustomize's own message. */
 export async function render(overlay: Overlay): Promise<KubernetesObject[]> {
-  const text = rendered.get(overlay) ?? kustomize(overlay);
+  const text = rendered.get(overlay) ?? kustomize(join(repositoryRoot, overlays[overlay]));
   rendered.set(overlay, text);
   return parseAllDocuments(await text).map((document) => document.toJS() as KubernetesObject);
-}
-
-async function kustomize(overlay: Overlay): Promise<string> {
-  const folder = join(repositoryRoot, overlays[overlay]);
-  const { stdout, stderr } = await promisify(execFile)(await kubectlProgram(), ['kustomize', folder], {
-    maxBuffer: 10_000_000,
-    // Nothing of the user who runs the tests: neither settings nor clusters.
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
-  });
-  if (stderr !== '') throw new Error(`kustomize warns: ${stderr}`);
-  return stdout;
 }
