@@ -131,6 +131,12 @@ describe('one payment, from creation to the verified webhook', () => {
     }
   });
 
+  test('the bare address leads a browser to the guide', async () => {
+    const answer = await fetch(stack.file.edge_url, { headers: { accept: 'text/html' }, redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+    expect((await fetch(stack.file.edge_url)).status).toBe(404);
+  });
+
   test('the checkout page follows the payment', async () => {
     const shop = await Shop.open(stack);
     const { body: payment } = await shop.create('7.25');

@@ -42,7 +42,7 @@ describe('refusals of nginx itself are JSON with a request id, and never 5xx', (
     if (status === 405) expect(answer).toMatch(/^allow: /im);
   });
 
-  test.each(['/.refused', '/.headers_too_large', '/internal/v1/merchants', '/metrics', '/'])(
+  test.each(['/.refused', '/.headers_too_large', '/internal/v1/merchants', '/metrics', '/index.html'])(
     '%s is not there',
     async (path) => {
       expect(await exchange(edge, `GET ${path} ${rest}\r\n`)).toMatch(

@@ -125,7 +125,14 @@ describe('one client', () => {
     const api = await nowhere(['/api/v1//payments', '/api/v1', '/api/v2/payments', '/api/v1/./merchant/rotate-key']);
     expectAdmitted(api, { burst: 30, perSecond: 10 });
     expect((await flood(edge, many(51, '/docs', { from: api.from }))).admitted).toBe(51);
-    const pages = await nowhere(['/', '/payments', '/API/v1/payments', '/docs//', '/metrics?/api/', '/.nowhere']);
+    const pages = await nowhere([
+      '/index.html',
+      '/payments',
+      '/API/v1/payments',
+      '/docs//',
+      '/metrics?/api/',
+      '/.nowhere',
+    ]);
     expectAdmitted(pages, { burst: 50, perSecond: 20 });
     expect((await flood(edge, many(31, '/api/v1/payments', { from: pages.from }))).admitted).toBe(31);
     // The size of the body makes no difference.

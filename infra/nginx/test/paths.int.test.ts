@@ -22,6 +22,8 @@ test.each([
   '/api/v1/payments/...',
   '/api/v1/payments/a%0Ab',
   '/api/v1/merchant/rotate%2Dkey',
+  '/',
+  '/?a=b',
   '/pay/token',
   '/assets/checkout.0123.js',
   '/docs',
@@ -42,7 +44,7 @@ describe('paths that are not public', () => {
     '/internal',
     '/.refused',
     '/@not_found',
-    '/',
+    '/index.html',
   ];
   const lookalikes = [
     '/API/v1/payments',
