@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sha256 } from '@quittance/contracts/ids.ts';
 import {
   acceptAs,
   confirmed,
@@ -107,9 +108,14 @@ describe('money on an address whose rest was ended early', () => {
     await untilDetails(first, { transfers });
     await untilDetails(second, {
       status: 'PENDING',
-      received_amount: '0',
+      received_amount: '3',
       unmatched_transfers: [{ ...idOf(small), reason: 'ambiguous', candidate_count: 1 }],
     });
+    // The customer is asked for the whole amount: nobody knows yet whose the 3 are.
+    const token = second.payment.payment_url.split('/').at(-1)!;
+    const body = { tokens_sha256: [sha256(token).toString('hex')] };
+    const page = await payments.call<{ found: { received: object }[] }>('POST', '/public-payments', body);
+    expect(page.json.found[0]!.received).toEqual({ amount: '0', missing: '10' });
   });
 
   test('is not listed as money of another payment once a reorganisation has moved it away', async () => {

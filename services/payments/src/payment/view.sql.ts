@@ -62,18 +62,18 @@ const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.ne
   t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
 
 /**
- * What has arrived at the address of a payment `p` that has it for itself, decimal text in USDT; null for any other payment. Ambiguous
- * money is not included: the customer would be asked for too little.
+ * What has arrived at the address of a payment `p` that has it for itself, decimal text in USDT; null for any other payment.
  * @param condition on a transfer `part`.
  */
 const arrivedSql = (condition: string): string => `case when p.rest_seconds is not null then (
     select trim_scale(coalesce(sum(part.amount_units * ('1e' || -part.decimals)::numeric), 0))::text
       from (select * from transfer where payment_id = p.payment_id
             union all
-            select * from transfer where related_payment_id = p.payment_id and reason is distinct from 'ambiguous') part
-     where ${condition}) end`;
+            select * from transfer where related_payment_id = p.payment_id) part where ${condition}) end`;
 
 const receivedSql = arrivedSql(`part.phase = 'confirmed'`);
+/** For the customer, who would be asked for too little if ambiguous money were included. */
+const arrivedForPageSql = arrivedSql(`part.phase <> 'retracted' and part.reason is distinct from 'ambiguous'`);
 
 /** @returns `received_amount` of a payment. */
 export async function findReceived(db: Queryable, { payment_id, rest_seconds }: PaymentRow): Promise<string | null> {
@@ -117,7 +117,7 @@ export async function findByPublicTokens(
   const { rows } = await db.query<PublicRow & WithTransfer & { requested: string }>({
     name: 'read-public-payments',
     text: `
-      select r.token_sha256 as requested, ${viewColumns}, p.return_url, ${arrivedSql(`part.phase <> 'retracted'`)} as arrived_amount
+      select r.token_sha256 as requested, ${viewColumns}, p.return_url, ${arrivedForPageSql} as arrived_amount
       from unnest($1::text[]) as r (token_sha256)
         join payment p on p.token_sha256 = decode(r.token_sha256, 'hex')
         left join transfer t on t.payment_id = case when p.status = 'CHECKING' then p.payment_id end`,

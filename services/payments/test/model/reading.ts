@@ -61,9 +61,9 @@ export const readingPublic =
     });
   };
 
-/** Everything at the address, confirmed or not, and what is missing to the amount. */
+/** Everything at the address that is not ambiguous, confirmed or not, and what is missing to the amount. */
 function arrivedAt(model: Model, payment: ModelPayment): object {
-  const transfers = transfersOf(model, payment);
+  const transfers = transfersOf(model, payment).filter(({ reason }) => reason !== 'ambiguous');
   const decimals = transfers[0]?.decimals ?? 6;
   const arrived = transfers.reduce((sum, { tokenUnits }) => sum + tokenUnits, 0n);
   const asked = toTokenUnits(payment.units, decimals);
