@@ -13,7 +13,7 @@ import { INTERNAL_TOKEN, network, type PaymentsUnderTest, startPayments } from '
 // Real processes are slow on a busy machine; no test here depends on the time.
 
 /** As long as the gateway waits for the services. */
-const WAIT_MS = 1_500;
+const WAIT_MS = 4_500;
 
 let payments: PaymentsUnderTest;
 let proxy: FaultProxy;
@@ -56,7 +56,7 @@ async function resumeLate(merchantId: string, startedAt: number): Promise<void> 
 test('a committed creation is answered 201, however late the answer comes', async () => {
   const client = await frozenAfterCommit();
   const merchantId = await newMerchant(payments);
-  const caller = createCaller(1_800, new AbortController().signal);
+  const caller = createCaller(5_400, new AbortController().signal);
   const startedAt = performance.now();
   const answer = withCaller(caller, () =>
     client.send(CreatePayment, { params: { merchant_id: merchantId }, body: order() }),
