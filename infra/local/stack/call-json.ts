@@ -15,13 +15,23 @@ export async function callJson<T>(
     headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };
+  let last = '';
   const look = async (): Promise<{ json: T } | null> => {
-    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) }).catch(() => null);
-    if (answer === null || answer.status === 503) return null;
+    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) }).catch(String);
+    if (typeof answer === 'string') {
+      last = answer;
+      return null;
+    }
     const text = await answer.text();
+    if (answer.status === 503) {
+      last = `503 ${text}`;
+      return null;
+    }
     if (!answer.ok) throw new StackError(`${method} ${url} failed: ${answer.status} ${text}`);
     return { json: JSON.parse(text) as T };
   };
-  const { json } = await until(`an answer to ${method} ${url}`, look, { everyMs: attemptPauseMs });
+  const { json } = await until(() => `an answer to ${method} ${url} (so far: ${last})`, look, {
+    everyMs: attemptPauseMs,
+  });
   return json;
 }

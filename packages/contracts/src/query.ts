@@ -22,7 +22,7 @@ export const query = {
 
   /** A merchant's own id for its order. */
   orderId: {
-    parse: (text: string): string | null => (text.isWellFormed() && orderId.test(text) ? text : null),
+    parse: (text: string): string | null => (orderId.test(text) ? text : null),
     reason: 'must be 1 to 128 characters, none of them invisible or a control character',
   },
 

@@ -28,7 +28,8 @@ type Backends = {
   /** This process's clock minus the database's, in milliseconds; null until they are compared, right after the database first answers. */
   clockDifferenceMs: () => number | null;
   /**
-   * Throws when the database does not answer or takes no changes. It has its own connection, so a busy pool is no reason to restart the process.
+   * Throws when the database does not answer or takes no changes. It has its own connection, so a busy pool is no reason to restart the
+   * process.
    * @returns which queues of this service it cannot consume; see docs/runbooks/messages.md.
    */
   ready: () => Promise<{ unusable_queues: string[] }>;
@@ -38,8 +39,8 @@ type Backends = {
  * Opens what every service that sends messages needs: its database, the broker, and the outbox. Returns immediately, even if they are
  * unreachable. All are closed when the process stops, the outbox first.
  * @param schema the service's own, the only one its role can use.
- * @returns them, and `reachable`, which resolves once the service can start: when the database answers as checkSession() wants it, and the broker accepts the login or
- *   is unreachable (parts that need the broker wait for it). It throws after 60 s without a database, and immediately when one of the two
+ * @returns them, and `reachable`, which resolves once the service can start: when the database answers as checkSession() wants it, and the
+ *   broker accepts the login or is unreachable (parts that need the broker wait for it). It throws after 60 s without a database, and immediately when one of the two
  *   refuses the login, because the configuration is wrong.
  */
 export function connectBackends({

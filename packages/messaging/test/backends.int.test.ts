@@ -13,42 +13,27 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('a service whose connections have other time limits than it asks for does not start', async () => {
+/** What a service opens with this address of the database. */
+function connectWith(databaseUrl: string) {
   const { lifecycle } = createLifecycle({ logger: testLogger });
-  const { reachable } = connectBackends({
-    name: 'payments',
-    schema: 'payments',
-    config: {
-      databaseUrl: `${database.url}?statement_timeout=60000`,
-      databasePoolSize: 3,
-      amqpUrl: 'amqp://127.0.0.1:1',
-      trust: sharedTrust(),
-    },
-    logger: testLogger,
+  const backends = connectBackends({
+    ...{ name: 'payments', schema: 'payments', logger: testLogger, lifecycle },
+    config: { databaseUrl, databasePoolSize: 3, amqpUrl: 'amqp://127.0.0.1:1', trust: sharedTrust() },
     metrics: createMetrics({ service: 'test', processMetrics: false }),
-    lifecycle,
   });
+  return { ...backends, stop: () => lifecycle.stop('the test ends') };
+}
+
+test('a service whose connections have other time limits than it asks for does not start', async () => {
+  const { reachable, stop } = connectWith(`${database.url}?statement_timeout=60000`);
   await expect(reachable()).rejects.toThrow(
     'the database refuses this process: statement_timeout is "60000", not "5000": with a pooler',
   );
-  await lifecycle.stop('the test ends');
+  await stop();
 });
 
 test('a service whose server is read-only is not ready', async () => {
-  const { lifecycle } = createLifecycle({ logger: testLogger });
-  const { ready } = connectBackends({
-    name: 'payments',
-    schema: 'payments',
-    config: {
-      databaseUrl: `${database.url}?options=-c%20default_transaction_read_only%3Don`,
-      databasePoolSize: 3,
-      amqpUrl: 'amqp://127.0.0.1:1',
-      trust: sharedTrust(),
-    },
-    logger: testLogger,
-    metrics: createMetrics({ service: 'test', processMetrics: false }),
-    lifecycle,
-  });
+  const { ready, stop } = connectWith(`${database.url}?options=-c%20default_transaction_read_only%3Don`);
   await expect(ready()).rejects.toThrow('the server is read-only');
-  await lifecycle.stop('the test ends');
+  await stop();
 });

@@ -13,7 +13,7 @@ export type ClockComparison = Loop & {
 
 /**
  * Compares this process's clock with the database's regularly, to within half a second. No decision depends on it: it
- * is a metric for an alert that a machine's clock is not synchronised.
+ * is a metric for an alert that a machine's clock is not synchronised. Another metric says whether the database answered.
  * @param pool gets one short statement every 15 s.
  */
 export function startClockComparison({

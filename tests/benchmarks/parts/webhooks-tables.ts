@@ -67,7 +67,7 @@ const claimAims = ({ rounds, deliveries }: ClaimsMeasured): Aim[] =>
   }));
 
 const rateNotes = [
-  'raw: undici with the same settings, the same hosts and the same number at once (1,024), each signed; no database, nothing is remembered.',
+  'raw: undici with the same limits, the same hosts and the same number at once (1,024), each signed; no database, nothing is remembered.',
   'graphile-worker and pg-boss send by the same code, with endpoint and key in memory and their jobs in the same PostgreSQL; every commit',
   'waits for the disk. graphile-worker: 1,024 jobs at once, localQueue of 2,048, completeJobBatchDelay 0. pg-boss: 4 workers with batches',
   'of 256 and burstWhenBatchFull; a batch has one outcome, which is less than we store. We store each attempt, and decrypt a key for each.',

@@ -10,8 +10,8 @@ const CONNECTIONS_PER_HOST = 64;
 export type Post = (merchant: WebhookMerchant, eventId: string, body: string) => Promise<void>;
 
 /**
- * The dispatcher's settings of undici without its checks of addresses: every host is the receiver. It does not use the dispatcher's
- * code, so that the dispatcher is compared with the least that does the job.
+ * undici with the dispatcher's limits for connections, and without its checks of addresses: every host is the receiver. It does not use the
+ * dispatcher's code, so that the dispatcher is compared with the least that does the job.
  */
 export function createPost({ port, authorityFile }: { port: number; authorityFile: string }): Post {
   const connect = buildConnector({ ca: readFileSync(authorityFile), allowH2: false });

@@ -51,10 +51,10 @@ export const checkoutRoute = ({ views, help, networks, shopNameOf, logger }: Dep
     try {
       const token = pathParameter(request.params, 'public_token');
       const withoutEnd = token.replace(/[^A-Za-z0-9_-]+$/, '');
-      if (withoutEnd !== token && withoutEnd !== '')
-        return page(302, '', {
-          location: `${withoutEnd}${request.query.size > 0 ? `?${request.query.toString()}` : ''}`,
-        });
+      if (withoutEnd !== token && withoutEnd !== '') {
+        const query = request.query.toString();
+        return page(302, '', { location: query === '' ? withoutEnd : `${withoutEnd}?${query}` });
+      }
       const payment = await views.checkoutPayment(token);
       if (payment === null) return page(404, notFoundPage(choices));
       // The form may be sent empty.
