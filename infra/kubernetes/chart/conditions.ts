@@ -2,6 +2,9 @@ import type { KubernetesObject } from './objects.ts';
 
 export const POSTGRES = '.Values.postgres.operator';
 export const RABBITMQ = '.Values.rabbitmq.operator';
+export const OTLP = '.Values.otlp.enabled';
+export const PRIVATE_TARGETS = '.Values.privateWebhookTargets.targets';
+export const PRIVATE_AUTHORITY = '.Values.privateWebhookTargets.ca';
 const EITHER = `(or ${POSTGRES} ${RABBITMQ})`;
 
 /** Which objects the chart renders only under a condition, by their kind and name. All conditions of an object must hold. */
@@ -12,12 +15,16 @@ const conditions: readonly (readonly [kind: RegExp, name: RegExp, condition: str
   [/^ExternalSecret$/, /^postgres-/, POSTGRES],
   [/^ExternalSecret$/, /^rabbitmq-user-/, RABBITMQ],
   [/^ConfigMap$/, /^postgres-schemas$/, POSTGRES],
+  [/^ConfigMap$/, /^dashboards$/, '.Values.dashboards.enabled'],
+  [/^ConfigMap$/, /^private-targets-ca$/, PRIVATE_AUTHORITY],
   [/^PodDisruptionBudget$/, /^rabbitmq$/, RABBITMQ],
   [/^NetworkPolicy$/, /^(postgres|postgres-cluster|migrations-to-postgres)$/, POSTGRES],
   [/^NetworkPolicy$/, /^(rabbitmq|rabbitmq-cluster|broker)$/, RABBITMQ],
   [/^NetworkPolicy$/, /^to-backends$/, EITHER],
   [/^NetworkPolicy$/, /^to-external-postgres$/, `(not ${POSTGRES})`],
   [/^NetworkPolicy$/, /^to-external-rabbitmq$/, `(not ${RABBITMQ})`],
+  [/^NetworkPolicy$/, /^to-collector$/, OTLP],
+  [/^NetworkPolicy$/, /^to-private-webhook-targets$/, PRIVATE_TARGETS],
   [/^(PodMonitor|PrometheusRule)$/, /./, '.Values.monitoring.enabled'],
   [/^PodMonitor$/, /^postgres$/, POSTGRES],
   [/^PodMonitor$/, /^rabbitmq$/, RABBITMQ],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { repositoryRoot } from '../generated-files.ts';
 import { kustomize } from '../packaged-tools.ts';
@@ -15,7 +15,12 @@ const additional = [
   'k8s/overlays/external/policies.yaml',
   'k8s/components/gateway-api/route.yaml',
   'k8s/components/keda/scaled-object.yaml',
+  'k8s/components/otlp/policy.yaml',
+  'k8s/components/private-webhook-targets/policy.yaml',
 ];
+
+/** ConfigMaps of components, whose contents the chart's values and files decide. */
+const additionalMaps = ['dashboards', 'private-targets-ca'];
 
 /** Kinds whose whole `spec` the values may change, and where. */
 const overridden: Record<string, string> = {
@@ -31,7 +36,8 @@ const overridden: Record<string, string> = {
  */
 export async function chartFiles(): Promise<Record<string, string>> {
   const more = additional.flatMap((path) => objectsOf(read(path)));
-  const objects = [...objectsOf(await kustomize(`${repositoryRoot}k8s/overlays/production`)), ...more];
+  const maps = additionalMaps.map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }));
+  const objects = [...objectsOf(await kustomize(`${repositoryRoot}k8s/overlays/production`)), ...more, ...maps];
   // `helm install --create-namespace` makes it; docs/kubernetes.md has its labels.
   const ours = withoutHashes(objects).filter(({ kind }) => kind !== 'Namespace');
   const byKind = Object.groupBy(ours, ({ kind }) => kind.toLowerCase());
@@ -42,9 +48,15 @@ export async function chartFiles(): Promise<Record<string, string>> {
   return {
     [`${chart}/files/networks.json`]: read('infra/networks.json'),
     [`${chart}/files/schemas.sql`]: read('k8s/components/schemas/schemas.sql'),
+    ...Object.fromEntries(
+      dashboards().map((name) => [`${chart}/files/dashboards/${name}`, read(`${DASHBOARDS}/${name}`)]),
+    ),
     ...(Object.fromEntries(templates) as Record<string, string>),
   };
 }
+
+const DASHBOARDS = 'k8s/components/dashboards';
+const dashboards = (): string[] => readdirSync(repositoryRoot + DASHBOARDS).filter((name) => name.endsWith('.json'));
 
 /** The template of one object: its condition, the partial templates that it needs, and itself. */
 function template(original: KubernetesObject): string {

@@ -1,5 +1,5 @@
-import { POSTGRES, RABBITMQ } from './conditions.ts';
-import { entry, hole, itemsIf, literal } from './holes.ts';
+import { POSTGRES, PRIVATE_TARGETS, RABBITMQ } from './conditions.ts';
+import { entry, hole, itemsIf, lines, literal } from './holes.ts';
 import { mapStrings, type KubernetesObject, type Template } from './objects.ts';
 import { fillPod } from './pods.ts';
 
@@ -14,6 +14,12 @@ const namespaces: Record<string, string> = {
   'rabbitmq-system': 'rabbitmqOperator',
 };
 
+/** Groups of alerts on metrics that only the operators' pods have. */
+const groupsOfBackends: Record<string, string> = {
+  'quittance-rabbitmq': RABBITMQ,
+  'quittance-postgresql': POSTGRES,
+};
+
 /** What each kind gets from the chart's values. A function changes the object. */
 const byKind: Record<string, (object: KubernetesObject) => void> = {
   Deployment: ({ metadata: { name }, spec }) => {
@@ -25,10 +31,12 @@ const byKind: Record<string, (object: KubernetesObject) => void> = {
         deployment,
         entry(`{{- if not .Values.autoscaling.enabled }}\nreplicas: {{ ${replicas} }}\n{{- end }}`),
       );
-    fillPod(deployment.template);
+    fillPod(name, deployment.template);
   },
-  Job: ({ spec }) => fillPod((spec as { template: Template }).template),
-  CronJob: ({ spec }) => fillPod((spec as { jobTemplate: { spec: { template: Template } } }).jobTemplate.spec.template),
+  Job: ({ metadata: { name }, spec }) =>
+    fillPod(name === 'prepare-broker' ? 'broker' : name, (spec as { template: Template }).template),
+  CronJob: ({ metadata: { name }, spec }) =>
+    fillPod(name, (spec as { jobTemplate: { spec: { template: Template } } }).jobTemplate.spec.template),
   HorizontalPodAutoscaler: ({ metadata: { name }, spec }) => {
     Object.assign(spec as object, {
       minReplicas: hole(`index .Values.replicas "${name}"`),
@@ -49,7 +57,20 @@ const byKind: Record<string, (object: KubernetesObject) => void> = {
   },
   PriorityClass: ({ metadata }) => (metadata.name = hole('.Values.priorityClass.name')),
   PodMonitor: addMonitoringLabels,
-  PrometheusRule: addMonitoringLabels,
+  PrometheusRule: (object) => {
+    addMonitoringLabels(object);
+    const rules = object.spec as { groups: { name: string }[] };
+    rules.groups = rules.groups.flatMap((group) => {
+      const backend = groupsOfBackends[group.name];
+      return backend === undefined ? [group] : itemsIf(backend, group);
+    }) as typeof rules.groups;
+  },
+  ConfigMap: ({ metadata }) => {
+    if (metadata.name !== 'dashboards') return;
+    const own = (key: string) => `{{- with .Values.dashboards.${key} }}{{ toYaml . | nindent INDENT }}{{ end }}`;
+    metadata.labels = { ...metadata.labels, ...entry(own('labels')) };
+    metadata.annotations = entry(own('annotations'));
+  },
   Ingress: ({ metadata, spec }) => {
     const own = '{{- with .Values.ingress.annotations }}{{ toYaml . | nindent INDENT }}{{ end }}';
     const wave = 'argocd.argoproj.io/sync-wave';
@@ -97,6 +118,14 @@ function addMonitoringLabels({ metadata }: KubernetesObject): void {
   metadata.labels = { ...metadata.labels, ...own };
 }
 
+const PRIVATE_EGRESS = [
+  `{{- range ${PRIVATE_TARGETS} }}`,
+  '- to:',
+  '    - ipBlock: { cidr: {{ .address }}/{{ ternary 128 32 (contains ":" .address) }} }',
+  '  ports: [{ protocol: TCP, port: {{ .port }} }]',
+  '{{- end }}',
+].join('\n');
+
 function fillPolicy({ metadata: { name }, spec }: KubernetesObject): void {
   const policy = spec as { egress: { to: unknown; ports: { port: unknown }[] }[] };
   if (name === 'to-backends') {
@@ -107,6 +136,14 @@ function fillPolicy({ metadata: { name }, spec }: KubernetesObject): void {
     const [services, rabbitmq] = policy.egress;
     policy.egress = [services, ...itemsIf(RABBITMQ, rabbitmq)] as typeof policy.egress;
   }
+  if (name === 'to-collector') {
+    const [to] = (policy.egress[0]?.to ?? []) as { namespaceSelector: object; podSelector: object }[];
+    const namespace = { 'kubernetes.io/metadata.name': hole('.Values.otlp.namespace') };
+    const podSelector = { matchLabels: entry('{{- toYaml .Values.otlp.podLabels | nindent INDENT }}') };
+    const port = { protocol: 'TCP', port: hole('.Values.otlp.port') };
+    policy.egress = [{ to: [{ ...to, namespaceSelector: { matchLabels: namespace }, podSelector }], ports: [port] }];
+  }
+  if (name === 'to-private-webhook-targets') Object.assign(spec as object, { egress: [lines(PRIVATE_EGRESS)] });
   const [, backend] = /^to-external-(postgres|rabbitmq)$/.exec(name) ?? [];
   if (backend === undefined) return;
   const [rule] = policy.egress;

@@ -28,6 +28,13 @@ export const itemsIf = <T>(condition: string, ...items: T[]): (T | string)[] => 
 /** Text that Helm must leave as it is. Alerts and external-secrets use the same braces. */
 export const literal = (text: string): string => text.replaceAll(/\{\{.*?\}\}/gs, (braces) => hole(`\`${braces}\``));
 
+/** The value as an expression of Helm's: maps and texts. */
+export function helmValue(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const fields = Object.entries(value).map(([name, field]) => `${JSON.stringify(name)} ${helmValue(field)}`);
+  return `(dict ${fields.join(' ')})`;
+}
+
 /** The lines of a template, without a line break at the end. */
 export function templateText(value: unknown): string {
   // Helm reads YAML 1.1, in which more words must be quoted, such as `on`.

@@ -17,6 +17,7 @@ export type Container = {
   env?: unknown[];
   envFrom?: { configMapRef?: Reference; secretRef?: Reference }[];
   volumeMounts?: unknown[];
+  resources?: Fields;
 };
 
 export type PodSpec = {

@@ -1,11 +1,19 @@
-import { entry, hole, lines } from './holes.ts';
+import { PRIVATE_AUTHORITY } from './conditions.ts';
+import { entry, helmValue, hole, lines } from './holes.ts';
 import type { Container, PodSpec, Template } from './objects.ts';
 import { checksumOf } from './settings.ts';
 
-/** What the chart's values decide about a pod: pull secrets, an authority of your own, and when the pod is replaced. Changes the template. */
-export function fillPod(template: Template): void {
+/**
+ * What the chart's values decide about a pod: pull secrets, resources, an authority of your own, and when the pod is replaced. Changes the
+ * template.
+ * @param owner the workload's name. All migrations share their resources.
+ */
+export function fillPod(owner: string, template: Template): void {
   const { spec } = template;
-  const maps = configMapsOf(spec);
+  const isDispatcher = owner === 'webhook-dispatcher';
+  const maps = [...configMapsOf(spec), ...(isDispatcher ? ['private-targets-ca'] : [])];
+  for (const container of spec.containers)
+    fillResources(container, owner.startsWith('migrate-') ? 'migrations' : owner);
   if (maps.length > 0) template.metadata.annotations = { 'checksum/settings': checksumOf(maps) };
   Object.assign(
     spec,
@@ -15,6 +23,14 @@ export function fillPod(template: Template): void {
   const trusting = spec.containers.filter(({ name }) => ['service', 'operator', 'prepare'].includes(name));
   for (const container of trusting) trustAuthority(container);
   if (trusting.length > 0) addVolume(spec);
+  if (isDispatcher) trustPrivateTargets(spec);
+}
+
+/** The values are merged over what the kustomization has, so that one number can be changed alone. */
+function fillResources(container: Container, owner: string): void {
+  const own = `(deepCopy (index .Values.resources "${owner}" | default dict))`;
+  const merged = `mergeOverwrite ${helmValue(container.resources)} ${own}`;
+  container.resources = entry(`{{- ${merged} | toYaml | nindent INDENT }}`);
 }
 
 const AUTHORITY = '.Values.caBundle.secret';
@@ -23,19 +39,31 @@ const AUTHORITY = '.Values.caBundle.secret';
 function trustAuthority(container: Container): void {
   const variable = '- { name: NODE_EXTRA_CA_CERTS, value: /etc/quittance/ca/ca.crt }';
   const mount = '- { name: ca-bundle, mountPath: /etc/quittance/ca, readOnly: true }';
-  add(container, 'env', variable);
-  add(container, 'volumeMounts', mount);
+  add(container, 'env', AUTHORITY, variable);
+  add(container, 'volumeMounts', AUTHORITY, mount);
 }
 
 function addVolume(spec: PodSpec): void {
   const source = `secret: { secretName: {{ ${AUTHORITY} }}, items: [{ key: {{ .Values.caBundle.key }}, path: ca.crt }] }`;
-  add(spec, 'volumes', `- name: ca-bundle\n  ${source}`);
+  add(spec, 'volumes', AUTHORITY, `- name: ca-bundle\n  ${source}`);
+}
+
+/** As components/private-webhook-targets does. */
+function trustPrivateTargets(spec: PodSpec): void {
+  const mount = '- { name: private-targets-ca, mountPath: /etc/quittance/private-targets, readOnly: true }';
+  for (const container of spec.containers) add(container, 'volumeMounts', PRIVATE_AUTHORITY, mount);
+  add(spec, 'volumes', PRIVATE_AUTHORITY, '- { name: private-targets-ca, configMap: { name: private-targets-ca } }');
 }
 
 /** An item in a list of the object, which may have no such list yet. */
-function add<Key extends string>(object: { [name in Key]?: unknown[] }, key: Key, item: string): void {
+function add<Key extends string>(
+  object: { [name in Key]?: unknown[] },
+  key: Key,
+  condition: string,
+  item: string,
+): void {
   const list: unknown[] | undefined = object[key];
-  const begin = `{{- if ${AUTHORITY} }}`;
+  const begin = `{{- if ${condition} }}`;
   if (list !== undefined) list.unshift(lines(`${begin}\n${item}\n{{- end }}`));
   else Object.assign(object, entry(`${begin}\n${key}:\n${item.replaceAll(/^/gm, '  ')}\n{{- end }}`));
 }

@@ -1,4 +1,5 @@
 import { edgeConfiguration } from '../generated-files.ts';
+import { OTLP, PRIVATE_AUTHORITY, PRIVATE_TARGETS } from './conditions.ts';
 import { hole, templateText } from './holes.ts';
 
 /** A network of the documentation block, which stands for the trusted proxies until their lines become a loop. */
@@ -35,8 +36,20 @@ function variables(process: string, data: Record<string, string>): string {
     ([name, value]) => `  ${JSON.stringify(name)} ${fromValues[name] ?? JSON.stringify(value)}`,
   );
   const own = `(deepCopy (index .Values.settings "${process}"))`;
-  return `{{- merge ${own} (dict\n${shipped.join('\n')}\n) | toYaml }}`;
+  const more = (onlyIf[process] ?? []).map(
+    ([condition, name, value]) => `{{- if ${condition} }}{{ $_ := set $shipped "${name}" ${value} }}{{ end }}\n`,
+  );
+  return `{{- $shipped := dict\n${shipped.join('\n')}\n}}\n${more.join('')}{{- merge ${own} $shipped | toYaml }}`;
 }
+
+/** Settings of a process that components of the kustomization add: when, the name, and the value. */
+const onlyIf: Record<string, [condition: string, name: string, value: string][]> = {
+  common: [[OTLP, 'OTEL_EXPORTER_OTLP_ENDPOINT', '.Values.otlp.endpoint']],
+  'webhook-dispatcher': [
+    [PRIVATE_TARGETS, 'WEBHOOK_PRIVATE_TARGETS', '(include "quittance.privateTargets" .)'],
+    [PRIVATE_AUTHORITY, 'WEBHOOK_PRIVATE_TARGETS_CA', '"/etc/quittance/private-targets/ca.pem"'],
+  ],
+};
 
 /** ConfigMaps with a file. */
 const fileTemplates: Record<string, () => string> = {
@@ -59,5 +72,7 @@ const fileTemplates: Record<string, () => string> = {
       new RegExp(`^(.*)${PROXY.replaceAll('.', '\\.')}(.*)$`, 'gm'),
       '{{- range .Values.edge.trustedProxies }}\n$1{{ . }}$2\n{{- end }}',
     ),
+  dashboards: () => '{{- (.Files.Glob "files/dashboards/*.json").AsConfig }}',
+  'private-targets-ca': () => '{{- dict "ca.pem" .Values.privateWebhookTargets.ca | toYaml }}',
   'postgres-schemas': () => 'schemas.sql: {{ .Files.Get "files/schemas.sql" | toJson }}',
 };

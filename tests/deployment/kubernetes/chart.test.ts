@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { parsePrivateTargets } from '../../../services/webhook-dispatcher/src/sending/private-targets.ts';
+import { parseAllDocuments } from 'yaml';
 import { chartFiles } from '../../../infra/kubernetes/chart/files.ts';
-import { run } from '../../../infra/kubernetes/packaged-tools.ts';
+import { kustomize, run } from '../../../infra/kubernetes/packaged-tools.ts';
 import { chart, comparable, helmTemplate, identity, templateOf } from './support/chart.ts';
 import { find, ofKind, podsOf, specOf, type KubernetesObject, type WorkloadSpec } from './support/objects.ts';
 import { render } from './support/render.ts';
@@ -14,6 +18,24 @@ const external = {
   externalSecrets: { enabled: false },
   postgres: { operator: false, addresses: ['10.20.0.10/32', '10.20.0.11/32'] },
   rabbitmq: { operator: false, scheme: 'amqps', port: 5671, addresses: ['10.20.0.20/32', '10.20.0.21/32'] },
+};
+
+/** As overlays/external-store. */
+const store = {
+  ...external,
+  externalSecrets: { enabled: true },
+  postgres: { ...external.postgres, host: 'postgres.example.com' },
+  rabbitmq: { ...external.rabbitmq, host: 'rabbitmq.example.com' },
+};
+
+const traces = { otlp: { enabled: true }, dashboards: { enabled: true } };
+
+/** As components/private-webhook-targets. */
+const privateTargets = {
+  privateWebhookTargets: {
+    targets: [{ merchant: `mer_${'0'.repeat(32)}`, host: 'shop.internal', address: '10.20.30.40', port: 8443 }],
+    ca: readFileSync(join(repositoryRoot, 'k8s/components/private-webhook-targets/ca.pem'), 'utf8'),
+  },
 };
 
 const gateway = { ingress: { enabled: false }, gateway: { enabled: true } };
@@ -37,6 +59,21 @@ const everything = {
   postgres: { cluster: { storage: { storageClass: 'fast' } } },
   caBundle: { secret: 'own-ca', key: 'bundle.pem' },
   monitoring: { labels: { release: 'prometheus' } },
+  resources: { payments: { limits: { memory: '1Gi' } }, migrations: { requests: { cpu: '100m' } } },
+  dashboards: { enabled: true, labels: { dashboards: 'pay' }, annotations: {} },
+  otlp: {
+    enabled: true,
+    endpoint: 'http://tempo.traces:4319',
+    namespace: 'traces',
+    podLabels: { app: 'tempo' },
+    port: 4319,
+  },
+  privateWebhookTargets: {
+    targets: [
+      { merchant: `mer_${'1'.repeat(32)}`, host: 'shop.internal', address: '10.20.30.40', port: 8443 },
+      { merchant: `mer_${'2'.repeat(32)}`, host: 'desk.internal', address: 'fd00::1', port: 443 },
+    ],
+  },
 };
 
 describe('the files of the chart', () => {
@@ -61,6 +98,10 @@ describe('the chart makes what the kustomization makes', () => {
   test.each([
     ['production', {}],
     ['external', external],
+    ['external with a store', store],
+    ['external with a store and an authority', { ...store, caBundle: { secret: 'ca-bundle' } }],
+    ['production with traces', traces],
+    ['production with a private webhook target', privateTargets],
     ['production with the Gateway API', gateway],
     ['production with KEDA', { autoscaling: { keda: { enabled: true } } }],
     ['production with an authority of its own', { caBundle: { secret: 'ca-bundle' } }],
@@ -70,6 +111,26 @@ describe('the chart makes what the kustomization makes', () => {
     const expected = theirs.filter(({ kind }) => kind !== 'Secret');
     expect(ours.map(identity)).toEqual(expected.map(identity));
     for (const [place, object] of expected.entries()) expect(ours[place]).toEqual(object);
+  });
+
+  test('of the labels by which a Prometheus selects monitors and rules', async () => {
+    const labels = { release: 'kube-prometheus-stack', team: 'pay' };
+    const folder = await mkdtemp(join(tmpdir(), 'quittance-k8s-'));
+    try {
+      await cp(join(repositoryRoot, 'k8s'), folder, { recursive: true });
+      const file = join(folder, 'overlays/production/settings/monitor-labels.yaml');
+      await writeFile(file, readFileSync(file, 'utf8').replace('{}', JSON.stringify(labels)));
+      const text = await kustomize(join(folder, 'overlays/external'));
+      const theirs = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+      const labelled = ofKind(comparable(theirs), 'PodMonitor', 'PrometheusRule');
+      expect(labelled.length).toBeGreaterThan(2);
+      for (const { metadata } of labelled) expect(metadata.labels).toMatchObject(labels);
+      const ours = await helmTemplate({ ...external, monitoring: { labels } });
+      expect(ofKind(comparable(ours), 'PodMonitor', 'PrometheusRule')).toEqual(labelled);
+      expect(theirs.filter(({ metadata }) => metadata.labels?.['team'] !== undefined)).toHaveLength(labelled.length);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 
@@ -154,11 +215,76 @@ describe('the values', () => {
   });
 });
 
+describe('the values of single parts', () => {
+  let objects: KubernetesObject[];
+  beforeAll(async () => {
+    objects = await helmTemplate(everything);
+  });
+
+  test('change single numbers of resources', async () => {
+    const resources = (of: KubernetesObject[]) =>
+      new Map(
+        podsOf(of).map(({ name, containers }) => [name.replace(/-[0-9a-f]{10}$/, ''), containers[0]!.resources!]),
+      );
+    const [before, after] = [resources(await helmTemplate()), resources(objects)];
+    const { requests, limits } = before.get('payments')!;
+    expect(after.get('payments')).toEqual({ requests, limits: { ...limits, memory: '1Gi' } });
+    const migration = before.get('migrate-quota')!;
+    expect(after.get('migrate-quota')).toEqual({ ...migration, requests: { ...migration.requests, cpu: '100m' } });
+    expect(after.get('quota')).toEqual(before.get('quota'));
+  });
+
+  test('reach the collector, dashboards and private receivers', () => {
+    const data = (name: string) => find(objects, 'ConfigMap', name).data;
+    expect(data('common-settings')).toHaveProperty('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://tempo.traces:4319');
+    expect(specOf<object>(objects, 'NetworkPolicy', 'to-collector')).toMatchObject({
+      egress: [
+        {
+          to: [
+            {
+              namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'traces' } },
+              podSelector: { matchLabels: { app: 'tempo' } },
+            },
+          ],
+          ports: [{ port: 4319 }],
+        },
+      ],
+    });
+    const { labels } = find(objects, 'ConfigMap', 'dashboards').metadata;
+    expect(labels).toHaveProperty('dashboards', 'pay');
+    const text = data('webhook-dispatcher-settings')!['WEBHOOK_PRIVATE_TARGETS']!;
+    expect(parsePrivateTargets(text, [])).toMatchObject([
+      { host: 'shop.internal', address: '10.20.30.40', port: 8443 },
+      { host: 'desk.internal', address: 'fd00::1', port: 443 },
+    ]);
+    expect(data('webhook-dispatcher-settings')).not.toHaveProperty('WEBHOOK_PRIVATE_TARGETS_CA');
+    expect(specOf<object>(objects, 'NetworkPolicy', 'to-private-webhook-targets')).toMatchObject({
+      egress: [
+        { to: [{ ipBlock: { cidr: '10.20.30.40/32' } }], ports: [{ port: 8443 }] },
+        { to: [{ ipBlock: { cidr: 'fd00::1/128' } }], ports: [{ port: 443 }] },
+      ],
+    });
+  });
+
+  test('leave out the alerts and monitors of a backend without its operator', async () => {
+    const groupsOf = async (values: object) => {
+      const rules = ofKind(await helmTemplate(values), 'PrometheusRule') as { spec: { groups: { name: string }[] } }[];
+      const names = rules.flatMap(({ spec }) => spec.groups.map(({ name }) => name));
+      return names.filter((name) => /rabbitmq|postgresql|volumes/.test(name));
+    };
+    expect(await groupsOf({})).toEqual(['quittance-rabbitmq', 'quittance-postgresql', 'quittance-volumes']);
+    expect(await groupsOf({ postgres: external.postgres })).toEqual(['quittance-rabbitmq', 'quittance-volumes']);
+    expect(await groupsOf({ rabbitmq: external.rabbitmq })).toEqual(['quittance-postgresql', 'quittance-volumes']);
+    expect(await groupsOf(external)).toEqual([]);
+  });
+});
+
 describe('the schema of the values', () => {
   test.each([
     ['a misspelt name', { imgae: {} }, "'imgae'"],
     ['a setting that is no string', { settings: { common: { DATABASE_POOL_SIZE: 5 } } }, 'DATABASE_POOL_SIZE'],
     ['an own PostgreSQL without addresses', { postgres: { operator: false } }, 'addresses'],
+    ['resources of an unknown pod', { resources: { gateway: {} } }, 'gateway'],
     ['a network that does not exist', { networks: { mars: ['https://node.example'] } }, 'networks names mars'],
   ])('refuses %s', async (_, values, message) => {
     await expect(helmTemplate(values)).rejects.toThrow(message);

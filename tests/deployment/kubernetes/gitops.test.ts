@@ -6,7 +6,7 @@ const WAVE = 'argocd.argoproj.io/sync-wave';
 
 const waveOf = ({ metadata: { annotations } }: KubernetesObject): number => Number(annotations?.[WAVE] ?? 0);
 
-describe.each<Overlay>(['production', 'external'])('Argo CD and Flux with %s', (overlay) => {
+describe.each<Overlay>(['production', 'external', 'external with a store'])('Argo CD and Flux with %s', (overlay) => {
   let objects: KubernetesObject[];
   beforeAll(async () => {
     objects = await render(overlay);

@@ -26,7 +26,7 @@ const neighbour = pod('neighbour', { 'app.kubernetes.io/component': 'service' },
 const outward = [443, 6443];
 const isLocal = (overlay: string): boolean => overlay === 'local';
 /** PostgreSQL and RabbitMQ are outside the cluster: pods that look like them are not trusted. */
-const isExternal = (overlay: string): boolean => overlay === 'external';
+const isExternal = (overlay: string): boolean => overlay.startsWith('external');
 const ports = [22, 53, 80, 443, 4318, 5432, 5671, 5672, 6443, 8000, 8080, 8089, 8545, 9187, 15672, 15692, 4369, 25672];
 
 describe.each(overlayNames)('the network of %s', (overlay) => {

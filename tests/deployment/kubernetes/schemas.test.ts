@@ -33,14 +33,17 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
   });
 });
 
-test.each<Overlay>(['local', 'production', 'external'])('every object of %s is found by its label', async (overlay) => {
-  const objects = (await render(overlay)).filter(({ kind }) => kind !== 'Secret');
-  for (const { kind, metadata } of objects)
-    expect([kind, metadata.name, metadata.labels]).toMatchObject([
-      ...[kind, metadata.name],
-      { 'app.kubernetes.io/part-of': 'quittance' },
-    ]);
-});
+test.each<Overlay>(['local', 'production', 'external', 'external with a store'])(
+  'every object of %s is found by its label',
+  async (overlay) => {
+    const objects = (await render(overlay)).filter(({ kind }) => kind !== 'Secret');
+    for (const { kind, metadata } of objects)
+      expect([kind, metadata.name, metadata.labels]).toMatchObject([
+        ...[kind, metadata.name],
+        { 'app.kubernetes.io/part-of': 'quittance' },
+      ]);
+  },
+);
 
 describe('the schemas', () => {
   const changed = async (kind: string, name: string, path: string, value: unknown) => {

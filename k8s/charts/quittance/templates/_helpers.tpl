@@ -16,3 +16,11 @@ app.kubernetes.io/version: {{ include "quittance.version" . | quote }}
 {{ $root.Values.image.registry }}/{{ $name }}:{{ include "quittance.version" $root }}
 {{- with index $root.Values.image.digests $name }}@{{ . }}{{ end }}
 {{- end }}
+
+{{- /* As WEBHOOK_PRIVATE_TARGETS has them: docs/settings.md. */ -}}
+{{- define "quittance.privateTargets" -}}
+{{- range $place, $target := .Values.privateWebhookTargets.targets }}
+{{- if $place }},{{ end }}
+{{- .merchant }}@{{ .host }}={{ ternary (print "[" .address "]") .address (contains ":" .address) }}:{{ .port }}
+{{- end }}
+{{- end }}

@@ -9,6 +9,8 @@ const overlays = {
   local: 'k8s/overlays/local',
   production: 'k8s/overlays/production',
   external: 'tests/deployment/kubernetes/variants/external',
+  'external with a store': 'k8s/overlays/external-store',
+  'external with a store and an authority': 'tests/deployment/kubernetes/variants/external-store',
   'production with traces': 'tests/deployment/kubernetes/variants/otlp',
   'production with a private webhook target': 'tests/deployment/kubernetes/variants/private-webhook-targets',
   'production on its way from 0.2.0': 'tests/deployment/kubernetes/variants/internal-token',
