@@ -21,12 +21,14 @@ export type Pgbouncer = {
 /**
  * A PgBouncer between a service and its database.
  * @param options.target the database's URL, with the service's login.
+ * @param options.others URLs with other logins of the same server, which it also knows.
  * @param options.poolSize its connections to the server.
  * @param options.ignored startup parameters that it drops; it refuses the others.
  */
 export async function startPgbouncer(options: {
   program: string;
   target: string;
+  others?: readonly string[];
   mode: 'session' | 'transaction';
   poolSize: number;
   ignored?: string;
@@ -37,7 +39,11 @@ export async function startPgbouncer(options: {
   const port = await freePort();
   const file = join(directory, 'pgbouncer.ini');
   const users = join(directory, 'users.txt');
-  await writeFile(users, `"${target.username}" "${target.password}"\n`);
+  const logins = [options.target, ...(options.others ?? [])].map((url) => new URL(url));
+  await writeFile(
+    users,
+    logins.map(({ username, password }) => `"${username}" "${decodeURIComponent(password)}"\n`).join(''),
+  );
   await writeFile(
     file,
     [
