@@ -6,6 +6,7 @@ import { conditionOf } from './conditions.ts';
 import { fill } from './fill.ts';
 import { entry, hole, templateText } from './holes.ts';
 import { mapStrings, type KubernetesObject } from './objects.ts';
+import { chartReadme } from './readme.ts';
 import { settingsTemplate } from './settings.ts';
 
 const chart = 'k8s/charts/quittance';
@@ -46,6 +47,7 @@ export async function chartFiles(): Promise<Record<string, string>> {
     `{{- /* Written by npm run manifests, from the kustomizations. */ -}}\n${group.map(template).join('\n')}\n`,
   ]);
   return {
+    [`${chart}/README.md`]: chartReadme(read(`${chart}/values.yaml`)),
     [`${chart}/files/networks.json`]: read('infra/networks.json'),
     [`${chart}/files/schemas.sql`]: read('k8s/components/schemas/schemas.sql'),
     ...Object.fromEntries(
