@@ -42,6 +42,7 @@ export type World = {
   consume(
     handlers: Handler[],
     options?: {
+      broker?: Broker;
       pool?: Pool;
       trust?: Trust;
       legacy?: Pick<LegacyRecord, 'accepted'>;
