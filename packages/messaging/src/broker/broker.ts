@@ -30,7 +30,7 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
       name: `${name} (${detail})`,
       logger,
       setUp: async (connection) => {
-        // A process has many connections to publish on, and one to consume.
+        // One for each queue that a process consumes, and fewer than those to publish on.
         if (purpose === 'consume') await ensureTopology(connection, logger);
       },
       onState: (state) => {
@@ -72,8 +72,13 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
         },
       };
     },
-    /** The connection that consumes messages. */
+    /** The connection for reading queues and dead letters. */
     consuming,
+    /**
+     * Opens a connection for the consumer of one queue, which `close` does not close. RabbitMQ closes the whole connection (541) when a
+     * consumer subscribes to a queue whose leader is gone, and every message on it would return to its queue and count as delivered.
+     */
+    openConsuming: (queue: string): ReconnectingConnection => createConnection('consume', `consume ${queue}`),
     /** Queues that are not consumed here, because they could lose messages or cannot be declared. The consumers maintain it. */
     unusableQueues: new Set<string>(),
     /** Waits for the first attempt to connect to each host. @returns RabbitMQ's reason when it refused the login, else null. */
