@@ -5,7 +5,7 @@ import { createLogger } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { on } from '../src/consumer/handler.ts';
 import { useOwnNode } from './own-node.ts';
-import { connected, effects, mayBeIdle, outboxSize, publishRaw, QUEUE, queueSize, recording } from './world.ts';
+import { connected, effects, mayBeIdle, outboxSize, publishRaw, QUEUE, queueSize, recording, results } from './world.ts';
 import { affectedMerchants, recordingBatches, sendMessage, startWorld, type World, webhookConfigured } from './world.ts';
 
 // What a whole RabbitMQ does when it is short of something, on one that is ours alone.
@@ -16,6 +16,14 @@ beforeEach(async () => {
   world = await startWorld();
 });
 afterEach(() => world.close());
+
+const access: AccessChanged = {
+  ...{ merchant_id: webhookConfigured().merchant_id, policy_version: 1, access_type: 'legacy', account_active: true },
+  ...{ creation_paused: false, beta_duration_days: null, beta_started_at: null, beta_expires_at: null },
+  ...{ total_limit: 1, daily_limit: null, package_number: 1, changed_at: new Date().toISOString() },
+};
+
+const OTHER = 'payments.access-changed';
 
 /** The series of a metric, by the label that tells them apart. */
 async function gauge(name: string, label: string): Promise<Record<string, number>> {
@@ -28,42 +36,40 @@ const refusals = async (): Promise<number> => {
   return rows[0]!.most;
 };
 
-describe('while a queue has no leader', () => {
-  test('its messages wait and everything else goes on, and all are delivered once it has one', async () => {
-    const outbox = world.outbox();
-    const sent = [await sendMessage(world, outbox)];
-    await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
-    const vhost = new URL(world.brokerUrl).pathname.slice(1);
-    const member = `quorum_queues, {'${vhost}_${QUEUE}', node()}`;
-    await control('eval', `ra:stop_server(${member}).`);
-
-    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
-    const calls: string[] = [];
-    const other = on(AccessChanged, 'access-changed', async ({ merchant_id: id }, context) => {
-      calls.push(id);
-      await mayBeIdle(context);
-      await released;
-    });
+test('the messages of a queue without a leader wait, everything else goes on, and all are delivered once it has one', async () => {
+  const outbox = world.outbox();
+  const sent = [await sendMessage(world, outbox)];
+  await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
+  const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+  const calls: string[] = [];
+  const other = on(AccessChanged, 'access-changed', async ({ merchant_id: id }, context) => {
+    calls.push(id);
+    await mayBeIdle(context);
+    await released;
+  });
+  const member = `quorum_queues, {'${new URL(world.brokerUrl).pathname.slice(1)}_${QUEUE}', node()}`;
+  await control('eval', `ra:stop_server(${member}).`);
+  try {
     world.consume([recording(), other]);
-    const access = { merchant_id: webhookConfigured().merchant_id, accepts_payments: true, plan: null, policy_version: 1 };
-    await transaction(world.pool, (tx) => outbox.send(tx, AccessChanged, access as unknown as AccessChanged));
-    await eventually(() => expect(calls).toEqual([access.merchant_id]));
+    await transaction(world.pool, (tx) => outbox.send(tx, AccessChanged, access));
+    await eventually(() => expect(calls).toHaveLength(1));
     sent.push(await sendMessage(world, outbox), await sendMessage(world, outbox));
     // The publisher gives up a confirm after 15 s. Until then the consumer has tried to subscribe several times.
     await eventually(async () => expect(await refusals()).toBeGreaterThan(0));
     expect(await outboxSize(world)).toBe(2);
     await eventually(async () =>
-      expect(await gauge('messaging_queue_consumers', 'queue')).toEqual({ [QUEUE]: 0, 'payments.access-changed': 1 }),
+      expect(await gauge('messaging_queue_consumers', 'queue')).toEqual({ [QUEUE]: 0, [OTHER]: 1 }),
     );
+    expect(await gauge('messaging_broker_connected', 'purpose')).toMatchObject({ publish: 1 });
     release(undefined);
-    await eventually(async () => expect(await queueSize(world, 'payments.access-changed')).toBe(0));
-
+    await eventually(async () => expect(await results(world)).toEqual({ done: 1 }));
+  } finally {
     await control('eval', `ra:restart_server(${member}).`);
-    await eventually(async () => expect((await effects(world)).sort()).toEqual(sent.sort()));
-    await eventually(async () => expect(await outboxSize(world)).toBe(0));
-    // Its message was never returned to its queue.
-    expect(calls).toEqual([access.merchant_id]);
-  });
+  }
+  await eventually(async () => expect((await effects(world)).sort()).toEqual(sent.sort()));
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  // Its message never returned to its queue.
+  expect(calls).toHaveLength(1);
 });
 
 const FREE = '50MB';
