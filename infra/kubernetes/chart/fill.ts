@@ -143,7 +143,10 @@ function fillString(text: string, key: string, kind: string): string {
 const [postgresHost, rabbitmqUrl] = [
   [hole('.Values.postgres.host'), hole('.Values.postgres.port')].join(':'),
   // Several hosts are separated by commas, and each gets the port.
-  [hole('.Values.rabbitmq.host | replace "," (printf ":%v," .Values.rabbitmq.port)'), hole('.Values.rabbitmq.port')].join(':'),
+  [
+    hole('.Values.rabbitmq.host | replace "," (printf ":%v," .Values.rabbitmq.port)'),
+    hole('.Values.rabbitmq.port'),
+  ].join(':'),
 ];
 
 function fillExternalSecret(text: string, key: string): string {

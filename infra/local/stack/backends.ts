@@ -78,7 +78,7 @@ export async function startBackends(options: Options): Promise<Backends> {
 async function ownPostgres({ directory, ports, environment, secrets, steps }: Options) {
   const given = environment['POSTGRES_URL'] || undefined;
   const server = await (given === undefined
-    ? steps.take(`PostgreSQL 18 on ${ports.postgres}`, async () => {
+    ? steps.take(`PostgreSQL on ${ports.postgres}`, async () => {
         const own = {
           directory: directory.postgres,
           port: ports.postgres,

@@ -13,7 +13,10 @@ let second: FaultProxy;
 const dead = '127.0.0.1:1';
 beforeEach(async () => {
   world = await startWorld();
-  [first, second] = await Promise.all([faultProxy({ target: world.brokerUrl }), faultProxy({ target: world.brokerUrl })]);
+  [first, second] = await Promise.all([
+    faultProxy({ target: world.brokerUrl }),
+    faultProxy({ target: world.brokerUrl }),
+  ]);
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(async () => {

@@ -158,7 +158,13 @@ export async function withBroker<T>(config: Config, use: (broker: Broker) => Pro
     if (error instanceof Failure) throw error;
     const message = error instanceof Error ? error.message : String(error);
     const why = complaint === '' ? message : `${message}: ${complaint}`;
-    throw new Failure('unreachable', `${why} (${parseAmqpUrls(url).map((one) => new URL(one).host).join(', ')})`, { cause: error });
+    throw new Failure(
+      'unreachable',
+      `${why} (${parseAmqpUrls(url)
+        .map((one) => new URL(one).host)
+        .join(', ')})`,
+      { cause: error },
+    );
   } finally {
     await broker.close();
   }

@@ -28,6 +28,8 @@ function readUrl(text: string): { urls: string[]; common: string } {
     throw new Error('has a comma after the hosts: in the name of a virtual host it must be written as %2C');
   const urls = hosts.split(',').map((host) => `${before}${host.trim()}${after}`);
   if (!urls.every((url) => URL.parse(url)?.hostname))
-    throw new Error('must be a URL with amqp: or amqps:, a host or several with commas between them, and a virtual host');
+    throw new Error(
+      'must be a URL with amqp: or amqps:, a host or several with commas between them, and a virtual host',
+    );
   return { urls, common: `${before}${after}` };
 }

@@ -10,7 +10,11 @@ describe('AMQP_URL leads to', () => {
     ['IPv6 addresses', 'amqp://[::1]:5672,[::2]:5672/', ['amqp://[::1]:5672/', 'amqp://[::2]:5672/']],
     ['one host, with commas in the password', 'amqp://u:p,q@h/v', ['amqp://u:p,q@h/v']],
     ['the default virtual host', 'amqp://h1,h2/%2f', ['amqp://h1/%2f', 'amqp://h2/%2f']],
-    ['hosts with the same parameters', 'amqp://h1,h2/v?heartbeat=5', ['amqp://h1/v?heartbeat=5', 'amqp://h2/v?heartbeat=5']],
+    [
+      'hosts with the same parameters',
+      'amqp://h1,h2/v?heartbeat=5',
+      ['amqp://h1/v?heartbeat=5', 'amqp://h2/v?heartbeat=5'],
+    ],
   ])('%s', (_what, text, urls) => {
     expect(parseAmqpUrls(text)).toEqual(urls);
   });

@@ -83,7 +83,10 @@ export function createReconnectingConnection(options: ConnectionOptions) {
       current.set('closed', null);
       if (connection !== null) await closeConnection(connection);
       await withTimeout(CLOSE_LIMIT_MS, running, 'Closing the connection').catch((error: unknown) => {
-        options.logger.warn({ error, connection: options.name }, 'A connection attempt is still running after the close');
+        options.logger.warn(
+          { error, connection: options.name },
+          'A connection attempt is still running after the close',
+        );
       });
     },
   };
