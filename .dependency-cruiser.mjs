@@ -148,7 +148,7 @@ export default {
       {
         path: ourCode,
         pathNot:
-          '^(infra|packages/(contracts|postgres|local-backends)/src)/|^packages/(runtime/src/(trust|logger)|http/src/call-token|messaging/src/broker/set-up)\\.ts$',
+          '^(infra|packages/(contracts|postgres|local-backends)/src)/|^packages/(runtime/src/(amqp-urls|trust|logger)|http/src/call-token|messaging/src/broker/set-up)\\.ts$',
       },
     ),
   ],

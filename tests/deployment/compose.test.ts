@@ -21,6 +21,7 @@ import {
 } from './support/compose.ts';
 import { exampleText, makeEnvironment } from './support/environment-file.ts';
 import { variablesIn } from './support/interpolation.ts';
+import { parseAmqpUrls } from '@quittance/runtime/amqp-urls.ts';
 
 const environment = makeEnvironment();
 const elsewhere = { ...environment, POSTGRES_ADDRESS: 'database.example:5432', AMQP_URL: 'amqps://broker.example/pay' };
@@ -240,6 +241,12 @@ describe('the identity of each process', () => {
     expect(
       own.every(({ AMQP_URL }) => AMQP_URL!.startsWith('amqps://') && AMQP_URL!.endsWith('@broker.example:5671/pay')),
     ).toBe(true);
+    const nodes = { ...place, RABBITMQ_ADDRESS: 'a.example:5671,b.example:5671/pay' };
+    const [first] = identities(readCompose([base, external], { ...environment, ...nodes }));
+    expect(parseAmqpUrls(first!.AMQP_URL!).map((url) => new URL(url).host)).toEqual([
+      'a.example:5671',
+      'b.example:5671',
+    ]);
     expect(distinct(identities(readCompose([base, external], elsewhere)).map(({ AMQP_URL }) => AMQP_URL))).toBe(1);
   });
 

@@ -179,7 +179,11 @@ function fillString(text: string, key: string, kind: string): string {
 
 const [postgresHost, rabbitmqUrl] = [
   [hole('.Values.postgres.host'), hole('.Values.postgres.port')].join(':'),
-  [hole('.Values.rabbitmq.host'), hole('.Values.rabbitmq.port')].join(':'),
+  // Several hosts are separated by commas, and each gets the port.
+  [
+    hole('.Values.rabbitmq.host | replace "," (printf ":%v," .Values.rabbitmq.port)'),
+    hole('.Values.rabbitmq.port'),
+  ].join(':'),
 ];
 
 function fillExternalSecret(text: string, key: string): string {

@@ -9,6 +9,7 @@ import { startReceiver, type Receiver } from '../receiver/process.ts';
 import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import { brokerUsers, prepareBroker, urlOfUser, type BrokerUser } from '@quittance/messaging/broker/set-up.ts';
+import { parseAmqpUrls } from '@quittance/runtime/amqp-urls.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { addressOf, prepareServiceDatabases } from '@quittance/postgres/roles/service-databases.ts';
 import { ensureToken, payer } from '@quittance/local-backends/token/token.ts';
@@ -77,7 +78,7 @@ export async function startBackends(options: Options): Promise<Backends> {
 async function ownPostgres({ directory, ports, environment, secrets, steps }: Options) {
   const given = environment['POSTGRES_URL'] || undefined;
   const server = await (given === undefined
-    ? steps.take(`PostgreSQL 18 on ${ports.postgres}`, async () => {
+    ? steps.take(`PostgreSQL on ${ports.postgres}`, async () => {
         const own = {
           directory: directory.postgres,
           port: ports.postgres,
@@ -133,7 +134,7 @@ export async function prepareUsers(
   amqpUrl: string,
   managementUrl: string | null,
 ): Promise<Record<ServiceName, string>> {
-  const { password: secret } = new URL(amqpUrl);
+  const { password: secret } = new URL(parseAmqpUrls(amqpUrl)[0]);
   const passwordOf = (user: string): string => createHmac('sha256', secret).update(user).digest('hex');
   const passwords = Object.fromEntries(brokerUsers.map((user) => [user, passwordOf(user)])) as Record<
     BrokerUser,

@@ -76,6 +76,6 @@ test('no log line repeats the password of the URL', async () => {
   await broker.close();
   expect(lines.join('')).not.toContain('canary');
   expect(() => connectBroker({ url: 'canary', name: 'test', logger, metrics })).toThrow(
-    /^The URL of RabbitMQ is not a URL$/,
+    /^must be a URL with amqp: or amqps:/,
   );
 });

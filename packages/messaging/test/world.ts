@@ -5,6 +5,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { type Pool, createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Metrics, createMetrics } from '@quittance/runtime/metrics.ts';
 import type { Signer, Trust } from '@quittance/runtime/trust.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
@@ -42,6 +43,8 @@ export type World = {
   consume(
     handlers: Handler[],
     options?: {
+      broker?: Broker;
+      logger?: Logger;
       pool?: Pool;
       trust?: Trust;
       legacy?: Pick<LegacyRecord, 'accepted'>;

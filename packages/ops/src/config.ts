@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { checkAmqpUrl } from '@quittance/runtime/amqp-urls.ts';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
 import { Failure } from './failure.ts';
 
@@ -55,7 +56,7 @@ export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(en
         signingKey: read.optionalText('SIGNING_KEY') ?? '',
         sharedToken: read.optionalText('INTERNAL_TOKEN') ?? '',
         consoleUrl: url('CONSOLE_URL'),
-        amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
+        amqpUrl: read.parsed('AMQP_URL', { default: '' }, checkAmqpUrl),
         user: read.optionalText('USER') ?? systemUser(),
         networksFile: read.optionalText('NETWORKS_FILE') ?? shippedNetworksFile,
         environment: env,

@@ -12,6 +12,7 @@ import type { DeadLetter } from '@quittance/messaging/dead-letter/message.ts';
 import type { ValuesOf } from '@quittance/operator/field.ts';
 import { DONE_MAX, deadLetters as rows } from '@quittance/operator/machinery.ts';
 import { facts, table, text, type View } from '@quittance/operator/view.ts';
+import { parseAmqpUrls } from '@quittance/runtime/amqp-urls.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { needed } from './api.ts';
@@ -157,7 +158,13 @@ export async function withBroker<T>(config: Config, use: (broker: Broker) => Pro
     if (error instanceof Failure) throw error;
     const message = error instanceof Error ? error.message : String(error);
     const why = complaint === '' ? message : `${message}: ${complaint}`;
-    throw new Failure('unreachable', `${why} (${new URL(url).host})`, { cause: error });
+    throw new Failure(
+      'unreachable',
+      `${why} (${parseAmqpUrls(url)
+        .map((one) => new URL(one).host)
+        .join(', ')})`,
+      { cause: error },
+    );
   } finally {
     await broker.close();
   }

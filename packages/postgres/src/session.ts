@@ -2,7 +2,8 @@ import type { Address } from './address.ts';
 import { settingsOf } from './limits.ts';
 import type { Queryable } from './pool.ts';
 
-const OLDEST_MAJOR_VERSION = 15;
+/** Of those in docs/managed.md. */
+export const OLDEST_MAJOR_VERSION = 15;
 
 /** The server, or what is between it and this process, can't be used as it is configured. A retry doesn't help. */
 export class SessionRefused extends Error {

@@ -1,3 +1,4 @@
+import { checkAmqpUrl } from './amqp-urls.ts';
 import { logLevels } from './logger.ts';
 import { ConfigurationError, settings, type SettingsReader } from './settings.ts';
 import { trustSettings } from './trust.ts';
@@ -12,7 +13,8 @@ export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { 
   port: read.integer('PORT', { min: 0, max: 65_535 }),
   ...databaseUrls(read),
   databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: databasePoolMin, max: 200 }),
-  amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'] }),
+  /** See parseAmqpUrls(). */
+  amqpUrl: read.required('AMQP_URL', checkAmqpUrl),
   trust: trustSettings(read),
 });
 

@@ -3,6 +3,7 @@ import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { countForeignKeys, startResealLoop } from '@quittance/postgres/sealed-keys.ts';
+import { parseAmqpUrls } from '@quittance/runtime/amqp-urls.ts';
 import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { startService } from '@quittance/runtime/service.ts';
@@ -49,7 +50,7 @@ await startService({
       );
     }
 
-    await refuseOwnServers(config.privateTargets, [config.databaseUrl, config.amqpUrl]);
+    await refuseOwnServers(config.privateTargets, [config.databaseUrl, ...parseAmqpUrls(config.amqpUrl)]);
     const { resolve, connector, privateTargets } = waysOut(config, logger);
     const sending = { connector, privateTargets, clock: systemClock };
     const sender = lifecycle.closing('sender', createSender(sending));

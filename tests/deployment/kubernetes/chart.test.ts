@@ -162,6 +162,16 @@ describe('the values', () => {
     for (const { spec } of ours) expect(spec).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
   });
 
+  test('list the nodes of a RabbitMQ, each with its port', async () => {
+    const listed = await helmTemplate({ rabbitmq: { host: 'a.example,b.example', scheme: 'amqps', port: 5671 } });
+    const urls = ofKind(listed, 'ExternalSecret').flatMap(({ spec }) => {
+      const { data } = (spec as { target: { template: { data: Record<string, string> } } }).target.template;
+      return [data['AMQP_URL'] ?? data['RABBITMQ_ADMIN_URL'] ?? []].flat();
+    });
+    expect(urls).toHaveLength(7);
+    for (const url of urls) expect(url).toMatch(/^amqps:.*@a\.example:5671,b\.example:5671\/quittance$/);
+  });
+
   test('name each Job by its contents, so that Helm never changes one', async () => {
     const jobs = (of: KubernetesObject[]) => ofKind(of, 'Job').map(({ metadata }) => metadata.name);
     const before = jobs(await helmTemplate());

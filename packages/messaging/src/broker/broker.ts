@@ -11,7 +11,7 @@ export type Broker = ReturnType<typeof connectBroker>;
  *
  * Publishing and consuming use separate connections: when RabbitMQ runs short of memory or disk it stops reading from connections that
  * publish, and acknowledgements must not wait behind that.
- * @param options.url amqp:// or amqps:// with the virtual host; never logged.
+ * @param options.url AMQP_URL, as in parseAmqpUrls(); never logged.
  * @param options.name of the service, shown in RabbitMQ's list of connections.
  */
 export function connectBroker(options: { url: string; name: string; logger: Logger; metrics: Metrics }) {
@@ -30,7 +30,7 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
       name: `${name} (${detail})`,
       logger,
       setUp: async (connection) => {
-        // A process has many connections to publish on, and one to consume.
+        // One for each queue that a process consumes, and fewer than those to publish on.
         if (purpose === 'consume') await ensureTopology(connection, logger);
       },
       onState: (state) => {
@@ -72,11 +72,16 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
         },
       };
     },
-    /** The connection that consumes messages. */
+    /** The connection for reading queues and dead letters. */
     consuming,
+    /**
+     * Opens a connection for the consumer of one queue, which `close` does not close. RabbitMQ closes the whole connection (541) when a
+     * consumer subscribes to a queue whose leader is gone, and every message on it would return to its queue and count as delivered.
+     */
+    openConsuming: (queue: string): ReconnectingConnection => createConnection('consume', `consume ${queue}`),
     /** Queues that are not consumed here, because they could lose messages or cannot be declared. The consumers maintain it. */
     unusableQueues: new Set<string>(),
-    /** Waits for the first attempt to connect. @returns RabbitMQ's reason when it refused the login, else null. */
+    /** Waits for the first attempt to connect to each host. @returns RabbitMQ's reason when it refused the login, else null. */
     loginRefusal: async (): Promise<string | null> => (await publishing.loginRefusal) ?? (await consuming.loginRefusal),
     async close(): Promise<void> {
       await publisher.close();

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { connect, type ChannelModel } from 'amqplib';
 import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { parseAmqpUrls } from '@quittance/runtime/amqp-urls.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
 /** `blocked`: connected, but RabbitMQ accepts no messages (memory or disk alarm). */
@@ -12,12 +13,16 @@ const CONNECT_LIMIT_MS = 5_000;
 /** Declaring the queues of a new cluster takes seconds; a broker that hangs must still be noticed. */
 const SET_UP_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** There is no last attempt, and the pause never gets longer than this: the outbox waits for the connection. */
+/**
+ * There is no last attempt, and the pause never gets longer than this: the outbox waits for the connection. It grows after each round of
+ * the hosts.
+ */
 const RECONNECT = { firstMs: 100, maxMs: 5_000 };
 /** A dead peer is noticed within two of these. */
 const HEARTBEAT_SECONDS = 10;
 
 type ConnectionOptions = {
+  /** As in parseAmqpUrls(). */
   url: string;
   /** Shown in RabbitMQ's list of connections. */
   name: string;
@@ -31,31 +36,33 @@ export type ReconnectingConnection = ReturnType<typeof createReconnectingConnect
 
 /**
  * One connection to RabbitMQ that is made again whenever it is lost. Returns immediately; connects, and reconnects for ever, in the
- * background.
+ * background. The first of several hosts is a random one, so that connections spread over them, and each attempt goes to the next: a host
+ * that was lost is the last to be tried again.
  * @throws Error for an invalid URL. The message does not repeat the URL, which holds a password.
  */
 export function createReconnectingConnection(options: ConnectionOptions) {
-  const { url, address } = readUrl(options.url);
-  const logger = options.logger.child({ connection: options.name, broker: address });
+  const hosts = readHosts(options.url);
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
-  const { promise: loginRefusal, resolve: reportFirstAttempt } = Promise.withResolvers<string | null>();
+  const { promise: loginRefusal, resolve: reportFirstRound } = Promise.withResolvers<string | null>();
   const current = createCurrentConnection((state) => {
-    if (state !== 'connecting') reportFirstAttempt(null);
+    if (state !== 'connecting') reportFirstRound(null);
     options.onState(state);
   });
 
   async function run(): Promise<void> {
     let failures = 0;
-    while (!isStopping()) {
+    for (let turn = Math.floor(Math.random() * hosts.length); !isStopping(); turn += 1) {
+      const { url, address } = hosts[turn % hosts.length]!;
+      const logger = options.logger.child({ connection: options.name, broker: address });
       const session = connectUntilClosed({ ...options, url, logger }, current, isStopping, () => (failures = 0));
       const error = await session.catch((reason: unknown) => reason);
       if (isStopping()) return;
       current.set('connecting', null);
-      const retryMs = Math.round(backoffMs(failures, RECONNECT));
+      const retryMs = Math.round(backoffMs(Math.floor(failures / hosts.length), RECONNECT));
       failures += 1;
       const refusal = refusalOf(error);
-      reportFirstAttempt(refusal);
+      if (refusal !== null || failures >= hosts.length) reportFirstRound(refusal);
       if (refusal === null) logger.warn({ error, retry_ms: retryMs }, 'No connection to RabbitMQ');
       else logger.error({ error, retry_ms: retryMs }, 'RabbitMQ refuses the user, its password or its permissions');
       await pause(retryMs, stopping.signal);
@@ -67,7 +74,7 @@ export function createReconnectingConnection(options: ConnectionOptions) {
     state: () => current.state(),
     /** The open connection; waits for it if necessary. @throws when the signal aborts first. */
     connected: (signal: AbortSignal) => current.connected(signal),
-    /** Resolves after the first attempt to connect: with RabbitMQ's reason when it refused the login, else null. */
+    /** Resolves after the first attempt to connect to each host: with RabbitMQ's reason when it refused the login, else null. */
     loginRefusal,
     async close(): Promise<void> {
       if (isStopping()) return;
@@ -76,7 +83,10 @@ export function createReconnectingConnection(options: ConnectionOptions) {
       current.set('closed', null);
       if (connection !== null) await closeConnection(connection);
       await withTimeout(CLOSE_LIMIT_MS, running, 'Closing the connection').catch((error: unknown) => {
-        logger.warn({ error }, 'A connection attempt is still running after the close');
+        options.logger.warn(
+          { error, connection: options.name },
+          'A connection attempt is still running after the close',
+        );
       });
     },
   };
@@ -180,9 +190,10 @@ function writeTogether(socket: Socket): void {
   };
 }
 
-function readUrl(text: string): { url: string; address: string } {
-  if (!URL.canParse(text)) throw new Error('The URL of RabbitMQ is not a URL');
-  const url = new URL(text);
-  if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS));
-  return { url: url.href, address: `${url.host}${url.pathname}` };
+function readHosts(text: string): { url: string; address: string }[] {
+  return parseAmqpUrls(text).map((one) => {
+    const url = new URL(one);
+    if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS));
+    return { url: url.href, address: `${url.host}${url.pathname}` };
+  });
 }

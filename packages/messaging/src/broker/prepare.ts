@@ -1,3 +1,4 @@
+import { checkAmqpUrl } from '@quittance/runtime/amqp-urls.ts';
 import { runTask } from '@quittance/runtime/service.ts';
 import { settings } from '@quittance/runtime/settings.ts';
 import { brokerUsers, passwordSettingOf, prepareBroker, type BrokerUser } from './set-up.ts';
@@ -13,16 +14,15 @@ await runTask({
 
 function readConfig(env: NodeJS.ProcessEnv) {
   return settings(env, (read) => {
-    const amqp = { protocols: ['amqp:', 'amqps:'] };
     // One user for all services.
-    const shared = read.url('AMQP_URL', { ...amqp, default: '' });
+    const shared = read.parsed('AMQP_URL', { default: '' }, checkAmqpUrl);
     const managementUrl =
       shared === '' ? read.url('RABBITMQ_MANAGEMENT_URL', { protocols: ['http:', 'https:'], default: '' }) : '';
     const passwordOf = (user: BrokerUser): string =>
       managementUrl === '' ? '' : read.secret(passwordSettingOf(user), { minLength: 16 });
     const passwords = Object.fromEntries(brokerUsers.map((user) => [user, passwordOf(user)]));
     return {
-      url: shared === '' ? read.url('RABBITMQ_ADMIN_URL', amqp) : shared,
+      url: shared === '' ? read.required('RABBITMQ_ADMIN_URL', checkAmqpUrl) : shared,
       managementUrl,
       passwords: passwords as Record<BrokerUser, string>,
     };

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { connect } from 'amqplib';
+import { connect, type ChannelModel } from 'amqplib';
 import { serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { parseAmqpUrls } from '@quittance/runtime/amqp-urls.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { declareTopology } from './declare.ts';
 import { operatorPermissions, permissionsOf, topicPermissionsOf } from './topology.ts';
@@ -18,12 +19,12 @@ export const passwordSettingOf = (user: BrokerUser): string =>
 
 /** @returns the virtual host of an AMQP URL, as written in paths of the management API. */
 export const virtualHostOf = (url: string): string =>
-  encodeURIComponent(decodeURIComponent(new URL(url).pathname.slice(1)) || '/');
+  encodeURIComponent(decodeURIComponent(new URL(parseAmqpUrls(url)[0]).pathname.slice(1)) || '/');
 
 /**
  * Prepares RabbitMQ before the first service starts: exchanges and queues, and the users with their permissions. Repeating it changes
  * nothing but passwords.
- * @param url of a user who may declare everything.
+ * @param url of a user who may declare everything; of several hosts, the first that can be reached.
  * @param users null when something else creates them; otherwise the management API, as an administrator, and the password of each.
  * @throws Error for an exchange or a queue that could not be declared.
  */
@@ -32,7 +33,7 @@ export async function prepareBroker(
   users: { managementUrl: string; passwords: Record<BrokerUser, string> } | null,
   logger: Logger,
 ): Promise<void> {
-  const connection = await connect(url, { noDelay: true });
+  const connection = await connectToOne(parseAmqpUrls(url));
   try {
     const missing = await declareTopology(connection, logger);
     if (missing.length > 0)
@@ -46,6 +47,18 @@ export async function prepareBroker(
   const vhost = virtualHostOf(url);
   for (const user of brokerUsers)
     await makeUser(users.managementUrl, vhost, { name: user, password: users.passwords[user], does: user });
+}
+
+async function connectToOne(urls: readonly string[]): Promise<ChannelModel> {
+  let failure: unknown;
+  for (const url of urls) {
+    try {
+      return await connect(url, { noDelay: true, timeout: CONNECT_LIMIT_MS });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 /**
@@ -66,9 +79,13 @@ export async function makeUser(
 
 /** The same broker and virtual host, with another user. */
 export function urlOfUser(url: string, user: BrokerUser, password: string): string {
-  return Object.assign(new URL(url), { username: user, password: encodeURIComponent(password) }).href;
+  const login = { username: user, password: encodeURIComponent(password) };
+  return parseAmqpUrls(url)
+    .map((one) => Object.assign(new URL(one), login).href)
+    .join(',');
 }
 
+const CONNECT_LIMIT_MS = 5_000;
 const TIMEOUT_MS = 30_000;
 
 /** Without keep-alive: an open connection would delay the end of the plugin by five seconds. */

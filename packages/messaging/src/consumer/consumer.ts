@@ -79,7 +79,7 @@ const POOL_SHARE = 0.5;
 const DRAIN_LIMIT_MS = 10_000;
 const CANCEL_LIMIT_MS = 3_000;
 
-/** One handler on its own channel, so that a problem with one queue does not affect the others. */
+/** One handler on its own connection, so that a problem with one queue does not affect the others. */
 function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler: Handler, binding: Binding): Consumers {
   const { pool, broker } = options;
   const { queue } = binding;
@@ -110,14 +110,15 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
     metrics,
   });
   let consumerTag = '';
+  const connection = broker.openConsuming(queue);
   const usability = createUsability(broker, queue, logger, options.metrics);
 
   const channel = createReconnectingChannel<Channel>({
-    connection: broker.consuming,
+    connection,
     logger,
-    open: async (connection) => {
-      await usability.watch(prepareQueue(connection, binding));
-      return connection.createChannel();
+    open: async (live) => {
+      await usability.watch(prepareQueue(live, binding));
+      return live.createChannel();
     },
     setUp: async (opened) => {
       // Per consumer: RabbitMQ 4 supports nothing else.
@@ -140,6 +141,7 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
         logger.warn({ error }, 'Stopped while a handler was still running'),
       );
       await channel.close();
+      await connection.close();
     },
   };
 }
