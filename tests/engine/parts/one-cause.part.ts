@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { deploy, type Deployment } from '../deployment.ts';
 import { patience } from '../docker.ts';
@@ -74,8 +75,8 @@ async function sentDuring(deployment: Deployment, { say }: PartContext, service:
   return [...sent];
 }
 
-/** Opens a checkout page, which asks payments and its database. */
+/** Asks for a payment that does not exist, as a checkout page asks: api-gateway counts it, and payments looks for it. */
 const visit = ({ edgeUrl }: Deployment): Promise<unknown> =>
-  fetch(`${edgeUrl}/api/v1/payments/${'A'.repeat(43)}`, { signal: AbortSignal.timeout(10_000) })
+  fetch(`${edgeUrl}/api/v1/payments/${randomBytes(32).toString('base64url')}`, { signal: AbortSignal.timeout(10_000) })
     .then((answer) => answer.text())
     .catch(() => undefined);
