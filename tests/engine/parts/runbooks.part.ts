@@ -41,7 +41,7 @@ const cases: Case[] = [
       return { [backups]: disk };
     },
     expected: [
-      { command: /^sh infra/, prints: /No space left on device[^]*the backup failed/ },
+      { command: /^sh infra/, prints: /no space left on device[^]*the backup failed/i },
       { command: /^df/, prints: /\b(?:99|100)%/ },
       { command: /ps -a postgres$/, prints: /\bUp\b.*healthy/ },
     ],
@@ -49,6 +49,23 @@ const cases: Case[] = [
       await run('sh', '-c', `rm ${join(folder, 'backups')}/quittance-2020*`);
       await run('sh', 'infra/docker/backup.sh', join(folder, 'backups'));
     },
+  },
+  {
+    alert: 'DeadLettersOfMoney',
+    runbooks: [
+      ['messaging', 'DeadLettersOfMoney'],
+      ['messaging', 'MessageNotSigned'],
+    ],
+    cause: forgeMessage,
+    expected: [
+      { command: /summary$/, prints: /payments\.transfer-observed.*not_signed/ },
+      { command: /dead-letter list/, prints: /payments\.transfer-observed/ },
+      { command: /show/, prints: /not_signed/ },
+      { command: /redrive/, prints: /sent back +0/ },
+      { command: /list_connections/, prints: /chain-watcher/ },
+      { command: /close_all_user_connections/, notRun: 'nobody else is connected' },
+      { command: /discard/, prints: /discarded +1/ },
+    ],
   },
   {
     alert: 'PostgresUnreachable',
@@ -88,23 +105,6 @@ const cases: Case[] = [
       { command: /fetch/, prints: /TimeoutError/ },
     ],
     elsewhere: ({ compose }) => compose('unpause', 'anvil'),
-  },
-  {
-    alert: 'DeadLettersOfMoney',
-    runbooks: [
-      ['messaging', 'DeadLettersOfMoney'],
-      ['messaging', 'MessageNotSigned'],
-    ],
-    cause: forgeMessage,
-    expected: [
-      { command: /summary$/, prints: /payments\.transfer-observed.*not_signed/ },
-      { command: /list/, prints: /payments\.transfer-observed/ },
-      { command: /show/, prints: /not_signed/ },
-      { command: /redrive/, prints: /sent back +0/ },
-      { command: /list_connections/, prints: /chain-watcher/ },
-      { command: /close_all_user_connections/, notRun: 'nobody else is connected' },
-      { command: /discard/, prints: /discarded +1/ },
-    ],
   },
 ];
 
@@ -155,7 +155,10 @@ async function typeIn(
   all: readonly Expected[],
 ): Promise<void> {
   const expected = all.find(({ command }) => command.test(written));
-  if (expected !== undefined && 'notRun' in expected) return say(`left    ${written}: ${expected.notRun}`);
+  if (expected !== undefined && 'notRun' in expected) {
+    say(`left    ${written}: ${expected.notRun}`);
+    return;
+  }
   const filled = Object.entries(words).reduce((text, [word, value]) => text.replaceAll(word, value), written);
   // Without a terminal nobody can answer its question (docs/runbooks/README.md).
   const command = filled.includes('dead-letter discard') ? `${filled} --yes` : filled;

@@ -105,7 +105,8 @@ async function checkPostgres(url: URL): Promise<void> {
                 pg_is_in_recovery() as read_only
            from pg_roles where rolname = current_user`,
       );
-      return rows[0]!;
+      if (rows[0] === undefined) throw new Error('pg_roles does not show the role itself');
+      return rows[0];
     }),
   );
   if (rights.read_only) throw new Error(`postgres: ${url.host} is a standby, which takes no changes`);

@@ -111,7 +111,7 @@ function valuesOf(
     ...(options.trial && { COMPOSE_FILE: trialFiles }),
     ...(hasChains && { NETWORKS_FILE: './networks.json' }),
     ...((goesLive || own.length > 0) && { COMPOSE_PROFILES: bundled.join(',') }),
-    ...Object.assign({}, ...backends.map(({ values }) => values)),
+    ...backends.reduce((all, { values }) => ({ ...all, ...values }), {}),
     ...publishedValues(options),
     // The source address of connections from the machine itself: the first address of the network.
     ...(options.ownProxy && {

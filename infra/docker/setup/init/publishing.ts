@@ -52,7 +52,7 @@ function isWellFormed(name: Name, value: string): boolean {
 }
 
 const isPort = (text: string): boolean => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
-const portIn = (published: string): number => Number(/(\d+)$/.exec(published)![1]);
+const portIn = (published: string): number => Number(/\d+$/.exec(published)?.[0]);
 
 /**
  * Ports that two containers would want, or that something else has. Only ports that are new in this .env can be taken, because the running
