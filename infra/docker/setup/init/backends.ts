@@ -86,11 +86,19 @@ function administrator(what: string, text: string, protocols: readonly string[])
     throw new Error(`${what}: the URL needs a user and a password, as in ${url.protocol}//user:password@host`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (host === 'localhost' || (isIP(host) !== 0 && /^(?:127\.|::1$)/.test(host)))
-    throw new Error(`${what}: in a container ${host} is the container itself; give an address that leads to the server`);
+    throw new Error(
+      `${what}: in a container ${host} is the container itself; give an address that leads to the server`,
+    );
   return url;
 }
 
-type Rights = { user: string; makes_roles: boolean; makes_databases: boolean; owns: boolean | null; read_only: boolean };
+type Rights = {
+  user: string;
+  makes_roles: boolean;
+  makes_databases: boolean;
+  owns: boolean | null;
+  read_only: boolean;
+};
 
 /** Has what packages/postgres/src/roles/service.sql needs. */
 async function checkPostgres(url: URL): Promise<void> {
@@ -112,7 +120,9 @@ async function checkPostgres(url: URL): Promise<void> {
   if (rights.read_only) throw new Error(`postgres: ${url.host} is a standby, which takes no changes`);
   if (!rights.makes_roles) throw new Error(`postgres: ${user} may not make roles: alter role ${user} createrole`);
   if (rights.owns === null && !rights.makes_databases)
-    throw new Error(`postgres: there is no database quittance, and ${user} may not make it: create it, owned by ${user}`);
+    throw new Error(
+      `postgres: there is no database quittance, and ${user} may not make it: create it, owned by ${user}`,
+    );
   if (rights.owns === false) throw new Error(`postgres: ${user} does not own the database quittance`);
 }
 
@@ -135,7 +145,9 @@ async function checkManagement(url: URL): Promise<void> {
   if (!answer.ok) throw new Error(`rabbitmq: management: ${url.host} answers ${String(answer.status)}`);
   const { tags } = (await answer.json()) as { tags: string | string[] };
   if (!tags.includes('administrator'))
-    throw new Error(`rabbitmq: management: ${decodeURIComponent(url.username)} is no administrator, so it can make no users`);
+    throw new Error(
+      `rabbitmq: management: ${decodeURIComponent(url.username)} is no administrator, so it can make no users`,
+    );
 }
 
 /** @throws Error with the reason that the system or the server gives. */

@@ -29,7 +29,9 @@ export async function init(_: NodeJS.ProcessEnv, words: readonly string[]): Prom
       `there is ${found} already. --update changes what you name and keeps the rest, secrets first of all`,
     );
   }
-  const answers: Answers = options.trial ? { endpointLines: [], wallets: [], backendLines: [] } : await readAnswers(options);
+  const answers: Answers = options.trial
+    ? { endpointLines: [], wallets: [], backendLines: [] }
+    : await readAnswers(options);
   const problems: string[] = [];
   const chains = await keepProblem(problems, () => chainFiles(directory, before, answers));
   if (chains !== undefined)

@@ -49,7 +49,10 @@ export function readOptions(words: readonly string[]): Options {
       'your own proxy on this machine terminates TLS, instead of the one in docker-compose.tls.yml',
     )
     .option('--single', 'all services in one process, for a small server')
-    .option('--backends <file>', 'a file with your own PostgreSQL or RabbitMQ, instead of the bundled ones; "-" is stdin')
+    .option(
+      '--backends <file>',
+      'a file with your own PostgreSQL or RabbitMQ, instead of the bundled ones; "-" is stdin',
+    )
     .option('--edge <address:port>', 'where the edge listens on this machine (127.0.0.1:8080)')
     .option('--tls-address <address>', 'the address of this machine on which TLS listens (0.0.0.0)')
     .option('--http-port <port>', 'the port to which port 80 of your router leads (80)')

@@ -68,7 +68,9 @@ export async function portProblems(environment: string, earlier: string | null):
     ...twice.map(({ port, name }) => `port ${String(port)} is used twice: choose another with ${optionOf(name)}`),
     ...fresh
       .filter((_, position) => taken[position])
-      .map(({ port, name }) => `port ${String(port)} is taken: stop what listens there (ss -ltnp shows it)${hint(name)}`),
+      .map(
+        ({ port, name }) => `port ${String(port)} is taken: stop what listens there (ss -ltnp shows it)${hint(name)}`,
+      ),
   ];
 }
 
