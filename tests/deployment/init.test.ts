@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseNetworks } from '@quittance/contracts/networks.ts';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { readCompose } from './support/compose.ts';
 import { init as run } from '../../infra/docker/setup/init/init.ts';
 
 const wallet = 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC';
@@ -258,5 +259,96 @@ describe('an existing .env', () => {
     });
     expect(await init([...live, '--update'], [tron])).toMatchObject({ code: 0 });
     expect(await environment()).toMatchObject({ WEBHOOK_ENCRYPTION_KEY: key, NETWORKS_FILE: './networks.json' });
+  });
+});
+
+describe('addresses and ports of the machine', () => {
+  const host = ['--host', 'pay.example.com', '--endpoints', '-'];
+  const ports = async () => {
+    const [edge, http, https, own] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+    return { edge: String(edge), http: String(http), https: String(https), own: String(own) };
+  };
+  /** What the files of the written .env publish, by service. */
+  const published = async (profiles = '') => {
+    const values = (await environment()) as Record<string, string>;
+    const { services } = readCompose(values['COMPOSE_FILE']!.split(':'), { ...values, COMPOSE_PROFILES: profiles });
+    const open = Object.entries(services).flatMap(([name, { ports: list }]) => (list ? [[name, list]] : []));
+    return Object.fromEntries(open) as Record<string, string[]>;
+  };
+
+  test('are chosen by options, and no tracked file is changed', async () => {
+    const { edge, http, https, own } = await ports();
+    const example = await content('.env.example');
+    const words = ['--edge', `127.0.0.2:${edge}`, '--console', `127.0.0.1:${own}`, '--tls-address', '127.0.0.1'];
+    const { code, output } = await init([...host, ...words, '--http-port', http, '--https-port', https], [tron]);
+    expect([code, output]).toEqual([0, expect.stringContaining('https://pay.example.com')]);
+    expect(await published()).toEqual({
+      edge: [`127.0.0.2:${edge}:8080`],
+      console: [`127.0.0.1:${own}:8080`],
+      tls: [`127.0.0.1:${http}:8080`, `127.0.0.1:${https}:8443`],
+    });
+    expect(await content('.env.example')).toBe(example);
+    // Later, one alone: the others stay.
+    expect(await init(['--update', '--tls-address', '0.0.0.0'])).toMatchObject({ code: 0 });
+    expect(await published()).toMatchObject({
+      edge: [`127.0.0.2:${edge}:8080`],
+      tls: [`0.0.0.0:${http}:8080`, `0.0.0.0:${https}:8443`],
+    });
+  });
+
+  test('of a trial are chosen in the same way, and its links lead to the edge', async () => {
+    const { edge, own } = await ports();
+    const words = ['--trial', '--edge', `127.0.0.1:${edge}`, '--receiver', `127.0.0.1:${own}`];
+    expect(await init(words)).toMatchObject({ code: 0 });
+    expect(await environment()).toMatchObject({ PUBLIC_BASE_URL: `http://localhost:${edge}` });
+    expect(await published()).toMatchObject({
+      edge: [`127.0.0.1:${edge}:8080`],
+      receiver: [`127.0.0.1:${own}:8080`],
+    });
+  });
+
+  test.each([
+    ['a port alone', ['--edge', '8080'], '--edge 8080: give an IPv4 address'],
+    ['a port that is none', ['--edge', '127.0.0.1:65536'], '--edge 127.0.0.1:65536'],
+    ['a name', ['--console', 'localhost:8090'], '--console localhost:8090'],
+    ['an IPv6 address', ['--tls-address', '::'], '--tls-address ::'],
+    ['port 0', ['--http-port', '0'], '--http-port 0: give a port'],
+    ['an edge that strangers reach, next to an own proxy', ['--own-proxy', '--edge', '0.0.0.0:8088'], 'could forge'],
+  ])('are refused if one is %s', async (_, words, complaint) => {
+    const { code, output } = await init([...host, ...words], [tron]);
+    expect([code, output]).toEqual([1, expect.stringContaining(complaint)]);
+    expect(await written()).toEqual([]);
+  });
+
+  test('are refused if two containers would have the same port', async () => {
+    const { edge, https } = await ports();
+    const words = ['--edge', `127.0.0.1:${edge}`, '--http-port', edge, '--https-port', https];
+    expect((await init([...host, ...words], [tron])).output).toContain(`port ${edge} is used twice`);
+  });
+});
+
+describe('backends of your own', () => {
+  const withBackends = async (...lines: string[]) => {
+    const file = join(directory, 'infra', 'backends.txt');
+    await writeFile(file, lines.join('\n'));
+    return init([...live, '--backends', file], [tron]);
+  };
+
+  test.each([
+    ['another backend', 'mysql mysql://a:secret-a@db.example.com/quittance', 'begins with postgres or rabbitmq'],
+    ['a URL of something else', 'postgres https://a:secret-a@db.example.com/quittance', 'must begin with postgres://'],
+    ['no password', 'postgres postgres://admin@db.example.com/quittance', 'needs a user and a password'],
+    ['another database', 'postgres postgres://a:secret-a@db.example.com/shop', 'which is /quittance'],
+    ['the container itself', 'postgres postgres://a:secret-a@127.0.0.1/quittance', 'is the container itself'],
+    ['localhost', 'rabbitmq amqp://a:secret-a@localhost/', 'is the container itself'],
+    ['an unknown word', 'rabbitmq amqp://a:secret-a@broker.example.com/ pooler=x:1', 'only management='],
+    ['a pooler without a port', 'postgres postgres://a:secret-a@db.example.com/quittance pooler=x', 'pooler=host:port'],
+    ['a name that does not exist', 'postgres postgres://a:secret-a@db.invalid/quittance', 'db.invalid cannot be used'],
+    ['a broker that does not exist', 'rabbitmq amqps://a:secret-a@broker.invalid/', 'broker.invalid cannot be used'],
+  ])('are refused with %s, without the password', async (_, line, complaint) => {
+    const { code, output } = await withBackends(line);
+    expect([code, output]).toEqual([1, expect.stringContaining(complaint)]);
+    expect(output).not.toContain('secret-a');
+    expect(await written()).toEqual([]);
   });
 });

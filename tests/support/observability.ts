@@ -96,9 +96,11 @@ export function shownMetrics(scraped: readonly { service: string; text: string }
 
 /**
  * Metrics that have no line on a healthy stack with a simple configuration. They need an event such as: a node fails, announces its blocks
- * or has a daily plan, a second node is asked about large transfers, a rule is broken, or a receiver keeps a merchant's events waiting.
+ * or has a daily plan, a second node is asked about large transfers, a rule is broken, a receiver keeps a merchant's events waiting, or the
+ * database is copied.
  */
 const QUIET = [
+  'backup_last_run_timestamp_seconds',
   'chain_endpoint_budget_ahead_ratio',
   'chain_endpoint_budget_used_ratio',
   'chain_look_ups_total',

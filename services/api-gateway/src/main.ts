@@ -5,7 +5,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { createGatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
-import { startShowCheckLoop } from './operators/http.ts';
+import { startShowReportsLoop } from './operators/http.ts';
 import { startSweepWindowsLoop } from './limits/admission.ts';
 import { schema } from './migrations.ts';
 import { TEST_CALL_TIMEOUT_MS } from './webhooks/http.ts';
@@ -39,7 +39,7 @@ await startService({
       webhookTests: client('webhook-dispatcher tests', config.webhookDispatcherUrl, TEST_CALL_TIMEOUT_MS),
     };
 
-    for (const start of [startSweepWindowsLoop, startShowCheckLoop]) {
+    for (const start of [startSweepWindowsLoop, startShowReportsLoop]) {
       lifecycle.closing(start.name, start({ db: pool, logger, metrics }));
     }
 

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { startShowCheckLoop } from '../src/operators/http.ts';
+import { startShowReportsLoop } from '../src/operators/http.ts';
 import { internal, testGateway, type TestGateway } from './gateway.ts';
 
 let gateway: TestGateway;
@@ -28,7 +29,7 @@ const report = (body: object, headers: Record<string, string> = internal) =>
 /** The metrics of a process: runs by outcome, broken rules by name. */
 async function shown(): Promise<{ runs: Record<string, number>; broken: Record<string, number> }> {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
-  const loop = startShowCheckLoop({ db: gateway.pool, logger: testLogger, metrics });
+  const loop = startShowReportsLoop({ db: gateway.pool, logger: testLogger, metrics });
   try {
     return await eventually(async () => {
       const now = await read(metrics);
@@ -66,7 +67,7 @@ describe('the outcome of a check', () => {
   test('is no longer exported by a process after a later check finds nothing', async () => {
     const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
     await report({});
-    const loop = startShowCheckLoop({ db: gateway.pool, logger: testLogger, metrics });
+    const loop = startShowReportsLoop({ db: gateway.pool, logger: testLogger, metrics });
     try {
       await eventually(async () => expect((await read(metrics)).broken).toEqual({ [rule]: 3 }));
       await report({ began_at: ago(1), ended_at: ago(1), violations: [] });
@@ -130,5 +131,39 @@ describe('the outcome of a check', () => {
     expect((await report({}, await as('olga', 'support'))).status).toBe(200);
     expect((await report({}, await as('vera', 'viewer'))).status).toBe(403);
     expect((await report({}, {})).status).toBe(401);
+  });
+});
+
+describe('a backup', () => {
+  const script = readFileSync(new URL('../../../infra/docker/backup.sh', import.meta.url), 'utf8');
+  const statement = /--command="(update gateway\.backup_report set \$1 = now\(\))"/.exec(script)![1]!;
+  const record = (time: 'succeeded_at' | 'failed_at') =>
+    gateway.pool.query(statement.replace('$1', time).replace('gateway.', ''));
+  const backups = async (metrics: ReturnType<typeof createMetrics>) =>
+    (await samplesOf(metrics)).filter(({ name }) => name === 'backup_last_run_timestamp_seconds');
+
+  test('is exported as backup.sh records it, and as nothing before', async () => {
+    const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
+    const loop = startShowReportsLoop({ db: gateway.pool, logger: testLogger, metrics });
+    const shownAs = (outcomes: string[]) =>
+      eventually(async () => {
+        loop.wake();
+        const samples = await backups(metrics);
+        expect(samples.map(({ labels }) => labels['outcome'])).toEqual(outcomes);
+        return samples.map(({ value }) => value);
+      });
+    try {
+      await eventually(async () => expect((await read(metrics)).runs).toHaveProperty('whole'));
+      await shownAs([]);
+      await record('failed_at');
+      const [failed = 0] = await shownAs(['failed']);
+      await record('succeeded_at');
+      const [succeeded = 0] = await shownAs(['succeeded', 'failed']);
+      expect(succeeded).toBeGreaterThan(failed);
+      await gateway.pool.query('update backup_report set succeeded_at = null, failed_at = null');
+      await shownAs([]);
+    } finally {
+      await loop.close();
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
@@ -9,6 +9,7 @@ import type { Project } from '../compose.ts';
 import { deploy } from '../deployment.ts';
 import { patience } from '../docker.ts';
 import type { Part } from '../part.ts';
+import { askPrometheus, writeReceiver } from '../watching.ts';
 
 type Targets = { activeTargets: { health: string; scrapeUrl: string; lastError: string }[] };
 type Rules = { groups: { rules: { type: string; health: string; name: string; lastError?: string }[] }[] };
@@ -36,20 +37,8 @@ export const part: Part = {
   },
 };
 
-/** The example, with a mail server that does not exist, so that no real one gets mail. */
-async function writeReceiver({ folder }: Project): Promise<void> {
-  const example = await readFile(join(folder, 'infra/observability/alertmanager.example.yml'), 'utf8');
-  const file = join(folder, 'alertmanager.yml');
-  await writeFile(file, example.replace('smtp.example.com:587', '127.0.0.1:25'), { mode: 0o600 });
-  // Only root can make the container's user its owner.
-  await (process.getuid?.() === 0 ? chown(file, 65_534, 65_534) : chmod(file, 0o644));
-}
-
-async function checkPrometheus({ compose }: Project): Promise<string> {
-  const ask = async <T>(path: string): Promise<T> => {
-    const words = ['exec', '-T', 'prometheus', 'wget', '-q', '-O', '-', `http://127.0.0.1:9090/api/v1/${path}`];
-    return (JSON.parse(await compose(...words)) as { data: T }).data;
-  };
+async function checkPrometheus(project: Project): Promise<string> {
+  const ask = <T>(path: string): Promise<T> => askPrometheus<T>(project, path);
   const { activeTargets } = await ask<Targets>('targets');
   const wanted = [
     ...serviceNames.map((name) => `//${name}:8080/`),

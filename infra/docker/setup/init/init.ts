@@ -1,11 +1,13 @@
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { checkWallet, isPortTaken, nameWarnings, publicHost } from './checks.ts';
+import { parseBackendLine, type GivenBackend } from './backends.ts';
+import { checkWallet, nameWarnings, publicHost } from './checks.ts';
 import { parseEndpointLine } from './endpoint-line.ts';
 import { environmentText } from './env-file.ts';
 import { networksFiles, type NetworksFiles } from './networks-files.ts';
 import { readAnswers, readOptions, type Answers, type Options } from './options.ts';
+import { portProblems, publishedValues } from './publishing.ts';
 
 type Files = { environment: string | null; networks: string | null; keys: string | null };
 
@@ -27,12 +29,15 @@ export async function init(_: NodeJS.ProcessEnv, words: readonly string[]): Prom
       `there is ${found} already. --update changes what you name and keeps the rest, secrets first of all`,
     );
   }
-  const answers: Answers = options.trial ? { endpointLines: [], wallets: [] } : await readAnswers(options);
+  const answers: Answers = options.trial
+    ? { endpointLines: [], wallets: [], backendLines: [] }
+    : await readAnswers(options);
   const problems: string[] = [];
   const chains = await keepProblem(problems, () => chainFiles(directory, before, answers));
   if (chains !== undefined)
     for (const wallet of answers.wallets) await keepProblem(problems, () => checkWallet(wallet, chains.enabled));
-  const values = await keepProblem(problems, () => valuesOf(options, before.environment ?? '', answers));
+  const backends = await usableBackends(problems, answers.backendLines);
+  const values = await keepProblem(problems, () => valuesOf(options, before.environment ?? '', answers, backends));
   const environment = environmentText(example, before.environment, values);
   problems.push(...(await portProblems(environment, before.environment)));
   if (problems.length > 0) throw new Error(`nothing is written:\n- ${problems.join('\n').replaceAll('\n', '\n- ')}`);
@@ -49,6 +54,14 @@ async function keepProblem<T>(problems: string[], work: () => T | Promise<T>): P
     problems.push(error instanceof Error ? error.message : String(error));
     return undefined;
   }
+}
+
+/** Reads the lines and tries each backend. @returns those that can be used. */
+async function usableBackends(problems: string[], lines: readonly string[]): Promise<GivenBackend[]> {
+  const read = await Promise.all(lines.map((line) => keepProblem(problems, () => parseBackendLine(line))));
+  const backends = read.filter((one) => one !== undefined);
+  await Promise.all(backends.map(({ check }) => keepProblem(problems, check)));
+  return backends;
 }
 
 /** @returns undefined if no option concerns chains. */
@@ -75,8 +88,13 @@ function composeFiles({ ownProxy, single }: Options, earlier: string): string {
 }
 
 /** The values that change in .env. The files and profiles of an earlier .env that is not a trial's stay as its owner set them. */
-function valuesOf(options: Options, earlier: string, { host, endpointLines }: Answers): Record<string, string> {
-  const { COMPOSE_FILE: files = '', PUBLIC_SUBNET: subnet } = parseEnv(earlier);
+function valuesOf(
+  options: Options,
+  earlier: string,
+  { host, endpointLines }: Answers,
+  backends: readonly GivenBackend[],
+): Record<string, string> {
+  const { COMPOSE_FILE: files = '', PUBLIC_SUBNET: subnet, COMPOSE_PROFILES: profiles = '' } = parseEnv(earlier);
   const isNamed = host !== undefined;
   const hasChains = endpointLines.length > 0;
   const goesLive = (files === '' || files === trialFiles) && (isNamed || hasChains);
@@ -84,41 +102,24 @@ function valuesOf(options: Options, earlier: string, { host, endpointLines }: An
     throw new Error('--host and --endpoints are both needed to change a trial into a deployment');
   if (options.single && (options.trial || (files === trialFiles && !goesLive)))
     throw new Error('a trial runs each of the five services as its own process: --single is for deployments only');
+  if (backends.length > 0 && (options.trial || (files === trialFiles && !goesLive)))
+    throw new Error('a trial has its own PostgreSQL and RabbitMQ: --backends is for deployments only');
+  const own = backends.map(({ kind }): string => kind);
+  const bundled = (goesLive ? 'postgres,rabbitmq' : profiles).split(',').filter((name) => !own.includes(name));
   const chosen = composeFiles(options, goesLive ? liveFiles : files || 'docker-compose.yml');
   return {
     ...(isNamed && { PUBLIC_BASE_URL: `https://${publicHost(host)}` }),
     ...((goesLive || options.ownProxy || options.single) && { COMPOSE_FILE: chosen }),
     ...(options.trial && { COMPOSE_FILE: trialFiles }),
     ...(hasChains && { NETWORKS_FILE: './networks.json' }),
-    ...(goesLive && { COMPOSE_PROFILES: 'postgres,rabbitmq' }),
+    ...((goesLive || own.length > 0) && { COMPOSE_PROFILES: bundled.join(',') }),
+    ...backends.reduce((all, { values }) => ({ ...all, ...values }), {}),
+    ...publishedValues(options),
     // The source address of connections from the machine itself: the first address of the network.
     ...(options.ownProxy && {
       EDGE_TRUSTED_PROXIES: (subnet || '10.213.251.0/24').replace(/(\d+)\/\d+$/, (_, last) => String(Number(last) + 1)),
     }),
   };
-}
-
-/** Checks only ports that are new in this .env, because the running deployment uses those of the earlier one. */
-async function portProblems(environment: string, earlier: string | null): Promise<string[]> {
-  const ports = portsOf(environment).filter((port) => earlier === null || !portsOf(earlier).includes(port));
-  const taken = await Promise.all(ports.map(isPortTaken));
-  return ports
-    .filter((_, position) => taken[position])
-    .map(
-      (port) =>
-        `port ${String(port)} is taken: stop what listens there (ss -ltnp shows it)${hints[port] ?? ', or change EDGE_PUBLISH in .env.example'}`,
-    );
-}
-
-const hints: Record<number, string> = {
-  80: ', or leave TLS to it by --own-proxy',
-  443: ', or leave TLS to it by --own-proxy',
-};
-
-function portsOf(environment: string): number[] {
-  const { COMPOSE_FILE: files = '', EDGE_PUBLISH: published = '' } = parseEnv(environment);
-  const edge = Number(/(\d+)$/.exec(published)?.[1] ?? 8080);
-  return files.includes('docker-compose.tls.yml') ? [80, 443, edge] : [edge];
 }
 
 const names = { environment: '.env', networks: 'networks.json', keys: 'chain-watcher.env' } as const;

@@ -36,6 +36,7 @@ import type { Trust } from '@quittance/runtime/trust.ts';
 import type { RateLimit } from '../limits/admission.sql.ts';
 import { insertAudit } from '../merchants/audit.sql.ts';
 import { existingMerchant, merchantIdOf, merchantNotFound } from '../merchants/existing-merchant.ts';
+import { readBackupState } from './backup-report.sql.ts';
 import { keepIncompleteCheck, keepWholeCheck, readCheckState } from './check-report.sql.ts';
 import {
   addLogin,
@@ -245,24 +246,35 @@ export const checkReportRoute = ({ db }: { db: Queryable }): Route =>
     kept: await (body.whole ? keepWholeCheck(db, body) : keepIncompleteCheck(db, body)),
   }));
 
-const SHOW_CHECK_INTERVAL_MS = 15_000;
+const SHOW_REPORTS_INTERVAL_MS = 15_000;
 
-/** Exports the outcome of the last `ops check --report` as metrics. Each replica exports the same values: use their maximum. */
-export function startShowCheckLoop({ db, logger, metrics }: LoopContext & { db: Queryable }): Loop {
+/**
+ * Exports as metrics how the last `ops check --report` and the last backup ended. Each replica exports the same values: use their maximum.
+ */
+export function startShowReportsLoop({ db, logger, metrics }: LoopContext & { db: Queryable }): Loop {
   const lastRun = metrics.gauge(
     'check_last_run_timestamp_seconds',
     'When ops check last looked at everything (whole), or ended before that (incomplete)',
     ['outcome'],
   );
   const found = metrics.gauge('check_violations', 'How often a rule was broken at the last whole check', ['rule']);
+  const lastBackup = metrics.gauge(
+    'backup_last_run_timestamp_seconds',
+    'When the database was last copied (succeeded), or a copy failed (failed), if that is recorded',
+    ['outcome'],
+  );
   const run = async () => {
     const { whole_at: wholeAt, incomplete_at: incompleteAt, violations } = await readCheckState(db);
+    const { succeeded_at: succeededAt, failed_at: failedAt } = await readBackupState(db);
     lastRun.set({ outcome: 'whole' }, wholeAt.getTime() / 1000);
     if (incompleteAt !== null) lastRun.set({ outcome: 'incomplete' }, incompleteAt.getTime() / 1000);
-    // No await between reset and set, so a scrape never finds the gauge empty.
+    // No await between reset and set, so a scrape never finds a gauge empty.
     found.reset();
     for (const { rule, count } of violations) found.set({ rule }, count);
+    lastBackup.reset();
+    if (succeededAt !== null) lastBackup.set({ outcome: 'succeeded' }, succeededAt.getTime() / 1000);
+    if (failedAt !== null) lastBackup.set({ outcome: 'failed' }, failedAt.getTime() / 1000);
     return { more: false };
   };
-  return startLoop({ name: 'show-check', intervalMs: SHOW_CHECK_INTERVAL_MS, logger, metrics, run });
+  return startLoop({ name: 'show-reports', intervalMs: SHOW_REPORTS_INTERVAL_MS, logger, metrics, run });
 }
