@@ -30,7 +30,7 @@ test('the images are those of Compose and of Kubernetes', () => {
   const files = ['docker-compose.yml', 'k8s/overlays/local', 'k8s/overlays/production', 'packages/local-backends/src'];
   const found = execFileSync(
     'git',
-    ['grep', '-hoE', '[a-z./-]*(postgres|postgresql|rabbitmq):[0-9][0-9a-z.-]*', '--', ...files],
+    ['grep', '-hoE', '[a-z./-]*(postgres|postgresql|rabbitmq):[0-9]+[.][0-9a-z.-]*', '--', ...files],
     {
       cwd: repositoryRoot,
     },
