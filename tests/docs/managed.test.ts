@@ -120,7 +120,7 @@ describeWithPsql('docs/managed.md, followed on a server without a superuser', ()
         });
       }),
     );
-    await Promise.all(started.map((one) => (one.status === 'fulfilled' ? one.value.stop() : null)));
+    await Promise.all(started.flatMap((one) => (one.status === 'fulfilled' ? [one.value.stop()] : [])));
     expect(started.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))).toEqual([]);
   }
 });

@@ -35,5 +35,5 @@ function rowsOf({ key, value }: Pair, parent: string, comment = ''): string[] {
   const isSection = isMap(value) && !value.flow && parent.split('.').length < 3 && !/annotations|networks/.test(name);
   if (!isSection) return [`- \`${name}\`, default \`${JSON.stringify(value)}\`${meaning === '' ? '' : `: ${meaning}`}`];
   // The comment of a section stands at its first value.
-  return value.items.flatMap((pair, place) => rowsOf(pair as Pair, `${name}.`, place === 0 ? meaning : ''));
+  return value.items.flatMap((pair, place) => rowsOf(pair, `${name}.`, place === 0 ? meaning : ''));
 }
