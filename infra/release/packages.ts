@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,9 +27,19 @@ export async function packAll(folder: string): Promise<void> {
     try {
       const { build } = (await import(join(repositoryRoot, published, 'build.ts'))) as Builder;
       await build(built);
+      await nameRepository(join(built, 'package.json'), published);
       await run('npm', ['pack', '--pack-destination', folder], { cwd: built });
     } finally {
       await rm(built, { recursive: true });
     }
   }
+}
+
+/** GitHub's workflow knows the repository, which npm compares with its provenance. A package that is packed elsewhere names none. */
+async function nameRepository(manifest: string, directory: string): Promise<void> {
+  const { GITHUB_REPOSITORY: repository } = process.env;
+  if (repository === undefined) return;
+  const written = JSON.parse(readFileSync(manifest, 'utf8')) as object;
+  const named = { type: 'git', url: `git+https://github.com/${repository}.git`, directory };
+  await writeFile(manifest, `${JSON.stringify({ ...written, repository: named }, null, 2)}\n`);
 }

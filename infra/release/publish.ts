@@ -54,7 +54,7 @@ async function publishPackage(file: string): Promise<void> {
   const [, name = ''] = /\/quittance-([a-z0-9-]+)-\d+\.\d+\.\d+\.tgz$/.exec(file) ?? [];
   const wanted = `@quittance/${name}@${version}`;
   const integrity = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
-  const there = (await run('npm', ['view', wanted, 'dist.integrity']).catch(absent)).trim();
+  const there = (await run('npm', ['view', wanted, 'dist.integrity', '--loglevel', 'error']).catch(absent)).trim();
   if (there !== '' && there !== integrity) throw new Error(`npm has another ${wanted}: publish a new version`);
   const provenance = values.key === undefined ? ['--provenance'] : [];
   if (there === '') await run('npm', ['publish', file, '--access', 'public', ...provenance]);

@@ -40,9 +40,9 @@ export const fault: Fault = {
   },
 };
 
-/** The tests that it starts have to find an engine by themselves. */
+/** The tests that it starts have to find an engine by themselves, and `npm run`'s own settings are not for the npm that they run. */
 function withoutBackends(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEST_')));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(TEST_|npm_config_)/i.test(name)));
 }
 
 /** The npm that publishes a release, and a registry for it, which no other test needs. @returns the folder of their programs. */

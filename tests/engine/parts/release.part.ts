@@ -83,7 +83,12 @@ async function publish(release: Release, say: PartContext['say']): Promise<void>
     });
   const { NPM_REGISTRY: registry = '' } = process.env;
   const authorities = '/etc/ssl/certs/ca-certificates.crt';
-  const outside = { npm_config_registry: registry, npm_config_cafile: authorities, NODE_EXTRA_CA_CERTS: authorities };
+  const outside = {
+    GITHUB_REPOSITORY: 'shop/quittance',
+    npm_config_registry: registry,
+    npm_config_cafile: authorities,
+    NODE_EXTRA_CA_CERTS: authorities,
+  };
   await script('write-files.ts', outside, join(folder, 'images.txt'), files);
   say(`written ${(await readFile(join(files, 'SHA256SUMS'), 'utf8')).match(/\S+$/gm)!.join(', ')}`);
   const words = [files, `${images}/quittance`, '--key', keys.private];
@@ -135,10 +140,17 @@ console.log(JSON.stringify(await client.getLimits()));
 async function useSdk(release: Release, deployment: Deployment, say: PartContext['say']): Promise<void> {
   const folder = join(release.folder, 'shop');
   await mkdir(folder);
+  await writeFile(join(folder, 'package.json'), '{ "private": true }');
   const env = { ...process.env, npm_config_userconfig: release.npmSettings };
   const wanted = `@quittance/sdk@${release.version}`;
   await run('npm', ['install', '--no-audit', '--no-fund', wanted], { cwd: folder, env });
   await writeFile(join(folder, 'shop.mjs'), shop);
+  const installed = JSON.parse(await readFile(join(folder, 'node_modules/@quittance/sdk/package.json'), 'utf8')) as {
+    repository?: { url: string };
+  };
+  // npm refuses provenance unless this is the repository of the workflow.
+  if (installed.repository?.url !== 'git+https://github.com/shop/quittance.git')
+    throw new Error(`the SDK names its repository ${installed.repository?.url ?? 'nowhere'}`);
   const words = ['--name', 'SDK shop', '--unlimited', '--actor', 'engine', '--reason', 'release', '--json'];
   const { api_key: key } = JSON.parse(await deployment.ops('merchant', 'create', ...words)) as { api_key: string };
   const answer = await run(process.execPath, ['shop.mjs'], {
