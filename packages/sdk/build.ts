@@ -45,12 +45,13 @@ export async function build(folder: string): Promise<void> {
     }),
   );
   const described = JSON.parse(await readFile(join(import.meta.dirname, 'package.json'), 'utf8')) as object;
-  // This repository loads it from its sources.
+  // This repository loads it from its sources, and its scripts keep them from being published.
   const {
     devDependencies: _ours,
+    scripts: _scripts,
     publishConfig,
     ...rest
-  } = described as { devDependencies: object; publishConfig: object };
+  } = described as { devDependencies: object; scripts: object; publishConfig: object };
   await writeFile(join(folder, 'package.json'), `${JSON.stringify({ ...rest, ...publishConfig }, null, 2)}\n`);
   for (const file of ['README.md'])
     await writeFile(join(folder, file), await readFile(join(import.meta.dirname, file)));

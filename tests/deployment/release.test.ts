@@ -1,17 +1,21 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { parse } from 'yaml';
-import { parseImages } from '../../infra/release/image-files.ts';
+import { run as runPackaged } from '../../infra/kubernetes/packaged-tools.ts';
+import { writeComposeArchive } from '../../infra/release/compose-archive.ts';
+import { parseImages, pinnedCompose, pinnedRelease, pinnedValues } from '../../infra/release/image-files.ts';
+import { imageNames } from '../../infra/release/image-names.ts';
 import { dated, newestDated, notesOf } from '../../infra/release/notes.ts';
+import { publishedFolders } from '../../infra/release/packages.ts';
 import { currentVersion, isLater, versionedFiles } from '../../infra/release/places.ts';
 
 const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
-const imageNames = ['setup', ...serviceNames, 'single', 'console'];
+const composeFiles = globSync('docker-compose*.yml', { cwd: repositoryRoot });
 
 describe('the version', () => {
   test.each(versionedFiles())('of $path is that of package.json', ({ versions }) => {
@@ -48,37 +52,35 @@ test('the release dates the unreleased changes, and only these become its notes'
 });
 
 describe('the files of a release', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'quittance-release-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
   const digestOf = (name: string) => `sha256:${Buffer.from(name.padEnd(32)).toString('hex')}`;
-  const pushed = imageNames.map((name) => `${name} registry.test/shop/${name}@${digestOf(name)}\n`).join('');
-  writeFileSync(join(folder, 'images.txt'), pushed);
-  execFileSync(process.execPath, ['infra/release/write-files.ts', join(folder, 'images.txt'), folder], {
-    cwd: repositoryRoot,
-  });
-  const written = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const pushed = parseImages(
+    imageNames()
+      .map((name) => `${name} registry.test/shop/${name}@${digestOf(name)}\n`)
+      .join(''),
+  );
+  const pinned = (name: string) => `registry.test/shop/${name}@${digestOf(name)}`;
 
-  test.each([
-    ['docker-compose', imageNames.filter((name) => name !== 'single')],
-    ['docker-compose.single', ['single']],
-  ])('pin every container of ours in %s.yml, and build none', (file, images) => {
-    const { services } = parse(read(`${file}.yml`), { merge: true, maxAliasCount: -1 }) as {
-      services: Record<string, { image?: string }>;
-    };
-    const ours = Object.entries(services).flatMap(([container, { image = '' }]) => {
-      const name = /^quittance\/([^:]+):/.exec(image)?.[1];
-      return name === undefined ? [] : [[container, `registry.test/shop/${name}@${digestOf(name)}`] as const];
-    });
-    expect(new Set(ours.map(([, image]) => /shop\/([a-z-]+)@/.exec(image)![1]))).toEqual(new Set(images));
-    // `!reset` is Compose's own tag, and removes the value.
-    const override = parse(written(`${file}.images.yml`), { logLevel: 'silent' }) as { services: object };
-    expect(override.services).toEqual(
-      Object.fromEntries(ours.map(([name, image]) => [name, { image, build: 'null' }])),
-    );
+  test('have an image of each service, of `setup`, `single` and the console', () => {
+    expect(imageNames().toSorted()).toEqual(['setup', ...serviceNames, 'single', 'console'].toSorted());
   });
 
-  test('pin every image of Kubernetes, by the tag of the version', () => {
-    const { images } = parse(written('kustomization.yaml')) as { images: Record<string, string>[] };
+  test.each(composeFiles)(
+    'run every container of ours in %s by its digest, change nothing else, and build none',
+    (file) => {
+      type Services = Record<string, { image?: string; build?: object }>;
+      const servicesOf = (text: string) =>
+        (parse(text, { merge: true, maxAliasCount: -1 }) as { services: Services }).services;
+      const expected = Object.entries(servicesOf(read(file))).map(([container, { build: _, ...rest }]) => {
+        const name = /^quittance\/([^:]+):/.exec(rest.image ?? '')?.[1];
+        return [container, name === undefined ? rest : { ...rest, image: pinned(name) }];
+      });
+      expect(servicesOf(pinnedCompose(read(file), pushed))).toEqual(Object.fromEntries(expected));
+    },
+  );
+
+  test('pin every image of the kustomizations, by the tag of the version', () => {
+    const text = pinnedRelease(read('k8s/overlays/production/release/kustomization.yaml'), pushed);
+    const { images } = parse(text) as { images: Record<string, string>[] };
     expect(images).toEqual(
       [...serviceNames, 'console'].map((name) => ({
         ...{ name: `quittance/${name}`, newName: `registry.test/shop/${name}` },
@@ -87,8 +89,41 @@ describe('the files of a release', () => {
     );
   });
 
-  test('carry the notes of the version', () => {
-    expect(written('notes.md')).toBe(notesOf(read('CHANGELOG.md'), currentVersion()));
+  test('pin every image of the chart, and change no other value', () => {
+    const before = read('k8s/charts/quittance/values.yaml');
+    const services = [...serviceNames, 'console'];
+    const { image, ...rest } = parse(pinnedValues(before, pushed, services)) as Record<string, object>;
+    const { image: earlier, ...others } = parse(before) as Record<string, object>;
+    const digests = Object.fromEntries(services.map((name) => [name, digestOf(name)]));
+    expect(image).toEqual({ ...earlier, registry: 'registry.test/shop', digests });
+    expect(rest).toEqual(others);
+    const elsewhere = { ...pushed, quota: { name: 'other.test/quota', digest: digestOf('quota') } };
+    expect(() => pinnedValues(before, elsewhere, services)).toThrow('different registries');
+  });
+
+  test('for Compose have everything that its files mount, and nothing that a person or `init` writes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'quittance-release-'));
+    try {
+      await writeComposeArchive(pushed, join(folder, 'a.tar.gz'));
+      execFileSync('tar', ['-xzf', 'a.tar.gz'], { cwd: folder });
+      const has = (file: string) => existsSync(join(folder, 'quittance', file));
+      const mounted = composeFiles.flatMap((file) => [...read(file).matchAll(/(?<=[\s'-])\.\/[\w./-]+\w/g)].flat());
+      expect(mounted.length).toBeGreaterThan(5);
+      const written = ['./chain-watcher.env', './alertmanager.yml'];
+      expect(mounted.filter((file) => !has(file) && !written.includes(file))).toEqual([]);
+      expect(['.env', 'networks.json', ...written].filter(has)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('include the packages that are not private, which only their build packs', () => {
+    expect(publishedFolders()).toEqual(['packages/sdk']);
+    for (const folder of publishedFolders()) {
+      const packing = spawnSync('npm', ['pack', '--dry-run'], { cwd: join(repositoryRoot, folder), encoding: 'utf8' });
+      expect(packing.stderr).toContain('npm run sdk');
+      expect(packing.status).not.toBe(0);
+    }
   });
 
   test.each(['payments registry.test/payments:0.2.0', 'payments@sha256:12', 'x'])('refuse the line "%s"', (line) => {
@@ -99,20 +134,51 @@ describe('the files of a release', () => {
 type Step = { uses?: string; with?: Record<string, unknown>; run?: string };
 type Workflow = {
   permissions: object;
-  jobs: Record<string, { permissions?: object; strategy?: { matrix: { service: string[] } }; steps: Step[] }>;
+  jobs: Record<
+    string,
+    {
+      permissions?: object;
+      strategy?: { matrix: { service: string } };
+      outputs?: object;
+      environment?: string;
+      steps: Step[];
+    }
+  >;
 };
 
 describe('the release workflow', () => {
   const workflow = parse(read('.github/workflows/release.yml')) as Workflow;
   const checks = parse(read('.github/workflows/check.yml')) as Workflow;
   const images = workflow.jobs['images'];
+  const runs = (job: string) => workflow.jobs[job]!.steps.flatMap(({ run }) => run ?? []);
   const step = (action: string) => images?.steps.find(({ uses }) => uses?.startsWith(`${action}@`));
 
-  test('builds each image that compose runs, with an SBOM and provenance, and signs it by its digest', () => {
-    expect(images?.strategy?.matrix.service.toSorted()).toEqual(imageNames.toSorted());
+  test('builds each image that compose runs, with an SBOM and provenance', () => {
+    expect(workflow.jobs['check']?.outputs).toEqual({ images: '${{ steps.names.outputs.images }}' });
+    expect(runs('check')).toContain('echo "images=$(node infra/release/image-names.ts)" >> "$GITHUB_OUTPUT"');
+    expect(images?.strategy?.matrix.service).toBe('${{ fromJSON(needs.check.outputs.images) }}');
     expect(step('docker/build-push-action')?.with).toMatchObject({ push: true, sbom: true, provenance: 'mode=max' });
     expect(step('actions/attest-build-provenance')).toBeDefined();
-    expect(images?.steps.some(({ run }) => run === 'cosign sign --yes "$IMAGE"')).toBe(true);
+  });
+
+  test('writes the files, and publishes them in a job that installs nothing', () => {
+    expect(runs('files')).toContain('node infra/release/write-files.ts images.txt release');
+    expect(runs('publish')[0]).toBe('node infra/release/publish.ts release "$REGISTRY/${GITHUB_REPOSITORY,,}"');
+    expect(runs('publish').filter((command) => /npm (run|ci|install|exec)|npx|pnpm/.test(command))).toEqual([]);
+    // What publish.ts loads must run without node_modules.
+    const loaded = ['publish', 'image-files', 'places'].map((name) => read(`infra/release/${name}.ts`)).join('\n');
+    expect([...loaded.matchAll(/ from '(?!node:|\.\/(?:image-files|places)\.ts)([^']+)'/g)]).toEqual([]);
+  });
+
+  test('uses the Helm that renders the chart in the tests', async () => {
+    const helm = workflow.jobs['publish']?.steps.find(({ uses }) => uses?.startsWith('azure/setup-helm@'));
+    expect(await runPackaged('helm', ['version', '--template', '{{.Version}}'])).toBe(helm?.with?.['version']);
+  });
+
+  test('reads no secret that docs/releasing.md does not name', () => {
+    const secrets = [...read('.github/workflows/release.yml').matchAll(/secrets\.(\w+)/g)].map(([, name]) => name);
+    const named = [...read('docs/releasing.md').matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name);
+    expect(new Set(secrets)).toEqual(new Set(['GITHUB_TOKEN', ...named]));
   });
 
   test('first runs what CI runs, and has only the write permissions it needs', () => {
@@ -120,10 +186,13 @@ describe('the release workflow', () => {
     expect(workflow.jobs['check']?.steps).toContainEqual(ci);
     expect(workflow.permissions).toEqual({ contents: 'read' });
     const rights = Object.entries(workflow.jobs).map(([name, { permissions }]) => [name, permissions]);
+    const publishing = { packages: 'write', 'id-token': 'write', attestations: 'write' };
     expect(Object.fromEntries(rights)).toEqual({
-      images: { contents: 'read', packages: 'write', 'id-token': 'write', attestations: 'write' },
-      publish: { contents: 'write' },
+      images: { contents: 'read', ...publishing },
+      publish: { contents: 'write', ...publishing },
     });
+    // A person approves what is published, and only then npm's token is readable.
+    expect(workflow.jobs['publish']?.environment).toBe('release');
   });
 
   test('names the same versions of actions as the checks', () => {

@@ -38,6 +38,13 @@ export async function releaseCheckout(archive: string, version: string, onEnd: O
   return composeProject(folder, version);
 }
 
+/** What unpacking a release's archive for Compose makes, without a checkout. */
+export async function composeFolder(archive: string, version: string, onEnd: OnEnd): Promise<Project> {
+  const folder = await newFolder(onEnd);
+  await extract(archive, folder, '--strip-components=1');
+  return composeProject(folder, version);
+}
+
 /** What `git checkout` of the release does, except for `kept`, which the operator has changed. */
 export async function releaseInto({ folder }: Project, archive: string, kept: readonly string[]): Promise<void> {
   await extract(archive, folder, ...kept.map((path) => `--exclude=${path}`));

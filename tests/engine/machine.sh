@@ -11,8 +11,8 @@ set -eu
 checkout=$(cd "$(dirname "$0")/../.." && pwd -P)
 home=$checkout/.local/engine
 tree=$home/machine
-packages=ca-certificates,debian-archive-keyring,docker.io,docker-cli,docker-buildx,docker-compose,iproute2,iptables,libatomic1,libstdc++6
-packages=$packages,mmdebstrap,procps,slirp4netns
+packages=ca-certificates,cosign,debian-archive-keyring,docker.io,docker-cli,docker-buildx,docker-compose,docker-registry,iproute2,iptables
+packages=$packages,libatomic1,libstdc++6,mmdebstrap,procps,slirp4netns
 
 fail() {
   echo "machine.sh: $*" >&2

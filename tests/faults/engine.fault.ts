@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
@@ -22,7 +23,13 @@ export const fault: Fault = {
     const [command = '', ...words] = (await answers()) ? program : ['sh', join(folder, 'machine.sh'), ...program];
     // Stand-ins are built without npm, so the registry is passed on.
     const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
-    const env = { ...withoutBackends(), NPM_REGISTRY: registry, RELEASE_ARCHIVE: await archiveOfRelease() };
+    const npmFolder = part === null || part === 'release' ? installNpm() : '';
+    const env = {
+      ...withoutBackends(),
+      NPM_REGISTRY: registry,
+      NPM_FOLDER: npmFolder,
+      RELEASE_ARCHIVE: await archiveOfRelease(),
+    };
     const child = spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit'], env });
     onEnd(async () => void child.kill());
     const [code] = (await once(child, 'close')) as [number | null];
@@ -33,9 +40,21 @@ export const fault: Fault = {
   },
 };
 
-/** The tests that it starts have to find an engine by themselves. */
+/** The tests that it starts have to find an engine by themselves, and `npm run`'s own settings are not for the npm that they run. */
 function withoutBackends(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEST_')));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(TEST_|npm_config_)/i.test(name)));
+}
+
+/** The npm that publishes a release, and a registry for it, which no other test needs. @returns the folder of their programs. */
+function installNpm(): string {
+  const installed = join(repositoryRoot, '.local', 'engine', 'npm');
+  mkdirSync(installed, { recursive: true });
+  // Verdaccio asks for a version of node-fetch that no longer exists.
+  const wanted = { private: true, overrides: { 'node-fetch': '2.7.0' } };
+  writeFileSync(join(installed, 'package.json'), JSON.stringify(wanted));
+  const words = ['install', '--no-audit', '--no-fund', '--loglevel', 'error', 'npm@11.21.2', 'verdaccio@6.10.4'];
+  execFileSync('npm', words, { cwd: installed, stdio: ['ignore', 'ignore', 'inherit'] });
+  return join(installed, 'node_modules', '.bin');
 }
 
 /** In the checkout, because the machine sees nothing else. @returns '' if git does not have the release. */

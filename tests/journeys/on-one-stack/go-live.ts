@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { addressFromHex } from '@quittance/contracts/address.ts';
@@ -12,6 +15,8 @@ import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { isPortTaken } from '../../../infra/docker/setup/init/checks.ts';
+import { composeArchiveName, writeComposeArchive } from '../../../infra/release/compose-archive.ts';
+import { imageNames } from '../../../infra/release/image-names.ts';
 import { goLiveBlocks, verdictOf } from '../../support/go-live.ts';
 import { ownEnvironment } from '../../support/journey-stack.ts';
 import type { Shared } from './shared.ts';
@@ -22,7 +27,6 @@ import type { Shared } from './shared.ts';
  */
 const docker = `#!/bin/sh
 case "$1 $2" in
-  'image inspect') exit 0 ;;
   'compose run') ;;
   'run --rm')
     while [ "$1" != /app/main.ts ]; do shift; done
@@ -36,13 +40,6 @@ shift
 exec node "$CHECKOUT/packages/ops/src/main.ts" "$@"
 `;
 
-const parts = [
-  '.env.example',
-  'infra/docker/init.sh',
-  'infra/networks.json',
-  'infra/observability/alertmanager.example.yml',
-];
-
 export const goLive = (shared: Shared): void =>
   describe('docs/go-live.md', () => {
     test('leads from nothing to a paid payment, block by block', async () => {
@@ -53,9 +50,10 @@ export const goLive = (shared: Shared): void =>
         return;
       }
       const began = performance.now();
-      const home = await mkdtemp(join(tmpdir(), 'quittance-go-live-'));
+      const arrival = await mkdtemp(join(tmpdir(), 'quittance-go-live-'));
       try {
-        await prepare(home);
+        const download = await prepare(arrival);
+        const home = join(arrival, 'quittance');
         const tron = addressFromHex('tron', newWallet());
         const known: Record<string, string> = {
           '<your Tron wallet>': tron,
@@ -64,6 +62,7 @@ export const goLive = (shared: Shared): void =>
           '<key>': '0123456789abcdef',
           '/etc/quittance/networks.json': join(shared.directory.root, 'networks.json'),
           'https://pay.example.com/': `${shared.stack.file.edge_url}/`,
+          '<this repository>/releases/download/v<version>': download,
         };
         const typed = (text: string): string =>
           Object.entries(known).reduce((filled, [mark, value]) => filled.replaceAll(mark, value), text);
@@ -71,7 +70,10 @@ export const goLive = (shared: Shared): void =>
         for (const block of goLiveBlocks) {
           if (block.language === 'text') await writeFile(join(home, block.title), typed(block.code));
           if (block.language !== 'sh' || verdictOf(block) !== 'run') continue;
-          const output = await run(typed(block.code), home, shared.directory.root);
+          // The first block fetches the release; all others run in its folder.
+          const isFetched = existsSync(home);
+          const output = await run(typed(block.code), isFetched ? home : arrival, shared.directory.root);
+          if (!isFetched) await useFreePort(home);
           const [, key] = /(qk_[\w-]{43})/.exec(output) ?? [];
           if (key !== undefined) known['<the API key>'] = key;
           if (output.includes('"signing_key"')) expect(output).toContain('"delivered":true');
@@ -91,23 +93,37 @@ export const goLive = (shared: Shared): void =>
           `docs/go-live.md took ${minutes} minutes of commands, without an engine's and the internet's.\n`,
         );
       } finally {
-        await rm(home, { recursive: true, force: true });
+        await rm(arrival, { recursive: true, force: true });
       }
     }, 480_000);
   });
 
-/** The parts of the checkout that the commands read, so that they write elsewhere. */
-async function prepare(home: string): Promise<void> {
-  for (const part of parts) {
-    await mkdir(dirname(join(home, part)), { recursive: true });
-    await cp(join(repositoryRoot, part), join(home, part));
-  }
+/**
+ * Puts a release's page and the stand-in for the engine into the folder. The images of the release were never pushed, because no engine
+ * will pull them. @returns the URL at which the files of the release are.
+ */
+async function prepare(arrival: string): Promise<string> {
+  const page = join(arrival, 'page');
+  await mkdir(page);
+  const image = (name: string) => ({ name: `registry.test/${name}`, digest: `sha256:${'0'.repeat(64)}` });
+  const archive = join(page, composeArchiveName);
+  await writeComposeArchive(Object.fromEntries(imageNames().map((name) => [name, image(name)])), archive);
+  const sum = createHash('sha256')
+    .update(await readFile(archive))
+    .digest('hex');
+  await writeFile(join(page, 'SHA256SUMS'), `${sum}  ${composeArchiveName}\n`);
+  await writeFile(join(page, 'SHA256SUMS.sigstore.json'), '{}\n');
+  await mkdir(join(arrival, 'bin'));
+  await writeFile(join(arrival, 'bin', 'docker'), docker);
+  await chmod(join(arrival, 'bin', 'docker'), 0o755);
+  return pathToFileURL(page).href;
+}
+
+/** The stack has the port that the page means. */
+async function useFreePort(home: string): Promise<void> {
   const example = await readFile(join(home, '.env.example'), 'utf8');
   const published = `EDGE_PUBLISH=127.0.0.1:${String(await freePort())}`;
   await writeFile(join(home, '.env.example'), example.replace(/^EDGE_PUBLISH=.*$/m, published));
-  await mkdir(join(home, 'bin'));
-  await writeFile(join(home, 'bin', 'docker'), docker);
-  await chmod(join(home, 'bin', 'docker'), 0o755);
 }
 
 const show = (payment: string, home: string, { directory }: Shared): Promise<string> =>
@@ -121,7 +137,7 @@ const show = (payment: string, home: string, { directory }: Shared): Promise<str
 async function run(block: string, cwd: string, stackDirectory: string): Promise<string> {
   const env = {
     ...ownEnvironment(),
-    PATH: `${join(cwd, 'bin')}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    PATH: `${binIn(cwd)}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
     CHECKOUT: repositoryRoot,
     LOCAL_DIRECTORY: stackDirectory,
     USER: 'olga',
@@ -133,3 +149,6 @@ async function run(block: string, cwd: string, stackDirectory: string): Promise<
   if (code !== 0) throw new Error(`ended with ${String(code)}:\n${block}\n${output}`);
   return output;
 }
+
+/** Next to the release's folder. */
+const binIn = (cwd: string): string => (existsSync(join(cwd, 'bin')) ? join(cwd, 'bin') : join(cwd, '..', 'bin'));
