@@ -54,3 +54,10 @@ export const walletApps: readonly WalletApp[] = [
     source: 'https://imtoken.gitbook.io/developers/products/deep-linking',
   },
 ];
+
+/** The link that opens a page in the app. The page's script writes the same one. @param page its absolute address. */
+export function walletAppLink({ link, encoded }: Pick<WalletApp, 'link' | 'encoded'>, page: string): string {
+  let address = encoded === 0 ? page.replace(/^https?:\/\//, '') : page;
+  for (let times = 0; times < encoded; times += 1) address = encodeURIComponent(address);
+  return link.replace('{page}', () => address);
+}
