@@ -211,7 +211,7 @@ describe.each(troubles)('a wallet that %s', (_, make, text, sent, canRetry) => {
     expect(await payButtons(page).count()).toBe(canRetry ? 1 : 0);
     if (canRetry) expect(await payButtons(page).first().isEnabled()).toBe(true);
     else expect(await offers(page)).toEqual(['It was not sent: try again']);
-    await expectWellMade(page);
+    expect(await layoutProblems(page)).toEqual([]);
   });
 });
 
@@ -457,13 +457,15 @@ describe('without a wallet in the browser', () => {
   );
 });
 
-test.each(languageCodes)('every text of a wallet fits in %s, and is accessible', async (language) => {
+test.each(languageCodes)('every text of a wallet fits in %s', async (language) => {
   for (const wallets of [[evmWallet()], []]) {
     const { page } = await open(wallets, { device: 'smallPhone', state: onEthereum, query: `?lang=${language}` });
     await page.evaluate(
       `for (const part of document.querySelectorAll('[data-says], [data-offers]')) part.hidden = false`,
     );
-    await expectWellMade(page);
+    expect(await layoutProblems(page)).toEqual([]);
+    // What a program can check is the same in every language, except for the direction.
+    if (['en', 'ar'].includes(language)) await expectWellMade(page);
   }
 });
 
