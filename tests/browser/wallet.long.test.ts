@@ -2,54 +2,32 @@ import { describe, expect, test } from '@jest/globals';
 import { walletAppLink, walletApps } from '@quittance/checkout-page/wallet-apps.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page } from 'playwright-core';
-import type { Device, VisitOptions } from './support/browser.ts';
+import type { Device } from './support/browser.ts';
 import { checkout, EVM_WALLET } from './support/checkouts.ts';
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
 import { languageCodes } from './support/language-codes.ts';
 import { useStage } from './support/use-stage.ts';
-import { ACCOUNT, evmWallet, HASH, TRON_ACCOUNT, TRON_HASH, tronWallet } from './support/wallets/simulated.ts';
 import {
-  giveWallets,
-  methodsOf,
-  refused,
-  sendings,
-  silent,
-  WalletError,
-  type TestWallet,
-  type WalletOptions,
-} from './support/wallets/wallet.ts';
+  offers,
+  onEthereum,
+  onTron,
+  openWith,
+  payButtons,
+  press,
+  says,
+  shows,
+  type Opening,
+} from './support/wallets/panel.ts';
+import { ACCOUNT, evmWallet, HASH, TRON_ACCOUNT, TRON_HASH, tronWallet } from './support/wallets/simulated.ts';
+import { troubles } from './support/wallets/troubles.ts';
+import { giveWallets, methodsOf, sendings, silent, type TestWallet } from './support/wallets/wallet.ts';
 
 const opened = useStage();
 
 const USDT = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
-const onEthereum = { network: 'ethereum', merchant_wallet: EVM_WALLET } as const;
 const MINUTE_MS = 60_000;
 
-type Shown = { page: Page; url: string };
-
-/** Opens the page of a payment of 1249.50 USDT in a browser with these wallets. */
-async function open(
-  wallets: TestWallet[],
-  { state = {}, query = '', hasClock = false, announces, ...visit }: Opening = {},
-): Promise<Shown> {
-  const { page, context } = await opened.browser.visit({ device: 'desktop', ...visit });
-  await giveWallets(context, wallets, announces === undefined ? {} : { announces });
-  const isEvm = wallets[0]?.family !== 'tron';
-  const url = opened.stage.show(checkout('waiting', { ...(isEvm && onEthereum), ...state }));
-  if (hasClock) await page.clock.install();
-  await page.goto(`${url}${query}`);
-  return { page, url };
-}
-type Opening = VisitOptions &
-  WalletOptions & { state?: Parameters<typeof checkout>[1]; query?: string; hasClock?: boolean };
-
-const payButtons = (page: Page) => page.locator('.wallet-buttons button:visible');
-const press = (page: Page) => payButtons(page).first().click();
-/** The one text that the panel shows. */
-const says = async (page: Page) => (await page.locator('[data-says]:visible').allInnerTexts()).join(' | ');
-const shows = (page: Page, text: string | RegExp) =>
-  eventually(async () => expect(await says(page)).toMatch(text), { intervalMs: 50 });
-const offers = (page: Page) => page.locator('[data-offers]:visible').allInnerTexts();
+const open = (wallets: TestWallet[], opening: Opening = {}) => openWith(opened, wallets, opening);
 
 async function expectWellMade(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -100,106 +78,6 @@ describe.each(['phone', 'desktop'] as const)('on a %s', (device) => {
     await expectWellMade(page);
   });
 });
-
-/** What a wallet does, what the page says then, how often the wallet is asked to send, and whether the reader can simply try again. */
-const troubles: [name: string, wallet: () => TestWallet, text: string | RegExp, sent: number, canRetry: boolean][] = [
-  ['lets nobody in', () => evmWallet({}, { eth_requestAccounts: refused }), /^You declined/, 0, true],
-  ['gives no account', () => evmWallet({}, { eth_requestAccounts: () => [] }), /error. Nothing was sent/, 0, true],
-  [
-    'is already asking',
-    () => evmWallet({}, { eth_requestAccounts: () => fail(-32002) }),
-    'Open your wallet and confirm the payment there.',
-    ...([0, true] as const),
-  ],
-  [
-    'does not change its chain',
-    () => evmWallet({ chainId: 56 }, { wallet_switchEthereumChain: refused }),
-    /^You declined/,
-    0,
-    true,
-  ],
-  [
-    'cannot change its chain',
-    () => evmWallet({ chainId: 56 }, { wallet_switchEthereumChain: () => fail(4200) }),
-    /another network/,
-    0,
-    true,
-  ],
-  ['does not know the chain', () => evmWallet({ chainId: 56, knows: [] }), /Choose Ethereum there/, 0, true],
-  [
-    'says that it changed its chain, and did not',
-    () => evmWallet({ chainId: 56 }, { wallet_switchEthereumChain: () => null }),
-    ...([/another network/, 0, true] as const),
-  ],
-  [
-    'is on a chain without the token, whatever it says',
-    () => evmWallet({}, { eth_call: () => '0x' }),
-    /another network/,
-    0,
-    true,
-  ],
-  [
-    'has too little',
-    () => evmWallet({ tokens: 1_249_499_999n }),
-    'This account has less than 1249.50 USDT on Ethereum. Nothing was sent.',
-    0,
-    true,
-  ],
-  ['has nothing for the fee', () => evmWallet({ coins: 1n }), /not have enough Ethereum for the network fee/, 0, true],
-  ['is declined at last', () => evmWallet({}, { eth_sendTransaction: refused }), /^You declined/, 1, true],
-  [
-    'finds too little for the fee itself',
-    () => evmWallet({}, { eth_sendTransaction: () => fail(-32000, 'insufficient funds for gas * price + value') }),
-    /enough Ethereum/,
-    1,
-    true,
-  ],
-  [
-    'refuses the request',
-    () => evmWallet({}, { eth_sendTransaction: () => fail(-32602) }),
-    /error. Nothing was sent/,
-    1,
-    true,
-  ],
-  [
-    'fails while it sends',
-    () => evmWallet({}, { eth_sendTransaction: () => fail(-32603) }),
-    /may have been sent/,
-    1,
-    false,
-  ],
-  ['answers with no hash', () => evmWallet({}, { eth_sendTransaction: () => 'done' }), /may have been sent/, 1, false],
-  ['is TronLink and lets nobody in', () => tronWallet({}, { eth_requestAccounts: refused }), /^You declined/, 0, true],
-  ['is TronLink and locked', () => tronWallet({}, { defaultAddress: () => false }), /^Open your wallet/, 0, true],
-  ['is TronLink on a test network', () => tronWallet({ chainId: 0xcd8690dc }), /Choose Tron there/, 0, true],
-  ['is TronLink with too little', () => tronWallet({ tokens: 1n }), /less than 1249.50 USDT on Tron/, 0, true],
-  ['is TronLink without energy and TRX', () => tronWallet({ coins: 1_000_000n }), /not have enough Tron/, 0, true],
-  [
-    'is TronLink and declined',
-    () => tronWallet({}, { 'trx.sign': () => fail('Confirmation declined by user') }),
-    /^You declined/,
-    1,
-    true,
-  ],
-  [
-    'is TronLink, and the node refuses',
-    () => tronWallet({}, { 'trx.sendRawTransaction': () => ({ code: 'SIGERROR' }) }),
-    /error. Nothing was sent/,
-    1,
-    true,
-  ],
-  [
-    'is TronLink, and the node is lost',
-    () => tronWallet({}, { 'trx.sendRawTransaction': () => fail('timeout of 30000ms exceeded') }),
-    /may have been sent/,
-    1,
-    false,
-  ],
-];
-
-function fail(code: number | string, message = 'something'): never {
-  throw new WalletError(typeof code === 'string' ? code : { code, message });
-}
 
 describe.each(troubles)('a wallet that %s', (_, make, text, sent, canRetry) => {
   test('is said in words, and nothing is sent twice', async () => {
@@ -428,7 +306,7 @@ describe('without a wallet in the browser', () => {
   ] as [Device, boolean, boolean[]][])(
     'a %s, with script: %s, shows no button that opens nothing',
     async (device, javaScriptEnabled, shown) => {
-      for (const state of [{}, onEthereum]) {
+      for (const state of [onTron, onEthereum]) {
         const { page } = await open([], { device, javaScriptEnabled, state });
         expect([state, await visible(page)]).toEqual([state, shown]);
         if (javaScriptEnabled) await expectWellMade(page);
@@ -438,13 +316,13 @@ describe('without a wallet in the browser', () => {
 
   test.each([
     ['evm', onEthereum],
-    ['tron', {}],
+    ['tron', onTron],
   ] as const)(
     'a phone has links to apps that can pay on %s, with the page and the chosen language',
     async (family, state) => {
       const { page, url } = await open([], {
         device: 'phone',
-        state: { ...state, network: family === 'evm' ? 'ethereum' : 'tron' },
+        state,
         query: '?lang=es&qr=link',
       });
       const links = await page.locator('.wallet-apps a').all();
