@@ -13,8 +13,10 @@ import { expectedOfConsole, fillConsole, pagesOf, signIn, visitors, welcomeVisit
 import { contactSheet } from './support/contact-sheet.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
 import { openStage, type Stage } from './support/stage.ts';
+import { evmWallet } from './support/wallets/simulated.ts';
+import { giveWallets, type TestWallet } from './support/wallets/wallet.ts';
 
-type Shot = { name: string; url: string; options: VisitOptions };
+type Shot = { name: string; url: string; options: VisitOptions; wallets?: TestWallet[] };
 
 /**
  * Takes pictures of the checkout page in all its states and of every page of the console, for people to look at. Nothing is compared. `npm
@@ -101,16 +103,21 @@ async function writeSheet(folder: string, title: string, names: readonly string[
   console.log(`${names.length} pictures: ${sheet}`);
 }
 
-async function take(folder: string, { name, url, options }: Shot): Promise<void> {
+async function take(folder: string, { name, url, options, wallets = [] }: Shot): Promise<void> {
   const { page, context } = await browser.visit({
     expected: /status of (404|503)/,
     reducedMotion: 'no-preference',
     ...options,
   });
+  if (wallets.length > 0) await giveWallets(context, wallets);
   await page.goto(url);
   if (name.includes('switch')) await page.locator('footer summary').click();
   if (name.includes('not-mine')) await page.locator('main details summary').first().click();
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' });
+  // A picture of the full page forgets that a phone has no mouse, and shows what a desktop shows.
+  const { width = 0 } = page.viewportSize() ?? {};
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+  await page.setViewportSize({ width, height });
+  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
   await context.close();
 }
 
@@ -148,6 +155,10 @@ function shotsOf({ show, origin }: Stage, merchant_id: string): Shot[] {
         show(checkout('waiting', { lookup: { ...lookup, outcome, amount, network } })),
       );
     }),
+    ...everyLook('waiting-wallets', evm).map((shot) => ({
+      ...shot,
+      wallets: [evmWallet({}, {}, 'A wallet'), evmWallet({}, {}, 'Another wallet')],
+    })),
     phone('waiting-small-phone', waiting, { device: 'smallPhone' }),
     phone('waiting-language-switch', waiting),
     phone('waiting-without-script', waiting, { javaScriptEnabled: false }),

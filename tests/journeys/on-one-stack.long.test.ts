@@ -12,6 +12,7 @@ import { clients } from './on-one-stack/clients.ts';
 import type { Shared } from './on-one-stack/shared.ts';
 import { trace } from './on-one-stack/trace.ts';
 import { tronPayment } from './on-one-stack/tron-payment.ts';
+import { walletPayment } from './on-one-stack/wallet-payment.ts';
 
 /** Journeys that leave a stack in order share one: starting and stopping it costs as much as all of them. */
 describe('on one stack', () => {
@@ -45,6 +46,7 @@ describe('on one stack', () => {
   clients(shared);
   chainCommands(shared);
   tronPayment(shared);
+  walletPayment(shared);
   goLive(shared);
   // It forwards all webhooks to its own endpoint.
   quickStart(shared);

@@ -184,6 +184,7 @@
     }
     for (const notice of main.querySelectorAll('.reload')) notice.hidden = true;
     for (const time of main.querySelectorAll('time')) time.textContent = localTime(new Date(time.dateTime));
+    document.dispatchEvent(new Event('shown'));
   }
 
   function localTime(moment) {
