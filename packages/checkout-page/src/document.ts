@@ -1,7 +1,9 @@
 import { html, type Html } from './html.ts';
+import { accentPath } from './accent.ts';
 import { loadAsset } from './asset.ts';
 import { fill, formatNumber } from './format.ts';
 import { languages, type Language } from './languages.ts';
+import type { Shop } from './shop.ts';
 
 /** The page's files, read once at start. */
 export const assets = {
@@ -25,7 +27,10 @@ const RELOAD_SECONDS = 10;
 type Renewal = 'none' | 'script' | 'reload';
 
 /** The frame of every checkout page. */
-export function checkoutDocument(choices: PageChoices, title: string | Html, renewal: Renewal, content: Html): string {
+export function checkoutDocument(
+  choices: PageChoices,
+  { title, renewal, shop, content }: { title: string | Html; renewal: Renewal; shop: Shop; content: Html },
+): string {
   const { locale, direction, texts } = choices.language;
   // Keeps the script of Chinese, by which browsers choose letter shapes, and drops what only Intl understands.
   const { baseName } = new Intl.Locale(locale);
@@ -40,6 +45,7 @@ export function checkoutDocument(choices: PageChoices, title: string | Html, ren
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${assets.stylesheet.name}" />
+        ${shop.accentColor === null ? [] : html`<link rel="stylesheet" href="/assets/${accentPath(shop.accentColor)}" />`}
         ${renewal === 'none' ? [] : script} ${renewal === 'reload' ? reload : []}
       </head>
       <body
@@ -47,6 +53,7 @@ export function checkoutDocument(choices: PageChoices, title: string | Html, ren
         data-copy-failed="${texts.copyFailed}"
         data-offline="${texts.offline}"
         data-time-left="${texts.timeLeft}"
+        data-embed-origins="${shop.embedOrigins.join(' ')}"
       >
         <p class="note" role="status"></p>
         ${content}

@@ -6,6 +6,7 @@ import type { PageChoices } from '../src/document.ts';
 import { formatAmount, formatTransferred } from '../src/format.ts';
 import { chooseLanguage, languages } from '../src/languages.ts';
 import { paymentPage } from '../src/page.ts';
+import { nobody } from '../src/shop.ts';
 import { paymentLink } from '../src/payment-link.ts';
 import { qrCode } from '../src/qr.ts';
 
@@ -42,7 +43,7 @@ function page(
       ...(received !== undefined && { received }),
     },
   );
-  return paymentPage({ view, networks: [evmNetwork], shopName: 'Čajovna' }, choices);
+  return paymentPage({ view, networks: [evmNetwork], shop: { ...nobody, name: 'Čajovna' } }, choices);
 }
 const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replace(/[ \n]+/g, ' ');
 const copied = (page: string) => [...page.matchAll(/data-copy="([^"]*)"/g)].map(([, text]) => text);
@@ -97,7 +98,7 @@ describe('a payment with an address of its own', () => {
     const received = { amount: '9.000000000000000001', missing: '40.999999999999999999' };
     const bnb = { ...evmNetwork, decimals: 18 };
     const view = checkoutOf(payment, { received });
-    const shown = paymentPage({ view, networks: [bnb], shopName: null }, english);
+    const shown = paymentPage({ view, networks: [bnb], shop: nobody }, english);
     expect(shown).toContain('uint256=40999999999999999999"');
     expect(copied(shown)).toContain('40.999999999999999999');
   });
@@ -175,7 +176,7 @@ describe('a payment with an address of its own', () => {
     expect(newsOf({ received: more, status: 'CHECKING' })).toBe('52');
     const news = ({ status }: Pick<PublicPayment, 'status'>) =>
       paymentPage(
-        { view: checkoutOf({ ...payment, status }, { received: part }), networks: [evmNetwork], shopName: null },
+        { view: checkoutOf({ ...payment, status }, { received: part }), networks: [evmNetwork], shop: nobody },
         english,
       );
     expect(news({ status: 'PENDING' })).not.toContain('data-news');

@@ -11,6 +11,7 @@ import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
 import { assets, type PageChoices } from '../src/document.ts';
 import { chooseLanguage, languages } from '../src/languages.ts';
+import { nobody } from '../src/shop.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../src/page.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
@@ -30,7 +31,10 @@ const english: PageChoices = { language: chooseLanguage({}), chosenLanguage: nul
 type Shown = { payment?: Partial<PublicPayment>; shopName?: string | null } & Partial<Omit<CheckoutPayment, 'payment'>>;
 function page({ payment: changes, shopName = null, ...others }: Shown = {}, choices = english, networks = [network]) {
   const beside = { server_time: '2026-01-31T08:30:55.400Z', reference: 'K7QMX2RD', ...others };
-  return paymentPage({ view: checkoutOf({ ...payment, ...changes }, beside), networks, shopName }, choices);
+  return paymentPage(
+    { view: checkoutOf({ ...payment, ...changes }, beside), networks, shop: { ...nobody, name: shopName } },
+    choices,
+  );
 }
 /** The page of a payment with such fields. */
 function show(changes: Partial<PublicPayment> & Partial<Omit<CheckoutPayment, 'payment'>> = {}, choices = english) {

@@ -141,6 +141,7 @@
   /** The same state, so that what somebody reads or selects stays in place: only what goes on within it is renewed. */
   function update(next) {
     Object.assign(main.dataset, next.dataset);
+    tellFrame();
     const renewed = next.querySelectorAll('[data-live]');
     main.querySelectorAll('[data-live]').forEach((element, position) => {
       const other = renewed[position];
@@ -184,6 +185,9 @@
     }
     for (const notice of main.querySelectorAll('.reload')) notice.hidden = true;
     for (const time of main.querySelectorAll('time')) time.textContent = localTime(new Date(time.dateTime));
+    // The shop's page is not for the frame.
+    if (isFramed) for (const link of main.querySelectorAll('.back')) link.target = '_top';
+    tellFrame();
   }
 
   function localTime(moment) {
@@ -204,6 +208,23 @@
     const element = document.querySelector('.announcement');
     element.textContent = '';
     setTimeout(() => (element.textContent = text), 100);
+  }
+
+  // ---- In a frame
+
+  const isFramed = parent !== window;
+  let statusTold = '';
+
+  /** Tells the site that frames this page how the payment stands, if the merchant has named that site; no other site hears it. */
+  function tellFrame() {
+    const { status = '' } = main.dataset;
+    if (!isFramed || status === '' || status === statusTold) return;
+    statusTold = status;
+    const named = (texts.embedOrigins ?? '').split(' ').filter((origin) => origin !== '');
+    // Where the browser does not say who frames the page, it drops what is addressed to somebody else.
+    const framing = location.ancestorOrigins?.[0];
+    const origins = framing === undefined ? named : named.filter((origin) => origin === framing);
+    for (const origin of origins) parent.postMessage({ status }, origin);
   }
 
   // ---- The countdown
