@@ -16,8 +16,8 @@ export type PageChoices = {
   language: Language;
   /** Code of the language that the viewer chose by the switch, if any. */
   chosenLanguage: string | null;
-  /** What the QR code holds. */
-  qr: 'recipient' | 'link';
+  /** What the QR code holds, if the viewer chose it. */
+  qr: 'recipient' | 'link' | null;
 };
 
 /** Reload interval of a page without script while its payment may still change. */
@@ -87,7 +87,7 @@ export function pageLink(choices: PageChoices, changes: Partial<Pick<PageChoices
   const { chosenLanguage, qr } = { ...choices, ...changes };
   const query = new URLSearchParams();
   if (chosenLanguage !== null) query.set('lang', chosenLanguage);
-  if (qr === 'link') query.set('qr', 'link');
+  if (qr !== null) query.set('qr', qr);
   return `?${query.toString()}`;
 }
 

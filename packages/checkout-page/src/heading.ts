@@ -13,7 +13,7 @@ export function heading(view: CheckoutPayment, shop: Shop, language: Language): 
   const state = checkoutState(view);
   return html`<header>
     ${icons[state]}
-    <h1 tabindex="-1">${title(view, language, setApart)}</h1>
+    <h1 tabindex="-1">${title(view, language, setApart(language))}</h1>
     ${state === 'waiting' ? countdown(view, language) : []}
     ${state === 'paid' ? html`<p>${paidAmount(view, language)}</p>` : []} ${lead(view, language)}
     ${state === 'arrived' || state === 'frozen' ? contact(shop, view, language) : []}

@@ -11,6 +11,7 @@ import { hasOwnAddress, isOverpaid, receivedOf } from './own-address.ts';
 import { paying } from './paying.ts';
 import { nobody, type Shop } from './shop.ts';
 import { payee, supportLinks } from './payee.ts';
+import { receipt } from './receipt.ts';
 import { arrivedMoney, baseState, checkoutState, isOpen, newsOf } from './state.ts';
 
 /** All that the page of a payment is made from. */
@@ -32,7 +33,7 @@ export function paymentPage(input: PageInput, choices: PageChoices): string {
   if (state === 'waiting' && networkOf(input) === null)
     throw new Error(`the payment waits for a transfer on ${payment.network}, which is not configured`);
   const main = paymentMain(input, choices);
-  const renewal = isOpen(view) ? renewalOf(view) : 'none';
+  const renewal = renewalOf(view);
   return checkoutDocument(choices, {
     title: titleOf(view, choices.language),
     renewal,
@@ -44,8 +45,11 @@ export function paymentPage(input: PageInput, choices: PageChoices): string {
 const networkOf = ({ view, networks }: PageInput): Network | null =>
   networks.find(({ id }) => id === view.payment.network) ?? null;
 
-/** A look-up that repeated itself would use up what its reader may ask. */
-const renewalOf = ({ lookup }: CheckoutPayment) => (lookup ? 'script' : 'reload');
+/** A look-up that repeated itself would use up what its reader may ask. A page that is paid is printed by the script. */
+function renewalOf(view: CheckoutPayment) {
+  if (!isOpen(view)) return view.payment.status === 'PAID' ? 'script' : 'none';
+  return view.lookup ? 'script' : 'reload';
+}
 
 function titleOf(view: CheckoutPayment, language: Language): Html {
   const { amount, currency } = view.payment;
@@ -62,7 +66,6 @@ function paymentMain(input: PageInput, choices: PageChoices): Html {
   const state = checkoutState(view);
   const canPay = network !== null && baseState(view) === 'waiting';
   const isDone = !isOpen(view) && state !== 'arrived';
-  const isRecognised = state === 'seen' || state === 'paid';
   const news = newsOf(view);
   return html`<main
     data-status="${payment.status}"
@@ -76,8 +79,8 @@ function paymentMain(input: PageInput, choices: PageChoices): Html {
     ${isDone ? backToShop(view, language) : []}
     ${canPay && state === 'waiting' ? [paying(view, network, choices), listening(language)] : []}
     ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
-    ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
-    ${isRecognised && !view.lookup ? [] : help(view, input.networks, choices)}
+    ${receipt(view, language)} ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
+    ${state === 'seen' && !view.lookup ? [] : help(view, input.networks, choices)}
     ${supportLinks(input.shop, view, language)} ${isDone ? [] : backToShop(view, language)}
     ${isOpen(view) ? reloadNotice(choices, renewalOf(view)) : []} ${canPay ? endOfTime(input, choices) : []}
   </main>`;
@@ -114,9 +117,12 @@ function notSent(view: CheckoutPayment, network: Network, choices: PageChoices):
 }
 
 /** The one link that leaves the page. It tells the shop nothing, not even where its visitor comes from. */
-function backToShop({ return_url: url }: CheckoutPayment, { texts }: Language): Html | [] {
+function backToShop(view: CheckoutPayment, { texts }: Language): Html | [] {
+  const { return_url: url } = view;
   if (url === null || !/^https?:\/\//i.test(url)) return [];
-  return html`<a class="back" href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer">${texts.back}</a>`;
+  const state = checkoutState(view);
+  const text = state === 'expired' || state === 'cancelled' ? texts.payAgain : texts.back;
+  return html`<a class="back" href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer">${text}</a>`;
 }
 
 /** Shown by the script when the time ends while the server cannot be reached. Browsers do not render it before. */

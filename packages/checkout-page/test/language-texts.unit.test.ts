@@ -103,7 +103,7 @@ describe('each language', () => {
   });
 
   test('ends a sentence where English ends one', () => {
-    const isSentence = (text: string) => /[.。।?？]$/u.test(text) && !/ сек\.$/.test(text);
+    const isSentence = (text: string) => /[.。।?？؟۔]$/u.test(text) && !/ сек\.$/.test(text);
     const wrong = everyText.filter(
       ({ path, text }) => path !== 'selfRefresh' && isSentence(text) !== isSentence(inEnglish(path)),
     );

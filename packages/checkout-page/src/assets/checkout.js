@@ -184,7 +184,8 @@
       button.addEventListener('click', () => void copy(button, label));
     }
     for (const notice of main.querySelectorAll('.reload')) notice.hidden = true;
-    for (const time of main.querySelectorAll('time')) time.textContent = localTime(new Date(time.dateTime));
+    for (const time of main.querySelectorAll('time[datetime]')) time.textContent = localTime(new Date(time.dateTime));
+    keepReceipt();
     // The shop's page is not for the frame.
     if (isFramed) for (const link of main.querySelectorAll('.back')) link.target = '_top';
     tellFrame();
@@ -208,6 +209,44 @@
     const element = document.querySelector('.announcement');
     element.textContent = '';
     setTimeout(() => (element.textContent = text), 100);
+  }
+
+  // ---- The receipt
+
+  const seenKey = `quittance.seen.${token}`;
+
+  /** In a tab that saw the payment wait, a paid page has the time at which it was first seen paid. Nothing leaves the tab. */
+  function keepReceipt() {
+    const receipt = main.querySelector('.receipt');
+    if (receipt === null) return isOpen() && remember(seenKey, '');
+    const seen = recall(seenKey);
+    const time = receipt.querySelector('time');
+    if (receipt.hidden && seen !== null) {
+      time.dateTime = seen || new Date().toISOString();
+      time.textContent = localTime(new Date(time.dateTime));
+      remember(seenKey, time.dateTime);
+      receipt.hidden = false;
+    }
+    const button = receipt.querySelector('.print');
+    button.hidden = false;
+    button.addEventListener('click', () => print());
+  }
+
+  /** A browser may keep nothing, and throw. */
+  function recall(key) {
+    try {
+      return sessionStorage.getItem(key);
+    } catch {
+      return null;
+    }
+  }
+
+  function remember(key, text) {
+    try {
+      if (text !== '' || sessionStorage.getItem(key) === null) sessionStorage.setItem(key, text);
+    } catch {
+      // Then there is no receipt.
+    }
   }
 
   // ---- In a frame
@@ -277,6 +316,7 @@
     note(texts.copyFailed, !isCopied);
     if (!isCopied) return;
     announce(texts.copied);
+    button.closest('dd').classList.add('was-copied');
     // Nothing beside it moves while it says so.
     button.style.minWidth = `${button.offsetWidth}px`;
     button.textContent = texts.copied;

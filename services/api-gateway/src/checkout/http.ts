@@ -84,11 +84,12 @@ export const checkoutRoute = ({ views, help, networks, shopOf, logger }: Depende
 /** Values that the page's own links do not have are ignored. */
 function choicesOf({ query, headers }: RouteRequest): PageChoices {
   const lang = query.get('lang') ?? undefined;
+  const qr = query.get('qr');
   const language = chooseLanguage({ lang, acceptLanguage: headers['accept-language'] });
   return {
     language,
     chosenLanguage: findLanguage(lang ?? '')?.code ?? null,
-    qr: query.get('qr') === 'link' ? 'link' : 'recipient',
+    qr: qr === 'link' || qr === 'recipient' ? qr : null,
   };
 }
 
