@@ -26,6 +26,7 @@ export function localNetwork(chain: StackChain): Network {
     // Polling is cheap here, and manual changes of the chain should show immediately.
     asleep_poll_interval_ms: 250,
     explorer_transaction_url: null,
+    wallet_chain: { coin: 'ETH', coin_name: 'Test Ether', rpc_url: chain.rpc_url },
     default_evm: true,
   };
 }

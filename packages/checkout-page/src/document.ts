@@ -8,6 +8,7 @@ import type { Shop } from './shop.ts';
 /** The page's files, read once at start. */
 export const assets = {
   script: loadAsset(new URL('assets/checkout.js', import.meta.url)),
+  wallet: loadAsset(new URL('assets/wallet.js', import.meta.url)),
   stylesheet: loadAsset(new URL('assets/checkout.css', import.meta.url)),
 };
 
@@ -34,7 +35,8 @@ export function checkoutDocument(
   const { locale, direction, texts } = choices.language;
   // Keeps the script of Chinese, by which browsers choose letter shapes, and drops what only Intl understands.
   const { baseName } = new Intl.Locale(locale);
-  const script = html`<script src="/assets/${assets.script.name}" defer></script>`;
+  const script = html`<script src="/assets/${assets.script.name}" defer></script>
+    <script src="/assets/${assets.wallet.name}" defer></script>`;
   const reload = html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`;
   return html`<!doctype html>
     <html lang="${baseName}" dir="${direction}">

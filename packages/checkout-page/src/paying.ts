@@ -17,6 +17,7 @@ import type { Language } from './languages.ts';
 import { amountToSend, hasOwnAddress, setApart } from './own-address.ts';
 import { paymentLink } from './payment-link.ts';
 import { qrCode } from './qr.ts';
+import { walletPanel } from './wallet.ts';
 
 /** Everything that is needed to pay: with copy buttons, warnings, a link for wallet apps and a code for scanners. */
 export function paying(view: CheckoutPayment, network: Network, choices: PageChoices): Html {
@@ -24,7 +25,7 @@ export function paying(view: CheckoutPayment, network: Network, choices: PageCho
   const asked = { ...view.payment, amount: amountToSend(view) };
   return html`<div class="pay">
     <dl class="what">${amountFact(view, language)} ${networkFact(asked, network, language)}</dl>
-    ${walletLink(asked, network, language)}
+    ${walletPanel(asked, network, language)}
     <dl class="where">${recipientFact(view, language)}</dl>
     ${qrChoice(asked, network, choices)} ${exchange(asked, network, language)}
     <dl class="rows">${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
@@ -82,16 +83,6 @@ const plusOne = (language: Language, amount: string): string => {
   const more = (BigInt(whole) + 1n).toString();
   return formatTransferred(language, decimals === undefined ? more : `${more}.${decimals}`);
 };
-
-/** One tap from the browser to the wallet on the same device, and what the wallet can know from it. */
-function walletLink(payment: PublicPayment, network: Network, { texts }: Language): Html {
-  const { currency } = payment;
-  const hint = network.family === 'tron' ? fill(texts.fillsRecipient, { currency }) : html`${texts.fillsAll}`;
-  return html`<div class="wallet">
-    <a class="wallet-link" href="${paymentLink(payment, network)}">${texts.openWallet}</a>
-    <p class="hint">${hint}</p>
-  </div>`;
-}
 
 /**
  * A QR code. On EVM networks it is at first a link with token, network and amount, so that nothing has to be typed, and the reader can have

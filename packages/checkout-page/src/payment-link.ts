@@ -19,11 +19,15 @@ import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
  */
 export function paymentLink(payment: Pick<PublicPayment, 'amount' | 'merchant_wallet'>, network: Network): string {
   if (network.family === 'tron') return `tron:${payment.merchant_wallet}`;
-  const tokenUnits = unitsOf(payment.amount, network.decimals);
+  const tokenUnits = tokenUnitsOf(payment.amount, network);
   return `ethereum:${network.usdt_contract}@${network.chain_id}/transfer?address=${payment.merchant_wallet}&uint256=${tokenUnits}`;
 }
 
-function unitsOf(amount: string, decimals: number): bigint {
+/**
+ * What a transfer of this amount carries, in the token's base units.
+ * @throws RangeError for an amount that no transfer can have.
+ */
+export function tokenUnitsOf(amount: string, { decimals }: Pick<Network, 'decimals'>): bigint {
   const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
   const units = fraction.length > decimals ? 0n : BigInt(whole + fraction.padEnd(decimals, '0'));
   if (units === 0n) throw new RangeError(`not an amount: ${amount}`);

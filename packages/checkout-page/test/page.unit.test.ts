@@ -345,6 +345,6 @@ describe('the checkout page', () => {
   });
 
   test('asset names change with their content', () => {
-    for (const { name } of Object.values(assets)) expect(name).toMatch(/^checkout\.[0-9a-f]{16}\.(js|css)$/);
+    for (const { name } of Object.values(assets)) expect(name).toMatch(/^(checkout|wallet)\.[0-9a-f]{16}\.(js|css)$/);
   });
 });

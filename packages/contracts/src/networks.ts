@@ -135,6 +135,25 @@ const schema = {
       /** Link to a transaction, with `{transaction_id}` in place of its id; null without an explorer. */
       explorer_transaction_url: { anyOf: [{ type: 'string', pattern: '\\{transaction_id\\}' }, { type: 'null' }] },
       /**
+       * The chain as wallets know it, so that the checkout page can offer to add it to a customer's wallet (EIP-3085)
+       * and can name the coin of its fees. It is shown to every customer, so it contains no key.
+       */
+      wallet_chain: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['coin'],
+        properties: {
+          /** Default: the network's name for customers. */
+          name: { type: 'string', pattern: NAME_PATTERN },
+          /** Symbol of the coin in which fees are paid, e.g. "ETH". It has 18 decimals on every EVM network. */
+          coin: { type: 'string', pattern: '^[A-Z]{2,6}$' },
+          /** Default: the symbol. */
+          coin_name: { type: 'string', pattern: NAME_PATTERN },
+          /** A public endpoint for wallets. Without it, the page only asks to switch. */
+          rpc_url: { type: 'string', pattern: '^https?://' },
+        },
+      },
+      /**
        * The network of an EVM address when a payment names none. If several EVM networks are enabled, exactly one must
        * set it.
        */

@@ -189,6 +189,7 @@
     // The shop's page is not for the frame.
     if (isFramed) for (const link of main.querySelectorAll('.back')) link.target = '_top';
     tellFrame();
+    document.dispatchEvent(new Event('shown'));
   }
 
   function localTime(moment) {

@@ -103,6 +103,28 @@ export const de: Texts = {
     'Die App sollte Token, Netzwerk, Adresse und Betrag ausfüllen. Nicht jede tut das: Vergleichen Sie alles, bevor Sie senden.',
   fillsRecipient: 'Die App füllt nur die Adresse aus. Wählen Sie {currency} und geben Sie den Betrag selbst ein.',
 
+  wallet: {
+    payWith: 'Mit {wallet} bezahlen',
+    payHere: 'Mit der Wallet in diesem Browser bezahlen',
+    hint: 'Ihre Wallet zeigt Netzwerk, Adresse und Betrag. Prüfen Sie alles und bestätigen Sie dann.',
+    confirm: 'Öffnen Sie Ihre Wallet und bestätigen Sie dort die Zahlung.',
+    look: 'Ihre Wallet hat nicht geantwortet. Sehen Sie dort nach: Die Zahlung wartet vielleicht noch oder ist schon gesendet.',
+    refused: 'Sie haben in Ihrer Wallet abgelehnt. Es wurde nichts gesendet.',
+    wrongChain:
+      'Ihre Wallet nutzt ein anderes Netzwerk. Wählen Sie dort {network} und versuchen Sie es erneut. Es wurde nichts gesendet.',
+    noTokens: 'Dieses Konto hat weniger als {amount} auf {network}. Es wurde nichts gesendet.',
+    noGas: 'Dieses Konto hat nicht genug {coin} für die Netzwerkgebühr. Es wurde nichts gesendet.',
+    failed: 'Ihre Wallet meldet einen Fehler. Es wurde nichts gesendet.',
+    unclear: 'Ihre Wallet meldet einen Fehler. Sehen Sie zuerst dort nach: Die Zahlung wurde vielleicht gesendet.',
+    sent: 'Gesendet. Wir warten auf das Netzwerk. Bitte zahlen Sie nicht noch einmal.',
+    reverted: 'Das Netzwerk hat den Transfer abgelehnt, das Geld wurde nicht gesendet. Sie können es erneut versuchen.',
+    before: 'Sie haben von dieser Seite schon eine Zahlung gesendet. Senden Sie den Rest nur, wenn sie angekommen ist.',
+    again: 'Nicht gesendet: erneut versuchen',
+    rest: 'Den Rest bezahlen',
+    anyway: 'Trotzdem versuchen',
+    apps: 'Oder diese Seite in einer Wallet-App öffnen:',
+  },
+
   help: 'Ich habe bezahlt, aber nichts passiert',
   helpText: 'Fügen Sie die Transaktions-ID (TxID, Hash) aus Ihrer Wallet oder Börse ein. Wir suchen sie im Netzwerk.',
   transactionId: 'Transaktions-ID',

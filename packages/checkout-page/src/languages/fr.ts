@@ -101,6 +101,27 @@ export const fr: Texts = {
     'L’application devrait remplir jeton, réseau, adresse et montant. Certaines ne le font pas : comparez-les avant d’envoyer.',
   fillsRecipient: 'L’application ne remplit que l’adresse. Choisissez {currency} et saisissez vous-même le montant.',
 
+  wallet: {
+    payWith: 'Payer avec {wallet}',
+    payHere: 'Payer avec le portefeuille de ce navigateur',
+    hint: 'Votre portefeuille affiche réseau, adresse et montant. Vérifiez-les, puis confirmez.',
+    confirm: 'Ouvrez votre portefeuille et confirmez-y le paiement.',
+    look: 'Votre portefeuille n’a pas répondu. Regardez-y : le paiement attend peut-être, ou est déjà envoyé.',
+    refused: 'Vous avez refusé dans votre portefeuille. Rien n’a été envoyé.',
+    wrongChain: 'Votre portefeuille est sur un autre réseau. Choisissez-y {network} et réessayez. Rien n’a été envoyé.',
+    noTokens: 'Ce compte a moins de {amount} sur {network}. Rien n’a été envoyé.',
+    noGas: 'Ce compte n’a pas assez de {coin} pour les frais de réseau. Rien n’a été envoyé.',
+    failed: 'Votre portefeuille signale une erreur. Rien n’a été envoyé.',
+    unclear: 'Votre portefeuille signale une erreur. Regardez-y d’abord : le paiement a peut-être été envoyé.',
+    sent: 'Envoyé. En attente du réseau. Veuillez ne pas payer une seconde fois.',
+    reverted: 'Le réseau a rejeté le transfert, l’argent n’a donc pas été envoyé. Vous pouvez réessayer.',
+    before: 'Vous avez déjà envoyé un paiement depuis cette page. N’envoyez le reste que s’il est arrivé.',
+    again: 'Rien n’a été envoyé : réessayer',
+    rest: 'Payer le reste',
+    anyway: 'Essayer quand même',
+    apps: 'Ou ouvrir cette page dans un portefeuille :',
+  },
+
   help: 'J’ai payé, mais rien ne se passe',
   helpText:
     'Collez l’identifiant de la transaction (TxID, hash) de votre portefeuille ou plateforme. Nous le cherchons sur le réseau.',

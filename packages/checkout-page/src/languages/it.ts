@@ -54,7 +54,8 @@ export const it: Texts = {
   received: 'Ricevuti {arrived} di {asked}',
   sendRest: 'Invia il resto, {missing}, allo stesso indirizzo.',
   overpaid: 'È arrivato più dell’importo: {arrived} di {asked}. Chiedi al negozio della differenza.',
-  expiredReceived: 'Il tempo per pagare era scaduto, ma il negozio può ancora accettare il denaro. Non pagare di nuovo.',
+  expiredReceived:
+    'Il tempo per pagare era scaduto, ma il negozio può ancora accettare il denaro. Non pagare di nuovo.',
   cancelledReceived:
     'Il pagamento è stato annullato, ma il negozio può ancora accettare il denaro. Non pagare di nuovo.',
   network: 'Rete',

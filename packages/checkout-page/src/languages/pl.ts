@@ -47,8 +47,7 @@ export const pl: Texts = {
   lastDigits: 'Wyślij też ostatnie cyfry, {digits}. Po nich rozpoznajemy płatność.',
   exchange: 'Wysyłasz z giełdy?',
   exchangeNetwork: 'Wybierz sieć {network}.',
-  exchangeFee:
-    'Wiele giełd pobiera opłatę z kwoty. Przy opłacie {fee} wpisz {entered}, aby dotarło {amount}.',
+  exchangeFee: 'Wiele giełd pobiera opłatę z kwoty. Przy opłacie {fee} wpisz {entered}, aby dotarło {amount}.',
   send: 'Wyślij',
   partsHint: 'Wszystko, co dotrze na ten adres, liczy się do tej płatności. Możesz wysłać kwotę w częściach.',
   received: 'Otrzymano {arrived} z {asked}',

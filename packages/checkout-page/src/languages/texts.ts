@@ -106,6 +106,36 @@ export type Texts = {
   fillsAll: string;
   fillsRecipient: string;
 
+  /** Paying from a wallet in this browser. The script shows them, each when it is so. */
+  wallet: {
+    /** Buttons. {wallet} is a wallet's own name; the second is for one without a name. */
+    payWith: string;
+    payHere: string;
+    /** Below the buttons. */
+    hint: string;
+    /** The wallet has been asked, and after a minute without an answer. */
+    confirm: string;
+    look: string;
+    /** Why nothing was sent: declined; wrong {network}; less than {amount} on {network}; too little {coin} for the fee; an error. */
+    refused: string;
+    wrongChain: string;
+    noTokens: string;
+    noGas: string;
+    failed: string;
+    /** An error after which it may have been sent. */
+    unclear: string;
+    sent: string;
+    reverted: string;
+    /** Sent once from this tab, and another amount is missing now. */
+    before: string;
+    /** Buttons: after looking into the wallet; for what is missing; in spite of a fee that seems too high. */
+    again: string;
+    rest: string;
+    anyway: string;
+    /** Before the names of apps in which the page can be opened. */
+    apps: string;
+  };
+
   /** For customers who see no payment: a form for the transaction's id, what came of it, and whom to ask. */
   help: string;
   helpText: string;
