@@ -46,8 +46,8 @@ export const de: Texts = {
   amount: 'Betrag',
   sendExactly: 'Senden Sie genau',
   exactAmount: 'Zum Eintippen oder Einfügen: {amount}',
-  amountHint: 'Genau dieser Betrag, in einem einzigen Transfer: Daran wird Ihre Zahlung erkannt.',
-  lastDigits: 'Auch die letzten Ziffern, {digits}, müssen gesendet werden: Daran wird Ihre Zahlung erkannt.',
+  amountHint: 'Senden Sie ihn in einem einzigen Transfer. Daran erkennen wir Ihre Zahlung.',
+  lastDigits: 'Senden Sie auch die letzten Ziffern, {digits}. Daran erkennen wir Ihre Zahlung.',
   exchange: 'Senden Sie von einer Kryptobörse?',
   exchangeNetwork: 'Wählen Sie {network} als Netzwerk.',
   exchangeFee:
@@ -99,9 +99,8 @@ export const de: Texts = {
   qrLinkHint:
     'Prüfen Sie Adresse und Betrag in der Wallet. Liest sie diesen Code nicht, nehmen Sie den Code mit der Adresse.',
   openWallet: 'In einer Wallet-App öffnen',
-  fillsAll:
-    'Die App sollte Token, Netzwerk, Adresse und Betrag ausfüllen. Nicht jede tut das: Vergleichen Sie alles, bevor Sie senden.',
-  fillsRecipient: 'Die App füllt nur die Adresse aus. Wählen Sie {currency} und geben Sie den Betrag selbst ein.',
+  fillsAll: 'Prüfen Sie in der App Token, Netzwerk, Adresse und Betrag, bevor Sie senden.',
+  fillsRecipient: 'Die App füllt die Adresse aus. Wählen Sie {currency} und geben Sie den Betrag ein.',
 
   wallet: {
     payWith: 'Mit {wallet} bezahlen',

@@ -43,8 +43,8 @@ export const es: Texts = {
   amount: 'Importe',
   sendExactly: 'Envíe exactamente',
   exactAmount: 'Para escribir o pegar: {amount}',
-  amountHint: 'Exactamente este importe y en una sola transferencia: el importe permite reconocer su pago.',
-  lastDigits: 'Envíe también las últimas cifras, {digits}: por ellas se reconoce su pago.',
+  amountHint: 'Envíelo en una sola transferencia. Reconocemos su pago por este importe.',
+  lastDigits: 'Envíe también las últimas cifras, {digits}. Por ellas reconocemos su pago.',
   exchange: '¿Envía desde un exchange?',
   exchangeNetwork: 'Elija {network} como red.',
   exchangeFee:
@@ -94,8 +94,8 @@ export const es: Texts = {
   qrLink: 'Con importe',
   qrLinkHint: 'Compruebe la dirección y el importe en su billetera. Si no lee este código, use solo la dirección.',
   openWallet: 'Abrir en una billetera',
-  fillsAll: 'La app debería rellenar token, red, dirección e importe. No todas lo hacen: compárelos antes de enviar.',
-  fillsRecipient: 'La app solo rellena la dirección. Elija {currency} e introduzca usted mismo el importe.',
+  fillsAll: 'Compruebe token, red, dirección e importe en la app antes de enviar.',
+  fillsRecipient: 'La app rellena la dirección. Elija {currency} e introduzca el importe.',
 
   wallet: {
     payWith: 'Pagar con {wallet}',

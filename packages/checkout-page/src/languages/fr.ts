@@ -43,8 +43,8 @@ export const fr: Texts = {
   amount: 'Montant',
   sendExactly: 'Envoyez exactement',
   exactAmount: 'À saisir ou à coller : {amount}',
-  amountHint: 'Exactement ce montant, en un seul transfert : c’est lui qui permet de reconnaître votre paiement.',
-  lastDigits: 'Envoyez aussi les derniers chiffres, {digits} : ils permettent de reconnaître votre paiement.',
+  amountHint: 'Envoyez-le en un seul transfert. Nous reconnaissons votre paiement à ce montant.',
+  lastDigits: 'Envoyez aussi les derniers chiffres, {digits}. Ils nous permettent de reconnaître votre paiement.',
   exchange: 'Vous envoyez depuis une plateforme d’échange ?',
   exchangeNetwork: 'Choisissez {network} comme réseau.',
   exchangeFee:
@@ -97,9 +97,8 @@ export const fr: Texts = {
   qrLinkHint:
     'Vérifiez l’adresse et le montant dans votre portefeuille. S’il ne lit pas ce code, utilisez l’adresse seule.',
   openWallet: 'Ouvrir dans un portefeuille',
-  fillsAll:
-    'L’application devrait remplir jeton, réseau, adresse et montant. Certaines ne le font pas : comparez-les avant d’envoyer.',
-  fillsRecipient: 'L’application ne remplit que l’adresse. Choisissez {currency} et saisissez vous-même le montant.',
+  fillsAll: 'Vérifiez le jeton, le réseau, l’adresse et le montant dans l’application avant d’envoyer.',
+  fillsRecipient: 'L’application remplit l’adresse. Choisissez {currency} et saisissez le montant.',
 
   wallet: {
     payWith: 'Payer avec {wallet}',

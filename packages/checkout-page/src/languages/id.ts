@@ -43,8 +43,8 @@ export const id: Texts = {
   amount: 'Jumlah',
   sendExactly: 'Kirim tepat',
   exactAmount: 'Untuk diketik atau ditempel: {amount}',
-  amountHint: 'Tepat jumlah ini, dalam satu kali transfer: dari jumlah inilah pembayaran Anda dikenali.',
-  lastDigits: 'Angka terakhir, {digits}, juga harus dikirim: dari situlah pembayaran Anda dikenali.',
+  amountHint: 'Kirim dalam satu kali transfer. Kami mengenali pembayaran Anda dari jumlah ini.',
+  lastDigits: 'Kirim juga angka terakhir, {digits}. Kami mengenali pembayaran Anda dari angka itu.',
   exchange: 'Mengirim dari bursa kripto?',
   exchangeNetwork: 'Pilih {network} sebagai jaringan.',
   exchangeFee:
@@ -93,9 +93,8 @@ export const id: Texts = {
   qrLinkHint:
     'Periksa alamat dan jumlah di dompet Anda. Jika dompet tidak dapat membaca kode ini, gunakan kode alamat saja.',
   openWallet: 'Buka di aplikasi dompet',
-  fillsAll:
-    'Aplikasi seharusnya mengisi token, jaringan, alamat, dan jumlah. Tidak semuanya begitu: bandingkan sebelum mengirim.',
-  fillsRecipient: 'Aplikasi hanya mengisi alamat. Pilih {currency} dan masukkan sendiri jumlahnya.',
+  fillsAll: 'Periksa token, jaringan, alamat, dan jumlah di aplikasi sebelum mengirim.',
+  fillsRecipient: 'Aplikasi mengisi alamat. Pilih {currency} dan masukkan jumlahnya.',
 
   wallet: {
     payWith: 'Bayar dengan {wallet}',

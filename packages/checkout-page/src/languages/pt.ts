@@ -43,8 +43,8 @@ export const pt: Texts = {
   amount: 'Valor',
   sendExactly: 'Envie exatamente',
   exactAmount: 'Para digitar ou colar: {amount}',
-  amountHint: 'Exatamente este valor, numa única transferência: é por ele que o seu pagamento é reconhecido.',
-  lastDigits: 'Envie também os últimos dígitos, {digits}: é por eles que o seu pagamento é reconhecido.',
+  amountHint: 'Envie numa única transferência. Reconhecemos o seu pagamento por este valor.',
+  lastDigits: 'Envie também os últimos dígitos, {digits}. Reconhecemos o seu pagamento por eles.',
   exchange: 'Vai enviar de uma exchange?',
   exchangeNetwork: 'Escolha {network} como rede.',
   exchangeFee:
@@ -93,8 +93,8 @@ export const pt: Texts = {
   qrLink: 'Com valor',
   qrLinkHint: 'Verifique o endereço e o valor na carteira. Se ela não ler este código, use só o endereço.',
   openWallet: 'Abrir na carteira',
-  fillsAll: 'O app deve preencher token, rede, endereço e valor. Nem todos o fazem: compare tudo antes de enviar.',
-  fillsRecipient: 'O app preenche apenas o endereço. Escolha {currency} e digite você mesmo o valor.',
+  fillsAll: 'Verifique token, rede, endereço e valor no app antes de enviar.',
+  fillsRecipient: 'O app preenche o endereço. Escolha {currency} e digite o valor.',
 
   wallet: {
     payWith: 'Pagar com {wallet}',

@@ -43,8 +43,8 @@ export const tr: Texts = {
   amount: 'Tutar',
   sendExactly: 'Tam olarak gönderin',
   exactAmount: 'Yazmak veya yapıştırmak için: {amount}',
-  amountHint: 'Tam olarak bu tutar, tek bir transferde: ödemeniz bu tutardan tanınır.',
-  lastDigits: 'Son rakamlar da ({digits}) gönderilmelidir: ödemeniz onlardan tanınır.',
+  amountHint: 'Tek bir transferle gönderin. Ödemenizi bu tutardan tanıyoruz.',
+  lastDigits: 'Son rakamları da ({digits}) gönderin. Ödemenizi onlardan tanıyoruz.',
   exchange: 'Borsadan mı gönderiyorsunuz?',
   exchangeNetwork: 'Ağ olarak {network} seçin.',
   exchangeFee: 'Birçok borsa ücretini tutardan keser. Ücret {fee} ise {amount} ulaşması için {entered} girin.',
@@ -91,9 +91,8 @@ export const tr: Texts = {
   qrLink: 'Tutarla',
   qrLinkHint: 'Cüzdanınızda adresi ve tutarı kontrol edin. Cüzdan bu kodu okumazsa yalnızca adresi kullanın.',
   openWallet: 'Cüzdan uygulamasında aç',
-  fillsAll:
-    'Uygulama token’ı, ağı, adresi ve tutarı doldurmalıdır. Her uygulama bunu yapmaz: göndermeden önce karşılaştırın.',
-  fillsRecipient: 'Uygulama yalnızca adresi doldurur. {currency} seçip tutarı kendiniz girin.',
+  fillsAll: 'Göndermeden önce uygulamada token, ağ, adres ve tutarı kontrol edin.',
+  fillsRecipient: 'Uygulama adresi doldurur. {currency} seçip tutarı girin.',
 
   wallet: {
     payWith: '{wallet} ile öde',

@@ -43,8 +43,8 @@ export const vi: Texts = {
   amount: 'Số tiền',
   sendExactly: 'Gửi đúng',
   exactAmount: 'Để nhập hoặc dán: {amount}',
-  amountHint: 'Đúng số tiền này, trong một lần chuyển: khoản thanh toán được nhận diện theo số tiền.',
-  lastDigits: 'Cần gửi cả những chữ số cuối, {digits}: khoản thanh toán được nhận diện nhờ chúng.',
+  amountHint: 'Gửi trong một lần chuyển. Chúng tôi nhận diện khoản thanh toán theo số tiền này.',
+  lastDigits: 'Gửi cả những chữ số cuối, {digits}. Chúng tôi nhận diện khoản thanh toán nhờ chúng.',
   exchange: 'Gửi từ sàn giao dịch?',
   exchangeNetwork: 'Chọn mạng {network}.',
   exchangeFee: 'Nhiều sàn trừ phí vào số tiền gửi. Nếu phí là {fee}, hãy nhập {entered} để {amount} đến nơi.',
@@ -93,9 +93,8 @@ export const vi: Texts = {
   qrLink: 'Kèm số tiền',
   qrLinkHint: 'Kiểm tra địa chỉ và số tiền trong ví. Nếu ví không đọc được mã này, hãy dùng mã chỉ có địa chỉ.',
   openWallet: 'Mở trong ứng dụng ví',
-  fillsAll:
-    'Ứng dụng sẽ điền sẵn token, mạng, địa chỉ và số tiền. Một số ứng dụng không làm vậy: vui lòng đối chiếu trước khi gửi.',
-  fillsRecipient: 'Ứng dụng chỉ điền địa chỉ. Vui lòng chọn {currency} và tự nhập số tiền.',
+  fillsAll: 'Kiểm tra token, mạng, địa chỉ và số tiền trong ứng dụng trước khi gửi.',
+  fillsRecipient: 'Ứng dụng điền sẵn địa chỉ. Vui lòng chọn {currency} và nhập số tiền.',
 
   wallet: {
     payWith: 'Thanh toán bằng {wallet}',

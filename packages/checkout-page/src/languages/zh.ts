@@ -25,8 +25,8 @@ export const zh: Texts = {
   amount: '金额',
   sendExactly: '请准确转入',
   exactAmount: '供输入或粘贴：{amount}',
-  amountHint: '必须正好是此金额，并且一次转完：我们凭此金额识别您的付款。',
-  lastDigits: '末尾数字 {digits} 也必须转入：我们凭这些数字识别您的付款。',
+  amountHint: '请一次转完。我们凭此金额识别您的付款。',
+  lastDigits: '末尾数字 {digits} 也要转入。我们凭这些数字识别您的付款。',
   exchange: '从交易所转出？',
   exchangeNetwork: '网络请选择 {network}。',
   exchangeFee: '许多交易所会从金额中扣除手续费。如果手续费为 {fee}，请输入 {entered}，这样到账 {amount}。',
@@ -72,8 +72,8 @@ export const zh: Texts = {
   qrLink: '含金额',
   qrLinkHint: '请在钱包中核对地址和金额。如果钱包无法识别此二维码，请使用仅含地址的二维码。',
   openWallet: '在钱包应用中打开',
-  fillsAll: '钱包应用应会自动填入币种、网络、地址和金额。并非所有应用都会如此：转账前请核对。',
-  fillsRecipient: '钱包应用只会填入地址。请选择 {currency} 并自行输入金额。',
+  fillsAll: '转账前，请在应用中核对币种、网络、地址和金额。',
+  fillsRecipient: '钱包应用会填入地址。请选择 {currency} 并输入金额。',
 
   wallet: {
     payWith: '用 {wallet} 支付',
