@@ -61,6 +61,15 @@ describe('a customer with a browser', () => {
     // The link must not reveal who paid.
     expect(await page.content()).not.toContain(transactionHash.slice(2));
     expect(await page.evaluate('window.isSamePage')).toBe(true);
+    // This tab saw it happen. Another reader of the link gets no time, by which the transfer could be found.
+    expect(await page.locator('.receipt').innerText()).toMatch(/Paid on .*\d.*Print receipt/s);
+    const { page: elsewhere } = await browser.visit();
+    await elsewhere.goto(payment.payment_url);
+    expect(await elsewhere.locator('.receipt').isVisible()).toBe(false);
+    await elsewhere.locator('details.help summary').click();
+    await elsewhere.locator('input[name=transaction_id]').fill(transactionHash);
+    await elsewhere.locator('details.help button').click();
+    expect(await elsewhere.locator('.receipt').innerText()).toMatch(/Paid on .*\d.*Print receipt/s);
   });
 
   test('sees when the merchant cancels', async () => {

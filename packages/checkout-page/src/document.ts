@@ -1,7 +1,9 @@
 import { html, type Html } from './html.ts';
+import { accentPath } from './accent.ts';
 import { loadAsset } from './asset.ts';
 import { fill, formatNumber } from './format.ts';
 import { languages, type Language } from './languages.ts';
+import type { Shop } from './shop.ts';
 
 /** The page's files, read once at start. */
 export const assets = {
@@ -15,8 +17,8 @@ export type PageChoices = {
   language: Language;
   /** Code of the language that the viewer chose by the switch, if any. */
   chosenLanguage: string | null;
-  /** What the QR code holds. */
-  qr: 'recipient' | 'link';
+  /** What the QR code holds, if the viewer chose it. */
+  qr: 'recipient' | 'link' | null;
 };
 
 /** Reload interval of a page without script while its payment may still change. */
@@ -26,7 +28,10 @@ const RELOAD_SECONDS = 10;
 type Renewal = 'none' | 'script' | 'reload';
 
 /** The frame of every checkout page. */
-export function checkoutDocument(choices: PageChoices, title: string | Html, renewal: Renewal, content: Html): string {
+export function checkoutDocument(
+  choices: PageChoices,
+  { title, renewal, shop, content }: { title: string | Html; renewal: Renewal; shop: Shop; content: Html },
+): string {
   const { locale, direction, texts } = choices.language;
   // Keeps the script of Chinese, by which browsers choose letter shapes, and drops what only Intl understands.
   const { baseName } = new Intl.Locale(locale);
@@ -42,6 +47,7 @@ export function checkoutDocument(choices: PageChoices, title: string | Html, ren
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${assets.stylesheet.name}" />
+        ${shop.accentColor === null ? [] : html`<link rel="stylesheet" href="/assets/${accentPath(shop.accentColor)}" />`}
         ${renewal === 'none' ? [] : script} ${renewal === 'reload' ? reload : []}
       </head>
       <body
@@ -49,6 +55,7 @@ export function checkoutDocument(choices: PageChoices, title: string | Html, ren
         data-copy-failed="${texts.copyFailed}"
         data-offline="${texts.offline}"
         data-time-left="${texts.timeLeft}"
+        data-embed-origins="${shop.embedOrigins.join(' ')}"
       >
         <p class="note" role="status"></p>
         ${content}
@@ -82,7 +89,7 @@ export function pageLink(choices: PageChoices, changes: Partial<Pick<PageChoices
   const { chosenLanguage, qr } = { ...choices, ...changes };
   const query = new URLSearchParams();
   if (chosenLanguage !== null) query.set('lang', chosenLanguage);
-  if (qr === 'link') query.set('qr', 'link');
+  if (qr !== null) query.set('qr', qr);
   return `?${query.toString()}`;
 }
 

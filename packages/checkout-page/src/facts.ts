@@ -1,7 +1,7 @@
 import { networkName, tokenStandard, type Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
-import { fill, formatAmount, formatTransferred } from './format.ts';
+import { fill, formatAmount, formatTransferred, groupedAmount } from './format.ts';
 import type { Language } from './languages.ts';
 import { hasOwnAddress, receivedMoney } from './own-address.ts';
 import { arrivedMoney } from './state.ts';
@@ -56,18 +56,19 @@ export const referenceFact = ({ reference }: CheckoutPayment, { texts }: Languag
 export const merchantsText = (name: string, text: string): Html => html`<bdi class="${name}" dir="auto">${text}</bdi>`;
 
 export const amountText = (view: CheckoutPayment, language: Language): Html =>
-  shownAmount(view.payment.amount, formatAmount(language, view.payment.amount), view);
+  shownAmount(view.payment.amount, formatAmount(language, view.payment.amount), view, language);
 
 /** The same for what a transfer carried or shall carry. */
 export const transferredText = (amount: string, view: CheckoutPayment, language: Language): Html =>
-  shownAmount(amount, formatTransferred(language, amount), view);
+  shownAmount(amount, formatTransferred(language, amount), view, language);
 
 /** At an address of its own the last digits tell nothing, and are not marked. */
-function shownAmount(amount: string, shown: string, view: CheckoutPayment): Html {
+function shownAmount(amount: string, shown: string, view: CheckoutPayment, language: Language): Html {
   const { currency } = view.payment;
   const dropped = hasOwnAddress(view) ? 0 : lastDigits(amount).length;
   const [start, end] = [shown.slice(0, shown.length - dropped), shown.slice(shown.length - dropped)];
-  const figure = dropped === 0 ? shown : html`${start}<b class="last-digits">${end}</b>`;
+  const grouped = groupedAmount(language, start);
+  const figure = dropped === 0 ? grouped : html`${grouped}<b class="last-digits">${end}</b>`;
   return html`<bdi class="amount" dir="ltr"
     ><span class="figure">${figure}</span> <span class="currency">${currency}</span></bdi
   >`;
@@ -76,11 +77,15 @@ function shownAmount(amount: string, shown: string, view: CheckoutPayment): Html
 /** Those behind the second decimal, which people are used to leave out; none where leaving them out changes nothing. */
 export const lastDigits = (amount: string): string => /\.\d\d(\d*[1-9]\d*)$/.exec(amount)?.[1] ?? '';
 
+/** "Tron (TRC20)". */
+export function networkLabel(network: Network): Html {
+  const standard = tokenStandard(network);
+  return html`<bdi>${standard === null ? networkName(network) : `${networkName(network)} (${standard})`}</bdi>`;
+}
+
 /** "USDT on Tron (TRC20)". */
 export function networkText(payment: PublicPayment, network: Network | null, language: Language): Html {
-  const name = network === null ? payment.network : networkName(network);
-  const standard = network === null ? null : tokenStandard(network);
-  const shown = html`<bdi>${standard === null ? name : `${name} (${standard})`}</bdi>`;
+  const shown = network === null ? html`<bdi>${payment.network}</bdi>` : networkLabel(network);
   return fill(language.texts.networkName, { currency: payment.currency, network: shown });
 }
 

@@ -21,6 +21,30 @@ export function formatTransferred(language: Language, amount: string): string {
   return formatDecimal(language, amount);
 }
 
+/**
+ * The same with groups of digits set apart by the stylesheet, as the language groups them. A mark between them would be the decimal
+ * point of another language, and would be copied along; a gap is neither.
+ */
+export function groupedAmount(language: Language, formatted: string): Html {
+  const [, whole = '', rest = ''] = /^(\p{Nd}*)(.*)$/su.exec(formatted) ?? [];
+  const digits = Array.from(whole);
+  const sizes = groupSizes(language, digits.length);
+  const groups = sizes.map((size, index) =>
+    digits.slice(sum(sizes.slice(0, index)), sum(sizes.slice(0, index)) + size),
+  );
+  const spans = groups.slice(0, -1).map((group) => html`<span class="digits">${group.join('')}</span>`);
+  return html`${spans}${groups.at(-1)?.join('') ?? ''}${rest}`;
+}
+
+/** How many digits stand in each group: "1,234,567" → 1, 3, 3. */
+const groupSizes = ({ locale }: Language, digits: number): number[] =>
+  new Intl.NumberFormat(locale)
+    .formatToParts(10n ** BigInt(Math.max(0, digits - 1)))
+    .filter(({ type }) => type === 'integer')
+    .map(({ value }) => Array.from(value).length);
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
 function formatDecimal(language: Language, amount: string): string {
   const decimals = amount.split('.')[1]?.length ?? 0;
   const format = new Intl.NumberFormat(language.locale, {

@@ -4,17 +4,19 @@ import { amountText } from './facts.ts';
 import { fill, formatCountdown, formatNumber, formatTransferred, formatUtcTime } from './format.ts';
 import type { Language } from './languages.ts';
 import { hasOwnAddress, receivedMoney, receivedOf, restText, setApart } from './own-address.ts';
+import { contact } from './payee.ts';
+import type { Shop } from './shop.ts';
 import { arrivedMoney, baseState, checkoutState, icons } from './state.ts';
 
 /** What has happened to the payment, what to do now, and how long for. */
-export function heading(view: CheckoutPayment, shopName: string | null, language: Language): Html {
+export function heading(view: CheckoutPayment, shop: Shop, language: Language): Html {
   const state = checkoutState(view);
   return html`<header>
     ${icons[state]}
-    <h1 tabindex="-1">${title(view, language, setApart)}</h1>
+    <h1 tabindex="-1">${title(view, language, setApart(language))}</h1>
     ${state === 'waiting' ? countdown(view, language) : []}
     ${state === 'paid' ? html`<p>${paidAmount(view, language)}</p>` : []} ${lead(view, language)}
-    ${state === 'arrived' || state === 'frozen' ? contact(view, shopName, language) : []}
+    ${state === 'arrived' || state === 'frozen' ? contact(shop, view, language) : []}
     ${state === 'seen' ? progress(view.confirmations, language) : []}
   </header>`;
 }
@@ -51,17 +53,6 @@ function lead(view: CheckoutPayment, language: Language): Html | [] {
   const isLate = state === 'arrived' && hasOwnAddress(view);
   const late = view.payment.status === 'CANCELLED' ? texts.cancelledReceived : texts.expiredReceived;
   return html`<p class="lead">${isLate ? late : texts[state].text}</p>`;
-}
-
-/** Whom to ask, and what to say. */
-function contact({ reference: name }: CheckoutPayment, shopName: string | null, { texts }: Language): Html | [] {
-  if (name === null) return [];
-  const reference = html`<b class="reference">${name}</b>`;
-  const text =
-    shopName === null
-      ? fill(texts.contactShop, { reference })
-      : fill(texts.contactNamed, { reference, shop: html`<bdi>${shopName}</bdi>` });
-  return html`<p class="contact">${text}</p>`;
 }
 
 /** Without script it shows the time that was left when the page was rendered. */

@@ -32,7 +32,7 @@ export function help(view: CheckoutPayment, networks: readonly Network[], choice
   const { texts } = choices.language;
   const lookup = view.lookup ?? null;
   return html`<details class="help" id="${PLACE}" ${lookup === null ? [] : html`open`}>
-    <summary>${texts.help}</summary>
+    <summary>${view.payment.status === 'PAID' ? texts.receipt : texts.help}</summary>
     <div>
       ${lookup === null ? [] : answer(view, lookup, networks, choices)}
       <form action="#${PLACE}">
@@ -87,7 +87,7 @@ function answer(
 function kept({ chosenLanguage, qr }: PageChoices): Html[] {
   return [
     ...(chosenLanguage === null ? [] : [html`<input type="hidden" name="lang" value="${chosenLanguage}" />`]),
-    ...(qr === 'link' ? [html`<input type="hidden" name="qr" value="link" />`] : []),
+    ...(qr === null ? [] : [html`<input type="hidden" name="qr" value="${qr}" />`]),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { ar } from './languages/ar.ts';
+import { bn } from './languages/bn.ts';
 import { de } from './languages/de.ts';
 import { en } from './languages/en.ts';
 import { es } from './languages/es.ts';
@@ -6,11 +7,17 @@ import { fa } from './languages/fa.ts';
 import { fr } from './languages/fr.ts';
 import { hi } from './languages/hi.ts';
 import { id } from './languages/id.ts';
+import { it } from './languages/it.ts';
+import { ja } from './languages/ja.ts';
+import { ko } from './languages/ko.ts';
+import { pl } from './languages/pl.ts';
 import { pt } from './languages/pt.ts';
 import { ru } from './languages/ru.ts';
+import { th } from './languages/th.ts';
 import type { Texts } from './languages/texts.ts';
 import { tr } from './languages/tr.ts';
 import { uk } from './languages/uk.ts';
+import { ur } from './languages/ur.ts';
 import { vi } from './languages/vi.ts';
 import { zh } from './languages/zh.ts';
 
@@ -34,6 +41,8 @@ export const languages: readonly Language[] = [
   { code: 'de', locale: 'de', name: 'Deutsch', direction: 'ltr', texts: de },
   { code: 'es', locale: 'es', name: 'Español', direction: 'ltr', texts: es },
   { code: 'fr', locale: 'fr', name: 'Français', direction: 'ltr', texts: fr },
+  { code: 'it', locale: 'it', name: 'Italiano', direction: 'ltr', texts: it },
+  { code: 'pl', locale: 'pl', name: 'Polski', direction: 'ltr', texts: pl },
   { code: 'pt', locale: 'pt', name: 'Português', direction: 'ltr', texts: pt },
   { code: 'vi', locale: 'vi', name: 'Tiếng Việt', direction: 'ltr', texts: vi },
   { code: 'tr', locale: 'tr', name: 'Türkçe', direction: 'ltr', texts: tr },
@@ -41,9 +50,14 @@ export const languages: readonly Language[] = [
   { code: 'uk', locale: 'uk', name: 'Українська', direction: 'ltr', texts: uk },
   // Both kinds of digits are used with Arabic; these are the ones that wallets take, and the present default of the Unicode data.
   { code: 'ar', locale: 'ar-u-nu-latn', name: 'العربية', direction: 'rtl', texts: ar },
+  { code: 'ur', locale: 'ur-u-nu-latn', name: 'اردو', direction: 'rtl', texts: ur },
   { code: 'fa', locale: 'fa-u-ca-persian-nu-arabext', name: 'فارسی', direction: 'rtl', texts: fa },
   { code: 'hi', locale: 'hi-u-nu-latn', name: 'हिन्दी', direction: 'ltr', texts: hi },
+  { code: 'bn', locale: 'bn-u-nu-latn', name: 'বাংলা', direction: 'ltr', texts: bn },
+  { code: 'th', locale: 'th-u-nu-latn', name: 'ไทย', direction: 'ltr', texts: th },
   { code: 'zh', locale: 'zh-Hans', name: '中文', direction: 'ltr', texts: zh },
+  { code: 'ja', locale: 'ja', name: '日本語', direction: 'ltr', texts: ja },
+  { code: 'ko', locale: 'ko', name: '한국어', direction: 'ltr', texts: ko },
 ];
 
 /** Browsers send a handful of languages. Entries beyond this number are ignored, so that no header costs much. */

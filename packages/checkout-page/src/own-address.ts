@@ -1,7 +1,7 @@
 import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
 import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
-import { fill, formatAmount, formatTransferred } from './format.ts';
+import { fill, formatAmount, formatTransferred, groupedAmount } from './format.ts';
 import type { Language } from './languages.ts';
 
 /*
@@ -26,14 +26,17 @@ export function isOverpaid(view: CheckoutPayment): boolean {
 }
 
 /** Puts an amount apart from the direction of the text around it. */
-export const setApart = (amount: string): Html => html`<bdi dir="ltr">${amount}</bdi>`;
+export const setApart =
+  (language: Language) =>
+  (amount: string): Html =>
+    html`<bdi dir="ltr">${groupedAmount(language, amount)}</bdi>`;
 
 /** @param text has places for what arrived and for what was asked; the currency follows the second. */
 export function receivedOf(
   view: CheckoutPayment,
   text: string,
   language: Language,
-  mark: (amount: string) => Html = setApart,
+  mark: (amount: string) => Html = setApart(language),
 ): Html {
   const { amount, currency } = view.payment;
   return fill(text, {
@@ -45,5 +48,5 @@ export function receivedOf(
 /** Asks for what is missing. */
 export const restText = (view: CheckoutPayment, language: Language): Html =>
   fill(language.texts.sendRest, {
-    missing: setApart(`${formatTransferred(language, amountToSend(view))} ${view.payment.currency}`),
+    missing: setApart(language)(`${formatTransferred(language, amountToSend(view))} ${view.payment.currency}`),
   });

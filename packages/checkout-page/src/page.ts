@@ -2,13 +2,16 @@ import { networkName, type Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
-import { facts, merchantsText } from './facts.ts';
+import { facts } from './facts.ts';
 import { fill, formatAmount } from './format.ts';
 import { countdown, heading, isPartlyPaid, title } from './heading.ts';
 import { help } from './help.ts';
 import type { Language } from './languages.ts';
 import { hasOwnAddress, isOverpaid, receivedOf } from './own-address.ts';
 import { paying } from './paying.ts';
+import { nobody, type Shop } from './shop.ts';
+import { payee, supportLinks } from './payee.ts';
+import { receipt } from './receipt.ts';
 import { arrivedMoney, baseState, checkoutState, isOpen, newsOf } from './state.ts';
 
 /** All that the page of a payment is made from. */
@@ -16,8 +19,7 @@ export type PageInput = {
   view: CheckoutPayment;
   /** Of the networks file, which need not have the payment's own any more. */
   networks: readonly Network[];
-  /** What the merchant calls the shop; null names nobody. */
-  shopName: string | null;
+  shop: Shop;
 };
 
 /**
@@ -25,38 +27,35 @@ export type PageInput = {
  * @throws Error when the payment waits for a transfer on a network that is not configured any more.
  */
 export function paymentPage(input: PageInput, choices: PageChoices): string {
-  const { view, shopName } = input;
+  const { view, shop } = input;
   const { payment } = view;
   const state = checkoutState(view);
   if (state === 'waiting' && networkOf(input) === null)
     throw new Error(`the payment waits for a transfer on ${payment.network}, which is not configured`);
   const main = paymentMain(input, choices);
-  const renewal = isOpen(view) ? renewalOf(view) : 'none';
-  return checkoutDocument(choices, titleOf(view, choices.language), renewal, html`${shop(shopName, choices)} ${main}`);
+  const renewal = renewalOf(view);
+  return checkoutDocument(choices, {
+    title: titleOf(view, choices.language),
+    renewal,
+    shop,
+    content: html`${payee(shop, choices.language)} ${main}`,
+  });
 }
 
 const networkOf = ({ view, networks }: PageInput): Network | null =>
   networks.find(({ id }) => id === view.payment.network) ?? null;
 
-/** A look-up that repeated itself would use up what its reader may ask. */
-const renewalOf = ({ lookup }: CheckoutPayment) => (lookup ? 'script' : 'reload');
+/** A look-up that repeated itself would use up what its reader may ask. A page that is paid is printed by the script. */
+function renewalOf(view: CheckoutPayment) {
+  if (!isOpen(view)) return view.payment.status === 'PAID' ? 'script' : 'none';
+  return view.lookup ? 'script' : 'reload';
+}
 
 function titleOf(view: CheckoutPayment, language: Language): Html {
   const { amount, currency } = view.payment;
   // Two amounts in one line would leave it open which of them arrived.
   if (arrivedMoney(view) !== null || isPartlyPaid(view)) return title(view, language);
   return html`${title(view, language)} · ${formatAmount(language, amount)} ${currency}`;
-}
-
-/** Who is paid, in the merchant's own words. */
-function shop(name: string | null, { language }: PageChoices): Html | [] {
-  if (name === null) return [];
-  const letters = Array.from(new Intl.Segmenter(language.locale).segment(name), ({ segment }) => segment);
-  const initial = letters.find((letter) => /[\p{L}\p{N}]/u.test(letter)) ?? '';
-  return html`<header class="shop">
-    <span class="initial" aria-hidden="true">${initial.toLocaleUpperCase(language.locale)}</span>
-    <p><span>${language.texts.payee}</span> ${merchantsText('shop-name', name)}</p>
-  </header>`;
 }
 
 function paymentMain(input: PageInput, choices: PageChoices): Html {
@@ -67,7 +66,6 @@ function paymentMain(input: PageInput, choices: PageChoices): Html {
   const state = checkoutState(view);
   const canPay = network !== null && baseState(view) === 'waiting';
   const isDone = !isOpen(view) && state !== 'arrived';
-  const isRecognised = state === 'seen' || state === 'paid';
   const news = newsOf(view);
   return html`<main
     data-status="${payment.status}"
@@ -77,14 +75,14 @@ function paymentMain(input: PageInput, choices: PageChoices): Html {
     data-locale="${language.locale}"
     ${news === null ? [] : html`data-news="${news}"`}
   >
-    ${heading(view, input.shopName, language)} ${notices(view, network, language)}
+    ${heading(view, input.shop, language)} ${notices(view, network, language)}
     ${isDone ? backToShop(view, language) : []}
     ${canPay && state === 'waiting' ? [paying(view, network, choices), listening(language)] : []}
     ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
-    ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
-    ${isRecognised && !view.lookup ? [] : help(view, input.networks, choices)}
-    ${isDone ? [] : backToShop(view, language)} ${isOpen(view) ? reloadNotice(choices, renewalOf(view)) : []}
-    ${canPay ? endOfTime(input, choices) : []}
+    ${receipt(view, language)} ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
+    ${state === 'seen' && !view.lookup ? [] : help(view, input.networks, choices)}
+    ${supportLinks(input.shop, view, language)} ${isDone ? [] : backToShop(view, language)}
+    ${isOpen(view) ? reloadNotice(choices, renewalOf(view)) : []} ${canPay ? endOfTime(input, choices) : []}
   </main>`;
 }
 
@@ -119,9 +117,12 @@ function notSent(view: CheckoutPayment, network: Network, choices: PageChoices):
 }
 
 /** The one link that leaves the page. It tells the shop nothing, not even where its visitor comes from. */
-function backToShop({ return_url: url }: CheckoutPayment, { texts }: Language): Html | [] {
+function backToShop(view: CheckoutPayment, { texts }: Language): Html | [] {
+  const { return_url: url } = view;
   if (url === null || !/^https?:\/\//i.test(url)) return [];
-  return html`<a class="back" href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer">${texts.back}</a>`;
+  const state = checkoutState(view);
+  const text = state === 'expired' || state === 'cancelled' ? texts.payAgain : texts.back;
+  return html`<a class="back" href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer">${text}</a>`;
 }
 
 /** Shown by the script when the time ends while the server cannot be reached. Browsers do not render it before. */
@@ -134,12 +135,17 @@ function endOfTime(input: PageInput, choices: PageChoices): Html {
 
 export function notFoundPage(choices: PageChoices): string {
   const message = choices.language.texts.notFound;
-  return checkoutDocument(choices, message.title, 'none', messageMain('not-found', message, []));
+  return checkoutDocument(choices, {
+    title: message.title,
+    renewal: 'none',
+    shop: nobody,
+    content: messageMain('not-found', message, []),
+  });
 }
 
 /** Live: the cause may be gone soon. */
 export function unavailablePage(choices: PageChoices): string {
   const message = choices.language.texts.unavailable;
   const main = messageMain('unavailable', message, reloadNotice(choices, 'reload'));
-  return checkoutDocument(choices, message.title, 'reload', main);
+  return checkoutDocument(choices, { title: message.title, renewal: 'reload', shop: nobody, content: main });
 }

@@ -2,10 +2,19 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
 import { html, type Html } from './html.ts';
 import { pageLink, type PageChoices } from './document.ts';
-import { fact, lastDigits, networkText, purposeFact, recipientText, referenceFact, transferredText } from './facts.ts';
-import { fill, formatAmount, formatTransferred } from './format.ts';
+import {
+  fact,
+  lastDigits,
+  networkLabel,
+  networkText,
+  purposeFact,
+  recipientText,
+  referenceFact,
+  transferredText,
+} from './facts.ts';
+import { fill, formatNumber, formatTransferred } from './format.ts';
 import type { Language } from './languages.ts';
-import { amountToSend, hasOwnAddress } from './own-address.ts';
+import { amountToSend, hasOwnAddress, setApart } from './own-address.ts';
 import { paymentLink } from './payment-link.ts';
 import { qrCode } from './qr.ts';
 import { walletPanel } from './wallet.ts';
@@ -18,7 +27,7 @@ export function paying(view: CheckoutPayment, network: Network, choices: PageCho
     <dl class="what">${amountFact(view, language)} ${networkFact(asked, network, language)}</dl>
     ${walletPanel(asked, network, language)}
     <dl class="where">${recipientFact(view, language)}</dl>
-    ${qrChoice(asked, network, choices)}
+    ${qrChoice(asked, network, choices)} ${exchange(asked, network, language)}
     <dl class="rows">${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
   </div>`;
 }
@@ -43,14 +52,8 @@ function whyExactly(amount: string, { texts }: Language): Html {
   return html`<p class="hint warning">${fill(texts.lastDigits, { digits: html`<bdi>${digits}</bdi>` })}</p>`;
 }
 
-function networkFact(payment: PublicPayment, network: Network, language: Language): Html {
-  const { texts } = language;
-  return fact(
-    texts.network,
-    html`<strong>${networkText(payment, network, language)}</strong>
-      <p class="hint warning">${texts.networkWarning}</p>`,
-  );
-}
+const networkFact = (payment: PublicPayment, network: Network, language: Language): Html =>
+  fact(language.texts.network, html`<strong>${networkText(payment, network, language)}</strong>`);
 
 function recipientFact(view: CheckoutPayment, language: Language): Html {
   const { texts } = language;
@@ -58,28 +61,50 @@ function recipientFact(view: CheckoutPayment, language: Language): Html {
   return fact(
     texts.recipient,
     html`<div class="line">${recipientText(recipient)} ${copyButton(recipient, texts.copyRecipient, texts.copy)}</div>
-      <p class="hint">${texts.recipientHint}</p>
-      ${hasOwnAddress(view) ? [] : feeHint(view.payment, language)}`,
+      <p class="hint warning">${texts.networkWarning}</p>
+      <p class="hint after-copy">${texts.recipientHint}</p>`,
   );
 }
 
-function feeHint({ amount, currency }: PublicPayment, language: Language): Html {
-  const shown = html`<bdi dir="ltr">${formatAmount(language, amount)} ${currency}</bdi>`;
-  return html`<p class="hint">${fill(language.texts.feeHint, { amount: shown })}</p>`;
+/** What an exchange's form must be told, by the example of a fee, because fees differ. */
+function exchange({ amount, currency }: PublicPayment, network: Network, language: Language): Html {
+  const { texts } = language;
+  const shown = (text: string) => setApart(language)(`${text} ${currency}`);
+  const fee = { fee: shown(formatNumber(language, 1)), entered: shown(plusOne(language, amount)) };
+  return html`<details class="exchange">
+    <summary>${texts.exchange}</summary>
+    <p>${fill(texts.exchangeNetwork, { network: networkLabel(network) })}</p>
+    <p>${fill(texts.exchangeFee, { ...fee, amount: shown(formatTransferred(language, amount)) })}</p>
+  </details>`;
 }
 
-/** A QR code of the bare address, which every wallet understands, or of a link with token, network and amount. */
+const plusOne = (language: Language, amount: string): string => {
+  const [whole = '', decimals] = amount.split('.');
+  const more = (BigInt(whole) + 1n).toString();
+  return formatTransferred(language, decimals === undefined ? more : `${more}.${decimals}`);
+};
+
+/**
+ * A QR code. On EVM networks it is at first a link with token, network and amount, so that nothing has to be typed, and the reader can have
+ * the bare address instead, which every wallet and every exchange understands. On Tron there is only the address.
+ */
 function qrChoice(payment: PublicPayment, network: Network, choices: PageChoices): Html {
   const { texts } = choices.language;
-  const isLink = choices.qr === 'link';
+  if (network.family === 'tron') {
+    return html`<section class="code" aria-label="${texts.qrOfRecipient}">
+      ${qrCode(payment.merchant_wallet, texts.qrOfRecipient)}
+    </section>`;
+  }
+  const chosen = choices.qr ?? 'link';
+  const isLink = chosen === 'link';
   const code = isLink
     ? qrCode(paymentLink(payment, network), texts.qrOfLink)
     : qrCode(payment.merchant_wallet, texts.qrOfRecipient);
-  const choice = (qr: PageChoices['qr'], text: string) =>
-    html`<a href="${pageLink(choices, { qr })}" ${qr === choices.qr ? html`aria-current="true"` : []}>${text}</a>`;
+  const choice = (qr: 'link' | 'recipient', text: string) =>
+    html`<a href="${pageLink(choices, { qr })}" ${qr === chosen ? html`aria-current="true"` : []}>${text}</a>`;
   return html`<section class="code" aria-label="${texts.qrChoice}">
     ${code}
-    <nav aria-label="${texts.qrChoice}">${choice('recipient', texts.qrRecipient)} ${choice('link', texts.qrLink)}</nav>
+    <nav aria-label="${texts.qrChoice}">${choice('link', texts.qrLink)} ${choice('recipient', texts.qrRecipient)}</nav>
     ${isLink ? html`<p class="hint">${texts.qrLinkHint}</p>` : []}
   </section>`;
 }

@@ -64,7 +64,7 @@ function news(name: (typeof says)[number], payment: PublicPayment, network: Netw
   const values = {
     wrongChain: { network: shown },
     noTokens: {
-      amount: setApart(`${formatTransferred(language, payment.amount)} ${payment.currency}`),
+      amount: setApart(language)(`${formatTransferred(language, payment.amount)} ${payment.currency}`),
       network: shown,
     },
     noGas: { coin: html`<bdi>${network.wallet_chain?.coin ?? networkName(network)}</bdi>` },

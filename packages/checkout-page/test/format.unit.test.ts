@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { AMOUNT_PATTERN } from '@quittance/contracts/amount.ts';
 import fc from 'fast-check';
-import { fill, formatAmount, formatCountdown, formatNumber, formatUtcTime } from '../src/format.ts';
+import { fill, formatAmount, formatCountdown, formatNumber, formatUtcTime, groupedAmount } from '../src/format.ts';
 import { languages, type Language } from '../src/languages.ts';
 import { html } from '../src/html.ts';
 
@@ -12,10 +12,13 @@ const codes = languages.map(({ code }) => code);
 /** Written down here once more, so that what the runtime's data says is held against something. */
 const writing: Record<string, { zero: string; decimal: string; shown: string }> = {
   ...Object.fromEntries(
-    ['en', 'ar', 'hi', 'zh'].map((code) => [code, { zero: '0', decimal: '.', shown: '1234567.50' }]),
+    ['en', 'ar', 'bn', 'hi', 'ja', 'ko', 'th', 'ur', 'zh'].map((code) => [
+      code,
+      { zero: '0', decimal: '.', shown: '1234567.50' },
+    ]),
   ),
   ...Object.fromEntries(
-    ['id', 'de', 'es', 'fr', 'pt', 'vi', 'tr', 'ru', 'uk'].map((code) => [
+    ['id', 'de', 'es', 'fr', 'it', 'pl', 'pt', 'vi', 'tr', 'ru', 'uk'].map((code) => [
       code,
       { zero: '0', decimal: ',', shown: '1234567,50' },
     ]),
@@ -34,6 +37,22 @@ const invisible = /[\p{Cf}\p{Cc}]/u;
 describe('an amount', () => {
   test.each(languages)('is written in $code as its readers write it', ({ code }) => {
     expect(formatAmount(language(code), '1234567.50')).toBe(writing[code]!.shown);
+  });
+
+  test.each([
+    ['en', '1234567.50', '1 234 567.50'],
+    ['en', '999', '999'],
+    ['hi', '1234567.50', '12 34 567.50'],
+    ['es', '1234', '1234'],
+    ['es', '12345', '12 345'],
+    ['fa', '1234567.50', '۱ ۲۳۴ ۵۶۷٫۵۰'],
+    ['en', '999999999999.999999 USDT', '999 999 999 999.999999 USDT'],
+  ])('is grouped in %s by gaps that are not copied: %s', (code, amount, shown) => {
+    const [number = '', currency = ''] = amount.split(/(?= )/);
+    const formatted = formatAmount(language(code), number) + currency;
+    const { html } = groupedAmount(language(code), formatted);
+    expect(html.replaceAll('</span>', ' ').replace(/<[^>]*>/g, '')).toBe(shown);
+    expect(html.replace(/<[^>]*>/g, '')).toBe(formatted);
   });
 
   test('keeps every digit, in every language', () => {

@@ -6,6 +6,7 @@ import type { PageChoices } from '../src/document.ts';
 import { formatAmount, formatTransferred } from '../src/format.ts';
 import { chooseLanguage, languages } from '../src/languages.ts';
 import { paymentPage } from '../src/page.ts';
+import { nobody } from '../src/shop.ts';
 import { paymentLink } from '../src/payment-link.ts';
 import { qrCode } from '../src/qr.ts';
 
@@ -18,7 +19,7 @@ const payment: PublicPayment = {
   description: 'Order 7',
   expires_at: '2026-01-31T09:00:00.000Z',
 };
-const english: PageChoices = { language: chooseLanguage({}), chosenLanguage: null, qr: 'recipient' };
+const english: PageChoices = { language: chooseLanguage({}), chosenLanguage: null, qr: null };
 const nothing = { amount: '0', missing: '50' };
 const part = { amount: '37.66', missing: '12.34' };
 const all = { amount: '50', missing: '0' };
@@ -42,7 +43,7 @@ function page(
       ...(received !== undefined && { received }),
     },
   );
-  return paymentPage({ view, networks: [evmNetwork], shopName: 'Čajovna' }, choices);
+  return paymentPage({ view, networks: [evmNetwork], shop: { ...nobody, name: 'Čajovna' } }, choices);
 }
 const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replace(/[ \n]+/g, ' ');
 const copied = (page: string) => [...page.matchAll(/data-copy="([^"]*)"/g)].map(([, text]) => text);
@@ -55,7 +56,7 @@ describe('a payment with an address of its own', () => {
   test('for which nothing has arrived is asked for as the API has it', () => {
     const shown = page({ received: nothing });
     expect(shown).toContain('data-state="waiting"');
-    expect(textOf(now(shown))).toMatch(/Waiting for your payment .* Send 50.00 USDT .* You may send it in parts./);
+    expect(textOf(now(shown))).toMatch(/Waiting for your payment .* Send 50.00 USDT .* You can send it in parts./);
     expect(copied(shown)).toEqual(['50.00', WALLET]);
     expect(shown).toContain(`href="${linkOf('50.00').replace('&', '&amp;')}"`);
   });
@@ -69,10 +70,10 @@ describe('a payment with an address of its own', () => {
     expect(shown).toContain('<title>Received 37.66 of 50.00 USDT</title>');
     expect(copied(shown)).toEqual(['12.34', WALLET]);
     expect(shown).toContain(`href="${linkOf('12.34').replace('&', '&amp;')}"`);
-    expect(page({ received: part }, { ...english, qr: 'link' })).toContain(
-      qrCode(linkOf('12.34'), english.language.texts.qrOfLink).html,
+    expect(shown).toContain(qrCode(linkOf('12.34'), english.language.texts.qrOfLink).html);
+    expect(page({ received: part }, { ...english, qr: 'recipient' })).toContain(
+      qrCode(WALLET, english.language.texts.qrOfRecipient).html,
     );
-    expect(shown).toContain(qrCode(WALLET, english.language.texts.qrOfRecipient).html);
   });
 
   test.each([nothing, part, { amount: '37.654321', missing: '12.345679' }])(
@@ -83,9 +84,8 @@ describe('a payment with an address of its own', () => {
         expect(shown).not.toContain('last-digits');
         for (const language of languages) {
           const text = textOf(page({ received, amount }, { ...english, language }));
-          const { sendExactly, amountHint, feeHint, lastDigits, partsHint } = language.texts;
-          for (const sentence of [amountHint, feeHint.split('{')[0]!, lastDigits.split('{')[0]!])
-            expect(text).not.toContain(sentence);
+          const { sendExactly, amountHint, lastDigits, partsHint } = language.texts;
+          for (const sentence of [amountHint, lastDigits.split('{')[0]!]) expect(text).not.toContain(sentence);
           expect(text).toContain(partsHint);
           expect(text).not.toContain(`${sendExactly} `);
         }
@@ -97,7 +97,7 @@ describe('a payment with an address of its own', () => {
     const received = { amount: '9.000000000000000001', missing: '40.999999999999999999' };
     const bnb = { ...evmNetwork, decimals: 18 };
     const view = checkoutOf(payment, { received });
-    const shown = paymentPage({ view, networks: [bnb], shopName: null }, english);
+    const shown = paymentPage({ view, networks: [bnb], shop: nobody }, english);
     expect(shown).toContain('uint256=40999999999999999999"');
     expect(copied(shown)).toContain('40.999999999999999999');
   });
@@ -113,10 +113,10 @@ describe('a payment with an address of its own', () => {
 
   test('no longer asks for anything at the end of its time, and shows what has arrived', () => {
     const over = page({ received: part, server_time: payment.expires_at });
-    expect(textOf(over)).toMatch(/The time is over .* Arrived 37.66 USDT Asked for 50.00 USDT/);
+    expect(textOf(over)).toMatch(/The time to pay has ended .* Received 37.66 USDT Requested 50.00 USDT/);
     expect(over).not.toMatch(invitations);
     const [, template = ''] = /<template[^>]*>(.*)<\/template/s.exec(page({ received: part })) ?? [];
-    expect(textOf(template)).toMatch(/The time is over .* Arrived 37.66 USDT Asked for 50.00 USDT/);
+    expect(textOf(template)).toMatch(/The time to pay has ended .* Received 37.66 USDT Requested 50.00 USDT/);
     expect(template).not.toMatch(invitations);
     expect(page({ received: all, server_time: payment.expires_at })).toContain('data-state="over"');
   });
@@ -126,7 +126,7 @@ describe('a payment with an address of its own', () => {
       const shown = page({ received, status, confirmations: { seen: 3, required: 12 } });
       expect(shown).toContain('data-state="seen"');
       expect(textOf(shown)).toMatch(
-        new RegExp(`Payment found .* Confirmations: 3 of 12 .*Arrived ${received.amount} USDT Asked for 50.00 USDT`),
+        new RegExp(`Payment found .* Confirmations: 3 of 12 .*Received ${received.amount} USDT Requested 50.00 USDT`),
       );
       expect(shown).not.toMatch(invitations);
       expect(shown).toContain('http-equiv="refresh"');
@@ -138,14 +138,14 @@ describe('a payment with an address of its own', () => {
     for (const amount of ['50', '50.00', '50.000000'])
       expect(shown(all, amount)).toBe(textOf(page({ status: 'PAID', amount })));
     expect(shown(more)).toMatch(
-      /Paid 50.00 USDT .* More than the amount has arrived: 52 of 50.00 USDT. Contact the shop about the rest./,
+      /Paid 50.00 USDT .* More than the amount has arrived: 52 of 50.00 USDT. Ask the shop about the difference./,
     );
     expect(shown({ amount: '50.5', missing: '0' }, '50.50')).not.toContain('More than');
-    expect(shown({ amount: '49', missing: '1' })).toMatch(/Paid Received 49 of 50.00 USDT The payment has arrived/);
+    expect(shown({ amount: '49', missing: '1' })).toMatch(/Paid Received 49 of 50.00 USDT Your payment has arrived/);
   });
 
   test.each([
-    ['EXPIRED', 'The time was up'],
+    ['EXPIRED', 'The time to pay had ended'],
     ['CANCELLED', 'The payment was cancelled'],
   ] as const)('%s with money says that the shop can accept it, and whom to ask', (status, why) => {
     for (const received of [part, all]) {
@@ -153,7 +153,7 @@ describe('a payment with an address of its own', () => {
       expect(shown).toContain('data-state="arrived"');
       expect(textOf(shown)).toMatch(
         new RegExp(
-          `${received.amount} USDT has arrived at this address ${why}, but the shop can still accept the money. Please do not pay again. Contact Čajovna and give them this reference: K7QMX2RD Arrived ${received.amount} USDT Asked for 50.00 USDT`,
+          `${received.amount} USDT has arrived at this address ${why}, but the shop can still accept the money. Do not pay again. Contact Čajovna and give them this reference: K7QMX2RD Received ${received.amount} USDT Requested 50.00 USDT`,
         ),
       );
       expect(shown).not.toMatch(invitations);
@@ -164,7 +164,7 @@ describe('a payment with an address of its own', () => {
 
   test('says of a frozen address what has arrived there, and asks for nothing', () => {
     const shown = page({ received: part, warnings: ['wallet_blacklisted'] });
-    expect(textOf(shown)).toMatch(/This address is frozen .* Arrived 37.66 USDT/);
+    expect(textOf(shown)).toMatch(/This address is frozen .* Received 37.66 USDT/);
     expect(shown).not.toMatch(invitations);
   });
 
@@ -175,7 +175,7 @@ describe('a payment with an address of its own', () => {
     expect(newsOf({ received: more, status: 'CHECKING' })).toBe('52');
     const news = ({ status }: Pick<PublicPayment, 'status'>) =>
       paymentPage(
-        { view: checkoutOf({ ...payment, status }, { received: part }), networks: [evmNetwork], shopName: null },
+        { view: checkoutOf({ ...payment, status }, { received: part }), networks: [evmNetwork], shop: nobody },
         english,
       );
     expect(news({ status: 'PENDING' })).not.toContain('data-news');
@@ -188,7 +188,7 @@ describe('a payment with an address of its own', () => {
       const lookup = { transaction_id: 'ab'.repeat(32), outcome, amount: null, network: null };
       const answer = (shown: Shown) =>
         /class="answer[^"]*">\s*<p>(.*?)<\/p>/s.exec(now(page({ lookup, ...shown })))?.[1];
-      expect(textOf(answer({ received: part })!)).toMatch(/counts for this payment.* Send the rest, 12.34 USDT/);
+      expect(textOf(answer({ received: part })!)).toMatch(/counts toward this payment.* Send the rest, 12.34 USDT/);
       for (const shown of [{ received: all, status: 'PAID' }, { received: nothing }, {}] as const)
         expect(answer(shown)).toBe(english.language.texts.lookup[outcome]);
     },

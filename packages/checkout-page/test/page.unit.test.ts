@@ -11,6 +11,7 @@ import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
 import { assets, type PageChoices } from '../src/document.ts';
 import { chooseLanguage, languages } from '../src/languages.ts';
+import { nobody } from '../src/shop.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../src/page.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
@@ -25,12 +26,15 @@ const payment: PublicPayment = {
   expires_at: '2026-01-31T09:00:00.000Z',
 };
 const network: Network = { ...evmNetwork, name: 'Tron', token_standard: 'TRC20' };
-const english: PageChoices = { language: chooseLanguage({}), chosenLanguage: null, qr: 'recipient' };
+const english: PageChoices = { language: chooseLanguage({}), chosenLanguage: null, qr: null };
 
 type Shown = { payment?: Partial<PublicPayment>; shopName?: string | null } & Partial<Omit<CheckoutPayment, 'payment'>>;
 function page({ payment: changes, shopName = null, ...others }: Shown = {}, choices = english, networks = [network]) {
   const beside = { server_time: '2026-01-31T08:30:55.400Z', reference: 'K7QMX2RD', ...others };
-  return paymentPage({ view: checkoutOf({ ...payment, ...changes }, beside), networks, shopName }, choices);
+  return paymentPage(
+    { view: checkoutOf({ ...payment, ...changes }, beside), networks, shop: { ...nobody, name: shopName } },
+    choices,
+  );
 }
 /** The page of a payment with such fields. */
 function show(changes: Partial<PublicPayment> & Partial<Omit<CheckoutPayment, 'payment'>> = {}, choices = english) {
@@ -57,7 +61,7 @@ describe('the checkout page', () => {
     ['PENDING', '2026-01-31T08:59:59.999Z', 'waiting', 'kept current'],
     ['PENDING', '2026-01-31T09:00:00.000Z', 'over', 'kept current'],
     ['CHECKING', '2026-01-31T09:00:01.000Z', 'seen', 'kept current'],
-    ['PAID', '2026-01-31T08:00:00.000Z', 'paid', 'left alone'],
+    ['PAID', '2026-01-31T08:00:00.000Z', 'paid', 'printed'],
     ['EXPIRED', '2026-01-31T09:00:01.000Z', 'expired', 'left alone'],
     ['CANCELLED', '2026-01-31T08:00:00.000Z', 'cancelled', 'left alone'],
   ])('%s at %s is shown as %s and %s', (status, now, state, kept) => {
@@ -65,7 +69,7 @@ describe('the checkout page', () => {
     expect(page).toContain(`data-state="${state}"`);
     expect(page).toContain(`data-status="${status}"`);
     expect(page).toContain(english.language.texts[state as 'waiting'].title);
-    expect(page.includes(assets.script.name)).toBe(kept === 'kept current');
+    expect(page.includes(assets.script.name)).toBe(kept !== 'left alone');
     expect(page.includes('http-equiv="refresh"')).toBe(kept === 'kept current');
   });
 
@@ -90,7 +94,7 @@ describe('the checkout page', () => {
   test('marks the digits that people drop, and says why they count', () => {
     const unique = show({ amount: '49.9037' });
     expect(unique).toContain('49.90<b class="last-digits">37</b>');
-    expect(textOf(unique)).toContain('The last digits, 37, must be sent too');
+    expect(textOf(unique)).toContain('Include the last digits, 37.');
     expect(unique).toContain('data-copy="49.9037"');
     for (const amount of ['49.90', '49.9000', '49', '7.5']) expect(show({ amount })).not.toContain('last-digits');
   });
@@ -99,7 +103,7 @@ describe('the checkout page', () => {
     expect(show()).toMatch(/class="wallet-link" href="ethereum:/);
     expect(show()).toContain(english.language.texts.fillsAll);
     const tron = page({ payment: { network: 'tron' } }, english, [{ ...network, id: 'tron', family: 'tron' }]);
-    expect(textOf(tron)).toContain('The app fills in the address only. Choose USDT');
+    expect(textOf(tron)).toContain('The app fills in the address. Choose USDT');
   });
 
   describe('where money has arrived that may be for this payment', () => {
@@ -109,7 +113,7 @@ describe('the checkout page', () => {
       const shown = page({ arrived, shopName: 'Čajovna' });
       expect(shown).toContain('data-state="arrived"');
       expect(textOf(shown)).toMatch(
-        /1233.50 USDT has arrived at this address If it was you, do not pay again. Contact Čajovna and give them this reference: K7QMX2RD Arrived 1233.50 USDT Asked for 1234.50 USDT/,
+        /1233.50 USDT has arrived at this address If it was you, do not pay again. Contact Čajovna and give them this reference: K7QMX2RD Received 1233.50 USDT Requested 1234.50 USDT/,
       );
       expect(shown).toContain('<title>1233.50 USDT has arrived at this address</title>');
       const [, unsent = ''] = /<details>(.*?)<\/details>/s.exec(shown) ?? [];
@@ -117,11 +121,11 @@ describe('the checkout page', () => {
       expect(shown.replace(unsent, '')).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"|Send exactly/);
       // The end of its time keeps the notice.
       const [, template = ''] = /<template[^>]*>(.*)<\/template/s.exec(shown) ?? [];
-      expect(textOf(template)).toMatch(/has arrived at this address If it was you.* The time is over/);
+      expect(textOf(template)).toMatch(/has arrived at this address If it was you.* The time to pay has ended/);
     });
 
     test.each([
-      ['PENDING', payment.expires_at, 'The time is over', 'reload'],
+      ['PENDING', payment.expires_at, 'The time to pay has ended', 'reload'],
       ['EXPIRED', payment.expires_at, 'This payment has expired', 'left alone'],
       ['CANCELLED', '2026-01-31T08:40:00.000Z', 'This payment was cancelled', 'left alone'],
     ] as const)('says so of a %s payment at %s, and then how it stands', (status, server_time, stands, kept) => {
@@ -166,7 +170,7 @@ describe('the checkout page', () => {
       (server_time) => {
         const shown = page({ arrived: null, warnings: ['wallet_blacklisted'], server_time });
         expect(shown).toContain('data-state="frozen"');
-        expect(textOf(shown)).toMatch(/This address is frozen .* do not send anything.* Contact the shop .*K7QMX2RD/);
+        expect(textOf(shown)).toMatch(/This address is frozen .* Do not send anything.* Contact the shop .*K7QMX2RD/);
         expect(shown).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"|Send exactly|<template/);
         expect(shown).toContain('http-equiv="refresh"');
       },
@@ -181,7 +185,7 @@ describe('the checkout page', () => {
     test('says above the amount that the network cannot be read, and that nothing is lost', () => {
       const shown = page({ arrived: null, warnings: ['network_unreadable'] });
       expect(shown).toContain('data-state="waiting"');
-      expect(textOf(shown)).toMatch(/We cannot read Tron right now.* is not lost.* do not pay again. Send exactly/);
+      expect(textOf(shown)).toMatch(/We cannot read Tron right now.* is not lost.* Do not pay again. Send exactly/);
       expect(textOf(page({ warnings: ['network_unreadable'], payment: paid }))).not.toContain('cannot read');
     });
 
@@ -208,7 +212,7 @@ describe('the checkout page', () => {
       const other: CheckoutLookup = { ...asked, outcome: 'other_network', amount: '5', network: 'other' };
       const networks = [network, { ...network, id: 'other', name: 'Polygon' }];
       expect(textOf(page({ lookup: other }, english, networks))).toMatch(
-        /Arrived 5 USDT Asked for 1234.50 USDT Network Polygon/,
+        /Received 5 USDT Requested 1234.50 USDT Network Polygon/,
       );
       expect(textOf(page({ lookup: other }))).toContain('Network other');
     });
@@ -228,8 +232,26 @@ describe('the checkout page', () => {
     test('is offered wherever money may be missing', () => {
       const offers = (status: PaymentStatus) => page({ payment: { status } }).includes('name="transaction_id"');
       expect(offers('PENDING') && offers('EXPIRED') && offers('CANCELLED')).toBe(true);
-      expect(offers('CHECKING') || offers('PAID')).toBe(false);
+      expect(offers('CHECKING')).toBe(false);
     });
+  });
+
+  test('has a receipt with the time only for a reader who has named the transaction', () => {
+    const paid_at = '2026-01-31T08:31:07.000Z';
+    const lookup = {
+      transaction_id: 'ab'.repeat(32),
+      outcome: 'pays_this_payment',
+      amount: null,
+      network: null,
+    } as const;
+    const receiptOf = (text: string) => /<div class="receipt" ?(hidden)?\s*>(.*?)<\/div>/s.exec(text) ?? [];
+    const [, hidden, empty = ''] = receiptOf(page({ payment: paid, paid_at }));
+    expect([hidden, empty.includes('2026-01-31T08:31')]).toEqual(['hidden', false]);
+    const [, shown, known = ''] = receiptOf(page({ payment: paid, paid_at, lookup }));
+    expect([shown, textOf(known)]).toEqual([undefined, expect.stringContaining('Paid on Jan 31, 2026, 08:31 UTC')]);
+    const other = { ...lookup, outcome: 'not_for_this_payment' } as const;
+    expect(page({ payment: paid, paid_at, lookup: other })).not.toContain('08:31');
+    expect(page({ payment: { status: 'CHECKING' }, lookup })).not.toContain('class="receipt"');
   });
 
   test('invites to pay only while it waits', () => {
@@ -277,7 +299,7 @@ describe('the checkout page', () => {
     const page = show({}, choices);
     expect(page).toMatch(/<html lang="ar" dir="rtl">/);
     expect(page).toContain('href="?lang=fa&amp;qr=link"');
-    expect(page).toContain('href="?lang=ar"');
+    expect(page).toContain('href="?lang=ar&amp;qr=recipient"');
     expect(page).toMatch(/class="wallet-link" href="ethereum:/);
   });
 
@@ -285,7 +307,8 @@ describe('the checkout page', () => {
     for (const language of languages) {
       const page = show({}, { ...english, language });
       expect(page).toContain('data-copy="1234.50"');
-      expect(page).toContain(page.includes('class="exact"') ? '<bdi dir="ltr">1234.50</bdi>' : '>1234.50</span>');
+      expect(page).toContain(page.includes('class="exact"') ? '<bdi dir="ltr">1234.50</bdi>' : '>234.50</span>');
+      expect(textOf(page)).toMatch(/\p{Nd}{4}[.,٫]\p{Nd}\p{Nd} USDT/u);
     }
     const german = { ...english, language: chooseLanguage({ lang: 'de' }) };
     expect(show({}, german)).toContain('class="exact"');

@@ -15,6 +15,7 @@ import type {
   PaymentFilters,
   PaymentPage,
   Profile,
+  ProfileChange,
   PublicPayment,
   Report,
   ReportQuery,
@@ -242,8 +243,8 @@ const accountOf = ({ call }: Calls) => ({
 
   getProfile: (given: CallOptions = {}): Promise<Profile> => call(read('/merchant/profile'), given),
 
-  /** Sets what customers see of the account. */
-  putProfile(profile: Profile, given: CallOptions = {}): Promise<Profile> {
+  /** Sets what customers see of the account. Fields that are left out stay as they are. */
+  putProfile(profile: ProfileChange, given: CallOptions = {}): Promise<Profile> {
     return call({ method: 'PUT', path: '/merchant/profile', json: profile, isIdempotent: true }, given);
   },
 });

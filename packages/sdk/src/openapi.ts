@@ -32,15 +32,15 @@ export interface paths {
         };
         /**
          * Read what customers see
-         * @description The name that the checkout page shows, or `null`.
+         * @description What the checkout page shows of you. `PUT` accepts this answer.
          *
          *     **Counts** toward *Reads* (120 / 60 s).
          */
         get: operations["getProfile"];
         /**
          * Say what customers see
-         * @description Sets the name that the checkout page shows as the one who is paid. `null` takes it away; the page then names nobody. Pages
-         *     show a new name after a few seconds.
+         * @description Sets what the checkout page shows of you. A field that you leave out stays as it is, `null` clears it, and at least one field is
+         *     needed. Pages show a change after a few seconds.
          *
          *     **Idempotent**, so repeat it after a 503.
          *
@@ -727,6 +727,11 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
+         * @description The color of buttons and links, `#` and six hex digits. Where text in it would be hard to read, the page makes it darker or lighter.
+         *     `null` for the page's own color.
+         */
+        AccentColor: string | null;
+        /**
          * @description Why no payment may be created. When several reasons hold, it is the first in this order.
          * @enum {string}
          */
@@ -866,6 +871,12 @@ export interface components {
             /** @constant */
             detail: "Too many requests";
         };
+        /**
+         * @description The sites that may show the checkout page in a frame: at most 10 origins as browsers send them, with `https` and without a path.
+         *     An installation that is itself reached by `http:` also accepts `http://localhost` and `http://127.0.0.1`. No other site can. `null`
+         *     for none.
+         */
+        EmbedOrigins: string[] | null;
         /** @description The address, and the networks on which its rest ended. */
         EndedRest: {
             address: components["schemas"]["Wallet"];
@@ -965,6 +976,11 @@ export interface components {
         };
         /** @description The signing key's id, sent with every event in `X-Service-Key-ID`. */
         KeyId: string;
+        /**
+         * @description A PNG file in base64, with padding: at most 32 KiB and 1,024 × 1,024 pixels. Metadata and animation are dropped. It is shown beside
+         *     `display_name`, and not without it. `null` for none.
+         */
+        Logo: string | null;
         /** @description Your merchant id. */
         MerchantId: string;
         /** @description Your own names and values, at most 20 of them and 4,096 bytes as JSON. A name has 1 to 40 letters, digits, `_`, `.` and `-`, and is not `__proto__`, `constructor` or `prototype`. A value is text of at most 500 characters without U+0000. Only you can read it. Do not include personal data. */
@@ -1180,11 +1196,21 @@ export interface components {
         };
         /** @description What customers see of your account. */
         Profile: {
+            accent_color: components["schemas"]["AccentColor"];
             display_name: components["schemas"]["DisplayName"];
+            embed_origins: components["schemas"]["EmbedOrigins"];
+            logo: components["schemas"]["Logo"];
+            support_email: components["schemas"]["SupportEmail"];
+            support_url: components["schemas"]["SupportUrl"];
         };
-        /** @description What customers shall see of your account. */
+        /** @description What customers shall see of your account. Fields that are left out stay as they are. */
         ProfileChange: {
-            display_name: components["schemas"]["DisplayName"];
+            accent_color?: components["schemas"]["AccentColor"];
+            display_name?: components["schemas"]["DisplayName"];
+            embed_origins?: components["schemas"]["EmbedOrigins"];
+            logo?: components["schemas"]["Logo"];
+            support_email?: components["schemas"]["SupportEmail"];
+            support_url?: components["schemas"]["SupportUrl"];
         };
         /** @description Everything that the public token shows. It never has the transaction, which would show the address of the payer to anyone with the link. */
         PublicPayment: {
@@ -1234,6 +1260,13 @@ export interface components {
         SigningKey: string;
         /** @description What the transfers carried, exact decimal text in USDT. */
         Sum: string;
+        /** @description Where customers write to, one address without a name. Their e-mail has the payment's reference as its subject. `null` for none. */
+        SupportEmail: string | null;
+        /**
+         * Format: uri
+         * @description Where customers ask you about a payment, a URL with the rules of `return_url`. `null` for none.
+         */
+        SupportUrl: string | null;
         /**
          * Format: date-time
          * @description A moment in UTC.
@@ -1772,7 +1805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The name. */
+            /** @description What customers see. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -1808,7 +1841,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What customers see from now on. The name is in Unicode NFC. */
+            /**
+             * @description What customers see from now on. The name is in Unicode NFC, the color in lower case, and the logo has lost everything that is not
+             *     needed to show it.
+             */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];

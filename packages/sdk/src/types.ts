@@ -18,6 +18,7 @@ export type PaymentPage = Schemas['PaymentPage'];
 export type PaymentStatus = Schemas['PaymentStatus'];
 export type PaymentTransaction = Schemas['PaymentTransaction'];
 export type Profile = Schemas['Profile'];
+export type ProfileChange = Schemas['ProfileChange'];
 export type PublicPayment = Schemas['PublicPayment'];
 export type ReceivedTransfer = Schemas['ReceivedTransfer'];
 export type Report = Schemas['Report'];

@@ -11,17 +11,18 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Trust } from '@quittance/runtime/trust.ts';
 import { createCheckoutHelp } from './checkout/help.ts';
-import { assetRoute, checkoutRoute } from './checkout/http.ts';
+import { accentRoute, assetRoute, checkoutRoute } from './checkout/http.ts';
 import { docsRoutes } from './docs/http.ts';
 import { apiKeyRoutes, rotationRoute } from './keys/http.ts';
 import { createAdmission } from './limits/admission.ts';
-import { createShopNames } from './merchants/display-name.ts';
-import { limitsRoute, merchantRoutes, profileRoutes } from './merchants/http.ts';
+import { limitsRoute, merchantRoutes } from './merchants/http.ts';
 import { checkReportRoute, loginRoutes, operatorRoutes, sessionRoutes } from './operators/http.ts';
 import type { OptionRules } from '@quittance/contracts/api/creation.ts';
 import { createCreations } from './payments/creations.ts';
 import { changeRoutes, findingRoutes, paymentRoutes, publicStatusRoute, transferRoutes } from './payments/http.ts';
 import { createPaymentViews } from './payments/views.ts';
+import { logoRoute, profileRoutes } from './profile/http.ts';
+import { createShops } from './profile/shops.ts';
 import type { Upstreams } from './upstreams.ts';
 import { walletRoutes } from './wallets/http.ts';
 import { webhookRoutes, webhookTestRoute } from './webhooks/http.ts';
@@ -86,10 +87,12 @@ export function createGatewayApp(parts: GatewayParts) {
       checkReportRoute(all),
       checkoutRoute({
         ...all,
-        shopNameOf: createShopNames(parts),
+        shopOf: createShops(parts),
         help: createCheckoutHelp({ payments, admission, logger }),
       }),
       assetRoute(),
+      accentRoute,
+      logoRoute(all),
       ...docsRoutes(),
       trustRoute('api-gateway', trust, legacy),
     ],

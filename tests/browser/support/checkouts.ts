@@ -66,7 +66,7 @@ const all = { amount: '1249.5', missing: '0' };
 export const ownAddress: Record<string, [state: State, changes: Changes, heading: string]> = {
   'own-nothing': ['waiting', { received: { amount: '0', missing: '1249.5' } }, 'Waiting for your payment'],
   'own-part': ['waiting', { received: part }, 'Received 1200 of 1249.50 USDT'],
-  'own-over': ['over', { received: part }, 'The time is over'],
+  'own-over': ['over', { received: part }, 'The time to pay has ended'],
   'own-seen': ['seen', { received: all }, 'Payment found'],
   'own-paid': ['paid', { received: all }, 'Paid'],
   'own-more': ['paid', { received: { amount: '1300', missing: '0' } }, 'Paid'],

@@ -18,7 +18,7 @@ export type Stage = {
   /** The URL of a checkout page that shows this payment. */
   show(checkout: CheckoutPayment): string;
   /** Creates a merchant with this shop name. @returns its id. */
-  shopCalled(name: string): Promise<string>;
+  shopCalled(name: string, embedOrigins?: string[]): Promise<string>;
   /** Changes what the page at that URL shows from now on. */
   change(url: string, checkout: CheckoutPayment): void;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ export async function openStage(): Promise<Stage> {
     return {
       origin: gateway.origin,
       payments,
-      shopCalled: (name) => withDatabase(gateway.databaseUrl, (db) => addShop(db, name)),
+      shopCalled: (name, embedOrigins) => withDatabase(gateway.databaseUrl, (db) => addShop(db, name, embedOrigins)),
       show: (checkout) => `${gateway.origin}/pay/${payments.add(checkout)}`,
       change: (url, checkout) => payments.change(new URL(url).pathname.split('/').at(-1) ?? '', checkout),
       close,
@@ -82,8 +82,11 @@ async function startGateway(directory: string, adminUrl: string, paymentsUrl: st
   return { ...service, databaseUrl: database.url };
 }
 
-async function addShop(db: Client, name: string): Promise<string> {
+async function addShop(db: Client, name: string, embedOrigins: string[] | null = null): Promise<string> {
   const id = newId('mer');
-  await db.query('insert into merchant (merchant_id, name, display_name) values ($1, $2, $2)', [id, name]);
+  await db.query('insert into merchant (merchant_id, name, display_name, embed_origins) values ($1, $2, $2, $3)', [
+    ...[id, name],
+    embedOrigins,
+  ]);
   return id;
 }

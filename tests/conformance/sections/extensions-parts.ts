@@ -109,7 +109,7 @@ export function extensionsPartsSection(contract: Contract): void {
         expect(pages.partly).toMatch(/transfer\?address=0x[0-9a-fA-F]{40}&amp;uint256=7500000"/);
         for (const page of Object.values(pages)) {
           expect(page).not.toContain('last-digits');
-          expect(textOf(page)).not.toContain('Exactly this amount');
+          expect(textOf(page)).not.toContain('in one transfer');
         }
         expect(textOf(await pageOf(paid))).toContain('31.5 of 30.00 USDT');
       },

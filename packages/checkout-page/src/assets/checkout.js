@@ -141,6 +141,7 @@
   /** The same state, so that what somebody reads or selects stays in place: only what goes on within it is renewed. */
   function update(next) {
     Object.assign(main.dataset, next.dataset);
+    tellFrame();
     const renewed = next.querySelectorAll('[data-live]');
     main.querySelectorAll('[data-live]').forEach((element, position) => {
       const other = renewed[position];
@@ -183,7 +184,11 @@
       button.addEventListener('click', () => void copy(button, label));
     }
     for (const notice of main.querySelectorAll('.reload')) notice.hidden = true;
-    for (const time of main.querySelectorAll('time')) time.textContent = localTime(new Date(time.dateTime));
+    for (const time of main.querySelectorAll('time[datetime]')) time.textContent = localTime(new Date(time.dateTime));
+    keepReceipt();
+    // The shop's page is not for the frame.
+    if (isFramed) for (const link of main.querySelectorAll('.back')) link.target = '_top';
+    tellFrame();
     document.dispatchEvent(new Event('shown'));
   }
 
@@ -205,6 +210,61 @@
     const element = document.querySelector('.announcement');
     element.textContent = '';
     setTimeout(() => (element.textContent = text), 100);
+  }
+
+  // ---- The receipt
+
+  const seenKey = `quittance.seen.${token}`;
+
+  /** In a tab that saw the payment wait, a paid page has the time at which it was first seen paid. Nothing leaves the tab. */
+  function keepReceipt() {
+    const receipt = main.querySelector('.receipt');
+    if (receipt === null) return isOpen() && remember(seenKey, '');
+    const seen = recall(seenKey);
+    const time = receipt.querySelector('time');
+    if (receipt.hidden && seen !== null) {
+      time.dateTime = seen || new Date().toISOString();
+      time.textContent = localTime(new Date(time.dateTime));
+      remember(seenKey, time.dateTime);
+      receipt.hidden = false;
+    }
+    const button = receipt.querySelector('.print');
+    button.hidden = false;
+    button.addEventListener('click', () => print());
+  }
+
+  /** A browser may keep nothing, and throw. */
+  function recall(key) {
+    try {
+      return sessionStorage.getItem(key);
+    } catch {
+      return null;
+    }
+  }
+
+  function remember(key, text) {
+    try {
+      if (text !== '' || sessionStorage.getItem(key) === null) sessionStorage.setItem(key, text);
+    } catch {
+      // Then there is no receipt.
+    }
+  }
+
+  // ---- In a frame
+
+  const isFramed = parent !== window;
+  let statusTold = '';
+
+  /** Tells the site that frames this page how the payment stands, if the merchant has named that site; no other site hears it. */
+  function tellFrame() {
+    const { status = '' } = main.dataset;
+    if (!isFramed || status === '' || status === statusTold) return;
+    statusTold = status;
+    const named = (texts.embedOrigins ?? '').split(' ').filter((origin) => origin !== '');
+    // Where the browser does not say who frames the page, it drops what is addressed to somebody else.
+    const framing = location.ancestorOrigins?.[0];
+    const origins = framing === undefined ? named : named.filter((origin) => origin === framing);
+    for (const origin of origins) parent.postMessage({ status }, origin);
   }
 
   // ---- The countdown
@@ -257,6 +317,7 @@
     note(texts.copyFailed, !isCopied);
     if (!isCopied) return;
     announce(texts.copied);
+    button.closest('dd').classList.add('was-copied');
     // Nothing beside it moves while it says so.
     button.style.minWidth = `${button.offsetWidth}px`;
     button.textContent = texts.copied;

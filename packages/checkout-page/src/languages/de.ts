@@ -46,10 +46,12 @@ export const de: Texts = {
   amount: 'Betrag',
   sendExactly: 'Senden Sie genau',
   exactAmount: 'Zum Eintippen oder Einfügen: {amount}',
-  amountHint: 'Genau dieser Betrag, in einem einzigen Transfer: Daran wird Ihre Zahlung erkannt.',
-  lastDigits: 'Auch die letzten Ziffern, {digits}, müssen gesendet werden: Daran wird Ihre Zahlung erkannt.',
-  feeHint:
-    'Senden Sie von einer Kryptobörse? Sie zieht ihre Gebühr möglicherweise vom Betrag ab. Es müssen genau {amount} ankommen.',
+  amountHint: 'Senden Sie ihn in einem einzigen Transfer. Daran erkennen wir Ihre Zahlung.',
+  lastDigits: 'Senden Sie auch die letzten Ziffern, {digits}. Daran erkennen wir Ihre Zahlung.',
+  exchange: 'Senden Sie von einer Kryptobörse?',
+  exchangeNetwork: 'Wählen Sie {network} als Netzwerk.',
+  exchangeFee:
+    'Viele Börsen ziehen ihre Gebühr vom Betrag ab. Bei einer Gebühr von {fee} geben Sie {entered} ein, damit {amount} ankommen.',
   send: 'Senden Sie',
   partsHint: 'Alles, was an dieser Adresse eingeht, zählt für diese Zahlung. Sie können auch in Teilen zahlen.',
   received: '{arrived} von {asked} eingegangen',
@@ -67,6 +69,10 @@ export const de: Texts = {
   recipientHint: 'Vergleichen Sie nach dem Einfügen Anfang und Ende.',
   payee: 'Zahlung an',
   back: 'Zurück zum Shop',
+  payAgain: 'Zurück zum Shop für eine neue Zahlung',
+  paidAt: 'Bezahlt am',
+  print: 'Beleg drucken',
+  receipt: 'Beleg anfordern',
   reference: 'Referenz',
   arrivedAmount: 'Eingegangen',
   askedAmount: 'Verlangt',
@@ -86,15 +92,15 @@ export const de: Texts = {
   copyFailed: 'Kopieren ist hier nicht möglich. Bitte markieren Sie den Text selbst.',
 
   qrOfRecipient: 'QR-Code der Adresse',
-  qrOfLink: 'QR-Code für Wallet-Apps',
+  qrOfLink: 'QR-Code mit Adresse und Betrag',
   qrChoice: 'Inhalt des QR-Codes',
-  qrRecipient: 'Adresse',
-  qrLink: 'Wallet-Link',
-  qrLinkHint: 'Nicht jede Wallet-App versteht diesen Code. Prüfen Sie Netzwerk, Adresse und Betrag, bevor Sie senden.',
+  qrRecipient: 'Nur Adresse',
+  qrLink: 'Mit Betrag',
+  qrLinkHint:
+    'Prüfen Sie Adresse und Betrag in der Wallet. Liest sie diesen Code nicht, nehmen Sie den Code mit der Adresse.',
   openWallet: 'In einer Wallet-App öffnen',
-  fillsAll:
-    'Die App sollte Token, Netzwerk, Adresse und Betrag ausfüllen. Nicht jede tut das: Vergleichen Sie alles, bevor Sie senden.',
-  fillsRecipient: 'Die App füllt nur die Adresse aus. Wählen Sie {currency} und geben Sie den Betrag selbst ein.',
+  fillsAll: 'Prüfen Sie in der App Token, Netzwerk, Adresse und Betrag, bevor Sie senden.',
+  fillsRecipient: 'Die App füllt die Adresse aus. Wählen Sie {currency} und geben Sie den Betrag ein.',
 
   wallet: {
     payWith: 'Mit {wallet} bezahlen',
@@ -140,7 +146,7 @@ export const de: Texts = {
     too_late:
       'Dieser Transfer kam nach dem Ende dieser Zahlung. Bitte zahlen Sie nicht noch einmal: Wenden Sie sich an den Shop.',
     not_for_this_payment:
-      'Dieser Transfer zählt nicht für diese Zahlung: Er ist älter als sie oder einer zu viel. Wenn er von Ihnen ist, wenden Sie sich an den Shop.',
+      'Dieser Transfer zählt nicht für diese Zahlung: Er wurde vor ihr gemacht oder doppelt gesendet. Wenn er von Ihnen ist, wenden Sie sich an den Shop.',
     unknown:
       'Kein Netzwerk kennt diese Transaktion. Prüfen Sie die ID; wenn Sie gerade erst bezahlt haben, sehen Sie in einigen Minuten wieder nach.',
     not_read_yet:

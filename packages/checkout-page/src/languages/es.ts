@@ -43,9 +43,12 @@ export const es: Texts = {
   amount: 'Importe',
   sendExactly: 'Envíe exactamente',
   exactAmount: 'Para escribir o pegar: {amount}',
-  amountHint: 'Exactamente este importe y en una sola transferencia: el importe permite reconocer su pago.',
-  lastDigits: 'Envíe también las últimas cifras, {digits}: por ellas se reconoce su pago.',
-  feeHint: '¿Envía desde un exchange? Puede que descuente su comisión del importe. Deben llegar exactamente {amount}.',
+  amountHint: 'Envíelo en una sola transferencia. Reconocemos su pago por este importe.',
+  lastDigits: 'Envíe también las últimas cifras, {digits}. Por ellas reconocemos su pago.',
+  exchange: '¿Envía desde un exchange?',
+  exchangeNetwork: 'Elija {network} como red.',
+  exchangeFee:
+    'Muchos exchanges descuentan su comisión del importe. Con una comisión de {fee}, introduzca {entered} para que lleguen {amount}.',
   send: 'Envíe',
   partsHint: 'Todo lo que llegue a esta dirección cuenta para este pago. Puede enviarlo en varias partes.',
   received: 'Recibidos {arrived} de {asked}',
@@ -62,6 +65,10 @@ export const es: Texts = {
   recipientHint: 'Después de pegarla, compare el principio y el final.',
   payee: 'Pago a',
   back: 'Volver a la tienda',
+  payAgain: 'Volver a la tienda para un nuevo pago',
+  paidAt: 'Pagado el',
+  print: 'Imprimir recibo',
+  receipt: 'Obtener un recibo',
   reference: 'Referencia',
   arrivedAmount: 'Recibido',
   askedAmount: 'Pedido',
@@ -81,15 +88,14 @@ export const es: Texts = {
   copyFailed: 'Aquí no se puede copiar. Seleccione el texto manualmente.',
 
   qrOfRecipient: 'Código QR de la dirección',
-  qrOfLink: 'Código QR para apps de billetera',
+  qrOfLink: 'Código QR con dirección e importe',
   qrChoice: 'Contenido del código QR',
-  qrRecipient: 'Dirección',
-  qrLink: 'Enlace de billetera',
-  qrLinkHint:
-    'No todas las billeteras entienden este código. Compruebe la red, la dirección y el importe antes de enviar.',
+  qrRecipient: 'Solo la dirección',
+  qrLink: 'Con importe',
+  qrLinkHint: 'Compruebe la dirección y el importe en su billetera. Si no lee este código, use solo la dirección.',
   openWallet: 'Abrir en una billetera',
-  fillsAll: 'La app debería rellenar token, red, dirección e importe. No todas lo hacen: compárelos antes de enviar.',
-  fillsRecipient: 'La app solo rellena la dirección. Elija {currency} e introduzca usted mismo el importe.',
+  fillsAll: 'Compruebe token, red, dirección e importe en la app antes de enviar.',
+  fillsRecipient: 'La app rellena la dirección. Elija {currency} e introduzca el importe.',
 
   wallet: {
     payWith: 'Pagar con {wallet}',
@@ -133,7 +139,7 @@ export const es: Texts = {
     too_late:
       'Esta transferencia llegó después del final de este pago. Por favor, no pague otra vez: póngase en contacto con la tienda.',
     not_for_this_payment:
-      'Esta transferencia no cuenta para este pago: es anterior a él o está de más. Si es suya, póngase en contacto con la tienda.',
+      'Esta transferencia no cuenta para este pago: es anterior a él o se envió dos veces. Si es suya, póngase en contacto con la tienda.',
     unknown:
       'Ninguna red conoce esta transacción. Compruebe el ID; si acaba de pagar, búsquela de nuevo dentro de unos minutos.',
     not_read_yet:

@@ -43,10 +43,12 @@ export const fr: Texts = {
   amount: 'Montant',
   sendExactly: 'Envoyez exactement',
   exactAmount: 'À saisir ou à coller : {amount}',
-  amountHint: 'Exactement ce montant, en un seul transfert : c’est lui qui permet de reconnaître votre paiement.',
-  lastDigits: 'Envoyez aussi les derniers chiffres, {digits} : ils permettent de reconnaître votre paiement.',
-  feeHint:
-    'Vous envoyez depuis une plateforme d’échange ? Elle peut prélever ses frais sur le montant. Il doit arriver exactement {amount}.',
+  amountHint: 'Envoyez-le en un seul transfert. Nous reconnaissons votre paiement à ce montant.',
+  lastDigits: 'Envoyez aussi les derniers chiffres, {digits}. Ils nous permettent de reconnaître votre paiement.',
+  exchange: 'Vous envoyez depuis une plateforme d’échange ?',
+  exchangeNetwork: 'Choisissez {network} comme réseau.',
+  exchangeFee:
+    'Beaucoup de plateformes prélèvent leurs frais sur le montant. Pour des frais de {fee}, saisissez {entered} afin que {amount} arrivent.',
   send: 'Envoyez',
   partsHint:
     'Tout ce qui arrive à cette adresse compte pour ce paiement. Vous pouvez envoyer le montant en plusieurs fois.',
@@ -65,6 +67,10 @@ export const fr: Texts = {
   recipientHint: 'Après l’avoir collée, comparez le début et la fin.',
   payee: 'Paiement à',
   back: 'Retour à la boutique',
+  payAgain: 'Retour à la boutique pour un nouveau paiement',
+  paidAt: 'Payé le',
+  print: 'Imprimer le reçu',
+  receipt: 'Obtenir un reçu',
   reference: 'Référence',
   arrivedAmount: 'Reçu',
   askedAmount: 'Demandé',
@@ -84,16 +90,15 @@ export const fr: Texts = {
   copyFailed: 'La copie n’est pas possible ici. Veuillez sélectionner le texte vous-même.',
 
   qrOfRecipient: 'Code QR de l’adresse',
-  qrOfLink: 'Code QR pour portefeuilles crypto',
+  qrOfLink: 'Code QR avec adresse et montant',
   qrChoice: 'Contenu du code QR',
-  qrRecipient: 'Adresse',
-  qrLink: 'Lien de portefeuille',
+  qrRecipient: 'Adresse seule',
+  qrLink: 'Avec le montant',
   qrLinkHint:
-    'Certains portefeuilles ne comprennent pas ce code. Vérifiez le réseau, l’adresse et le montant avant d’envoyer.',
+    'Vérifiez l’adresse et le montant dans votre portefeuille. S’il ne lit pas ce code, utilisez l’adresse seule.',
   openWallet: 'Ouvrir dans un portefeuille',
-  fillsAll:
-    'L’application devrait remplir jeton, réseau, adresse et montant. Certaines ne le font pas : comparez-les avant d’envoyer.',
-  fillsRecipient: 'L’application ne remplit que l’adresse. Choisissez {currency} et saisissez vous-même le montant.',
+  fillsAll: 'Vérifiez le jeton, le réseau, l’adresse et le montant dans l’application avant d’envoyer.',
+  fillsRecipient: 'L’application remplit l’adresse. Choisissez {currency} et saisissez le montant.',
 
   wallet: {
     payWith: 'Payer avec {wallet}',
@@ -139,7 +144,7 @@ export const fr: Texts = {
     too_late:
       'Ce transfert est arrivé après la fin de ce paiement. Veuillez ne pas payer une seconde fois : contactez la boutique.',
     not_for_this_payment:
-      'Ce transfert ne compte pas pour ce paiement : il lui est antérieur ou il est en trop. S’il est de vous, contactez la boutique.',
+      'Ce transfert ne compte pas pour ce paiement : il lui est antérieur ou a été envoyé deux fois. S’il est de vous, contactez la boutique.',
     unknown:
       'Aucun réseau ne connaît cette transaction. Vérifiez l’identifiant ; si vous venez de payer, recherchez-la de nouveau dans quelques minutes.',
     not_read_yet:

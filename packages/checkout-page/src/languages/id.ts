@@ -43,9 +43,12 @@ export const id: Texts = {
   amount: 'Jumlah',
   sendExactly: 'Kirim tepat',
   exactAmount: 'Untuk diketik atau ditempel: {amount}',
-  amountHint: 'Tepat jumlah ini, dalam satu kali transfer: dari jumlah inilah pembayaran Anda dikenali.',
-  lastDigits: 'Angka terakhir, {digits}, juga harus dikirim: dari situlah pembayaran Anda dikenali.',
-  feeHint: 'Mengirim dari bursa kripto? Biayanya bisa dipotong dari jumlah ini. Yang diterima harus tepat {amount}.',
+  amountHint: 'Kirim dalam satu kali transfer. Kami mengenali pembayaran Anda dari jumlah ini.',
+  lastDigits: 'Kirim juga angka terakhir, {digits}. Kami mengenali pembayaran Anda dari angka itu.',
+  exchange: 'Mengirim dari bursa kripto?',
+  exchangeNetwork: 'Pilih {network} sebagai jaringan.',
+  exchangeFee:
+    'Banyak bursa memotong biaya dari jumlah yang dikirim. Jika biayanya {fee}, masukkan {entered} agar {amount} sampai.',
   send: 'Kirim',
   partsHint: 'Semua yang masuk ke alamat ini dihitung untuk pembayaran ini. Anda boleh mengirimnya secara bertahap.',
   received: 'Diterima {arrived} dari {asked}',
@@ -60,6 +63,10 @@ export const id: Texts = {
   recipientHint: 'Setelah menempel, bandingkan bagian awal dan akhirnya.',
   payee: 'Pembayaran kepada',
   back: 'Kembali ke toko',
+  payAgain: 'Kembali ke toko untuk pembayaran baru',
+  paidAt: 'Dibayar pada',
+  print: 'Cetak tanda terima',
+  receipt: 'Minta tanda terima',
   reference: 'Referensi',
   arrivedAmount: 'Diterima',
   askedAmount: 'Diminta',
@@ -79,15 +86,15 @@ export const id: Texts = {
   copyFailed: 'Tidak dapat menyalin di sini. Silakan pilih teksnya sendiri.',
 
   qrOfRecipient: 'Kode QR alamat',
-  qrOfLink: 'Kode QR untuk aplikasi dompet',
+  qrOfLink: 'Kode QR berisi alamat dan jumlah',
   qrChoice: 'Isi kode QR',
-  qrRecipient: 'Alamat',
-  qrLink: 'Tautan dompet',
-  qrLinkHint: 'Tidak semua aplikasi dompet mengenali kode ini. Periksa jaringan, alamat, dan jumlah sebelum mengirim.',
+  qrRecipient: 'Hanya alamat',
+  qrLink: 'Dengan jumlah',
+  qrLinkHint:
+    'Periksa alamat dan jumlah di dompet Anda. Jika dompet tidak dapat membaca kode ini, gunakan kode alamat saja.',
   openWallet: 'Buka di aplikasi dompet',
-  fillsAll:
-    'Aplikasi seharusnya mengisi token, jaringan, alamat, dan jumlah. Tidak semuanya begitu: bandingkan sebelum mengirim.',
-  fillsRecipient: 'Aplikasi hanya mengisi alamat. Pilih {currency} dan masukkan sendiri jumlahnya.',
+  fillsAll: 'Periksa token, jaringan, alamat, dan jumlah di aplikasi sebelum mengirim.',
+  fillsRecipient: 'Aplikasi mengisi alamat. Pilih {currency} dan masukkan jumlahnya.',
 
   wallet: {
     payWith: 'Bayar dengan {wallet}',
@@ -128,7 +135,7 @@ export const id: Texts = {
     pending: 'Transaksi ini sedang diproses. Mohon jangan bayar lagi; cari sekali lagi dalam beberapa menit.',
     too_late: 'Transfer ini masuk setelah pembayaran ini berakhir. Mohon jangan bayar lagi: hubungi toko.',
     not_for_this_payment:
-      'Transfer ini tidak dihitung untuk pembayaran ini: dilakukan sebelumnya atau kelebihan satu kali. Jika itu milik Anda, hubungi toko.',
+      'Transfer ini tidak dihitung untuk pembayaran ini: dilakukan sebelumnya atau terkirim dua kali. Jika itu milik Anda, hubungi toko.',
     unknown:
       'Tidak ada jaringan yang mengenal transaksi ini. Periksa ID-nya; jika Anda baru saja membayar, cari lagi dalam beberapa menit.',
     not_read_yet: 'Saat ini belum dapat dicari. Uang Anda tidak terpengaruh; silakan coba lagi dalam beberapa menit.',

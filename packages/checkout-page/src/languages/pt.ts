@@ -43,9 +43,12 @@ export const pt: Texts = {
   amount: 'Valor',
   sendExactly: 'Envie exatamente',
   exactAmount: 'Para digitar ou colar: {amount}',
-  amountHint: 'Exatamente este valor, numa única transferência: é por ele que o seu pagamento é reconhecido.',
-  lastDigits: 'Envie também os últimos dígitos, {digits}: é por eles que o seu pagamento é reconhecido.',
-  feeHint: 'Vai enviar de uma exchange? Ela pode descontar a taxa do valor. Devem chegar exatamente {amount}.',
+  amountHint: 'Envie numa única transferência. Reconhecemos o seu pagamento por este valor.',
+  lastDigits: 'Envie também os últimos dígitos, {digits}. Reconhecemos o seu pagamento por eles.',
+  exchange: 'Vai enviar de uma exchange?',
+  exchangeNetwork: 'Escolha {network} como rede.',
+  exchangeFee:
+    'Muitas exchanges descontam a taxa do valor. Com uma taxa de {fee}, digite {entered} para que cheguem {amount}.',
   send: 'Envie',
   partsHint: 'Tudo o que chegar a este endereço conta para este pagamento. Pode enviar em partes.',
   received: 'Recebidos {arrived} de {asked}',
@@ -61,6 +64,10 @@ export const pt: Texts = {
   recipientHint: 'Depois de colar, compare o início e o fim.',
   payee: 'Pagamento a',
   back: 'Voltar à loja',
+  payAgain: 'Voltar à loja para um novo pagamento',
+  paidAt: 'Pago em',
+  print: 'Imprimir recibo',
+  receipt: 'Obter um recibo',
   reference: 'Referência',
   arrivedAmount: 'Recebido',
   askedAmount: 'Pedido',
@@ -80,14 +87,14 @@ export const pt: Texts = {
   copyFailed: 'Não é possível copiar aqui. Selecione o texto manualmente.',
 
   qrOfRecipient: 'Código QR do endereço',
-  qrOfLink: 'Código QR para apps de carteira',
+  qrOfLink: 'Código QR com endereço e valor',
   qrChoice: 'Conteúdo do código QR',
-  qrRecipient: 'Endereço',
-  qrLink: 'Link de carteira',
-  qrLinkHint: 'Nem todas as carteiras entendem este código. Verifique a rede, o endereço e o valor antes de enviar.',
+  qrRecipient: 'Só o endereço',
+  qrLink: 'Com valor',
+  qrLinkHint: 'Verifique o endereço e o valor na carteira. Se ela não ler este código, use só o endereço.',
   openWallet: 'Abrir na carteira',
-  fillsAll: 'O app deve preencher token, rede, endereço e valor. Nem todos o fazem: compare tudo antes de enviar.',
-  fillsRecipient: 'O app preenche apenas o endereço. Escolha {currency} e digite você mesmo o valor.',
+  fillsAll: 'Verifique token, rede, endereço e valor no app antes de enviar.',
+  fillsRecipient: 'O app preenche o endereço. Escolha {currency} e digite o valor.',
 
   wallet: {
     payWith: 'Pagar com {wallet}',
@@ -129,7 +136,7 @@ export const pt: Texts = {
     pending: 'Esta transação está a caminho. Por favor, não pague de novo; procure outra vez dentro de alguns minutos.',
     too_late: 'Esta transferência chegou depois do fim deste pagamento. Por favor, não pague de novo: fale com a loja.',
     not_for_this_payment:
-      'Esta transferência não conta para este pagamento: é anterior a ele ou está a mais. Se for sua, fale com a loja.',
+      'Esta transferência não conta para este pagamento: é anterior a ele ou foi enviada duas vezes. Se for sua, fale com a loja.',
     unknown:
       'Nenhuma rede conhece esta transação. Verifique o ID; se acabou de pagar, procure outra vez dentro de alguns minutos.',
     not_read_yet:

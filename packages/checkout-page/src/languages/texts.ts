@@ -37,8 +37,10 @@ export type Texts = {
   amountHint: string;
   /** {digits}: those behind the second decimal, which people drop. */
   lastDigits: string;
-  /** About fees that an exchange takes from what it sends. {amount} with the currency. */
-  feeHint: string;
+  /** For those who withdraw from an exchange, by the example of a fee. All three with the currency. */
+  exchange: string;
+  exchangeNetwork: string;
+  exchangeFee: string;
   /** At an address that the payment has for itself: before the amount that is still to be sent, and that it need not be exact. */
   send: string;
   partsHint: string;
@@ -60,6 +62,12 @@ export type Texts = {
   /** Before the shop's name. */
   payee: string;
   back: string;
+  /** The same link of a payment that ended unpaid. */
+  payAgain: string;
+  /** Before the time, on a button, and above the form that gets both. */
+  paidAt: string;
+  print: string;
+  receipt: string;
   /** The short name of the payment, which a customer tells the shop. */
   reference: string;
   /** Before what came, and before what should have come. */

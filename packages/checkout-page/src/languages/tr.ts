@@ -43,9 +43,11 @@ export const tr: Texts = {
   amount: 'Tutar',
   sendExactly: 'Tam olarak gönderin',
   exactAmount: 'Yazmak veya yapıştırmak için: {amount}',
-  amountHint: 'Tam olarak bu tutar, tek bir transferde: ödemeniz bu tutardan tanınır.',
-  lastDigits: 'Son rakamlar da ({digits}) gönderilmelidir: ödemeniz onlardan tanınır.',
-  feeHint: 'Borsadan mı gönderiyorsunuz? Borsa, ücretini tutardan kesebilir. Tam olarak {amount} ulaşmalıdır.',
+  amountHint: 'Tek bir transferle gönderin. Ödemenizi bu tutardan tanıyoruz.',
+  lastDigits: 'Son rakamları da ({digits}) gönderin. Ödemenizi onlardan tanıyoruz.',
+  exchange: 'Borsadan mı gönderiyorsunuz?',
+  exchangeNetwork: 'Ağ olarak {network} seçin.',
+  exchangeFee: 'Birçok borsa ücretini tutardan keser. Ücret {fee} ise {amount} ulaşması için {entered} girin.',
   send: 'Gönderin',
   partsHint: 'Bu adrese ulaşan her şey bu ödeme için sayılır. Tutarı parça parça gönderebilirsiniz.',
   received: 'Ulaşan tutar: {arrived} / {asked}',
@@ -60,6 +62,10 @@ export const tr: Texts = {
   recipientHint: 'Yapıştırdıktan sonra başını ve sonunu karşılaştırın.',
   payee: 'Ödeme alıcısı',
   back: 'Mağazaya dön',
+  payAgain: 'Yeni bir ödeme için mağazaya dön',
+  paidAt: 'Ödeme zamanı',
+  print: 'Makbuzu yazdır',
+  receipt: 'Makbuz al',
   reference: 'Referans',
   arrivedAmount: 'Ulaşan',
   askedAmount: 'İstenen',
@@ -79,15 +85,14 @@ export const tr: Texts = {
   copyFailed: 'Burada kopyalama yapılamıyor. Lütfen metni kendiniz seçin.',
 
   qrOfRecipient: 'Adresin QR kodu',
-  qrOfLink: 'Cüzdan uygulamaları için QR kodu',
+  qrOfLink: 'Adres ve tutar içeren QR kodu',
   qrChoice: 'QR kodunun içeriği',
-  qrRecipient: 'Adres',
-  qrLink: 'Cüzdan bağlantısı',
-  qrLinkHint: 'Bu kodu her cüzdan uygulaması anlamaz. Göndermeden önce ağı, adresi ve tutarı kontrol edin.',
+  qrRecipient: 'Yalnızca adres',
+  qrLink: 'Tutarla',
+  qrLinkHint: 'Cüzdanınızda adresi ve tutarı kontrol edin. Cüzdan bu kodu okumazsa yalnızca adresi kullanın.',
   openWallet: 'Cüzdan uygulamasında aç',
-  fillsAll:
-    'Uygulama token’ı, ağı, adresi ve tutarı doldurmalıdır. Her uygulama bunu yapmaz: göndermeden önce karşılaştırın.',
-  fillsRecipient: 'Uygulama yalnızca adresi doldurur. {currency} seçip tutarı kendiniz girin.',
+  fillsAll: 'Göndermeden önce uygulamada token, ağ, adres ve tutarı kontrol edin.',
+  fillsRecipient: 'Uygulama adresi doldurur. {currency} seçip tutarı girin.',
 
   wallet: {
     payWith: '{wallet} ile öde',
@@ -129,7 +134,7 @@ export const tr: Texts = {
     too_late:
       'Bu transfer, bu ödemenin süresi bittikten sonra ulaştı. Lütfen yeniden ödemeyin: mağazayla iletişime geçin.',
     not_for_this_payment:
-      'Bu transfer bu ödeme için sayılmaz: ondan önce yapılmış ya da fazladan. Sizinse mağazayla iletişime geçin.',
+      'Bu transfer bu ödeme için sayılmaz: ödemeden önce yapılmış ya da iki kez gönderilmiş. Sizinse mağazayla iletişime geçin.',
     unknown:
       'Hiçbir ağ bu işlemi tanımıyor. Kimliği kontrol edin; yeni ödediyseniz birkaç dakika sonra yeniden sorgulayın.',
     not_read_yet: 'Şu anda sorgulanamıyor. Paranız etkilenmez; lütfen birkaç dakika sonra yeniden deneyin.',

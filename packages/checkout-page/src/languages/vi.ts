@@ -29,7 +29,7 @@ export const vi: Texts = {
   },
   notFound: {
     title: 'Không có khoản thanh toán ở đây',
-    text: 'Liên kết này không dẫn đến khoản thanh toán nào. Vui lòng kiểm tra xem liên kết có đầy đủ không hoặc xin cửa hàng liên kết mới.',
+    text: 'Vui lòng kiểm tra xem liên kết có đầy đủ không, hoặc xin cửa hàng liên kết mới.',
   },
   unavailable: {
     title: 'Vui lòng đợi một chút',
@@ -43,9 +43,11 @@ export const vi: Texts = {
   amount: 'Số tiền',
   sendExactly: 'Gửi đúng',
   exactAmount: 'Để nhập hoặc dán: {amount}',
-  amountHint: 'Đúng số tiền này, trong một lần chuyển: khoản thanh toán được nhận diện theo số tiền.',
-  lastDigits: 'Cần gửi cả những chữ số cuối, {digits}: khoản thanh toán được nhận diện nhờ chúng.',
-  feeHint: 'Gửi từ sàn giao dịch? Sàn có thể trừ phí vào số tiền này. Số tiền đến nơi phải đúng {amount}.',
+  amountHint: 'Gửi trong một lần chuyển. Chúng tôi nhận diện khoản thanh toán theo số tiền này.',
+  lastDigits: 'Gửi cả những chữ số cuối, {digits}. Chúng tôi nhận diện khoản thanh toán nhờ chúng.',
+  exchange: 'Gửi từ sàn giao dịch?',
+  exchangeNetwork: 'Chọn mạng {network}.',
+  exchangeFee: 'Nhiều sàn trừ phí vào số tiền gửi. Nếu phí là {fee}, hãy nhập {entered} để {amount} đến nơi.',
   send: 'Gửi',
   partsHint:
     'Mọi khoản tiền đến địa chỉ này đều được tính cho khoản thanh toán này. Quý khách có thể gửi thành nhiều lần.',
@@ -62,6 +64,10 @@ export const vi: Texts = {
   recipientHint: 'Sau khi dán, hãy so sánh phần đầu và phần cuối.',
   payee: 'Thanh toán cho',
   back: 'Quay lại cửa hàng',
+  payAgain: 'Quay lại cửa hàng để thanh toán mới',
+  paidAt: 'Đã thanh toán lúc',
+  print: 'In biên nhận',
+  receipt: 'Lấy biên nhận',
   reference: 'Mã tham chiếu',
   arrivedAmount: 'Đã nhận',
   askedAmount: 'Cần trả',
@@ -81,16 +87,14 @@ export const vi: Texts = {
   copyFailed: 'Không thể sao chép tại đây. Vui lòng tự chọn văn bản.',
 
   qrOfRecipient: 'Mã QR của địa chỉ',
-  qrOfLink: 'Mã QR cho ứng dụng ví',
+  qrOfLink: 'Mã QR có địa chỉ và số tiền',
   qrChoice: 'Nội dung mã QR',
-  qrRecipient: 'Địa chỉ',
-  qrLink: 'Liên kết ví',
-  qrLinkHint:
-    'Không phải ứng dụng ví nào cũng đọc được mã này. Vui lòng kiểm tra mạng, địa chỉ và số tiền trước khi gửi.',
+  qrRecipient: 'Chỉ địa chỉ',
+  qrLink: 'Kèm số tiền',
+  qrLinkHint: 'Kiểm tra địa chỉ và số tiền trong ví. Nếu ví không đọc được mã này, hãy dùng mã chỉ có địa chỉ.',
   openWallet: 'Mở trong ứng dụng ví',
-  fillsAll:
-    'Ứng dụng sẽ điền sẵn token, mạng, địa chỉ và số tiền. Một số ứng dụng không làm vậy: vui lòng đối chiếu trước khi gửi.',
-  fillsRecipient: 'Ứng dụng chỉ điền địa chỉ. Vui lòng chọn {currency} và tự nhập số tiền.',
+  fillsAll: 'Kiểm tra token, mạng, địa chỉ và số tiền trong ứng dụng trước khi gửi.',
+  fillsRecipient: 'Ứng dụng điền sẵn địa chỉ. Vui lòng chọn {currency} và nhập số tiền.',
 
   wallet: {
     payWith: 'Thanh toán bằng {wallet}',
@@ -132,7 +136,7 @@ export const vi: Texts = {
     too_late:
       'Lần chuyển tiền này đến sau khi khoản thanh toán đã kết thúc. Vui lòng không thanh toán lại: hãy liên hệ cửa hàng.',
     not_for_this_payment:
-      'Lần chuyển tiền này không được tính cho khoản này: đã gửi từ trước hoặc bị thừa. Nếu là của quý khách, hãy liên hệ cửa hàng.',
+      'Lần chuyển tiền này không được tính cho khoản này: đã gửi từ trước hoặc bị gửi hai lần. Nếu là của quý khách, hãy liên hệ cửa hàng.',
     unknown:
       'Không mạng nào biết giao dịch này. Vui lòng kiểm tra mã; nếu vừa mới thanh toán, hãy tra cứu lại sau vài phút.',
     not_read_yet: 'Hiện chưa thể tra cứu. Tiền của quý khách không bị ảnh hưởng; vui lòng thử lại sau vài phút.',

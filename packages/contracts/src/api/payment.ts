@@ -330,6 +330,8 @@ export type CheckoutPayment = {
   merchant_id: string | null;
   reference: string | null;
   return_url: string | null;
+  /** Shown only to a reader who knows the transaction. Absent from a payments service of an older release. */
+  paid_at?: string | null;
   /**
    * A transfer to this address that may be for this payment and didn't pay it, as decimal text in USDT: 50 to 200 % of
    * the amount. Set while the payment waits, and for 24 hours after it ended unpaid. Other payments may show the same

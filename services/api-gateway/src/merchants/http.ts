@@ -15,8 +15,6 @@ import {
   type MerchantStatus,
   type Registration,
   type ReplacedCredentials,
-  SetProfile,
-  type Profile,
 } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { LOGINS_MAX } from '@quittance/contracts/http/api-gateway/people.ts';
 import { newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
@@ -33,20 +31,11 @@ import { ReadLimits } from '@quittance/contracts/http/payments/gate.ts';
 import { listApiKeys } from '../keys/key.sql.ts';
 import { insertAudit, readAudit } from './audit.sql.ts';
 import { listLogins } from '../operators/login.sql.ts';
-import {
-  changeStatus,
-  insertMerchant,
-  listMerchants,
-  replaceCredentials,
-  setCreationRate,
-  findDisplayName,
-  setDisplayName,
-} from './merchant.sql.ts';
+import { changeStatus, insertMerchant, listMerchants, replaceCredentials, setCreationRate } from './merchant.sql.ts';
 import { existingMerchant, merchantIdOf, merchantNotFound } from './existing-merchant.ts';
-import { inTime, type Admission, rateLimits } from '../limits/admission.ts';
+import { type Admission, rateLimits } from '../limits/admission.ts';
 import { merchantRoute } from '../limits/merchant-route.ts';
 import { refuseLargeBody } from '../request-body.ts';
-import { displayNameProblems, readProfile } from './display-name.ts';
 import { forward, successBody, type Upstreams } from '../upstreams.ts';
 
 type Dependencies = { db: Queryable; outbox: Outbox; transact: Transact };
@@ -186,51 +175,6 @@ function newCredentials() {
     hashes: { keyHash: sha256(credentials.api_key), secretHash: sha256(credentials.rotation_secret) },
   };
 }
-
-const byMerchant: Author = { actor: 'merchant', reason: 'asked for with an API key' };
-
-/** What customers see of a merchant. The merchant sets it with its API key, or an operator does. */
-export const profileRoutes = ({
-  db,
-  transact,
-  admission,
-}: Pick<Dependencies, 'db' | 'transact'> & { admission: Admission }): Route[] => {
-  const save = async (merchantId: string, displayName: string | null, author: Author): Promise<Profile> => {
-    await transact(async (tx) => {
-      const change = await setDisplayName(tx, merchantId, displayName);
-      if (change !== null) await insertAudit(tx, { merchantId, action: 'set_profile', author, change });
-    });
-    return { display_name: displayName };
-  };
-  return [
-    merchantRoute(admission, 'GET /api/v1/merchant/profile', {
-      limit: rateLimits.sharedReads,
-      read: refuseLargeBody,
-      handle: async ({ merchant: { merchant_id: merchantId } }) => {
-        const profile = await inTime(findDisplayName(db, merchantId));
-        if (profile === null) throw merchantNotFound();
-        return { status: 200, body: profile };
-      },
-    }),
-
-    merchantRoute(admission, 'PUT /api/v1/merchant/profile', {
-      limit: rateLimits.webhookSettings,
-      read: readProfile,
-      handle: async ({ merchant: { merchant_id: merchantId }, input: { displayName } }) => ({
-        status: 200,
-        body: await inTime(save(merchantId, displayName, byMerchant)),
-      }),
-    }),
-
-    callRoute(SetProfile, async (request) => {
-      const { merchant_id: merchantId } = await existingMerchant(db, merchantIdOf(request));
-      const { display_name: name } = request.body;
-      const problems = displayNameProblems(name);
-      if (problems.length > 0) throw invalid(...problems);
-      return save(merchantId, name?.normalize('NFC') ?? null, request.author);
-    }),
-  ];
-};
 
 /** A merchant's own limits. */
 export const limitsRoute = ({ admission, upstreams }: { admission: Admission; upstreams: Upstreams }): Route =>

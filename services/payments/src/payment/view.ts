@@ -156,6 +156,7 @@ export async function readPublicPayments(
     merchant_id: row.merchant_id,
     reference: referenceOf(row.payment_id),
     return_url: row.return_url,
+    paid_at: row.paid_at && rfc3339(row.paid_at),
     received: row.arrived_amount === null ? null : toArrived(row, row.arrived_amount),
   }));
 }

@@ -99,14 +99,31 @@ export const ReplaceCredentials = change('admin', 'replace-credentials', json<Re
 /** In code points, after Unicode NFC. */
 export const DISPLAY_NAME_MAX = 60;
 
-/** What customers see of a merchant: the checkout page shows the name as the payee. Null shows no name. */
-export type Profile = { display_name: string | null };
+/** Of the PNG file, and of each of its sides. */
+export const LOGO_MAX_BYTES = 32 * 1024;
+export const LOGO_MAX_PIXELS = 1024;
 
-/** For operators. A merchant sets its own name through the public API. 404 for an unknown merchant; 422 as there. */
+export const EMBED_ORIGINS_MAX = 10;
+
+/** What customers see of a merchant on the checkout page. Null where the merchant has not set it. */
+export type Profile = {
+  /** Shown as the payee. */
+  display_name: string | null;
+  /** A PNG file, in base64. */
+  logo: string | null;
+  /** `#rrggbb`, lower case. */
+  accent_color: string | null;
+  support_url: string | null;
+  support_email: string | null;
+  /** Sites that may show the page in a frame. */
+  embed_origins: string[] | null;
+};
+
+/** For operators, who set the name. A merchant sets its own profile through the public API. 404 for an unknown merchant; 422 as there. */
 export const SetProfile = defineCall('api-gateway', 'POST /merchants/:merchant_id/profile', json<Profile>(), {
   authored: true,
   access: 'support',
-  body: object<Profile>({ display_name: { type: ['string', 'null'] } }),
+  body: object<Pick<Profile, 'display_name'>>({ display_name: { type: ['string', 'null'] } }),
 });
 
 /** A key may do everything, or only read. */

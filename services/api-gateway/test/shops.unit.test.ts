@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createShopNames } from '../src/merchants/display-name.ts';
+import { nobody } from '@quittance/checkout-page/shop.ts';
+import { createShops } from '../src/profile/shops.ts';
 
 /** A database with one shop, whose name can change, and which can become unavailable. */
 function shopNames() {
@@ -9,10 +10,11 @@ function shopNames() {
   const query = ({ values: [ids] }: { values: [string[]] }) => {
     world.reads += 1;
     if (world.isDown) return Promise.reject(new Error('the database is gone'));
-    return Promise.resolve({ rows: ids.map((id) => ({ display_name: id === 'mer_1' ? world.name : null })) });
+    return Promise.resolve({ rows: ids.map((id) => ({ is_known: id === 'mer_1', ...nobody, name: world.name })) });
   };
   const db = { query } as unknown as Queryable;
-  return { world, shopNameOf: createShopNames({ db, logger: testLogger, now: () => world.now }) };
+  const shopOf = createShops({ db, logger: testLogger, now: () => world.now });
+  return { world, shopNameOf: async (merchantId: string) => (await shopOf(merchantId)).name };
 }
 
 describe('the name of a shop', () => {
