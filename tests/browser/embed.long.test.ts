@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { build } from '../../packages/sdk/build.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { checkout } from './support/checkouts.ts';
+import { checkout, EVM_WALLET } from './support/checkouts.ts';
 import { useStage } from './support/use-stage.ts';
 
 /** The checkout page in a frame of a shop, opened by the published script. The shop is another site: it has another port. */
@@ -97,4 +97,17 @@ test('a message of another window is not taken for a status', async () => {
   await page.evaluate(`postMessage({ status: 'PAID' }, '*')`);
   await eventually(async () => expect(await heardBy(page)).toContainEqual({ message: { status: 'PAID' } }));
   expect(await heardBy(page)).not.toContain('PAID');
+});
+
+test('the button of a wallet opens the page in a tab of its own', async () => {
+  const merchant_id = await opened.stage.shopCalled('Café Zoë', [shop.named]);
+  const evm = { network: 'ethereum', merchant_wallet: EVM_WALLET } as const;
+  const url = opened.stage.show(checkout('waiting', { merchant_id, ...evm }));
+  const { page, context } = await opened.browser.visit({ device: 'desktop' });
+  await context.addInitScript(`window.ethereum = { request: ({ method }) => { throw new Error(method); } }`);
+  await page.goto(shop.named);
+  await page.evaluate(open(url));
+  const tab = context.waitForEvent('page');
+  await page.frameLocator('iframe').locator('.wallet-buttons button').click();
+  expect((await tab).url()).toBe(url);
 });

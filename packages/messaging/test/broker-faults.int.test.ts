@@ -46,7 +46,7 @@ const OTHER = 'payments.access-changed';
 /** The series of a metric, by the label that tells them apart. */
 async function gauge(name: string, label: string): Promise<Record<string, number>> {
   const { values = [] } = (await world.metrics.registry.getSingleMetric(name)?.get()) ?? {};
-  return Object.fromEntries(values.map(({ labels, value }) => [labels[label], value]));
+  return Object.fromEntries(values.map(({ labels, value }) => [String(labels[label]), value]));
 }
 
 const refusals = async (): Promise<number> => {

@@ -114,6 +114,8 @@
 
   async function payFrom(wallet, isAnyway) {
     if (isAsking || record !== null) return;
+    // What a wallet shows in a frame can be covered by the site around it.
+    if (parent !== window) return void open(location.href, '_blank', 'noopener');
     const mine = (attempt += 1);
     const order = { ...panelNow().dataset };
     chosen = wallet;

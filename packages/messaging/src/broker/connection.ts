@@ -52,8 +52,8 @@ export function createReconnectingConnection(options: ConnectionOptions) {
 
   async function run(): Promise<void> {
     let failures = 0;
-    for (let turn = Math.floor(Math.random() * hosts.length); !isStopping(); turn += 1) {
-      const { url, address } = hosts[turn % hosts.length]!;
+    for (const { url, address } of inTurn(hosts)) {
+      if (isStopping()) return;
       const logger = options.logger.child({ connection: options.name, broker: address });
       const session = connectUntilClosed({ ...options, url, logger }, current, isStopping, () => (failures = 0));
       const error = await session.catch((reason: unknown) => reason);
@@ -188,6 +188,13 @@ function writeTogether(socket: Socket): void {
     }
     return write(...given);
   };
+}
+
+/** For ever, from a random one on. */
+function* inTurn<T>(all: readonly T[]): Generator<T, never> {
+  const first = Math.floor(Math.random() * all.length);
+  const turned = [...all.slice(first), ...all.slice(0, first)];
+  for (;;) yield* turned;
 }
 
 function readHosts(text: string): { url: string; address: string }[] {
