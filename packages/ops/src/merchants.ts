@@ -93,9 +93,9 @@ const signInAddress = ({ consoleUrl }: Config, link: string): string =>
   `${consoleUrl.replace(/\/+$/, '')}${signInLinkPath(link)}`;
 
 export const reportCsv = ({ rows: counted }: Report): string =>
-  stringify(counted, {
+  stringify(counted.map((row) => ({ ...row, paid_prices: rows.pricesText(row.paid_prices) })), {
     header: true,
-    columns: ['period', 'network', 'created', 'paid', 'paid_amount', 'expired', 'cancelled'],
+    columns: ['period', 'network', 'created', 'paid', 'paid_amount', 'expired', 'cancelled', 'paid_prices'],
     ...csvOptions,
   });
 

@@ -1,5 +1,7 @@
 import { AMOUNT_PATTERN } from '../amount.ts';
+import { type Price, type Rate, RATE_PATTERN, rateSources } from '../rates.ts';
 import type { TypeOf } from '../schema.ts';
+import { timestampSchema } from '../timestamp.ts';
 import {
   eventNames,
   type EventValues,
@@ -131,6 +133,42 @@ export const unmatchedTransfer = {
   },
 } as const;
 
+/** Of a rate, and of each source. */
+const rateText = { type: 'string', pattern: RATE_PATTERN } as const;
+
+export const rate = {
+  description: 'The rate of a price in another currency.',
+  type: 'object',
+  required: ['value', 'as_of', 'sources'],
+  properties: {
+    value: { ...rateText, description: 'USDT for one unit of the currency.' },
+    as_of: {
+      description: 'The time of the oldest price of an exchange that it is made of.',
+      $ref: '#/components/schemas/Timestamp',
+    },
+    sources: {
+      description:
+        'What it is made of. The rate is 1 divided by the median price of the exchanges and by the value of `ecb`, ' +
+        'where it is part of it, rounded to six digits.',
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'value', 'as_of'],
+        properties: {
+          name: { type: 'string', enum: rateSources },
+          value: {
+            ...rateText,
+            description:
+              'As the source publishes it. Of an exchange: the price of one USDT in euros, or in dollars if the price ' +
+              'is in dollars. Of `ecb`: how much of the currency one euro costs.',
+          },
+          as_of: { $ref: '#/components/schemas/Timestamp' },
+        },
+      },
+    },
+  },
+} as const;
+
 const ownFields = {
   payment_id: { $ref: '#/components/schemas/PaymentId' },
   payment_url: {
@@ -181,7 +219,7 @@ const ownFields = {
 } as const;
 
 const laterFields = {
-  requested_amount: { description: 'The amount that you sent.', $ref: '#/components/schemas/Amount' },
+  requested_amount: { description: 'The amount that you sent, or that your price was converted to.', $ref: '#/components/schemas/Amount' },
   reference: {
     description:
       'A short name of the payment that your customer can read out to you. The checkout page shows it. It has ' +
@@ -203,6 +241,10 @@ const laterFields = {
       'The sum of the confirmed transfers to the address of a dedicated payment, in USDT; null for other payments.',
     type: ['string', 'null'],
     pattern: SENT_AMOUNT_PATTERN,
+  },
+  rate: {
+    description: 'The rate that converted the price when the payment was created; null without a price.',
+    anyOf: [{ $ref: '#/components/schemas/Rate' }, { type: 'null' }],
   },
 } as const;
 
@@ -249,6 +291,8 @@ type Referenced = {
   PaymentStatus: PaymentStatus;
   Metadata: PaymentMetadata;
   PaymentTransaction: PaymentTransaction;
+  Price: Price;
+  Rate: Rate;
 };
 
 /** The type of a field of a public schema. */
@@ -309,8 +353,25 @@ export const eventExtras = {
   ...optionParts(eventNames, 'wire'),
   /** As the merchant sent it; only if the service made the amount unique. */
   requested_amount: { type: 'string', pattern: AMOUNT_PATTERN },
+  /** The rate that converted its price; see the payment. */
+  rate: {
+    type: 'object',
+    required: ['value', 'as_of', 'sources'],
+    properties: {
+      value: rateText,
+      as_of: timestampSchema,
+      sources: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'value', 'as_of'],
+          properties: { name: { type: 'string' }, value: rateText, as_of: timestampSchema },
+        },
+      },
+    },
+  },
 } as const;
-export type EventExtras = EventValues & { requested_amount?: string };
+export type EventExtras = EventValues & { requested_amount?: string; rate?: Rate };
 export const eventExtraNames = Object.keys(eventExtras) as (keyof EventExtras)[];
 
 /**
@@ -330,6 +391,9 @@ export type CheckoutPayment = {
   merchant_id: string | null;
   reference: string | null;
   return_url: string | null;
+  /** The price in another currency, and the rate that converted it. Null without one; absent in an older release. */
+  price?: Price | null;
+  rate?: string | null;
   /**
    * A transfer to this address that may be for this payment and didn't pay it, as decimal text in USDT: 50 to 200 % of
    * the amount. Set while the payment waits, and for 24 hours after it ended unpaid. Other payments may show the same

@@ -62,6 +62,7 @@ export function toPayment(payment: ViewedPayment, transfer: PayingTransfer | nul
     dedicated: payment.rest_seconds !== null,
     derivation_index: payment.derivation_index,
     received_amount: payment.received_amount,
+    rate: payment.rate,
   };
 }
 
@@ -156,6 +157,8 @@ export async function readPublicPayments(
     merchant_id: row.merchant_id,
     reference: referenceOf(row.payment_id),
     return_url: row.return_url,
+    price: row.price,
+    rate: row.rate?.value ?? null,
     received: row.arrived_amount === null ? null : toArrived(row, row.arrived_amount),
   }));
 }
