@@ -9,6 +9,7 @@ import { help } from './help.ts';
 import type { Language } from './languages.ts';
 import { hasOwnAddress, isOverpaid, receivedOf } from './own-address.ts';
 import { paying } from './paying.ts';
+import { priceFact } from './price.ts';
 import { arrivedMoney, baseState, checkoutState, isOpen, newsOf } from './state.ts';
 
 /** All that the page of a payment is made from. */
@@ -80,7 +81,7 @@ function paymentMain(input: PageInput, choices: PageChoices): Html {
     ${heading(view, input.shopName, language)} ${notices(view, network, language)}
     ${isDone ? backToShop(view, language) : []}
     ${canPay && state === 'waiting' ? [paying(view, network, choices), listening(language)] : []}
-    ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
+    ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)} ${priceFact(view, language)}</dl>`}
     ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
     ${isRecognised && !view.lookup ? [] : help(view, input.networks, choices)}
     ${isDone ? [] : backToShop(view, language)} ${isOpen(view) ? reloadNotice(choices, renewalOf(view)) : []}

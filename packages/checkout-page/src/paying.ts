@@ -7,6 +7,7 @@ import { fill, formatAmount, formatTransferred } from './format.ts';
 import type { Language } from './languages.ts';
 import { amountToSend, hasOwnAddress } from './own-address.ts';
 import { paymentLink } from './payment-link.ts';
+import { priceFact } from './price.ts';
 import { qrCode } from './qr.ts';
 
 /** Everything that is needed to pay: with copy buttons, warnings, a link for wallet apps and a code for scanners. */
@@ -18,7 +19,7 @@ export function paying(view: CheckoutPayment, network: Network, choices: PageCho
     ${walletLink(asked, network, language)}
     <dl class="where">${recipientFact(view, language)}</dl>
     ${qrChoice(asked, network, choices)}
-    <dl class="rows">${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
+    <dl class="rows">${priceFact(view, language)} ${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
   </div>`;
 }
 

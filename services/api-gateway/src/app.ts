@@ -20,7 +20,14 @@ import { limitsRoute, merchantRoutes, profileRoutes } from './merchants/http.ts'
 import { checkReportRoute, loginRoutes, operatorRoutes, sessionRoutes } from './operators/http.ts';
 import type { OptionRules } from '@quittance/contracts/api/creation.ts';
 import { createCreations } from './payments/creations.ts';
-import { changeRoutes, findingRoutes, paymentRoutes, publicStatusRoute, ratesRoute, transferRoutes } from './payments/http.ts';
+import {
+  changeRoutes,
+  findingRoutes,
+  paymentRoutes,
+  publicStatusRoute,
+  ratesRoute,
+  transferRoutes,
+} from './payments/http.ts';
 import { createPaymentViews } from './payments/views.ts';
 import type { Upstreams } from './upstreams.ts';
 import { walletRoutes } from './wallets/http.ts';

@@ -189,13 +189,25 @@ await startService({
         'stored extended keys were encrypted with another key than WALLET_POOL_ENCRYPTION_KEY or its predecessor',
       );
 
-    const handlers = [transferObserved(messages, clocks), accessChanged(), webhookConfigured(), ratesObserved(config.rates)];
+    const handlers = [
+      transferObserved(messages, clocks),
+      accessChanged(),
+      webhookConfigured(),
+      ratesObserved(config.rates),
+    ];
     lifecycle.closing(
       'consumers',
       startConsumers({ broker, pool, service: name, handlers, trust: config.trust, legacy, logger, metrics }),
     );
     const reading = { chain: watcher.chain, clocks, readClock: watcher.tipReader.clock };
-    const looping = { db: pool, transact: transactOn(pool), messages, networks: config.networks, rates: config.rates, ...reading };
+    const looping = {
+      db: pool,
+      transact: transactOn(pool),
+      messages,
+      networks: config.networks,
+      rates: config.rates,
+      ...reading,
+    };
     for (const start of loops) lifecycle.closing(start.name, start({ ...looping, logger, metrics }));
     if (vault !== null) lifecycle.closing('reseal', startResealLoop({ pool, vault, keys: resealed, logger, metrics }));
 

@@ -104,7 +104,18 @@ test('200 random prices in 12 currencies: price × rate, rounded up to cents; re
   );
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   const query = `from=${day(-1)}&to=${day(1)}`;
-  const report = (await payments.call<Report>('GET', `/merchants/${merchant}/report?${query}`)).json;
+  const answer = await payments.call<Report>('GET', `/merchants/${merchant}/report?${query}`);
+  if (answer.status !== 200)
+    throw new Error(
+      answer.text +
+        JSON.stringify(
+          payments
+            .logs()
+            .filter(({ level }) => level === 'error')
+            .slice(-2),
+        ),
+    );
+  const report = answer.json;
   expect(report.totals.paid_prices).toEqual(sumsOf(paid));
   const rows = report.rows.flatMap(({ paid_prices: prices }) => Object.entries(prices));
   expect(new Set(rows.map(([currency]) => currency))).toEqual(new Set(Object.keys(sumsOf(paid))));
@@ -126,7 +137,9 @@ function sumsOf(paid: readonly Payment[]): Record<string, string> {
 }
 
 test('one exchange that lies changes nothing; two that disagree leave no rate', async () => {
-  await observe(exchangeQuotes(token), ({ rates: now }) => now.some(({ currency, value }) => currency === 'EUR' && value === '1.16117'));
+  await observe(exchangeQuotes(token), ({ rates: now }) =>
+    now.some(({ currency, value }) => currency === 'EUR' && value === '1.16117'),
+  );
   const honest = (await rates()).rates;
   await payments.publish(RatesObserved, observed(exchangeQuotes(token, { change: { kraken: '4.9' } })));
   await eventually(async () => {
@@ -136,7 +149,10 @@ test('one exchange that lies changes nothing; two that disagree leave no rate', 
   const values = (found: RatesInForce['rates']) => found.map(({ currency, value }) => [currency, value]);
   expect(values((await rates()).rates)).toEqual(values(honest));
 
-  await observe(exchangeQuotes(token, { change: { kraken: '4.9', coinbase: '0.5' } }), ({ rates: now }) => now.length === 0);
+  await observe(
+    exchangeQuotes(token, { change: { kraken: '4.9', coinbase: '0.5' } }),
+    ({ rates: now }) => now.length === 0,
+  );
   const merchant = await newMerchant(payments);
   const { status, json } = await create(merchant, { price: { amount: '1', currency: 'EUR' } });
   expect([status, json.code]).toEqual([424, 'rate_unavailable']);

@@ -69,6 +69,8 @@ export const en: Texts = {
   unreadable:
     'We cannot read {network} right now. A payment that you have already sent is not lost: we will notice it later. Please do not pay again.',
   description: 'Description',
+  price: 'Price',
+  priceAt: '{price}, at {rate}',
   timeLeft: 'Time left',
   payBefore: 'Pay before',
 

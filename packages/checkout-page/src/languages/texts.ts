@@ -73,6 +73,10 @@ export type Texts = {
   /** While the network's nodes do not answer. */
   unreadable: string;
   description: string;
+  /** Before the price in another currency. */
+  price: string;
+  /** {price} with its currency, and USDT for one unit of it in {rate}. */
+  priceAt: string;
   timeLeft: string;
   /** Before the time of day at which the payment expires. */
   payBefore: string;

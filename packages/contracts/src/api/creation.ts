@@ -73,8 +73,7 @@ export const price = {
       pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,2})?$',
     },
     currency: {
-      description:
-        'ISO 4217: the euro, or a currency with a reference rate of the European Central Bank.',
+      description: 'ISO 4217: the euro, or a currency with a reference rate of the European Central Bank.',
       type: 'string',
       enum: currencyCodes,
     },

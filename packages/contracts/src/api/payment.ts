@@ -219,7 +219,10 @@ const ownFields = {
 } as const;
 
 const laterFields = {
-  requested_amount: { description: 'The amount that you sent, or that your price was converted to.', $ref: '#/components/schemas/Amount' },
+  requested_amount: {
+    description: 'The amount that you sent, or that your price was converted to.',
+    $ref: '#/components/schemas/Amount',
+  },
   reference: {
     description:
       'A short name of the payment that your customer can read out to you. The checkout page shows it. It has ' +

@@ -34,16 +34,22 @@ const shapeWith = (names: readonly string[]) =>
   shapeOf({
     required: names,
     properties: shapesOf([
-      ...Object.entries({ amount: amountField, ...required, merchant_wallet: merchantWallet, network: networkField }).map(
-        ([name, { type }]): [string, string] => [name, type],
-      ),
+      ...Object.entries({
+        amount: amountField,
+        ...required,
+        merchant_wallet: merchantWallet,
+        network: networkField,
+      }).map(([name, { type }]): [string, string] => [name, type]),
       ...optionEntries.map(([name, { wire }]): [string, string] => [name, wire.type]),
     ]),
   });
 
 /** Missing fields are named first, in this order, because only the first problems of a request are answered. */
 const shapes = {
-  amount: { wallet: shapeWith(['amount', 'merchant_wallet', 'description']), pool: shapeWith(['amount', 'description']) },
+  amount: {
+    wallet: shapeWith(['amount', 'merchant_wallet', 'description']),
+    pool: shapeWith(['amount', 'description']),
+  },
   price: { wallet: shapeWith(['merchant_wallet', 'description']), pool: shapeWith(['description']) },
 };
 
@@ -96,9 +102,7 @@ const optionalFields = new Set(['merchant_wallet', 'network', ...optionEntries.m
 
 /** For an optional field, null means the same as leaving it out. */
 const withoutNulls = (body: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => value !== null || !isOptional(name, body)),
-  );
+  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !isOptional(name, body)));
 
 /** The amount is optional beside a price. */
 const isOptional = (name: string, { price }: JsonObject): boolean =>

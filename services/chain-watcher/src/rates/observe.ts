@@ -32,8 +32,7 @@ type Context = {
 export function startObserveRatesLoop(context: Context): Pick<Loop, 'close'> {
   const { sources, logger, metrics } = context;
   const reads = metrics.counter('rate_reads_total', 'Reads of sources of exchange rates', ['source', 'outcome']);
-  for (const { name } of sources)
-    for (const outcome of ['ok', 'failed']) reads.inc({ source: name, outcome }, 0);
+  for (const { name } of sources) for (const outcome of ['ok', 'failed']) reads.inc({ source: name, outcome }, 0);
   const nextAt = new Map<string, number>();
   let leadership: Leadership | null = null;
 

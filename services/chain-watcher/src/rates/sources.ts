@@ -1,5 +1,13 @@
 import type { RatesObserved } from '@quittance/contracts/messages.ts';
-import { exchanges, FIAT_SOURCE, isCurrency, type Leg, ONE, parseRate, type RateSource } from '@quittance/contracts/rates.ts';
+import {
+  exchanges,
+  FIAT_SOURCE,
+  isCurrency,
+  type Leg,
+  ONE,
+  parseRate,
+  type RateSource,
+} from '@quittance/contracts/rates.ts';
 
 /*
  * What exchanges and the European Central Bank publish for anyone, without a key. The shapes of the answers are those of their public

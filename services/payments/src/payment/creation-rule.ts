@@ -84,7 +84,10 @@ export function decide(creation: Creation, known: Known, rules: CreationRules): 
   if (units === 0n) return { outcome: 'undecided' };
   if (known.is_used) return { outcome: isAlone(creation) ? 'wallet_in_use' : 'wallet_dedicated' };
   if (units === null) return { outcome: 'slot_taken' };
-  return { outcome: 'created', write: newPayment(creation, { ...known, ...place, units, asked: creation.amount }, rules) };
+  return {
+    outcome: 'created',
+    write: newPayment(creation, { ...known, ...place, units, asked: creation.amount }, rules),
+  };
 }
 
 /** Where the money goes. */

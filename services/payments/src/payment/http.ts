@@ -110,7 +110,13 @@ function createPaymentRoute({ create, networks }: CreationDependencies, outcomes
 function countOutcomes(metrics: Metrics) {
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
   // Start at zero: otherwise an alert would not see a series' first refusal as an increase.
-  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts, ...invalids }), 'rate_unavailable'])
+  for (const outcome of [
+    'created',
+    'replayed',
+    'undecided',
+    ...Object.keys({ ...blocked, ...conflicts, ...invalids }),
+    'rate_unavailable',
+  ])
     outcomes.inc({ outcome }, 0);
   return outcomes;
 }

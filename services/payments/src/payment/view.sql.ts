@@ -21,7 +21,11 @@ export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status' | 'release
 /** A payment without the fields that only its merchant sees. */
 type PublicRow = Omit<
   ViewedPayment,
-  Exclude<KeptName, 'return_url' | 'price'> | 'requested_amount' | 'rest_seconds' | 'derivation_index' | 'received_amount'
+  | Exclude<KeptName, 'return_url' | 'price'>
+  | 'requested_amount'
+  | 'rest_seconds'
+  | 'derivation_index'
+  | 'received_amount'
 > & {
   merchant_id: string;
   /** The sum of all transfers to its address that may count, confirmed or not; null for a payment that shares its address. */

@@ -24,8 +24,7 @@ export function startCountRatesLoop(context: LoopContext & { db: Queryable; rate
       const known = await readKnownRates(context.db);
       const { unavailable } = ratesInForce(known, context.rates);
       const missing = known.quotes.length === 0 ? [] : unavailable;
-      for (const reason of rateRefusals)
-        gauge.set({ reason }, missing.filter((one) => one.reason === reason).length);
+      for (const reason of rateRefusals) gauge.set({ reason }, missing.filter((one) => one.reason === reason).length);
       return { more: false };
     },
   });

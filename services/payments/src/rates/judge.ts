@@ -109,7 +109,10 @@ export function rateOf(
   const fiat = leg === currency ? null : judgeFiat(currency, known);
   if (fiat !== null && 'reason' in fiat) return fiat;
   const oldest = Math.min(...token.quotes.map((quote) => quote.as_of.getTime()));
-  const sources = [...token.quotes.toSorted((a, b) => (a.source < b.source ? -1 : 1)), ...(fiat === null ? [] : [fiat])];
+  const sources = [
+    ...token.quotes.toSorted((a, b) => (a.source < b.source ? -1 : 1)),
+    ...(fiat === null ? [] : [fiat]),
+  ];
   return {
     rate: {
       value: rateText(ONE * ONE, token.scaled * (fiat?.scaled ?? ONE)),
@@ -119,7 +122,11 @@ export function rateOf(
   };
 }
 
-const shown = ({ source, text, as_of: time }: Quote): SourceRate => ({ name: source, value: text, as_of: rfc3339(time) });
+const shown = ({ source, text, as_of: time }: Quote): SourceRate => ({
+  name: source,
+  value: text,
+  as_of: rfc3339(time),
+});
 
 /**
  * The bank's reference rate of a currency. It is the only source, so a jump is confirmed by its next publication, which then differs little

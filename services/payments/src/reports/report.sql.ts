@@ -115,7 +115,7 @@ export async function countPayments(
        union all
        -- The difference between the requested amount and what had arrived at an address of the payment's own.
        select network, date_bin('1 day', ${paid}, 'epoch'), 0, 0, paid_units - amount_units, 0, 0
-         from payment where ${own('payment')} and paid_units is not null and ${arrived})
+         from payment where ${own('payment')} and paid_units is not null and ${arrived}),
      counted as (
        select ${period('day')} as period, network, sum(created)::integer as created, sum(paid)::integer as paid,
               trim_scale(sum(paid_units) * 0.000001)::text as paid_amount, sum(expired)::integer as expired,
