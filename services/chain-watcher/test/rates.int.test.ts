@@ -143,7 +143,7 @@ describe('the replicas', () => {
   const metricsOf = () => createMetrics({ service: 'test', processMetrics: false });
 
   function replica({ base }: Server, published: RatesObserved[]) {
-    const leaderPool = createPool({ url: database.url, schema, max: 1, logger: testLogger });
+    const leaderPool = createPool({ url: database.url, schema, max: 1, logger: testLogger, applicationName: 'leader' });
     const metrics = metricsOf();
     const sources = parseSources(
       ['kraken', 'coinbase', 'bitstamp', 'ecb'].map((name) => `${name}=${base}/${name}`).join(','),
