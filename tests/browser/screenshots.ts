@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
-import { checkoutLookupOutcomes } from '@quittance/contracts/api/payment.ts';
+import { checkoutLookupOutcomes } from '@quittance/contracts/api/checkout.ts';
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import type { Page } from 'playwright-core';
 import { journeyStack } from '../support/journey-stack.ts';

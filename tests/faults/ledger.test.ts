@@ -38,7 +38,7 @@ function payment(differences: Partial<Payment> = {}): Payment {
     ...{ network: 'local', merchant_wallet: wallet, description: 'Tea', created_at: '2026-11-25T12:00:00.400Z' },
     ...{ expires_at: '2026-11-25T12:01:00.400Z', paid_at: '2026-11-25T12:00:40Z', cancelled_at: null, transaction },
     ...{ ...noOptions, metadata: {}, requested_amount: '10.50', reference: 'ABCDEFGH' },
-    ...{ dedicated: false, derivation_index: null, received_amount: null },
+    ...{ dedicated: false, derivation_index: null, received_amount: null, rate: null },
     ...differences,
   };
 }

@@ -16,6 +16,8 @@ export type Ports = {
   tron: number;
   receiver: number;
   receiverControl: number;
+  /** Port of the stack's own sources of exchange rates. */
+  rates: number;
   console: number;
   /** Port of the console's health checks. */
   consoleProbes: number;
@@ -52,6 +54,7 @@ export function portPlan(base: number, replicas: number): Ports {
     tron: base + 1,
     receiver: base + 8,
     receiverControl: base + 9,
+    rates: base + 16,
     console: base + 18,
     consoleProbes: base + 17,
     shop: base + 19,

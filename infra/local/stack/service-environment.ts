@@ -18,6 +18,8 @@ export type ServiceEnvironmentOptions = {
   networksFile: string;
   receiverAddress: string;
   caCertificateFile: string;
+  /** RATE_SOURCES, unless the environment has it. */
+  rateSources: string;
   inherited: NodeJS.ProcessEnv;
 };
 
@@ -66,6 +68,7 @@ export function serviceEnvironment(
   return {
     NODE_ENV: 'development',
     ...leanProcess,
+    RATE_SOURCES: options.rateSources,
     ...inherited,
     PORT: String(port),
     HOST: '127.0.0.1',

@@ -11,6 +11,7 @@ import { startEdge } from './edge.ts';
 import { migrateAll } from './migrations.ts';
 import { localNetwork, tronNetwork } from './network.ts';
 import { portPlan, type Ports } from './ports.ts';
+import { startRateSources } from './rate-sources.ts';
 import { refuseDecidedSettings, type ServiceEnvironmentOptions } from './service-environment.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { consoleProcess, describeServices, serviceProcesses, urlsOfServices } from './services.ts';
@@ -81,9 +82,16 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   }
   await steps.take('database schemas', () => migrateAll(backends.databaseUrls, checkout));
 
+  const rates = await startRateSources(ports.rates);
+  steps.undoLater(() => rates.stop());
   const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
   const file = new StackFileWriter(directory.stackFile, options.say);
-  const processOptions = { directory, ports, checkout, settings: settingsOf(options, backends, secrets, urls) };
+  const processOptions = {
+    directory,
+    ports,
+    checkout,
+    settings: settingsOf(options, backends, secrets, urls, rates.setting),
+  };
   const services = serviceProcesses({
     ...processOptions,
     single: options.single === true,
@@ -130,6 +138,7 @@ function settingsOf(
   backends: Backends,
   secrets: Secrets,
   urls: { edge: string; services: Record<ServiceName, string> },
+  rateSources: string,
 ): ServiceEnvironmentOptions {
   return {
     secrets,
@@ -141,6 +150,7 @@ function settingsOf(
     networksFile: environment['NETWORKS_FILE'] ?? directory.networksFile,
     receiverAddress: backends.receiver.address,
     caCertificateFile: backends.ca.cert,
+    rateSources,
     inherited: environment,
   };
 }

@@ -1,5 +1,6 @@
 import { networkName, tokenStandard, type Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { html, type Html } from './html.ts';
 import { fill, formatAmount, formatTransferred, groupedAmount } from './format.ts';
 import type { Language } from './languages.ts';

@@ -1,4 +1,4 @@
-import type { CheckoutLookup, CheckoutLookupOutcome, CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutLookup, CheckoutLookupOutcome, CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { networkName, type Network } from '@quittance/contracts/networks.ts';
 import { html, type Html } from './html.ts';
 import type { PageChoices } from './document.ts';

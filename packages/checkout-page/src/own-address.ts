@@ -1,5 +1,5 @@
 import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
-import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { html, type Html } from './html.ts';
 import { fill, formatAmount, formatTransferred, groupedAmount } from './format.ts';
 import type { Language } from './languages.ts';

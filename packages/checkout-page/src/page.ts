@@ -1,5 +1,5 @@
 import { networkName, type Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
 import { facts } from './facts.ts';
@@ -12,6 +12,7 @@ import { paying } from './paying.ts';
 import { nobody, type Shop } from './shop.ts';
 import { payee, supportLinks } from './payee.ts';
 import { receipt } from './receipt.ts';
+import { priceFact } from './price.ts';
 import { arrivedMoney, baseState, checkoutState, isOpen, newsOf } from './state.ts';
 
 /** All that the page of a payment is made from. */
@@ -78,7 +79,7 @@ function paymentMain(input: PageInput, choices: PageChoices): Html {
     ${heading(view, input.shop, language)} ${notices(view, network, language)}
     ${isDone ? backToShop(view, language) : []}
     ${canPay && state === 'waiting' ? [paying(view, network, choices), listening(language)] : []}
-    ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
+    ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)} ${priceFact(view, language)}</dl>`}
     ${receipt(view, language)} ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
     ${state === 'seen' && !view.lookup ? [] : help(view, input.networks, choices)}
     ${supportLinks(input.shop, view, language)} ${isDone ? [] : backToShop(view, language)}

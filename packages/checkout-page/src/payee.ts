@@ -1,4 +1,4 @@
-import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { html, type Html } from './html.ts';
 import { merchantsText } from './facts.ts';
 import { fill } from './format.ts';

@@ -1,5 +1,6 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { html, type Html } from './html.ts';
 import { pageLink, type PageChoices } from './document.ts';
 import {
@@ -16,6 +17,7 @@ import { fill, formatNumber, formatTransferred } from './format.ts';
 import type { Language } from './languages.ts';
 import { amountToSend, hasOwnAddress, setApart } from './own-address.ts';
 import { paymentLink } from './payment-link.ts';
+import { priceFact } from './price.ts';
 import { qrCode } from './qr.ts';
 import { walletPanel } from './wallet.ts';
 
@@ -28,7 +30,7 @@ export function paying(view: CheckoutPayment, network: Network, choices: PageCho
     ${walletPanel(asked, network, language)}
     <dl class="where">${recipientFact(view, language)}</dl>
     ${qrChoice(asked, network, choices)} ${exchange(asked, network, language)}
-    <dl class="rows">${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
+    <dl class="rows">${priceFact(view, language)} ${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
   </div>`;
 }
 

@@ -1,4 +1,4 @@
-import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { html, type Html } from './html.ts';
 import { formatUtcTime } from './format.ts';
 import type { Language } from './languages.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
 import type { PageChoices } from '../src/document.ts';

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Network } from '@quittance/contracts/networks.ts';
+import { type PaymentStatus, type PublicPayment } from '@quittance/contracts/api/payment.ts';
 import {
   checkoutLookupOutcomes,
   type CheckoutLookup,
   type CheckoutPayment,
-  type PaymentStatus,
-  type PublicPayment,
-} from '@quittance/contracts/api/payment.ts';
+} from '@quittance/contracts/api/checkout.ts';
 import { anyText } from '@quittance/testkit/any-text.ts';
 import fc from 'fast-check';
 import { assets, type PageChoices } from '../src/document.ts';

@@ -25,7 +25,7 @@ export const errorCodes = {
   429: ['rate_limited'],
   431: ['headers_too_large'],
   500: ['internal_error'],
-  503: ['unavailable'],
+  503: ['unavailable', 'rate_unavailable'],
 } as const;
 
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes][number];

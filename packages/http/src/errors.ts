@@ -30,11 +30,14 @@ export class HttpError extends Error {
 /** The body of every error. */
 export const errorBody = ({ detail, code }: Pick<HttpError, 'detail' | 'code'>): object => ({ detail, code });
 
-/** The code of a status. 409 and 403 have several codes; without an explicit one, the answer is for operators. */
+/**
+ * The code of a status. 409 and 403 have several codes; without an explicit one, the answer is for operators. The first code of 503 is for
+ * everything but its reason of its own.
+ */
 function codeOf(status: number): string {
   const codes: Partial<Record<number, readonly string[]>> = errorCodes;
   const [code, ...others] = codes[status] ?? [];
-  return code === undefined || others.length > 0 ? 'refused' : code;
+  return code === undefined || (others.length > 0 && status !== 503) ? 'refused' : code;
 }
 
 /** 409: not possible in the current state. */
@@ -48,6 +51,10 @@ export const creationBlocked = (code: CreationBlockReason, message: string): Htt
 export function unavailable(cause?: unknown): HttpError {
   return new HttpError(503, 'Service temporarily unavailable', {}, { cause });
 }
+
+/** 503: no current rate converts the price. */
+export const rateUnavailable = (): HttpError =>
+  new HttpError(503, 'No current rate for this currency: try again later', {}, { code: 'rate_unavailable' });
 
 /** An error and its causes, outermost first; ten at most. */
 export function causesOf(error: Error): Error[] {

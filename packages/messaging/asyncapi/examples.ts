@@ -99,4 +99,11 @@ export const examples = {
     status: 'PAID',
     closed_at: '2026-01-05T10:04:35.120Z',
   },
+  RatesObserved: {
+    observed_at: '2026-01-05T10:00:00.250Z',
+    quotes: [
+      { source: 'kraken', currency: 'EUR', value: '0.86120', as_of: '2026-01-05T10:00:00.120Z' },
+      { source: 'ecb', currency: 'JPY', value: '178.56', as_of: '2026-01-02T14:00:00.000Z' },
+    ],
+  },
 };

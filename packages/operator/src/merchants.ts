@@ -247,6 +247,15 @@ export const wholeMerchantView = ({ merchant: account, policy, gate, limits: own
 export const usageTable = (created: readonly UsageDay[], title: string | null = null) =>
   table(title, created, { 'day (UTC)': 'day', 'payments created': 'payments_created' });
 
+type ReportLine = Report['totals'];
+
+/** "149.70 EUR, 20 USD"; empty without any. */
+export const pricesText = (prices: Record<string, string>): string =>
+  Object.entries(prices)
+    .map(([currency, amount]) => `${amount} ${currency}`)
+    .toSorted()
+    .join(', ');
+
 export const reportView = ({ rows, totals }: Report, title: string | null = null): View => [
   table(title, rows.length === 0 ? [] : [...rows, { period: 'all', network: '', ...totals }], {
     period: 'period',
@@ -254,6 +263,8 @@ export const reportView = ({ rows, totals }: Report, title: string | null = null
     created: 'created',
     paid: 'paid',
     'paid (USDT)': 'paid_amount',
+    // Most merchants have prices in USDT only.
+    ...(pricesText(totals.paid_prices) !== '' && { 'prices (paid)': (row: ReportLine) => pricesText(row.paid_prices) }),
     expired: 'expired',
     cancelled: 'cancelled',
   }),

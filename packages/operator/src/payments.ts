@@ -136,6 +136,7 @@ export function paymentView(shown: OperatorsPayment): View {
       merchant: shown.merchant_id,
       status: badge(shown.status),
       amount: `${shown.amount} ${shown.currency}`,
+      ...priceFacts(shown),
       wallet: [shown.merchant_wallet, ` on ${shown.network}`, shown.dedicated ? ', its own' : ''],
       ...(shown.received_amount !== null && { 'arrived there': `${shown.received_amount} ${shown.currency}` }),
       description: shown.description,
@@ -180,6 +181,15 @@ export function paymentView(shown: OperatorsPayment): View {
     }),
   ];
 }
+
+/** The price in another currency, and the rate that converted it with its sources. */
+export const priceFacts = ({ price, rate }: Pick<Payment, 'price' | 'rate'>) =>
+  price === null || rate === null
+    ? {}
+    : {
+        price: `${price.amount} ${price.currency}, at ${rate.value}`,
+        'rate from': rate.sources.map(({ name, value, as_of: time }) => `${name} ${value} (${time})`).join(', '),
+      };
 
 function paysValue(transfer: LedgerEntry, paymentId: string): Value {
   const { payment_id, candidates } = transfer;

@@ -93,11 +93,14 @@ const signInAddress = ({ consoleUrl }: Config, link: string): string =>
   `${consoleUrl.replace(/\/+$/, '')}${signInLinkPath(link)}`;
 
 export const reportCsv = ({ rows: counted }: Report): string =>
-  stringify(counted, {
-    header: true,
-    columns: ['period', 'network', 'created', 'paid', 'paid_amount', 'expired', 'cancelled'],
-    ...csvOptions,
-  });
+  stringify(
+    counted.map((row) => ({ ...row, paid_prices: rows.pricesText(row.paid_prices) })),
+    {
+      header: true,
+      columns: ['period', 'network', 'created', 'paid', 'paid_amount', 'expired', 'cancelled', 'paid_prices'],
+      ...csvOptions,
+    },
+  );
 
 async function showWhole({ api, values, options }: Asked<{ merchant_id: string }>): Promise<void> {
   const given = { params: { merchant_id: values.merchant_id } };

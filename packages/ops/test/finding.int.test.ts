@@ -105,7 +105,7 @@ describe('payment list', () => {
 });
 
 describe('merchant report', () => {
-  const totals = { created: 3, paid: 2, paid_amount: '20.5', expired: 1, cancelled: 0 };
+  const totals = { created: 3, paid: 2, paid_amount: '20.5', expired: 1, cancelled: 0, paid_prices: {} };
   const report = { rows: [{ period: '2026-01', network: 'tron', ...totals }], totals };
   const words = ['merchant', 'report', merchant, '--from', '2026-01-01', '--to', '2026-01-31', '--group', 'month'];
   const services = () => startServices({ 'GET /merchants/:id/report': () => ({ status: 200, body: report }) });
@@ -130,7 +130,7 @@ describe('merchant report', () => {
     await using running = await services();
     const csv = await runOps([...words, '--csv'], running.env);
     expect(csv.stdout).toBe(
-      'period,network,created,paid,paid_amount,expired,cancelled\r\n2026-01,tron,3,2,20.5,1,0\r\n',
+      'period,network,created,paid,paid_amount,expired,cancelled,paid_prices\r\n2026-01,tron,3,2,20.5,1,0,\r\n',
     );
     const json = await runOps([...words, '--json'], running.env);
     expect(JSON.parse(json.stdout)).toEqual(report);
@@ -140,7 +140,7 @@ describe('merchant report', () => {
     const hostile = { ...report, rows: [{ ...report.rows[0], network: "tron;=cmd|'/C calc'!A0" }] };
     await using running = await startServices({ 'GET /merchants/:id/report': () => ({ status: 200, body: hostile }) });
     const { stdout } = await runOps([...words, '--csv'], running.env);
-    expect(stdout.split('\r\n')[1]).toBe("2026-01,tron;'=cmd|'/C calc'!A0,3,2,20.5,1,0");
+    expect(stdout.split('\r\n')[1]).toBe("2026-01,tron;'=cmd|'/C calc'!A0,3,2,20.5,1,0,");
   });
 
   test('is split nowhere into a cell that begins a formula', () => {

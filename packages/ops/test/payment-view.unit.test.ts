@@ -41,7 +41,7 @@ const payment: OperatorsPayment = {
   metadata: {},
   requested_amount: '10.50',
   reference: 'BBBBBBBB',
-  ...{ dedicated: false, derivation_index: null, received_amount: null },
+  ...{ dedicated: false, derivation_index: null, received_amount: null, rate: null },
   merchant_id: `mer_${'a'.repeat(32)}`,
   warnings: [],
   transfers: [transfer],

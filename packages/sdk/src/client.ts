@@ -17,6 +17,7 @@ import type {
   Profile,
   ProfileChange,
   PublicPayment,
+  RatesInForce,
   Report,
   ReportQuery,
   TransferChoice,
@@ -158,6 +159,9 @@ const poolsOf = ({ call }: Calls) => ({
 const poolPath = (name: string): string => `/merchant/wallet-pools/${encodeURIComponent(name)}`;
 
 const findingOf = ({ call, stream }: Calls) => ({
+  /** The rates that would convert a price now, and why other currencies have none. */
+  getRates: (given: CallOptions = {}): Promise<RatesInForce> => call(read('/rates'), given),
+
   /** The newest payments, at most 100. */
   async listPayments(filters: PaymentFilters = {}, given: CallOptions = {}): Promise<Payment[]> {
     return (await call<{ payments: Payment[] }>(read('/payments', filters), given)).payments;

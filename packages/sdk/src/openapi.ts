@@ -622,6 +622,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the exchange rates
+         * @description The rates that would convert a `price` to USDT now, and why other currencies have none. Both lists name all currencies that prices may
+         *     have. Where the operator has not configured any source, no currency has a rate.
+         *
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["readRates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     notice: {
@@ -755,6 +778,7 @@ export interface components {
             expired: number;
             paid: number;
             paid_amount: components["schemas"]["Sum"];
+            paid_prices: components["schemas"]["PaidPrices"];
         };
         /** @description What your account may create, and what is used of it. It holds no credentials. */
         CreationLimits: {
@@ -995,6 +1019,10 @@ export interface components {
             key_id: components["schemas"]["KeyId"];
             signing_key: components["schemas"]["SigningKey"];
         };
+        /** @description The prices in other currencies of the paid payments, their sum for each currency as exact decimal text. */
+        PaidPrices: {
+            [key: string]: string;
+        };
         /** @description A payment. */
         Payment: {
             /** @description The part of `amount` that is enough, in percent, if you sent one below 100; otherwise null. */
@@ -1034,11 +1062,15 @@ export interface components {
              * @description The checkout page for your customer. The last segment of the URL is the public token, which can only read this payment.
              */
             payment_url: string;
+            /** @description The price, as you sent it, or null. */
+            price: components["schemas"]["Price"] | null;
+            /** @description The rate that converted the price when the payment was created; null without a price. */
+            rate: components["schemas"]["Rate"] | null;
             /** @description The sum of the confirmed transfers to the address of a dedicated payment, in USDT; null for other payments. */
             received_amount: string | null;
             /** @description A short name of the payment that your customer can read out to you. The checkout page shows it. It has digits and capital letters without I, L, O and U. */
             reference: string;
-            /** @description The amount that you sent. */
+            /** @description The amount that you sent, or that your price was converted to. */
             requested_amount: components["schemas"]["Amount"];
             /**
              * Format: uri
@@ -1082,8 +1114,8 @@ export interface components {
              * @default 100
              */
             accept_from_percent?: number;
-            /** @description The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after it, without sign, exponent or leading zeros. On a wallet that payments share, only a transfer of exactly this amount pays the payment. */
-            amount: string;
+            /** @description The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after it, without sign, exponent or leading zeros. On a wallet that payments share, only a transfer of exactly this amount pays the payment. Instead of it, `price` may be sent. */
+            amount?: string;
             /**
              * @description Gives this payment the address in `merchant_wallet` for itself: all transfers to it count together, whatever their amounts. While the payment is unfinished, and for 24 hours after its end, no other payment can be created on the address (409, `wallet_dedicated`). If a payment on it is unfinished or rests, or another kind of payment was on it in the last 30 days, the answer is 409 with the code `wallet_in_use`. Payments of a `wallet_pool` are always dedicated.
              * @default false
@@ -1100,6 +1132,8 @@ export interface components {
             network?: string;
             /** @description Your id for the order: 1 to 128 characters, none of them invisible or a control character, not necessarily unique. Only you can read it, in the payment and its events; it is not on the checkout page or in the public status. */
             order_id?: string;
+            /** @description What the customer owes in another currency, instead of `amount`. The service converts it to USDT when the payment is created, by the rate that `GET /rates` shows then, and rounds up to cents. The result is in `amount` and `requested_amount`, and the rate stays with the payment: a repeated request gets the first one. While there is no rate, the answer is 503 with the code `rate_unavailable`, and nothing is stored. */
+            price?: components["schemas"]["Price"];
             /**
              * Format: uri
              * @description The link back to your shop, which the checkout page shows in every state of the payment: an absolute `https:` URL of at most 2,000 characters, without credentials, white space, control characters and backslashes. We never fetch it. An installation that is itself reached by `http:` also accepts `http://localhost` and `http://127.0.0.1`.
@@ -1116,7 +1150,7 @@ export interface components {
             unique_amount?: boolean;
             /** @description The name of one of your wallet pools, instead of `merchant_wallet`. The payment gets an address of the pool for itself, as with `dedicated_wallet`. If no address is free, the answer is 409 with the code `wallet_pool_exhausted`. */
             wallet_pool?: string;
-        } & (unknown | unknown);
+        } & ((unknown | unknown) & (unknown | unknown));
         /** @description A payment, the transfers that may be for it, and warnings. */
         PaymentDetails: {
             accept_from_percent: components["schemas"]["Payment"]["accept_from_percent"];
@@ -1135,6 +1169,8 @@ export interface components {
             paid_at: components["schemas"]["Payment"]["paid_at"];
             payment_id: components["schemas"]["Payment"]["payment_id"];
             payment_url: components["schemas"]["Payment"]["payment_url"];
+            price: components["schemas"]["Payment"]["price"];
+            rate: components["schemas"]["Payment"]["rate"];
             received_amount: components["schemas"]["Payment"]["received_amount"];
             reference: components["schemas"]["Payment"]["reference"];
             requested_amount: components["schemas"]["Payment"]["requested_amount"];
@@ -1194,6 +1230,16 @@ export interface components {
             /** @description What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network must declare the block final, which is required for large amounts, and on some networks for all. `second_endpoint`: a second node must report a transfer of such a large amount. Null if the payment is `PAID`, or if nothing is missing. */
             waiting_for: ("confirmations" | "finality" | "second_endpoint") | null;
         };
+        /** @description A price in another currency than USDT. */
+        Price: {
+            /** @description Decimal text above zero, with at most 12 digits before the point and as many after it as the currency has in ISO 4217. */
+            amount: string;
+            /**
+             * @description ISO 4217: the euro, or a currency with a reference rate of the European Central Bank.
+             * @enum {string}
+             */
+            currency: "AUD" | "BRL" | "CAD" | "CHF" | "CNY" | "CZK" | "DKK" | "EUR" | "GBP" | "HKD" | "HUF" | "IDR" | "ILS" | "INR" | "ISK" | "JPY" | "KRW" | "MXN" | "MYR" | "NOK" | "NZD" | "PHP" | "PLN" | "RON" | "SEK" | "SGD" | "THB" | "TRY" | "USD" | "ZAR";
+        };
         /** @description What customers see of your account. */
         Profile: {
             accent_color: components["schemas"]["AccentColor"];
@@ -1222,11 +1268,47 @@ export interface components {
             network: components["schemas"]["Payment"]["network"];
             status: components["schemas"]["Payment"]["status"];
         };
+        /** @description The rate of a price in another currency. */
+        Rate: {
+            /** @description The time of the oldest price of an exchange that it is made of. */
+            as_of: components["schemas"]["Timestamp"];
+            /** @description What it is made of. The rate is 1 divided by the median price of the exchanges and by the value of `ecb`, where it is part of it, rounded to six digits. */
+            sources: {
+                as_of: components["schemas"]["Timestamp"];
+                /** @enum {string} */
+                name: "bitstamp" | "coinbase" | "kraken" | "ecb";
+                /** @description As the source publishes it. Of an exchange: the price of one USDT in euros, or in dollars if the price is in dollars. Of `ecb`: how much of the currency one euro costs. */
+                value: string;
+            }[];
+            /** @description USDT for one unit of the currency. */
+            value: string;
+        };
         RateLimitError: {
             /** @constant */
             code: "rate_limited";
             /** @constant */
             detail: "Rate limit exceeded";
+        };
+        RatesInForce: {
+            /** @description In the order of the currencies. */
+            rates: {
+                as_of: components["schemas"]["Rate"]["as_of"];
+                currency: string;
+                sources: components["schemas"]["Rate"]["sources"];
+                value: components["schemas"]["Rate"]["value"];
+            }[];
+            /** @description The other currencies that prices may have. */
+            unavailable: {
+                currency: string;
+                /**
+                 * @description - `too_old`: no source has answered lately, or the bank missed a publication.
+                 *     - `too_few`: fewer than two exchanges have answered lately, or the bank has no rate.
+                 *     - `too_far_apart`: the exchanges disagree.
+                 *     - `jumped`: the rate changed by more than 20 percent, and not every source confirms it.
+                 * @enum {string}
+                 */
+                reason: "too_old" | "too_few" | "too_far_apart" | "jumped";
+            }[];
         };
         /** @description A transfer to the address of a dedicated payment. */
         ReceivedTransfer: {
@@ -1253,6 +1335,7 @@ export interface components {
             network: string;
             paid: number;
             paid_amount: components["schemas"]["Sum"];
+            paid_prices: components["schemas"]["PaidPrices"];
             /** @description The UTC day or month, such as 2026-03-31 or 2026-03. */
             period: string;
         };
@@ -1424,6 +1507,9 @@ export interface components {
             /** @description As you sent it. */
             order_id?: string;
             payment_id: components["schemas"]["PaymentId"];
+            price?: components["schemas"]["Price"];
+            /** @description The rate that converted the price, if there is one. */
+            rate?: components["schemas"]["Rate"];
             /** @description Present for a dedicated payment. The sum of the transfers that pay it, in USDT. */
             received_amount?: string;
             /** @description The amount that you sent, if `expected_amount` is a unique amount. */
@@ -1471,6 +1557,9 @@ export interface components {
             order_id?: string;
             /** @description Null, like `expected_amount` and `description`, for a transfer that may be for several payments or for none. */
             payment_id: components["schemas"]["PaymentId"] | null;
+            price?: components["schemas"]["Price"];
+            /** @description The rate that converted the price, if there is one. */
+            rate?: components["schemas"]["Rate"];
             /** @description The amount that you sent, if `expected_amount` is a unique amount. */
             requested_amount?: components["schemas"]["Amount"];
             /**
@@ -3017,6 +3106,38 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationError"];
                 };
             };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readRates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rates. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RatesInForce"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
         };

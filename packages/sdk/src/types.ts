@@ -21,6 +21,9 @@ export type Profile = Schemas['Profile'];
 export type ProfileChange = Schemas['ProfileChange'];
 export type PublicPayment = Schemas['PublicPayment'];
 export type ReceivedTransfer = Schemas['ReceivedTransfer'];
+export type Price = Schemas['Price'];
+export type Rate = Schemas['Rate'];
+export type RatesInForce = Schemas['RatesInForce'];
 export type Report = Schemas['Report'];
 export type ReportRow = Schemas['ReportRow'];
 export type TransferChoice = Schemas['TransferChoice'];
@@ -32,8 +35,9 @@ export type WebhookConfigured = Schemas['WebhookConfigured'];
 export type WebhookSettings = Schemas['WebhookSettings'];
 export type WebhookTest = Schemas['WebhookTest'];
 
-/** The payment to create: with an address of one of your pools, or with a wallet that you name. */
-export type PaymentCreation = Omit<Schemas['PaymentCreation'], 'merchant_wallet' | 'wallet_pool'> &
+/** The payment to create: an amount in USDT or a price in another currency, with an address of one of your pools or a wallet that you name. */
+export type PaymentCreation = Omit<Schemas['PaymentCreation'], 'amount' | 'price' | 'merchant_wallet' | 'wallet_pool'> &
+  OneOf<{ amount: string }, { price: Schemas['Price'] }> &
   OneOf<{ wallet_pool: string }, { merchant_wallet: string }>;
 
 type PoolRequest = Schemas['WalletPoolChange'];

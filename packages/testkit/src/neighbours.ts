@@ -15,13 +15,9 @@ import { sharedTrust } from './trust.ts';
 
 export type Neighbours = {
   /** Publishes a message like the service that owns it. */
-  publish<T extends { merchant_id: string }>(
-    message: MessageDefinition<T>,
-    payload: T,
-    messageId?: string,
-  ): Promise<void>;
+  publish<T extends object>(message: MessageDefinition<T>, payload: T, messageId?: string): Promise<void>;
   /** Publishes all of them at the same time. */
-  publishAll<T extends { merchant_id: string }>(message: MessageDefinition<T>, payloads: readonly T[]): Promise<void>;
+  publishAll<T extends object>(message: MessageDefinition<T>, payloads: readonly T[]): Promise<void>;
   stop(): Promise<void>;
 };
 

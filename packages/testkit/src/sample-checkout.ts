@@ -1,4 +1,5 @@
-import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 
 /** The gateway's data of a payment: only what its public token reveals, and what `more` adds. */
 export const checkoutOf = (payment: PublicPayment, more: Partial<CheckoutPayment> = {}): CheckoutPayment => ({

@@ -19,7 +19,14 @@ import { limitsRoute, merchantRoutes } from './merchants/http.ts';
 import { checkReportRoute, loginRoutes, operatorRoutes, sessionRoutes } from './operators/http.ts';
 import type { OptionRules } from '@quittance/contracts/api/creation.ts';
 import { createCreations } from './payments/creations.ts';
-import { changeRoutes, findingRoutes, paymentRoutes, publicStatusRoute, transferRoutes } from './payments/http.ts';
+import {
+  changeRoutes,
+  findingRoutes,
+  paymentRoutes,
+  publicStatusRoute,
+  ratesRoute,
+  transferRoutes,
+} from './payments/http.ts';
 import { createPaymentViews } from './payments/views.ts';
 import { logoRoute, profileRoutes } from './profile/http.ts';
 import { createShops } from './profile/shops.ts';
@@ -70,6 +77,7 @@ export function createGatewayApp(parts: GatewayParts) {
         createUpstream: createCreations({ payments, logger }),
         creationRules: { ...parts.optionRules, networks },
       }),
+      ratesRoute(all),
       ...paymentRoutes(all),
       ...transferRoutes(all),
       publicStatusRoute(all),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { writeCursor, type ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
-import type { PublicPayment, CheckoutPayment, SeenConfirmations } from '@quittance/contracts/api/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment, SeenConfirmations } from '@quittance/contracts/api/checkout.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { assets } from '@quittance/checkout-page/document.ts';
 import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';

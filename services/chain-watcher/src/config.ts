@@ -1,6 +1,7 @@
 import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { settings } from '@quittance/runtime/settings.ts';
+import { type ConfiguredSource, parseSources } from './rates/sources.ts';
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 
@@ -16,5 +17,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     watchGraceSeconds: read.integer('WATCH_GRACE_SECONDS', { default: WEEK_SECONDS, min: 3600, max: 365 * 86_400 }),
     /** How many transactions are looked up on chain in an hour for one merchant and its customers. */
     lookUpsPerHour: read.integer('LOOK_UPS_PER_HOUR', { default: 120, min: 0, max: 100_000 }),
+    /** The sources of exchange rates that are read, for prices in other currencies. None by default. */
+    rateSources: read.parsed<ConfiguredSource[]>('RATE_SOURCES', { default: [] }, parseSources),
   }));
 }

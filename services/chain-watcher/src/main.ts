@@ -18,6 +18,7 @@ import { createWalletStates } from './look-ups/wallet-states.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { operatorRoutes } from './operators/http.ts';
+import { startObserveRatesLoop } from './rates/observe.ts';
 import { checkRoutes, transfersInWindowsRoute } from './transfers/http.ts';
 import { paymentClosed, paymentCreated } from './watches/messages.ts';
 
@@ -34,7 +35,8 @@ await startService({
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { pool, operators, broker, outbox, legacy, reachable, ready, clockDifferenceMs } = backends;
     await reachable();
-    const leaders = { max: Math.max(1, networks.length), applicationName: `${name} leader` };
+    // One for each network, and one for the rates.
+    const leaders = { max: networks.length + 1, applicationName: `${name} leader` };
     const leaderPool = createPool({ url, schema, ...leaders, logger, metrics });
     lifecycle.onStop('leader database', () => leaderPool.end());
 
@@ -53,6 +55,10 @@ await startService({
       lifecycle.onStop(`new heads ${network.id}`, () => newHeads.close());
       return { network, endpoints, loop };
     });
+
+    const leading = { pool, leaderPool, leaseMs: LEASE_MS, outbox };
+    const rates = startObserveRatesLoop({ sources: config.rateSources, ...leading, logger, metrics });
+    lifecycle.onStop('observe rates', () => rates.close());
 
     const lookUps = createLookUps({ networks: watched, logger });
     const usage = startStoreUsageLoop({ db: pool, networks: watched, logger, metrics });

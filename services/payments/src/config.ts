@@ -22,6 +22,11 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     walletPoolEncryptionKey: readOptionalEncryptionKey(read, 'WALLET_POOL_ENCRYPTION_KEY'),
     /** Also opens them: the next or the previous key, while one replaces the other. */
     walletPoolEncryptionKeyPrevious: readOptionalEncryptionKey(read, 'WALLET_POOL_ENCRYPTION_KEY_PREVIOUS'),
+    /** How old the price of an exchange may be, and how far apart exchanges may be, to convert prices in other currencies. */
+    rates: {
+      maxAgeSeconds: read.integer('RATE_MAX_AGE_SECONDS', { default: 300, min: 60, max: 86_400 }),
+      maxSpreadPercent: read.integer('RATE_MAX_SPREAD_PERCENT', { default: 1, min: 1, max: 10 }),
+    },
     quotaUrl: serviceUrl(read, 'QUOTA_URL'),
     webhookDispatcherUrl: serviceUrl(read, 'WEBHOOK_DISPATCHER_URL'),
     chainWatcherUrl: serviceUrl(read, 'CHAIN_WATCHER_URL'),

@@ -17,6 +17,8 @@ import { createAdmission } from './gate/admission.ts';
 import { createOwners, createWatcherClients } from './clients.ts';
 import { readConfig } from './config.ts';
 import { accessChanged, webhookConfigured } from './gate/messages.ts';
+import { ratesRoute, startCountRatesLoop } from './rates/http.ts';
+import { ratesObserved } from './rates/messages.ts';
 import { transferObserved } from './settlement/messages.ts';
 import { createAccessRefresh } from './gate/refresh.ts';
 import { startCountIncidentsLoop, paymentIncidentRoutes } from './settlement/http.ts';
@@ -65,6 +67,7 @@ const loops = [
   startCompareClocksLoop,
   startCountIncidentsLoop,
   startKeepRepliesLoop,
+  startCountRatesLoop,
 ];
 
 /** What views of payments need besides their rows. */
@@ -126,6 +129,7 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
     rules,
     messages,
     refresh,
+    rates: config.rates,
     fillPool: createFillPool(createStock({ vault, networks })),
   };
   const operating = { db: operators, transact: transactOn(operators) };
@@ -151,6 +155,7 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
     ...unmatchedRoutes({ db: pool, operators }),
     ...paymentViewsRoutes({ db: pool, ...shown }),
     ...limitsRoutes({ db: pool, refresh }),
+    ratesRoute(pool, config.rates),
     ...operatorRoutes({
       acceptance: { ...operating, verifier: verifiers.operators, ...telling },
       queries: createQueries({ pool, schema }),
@@ -184,13 +189,25 @@ await startService({
         'stored extended keys were encrypted with another key than WALLET_POOL_ENCRYPTION_KEY or its predecessor',
       );
 
-    const handlers = [transferObserved(messages, clocks), accessChanged(), webhookConfigured()];
+    const handlers = [
+      transferObserved(messages, clocks),
+      accessChanged(),
+      webhookConfigured(),
+      ratesObserved(config.rates),
+    ];
     lifecycle.closing(
       'consumers',
       startConsumers({ broker, pool, service: name, handlers, trust: config.trust, legacy, logger, metrics }),
     );
     const reading = { chain: watcher.chain, clocks, readClock: watcher.tipReader.clock };
-    const looping = { db: pool, transact: transactOn(pool), messages, networks: config.networks, ...reading };
+    const looping = {
+      db: pool,
+      transact: transactOn(pool),
+      messages,
+      networks: config.networks,
+      rates: config.rates,
+      ...reading,
+    };
     for (const start of loops) lifecycle.closing(start.name, start({ ...looping, logger, metrics }));
     if (vault !== null) lifecycle.closing('reseal', startResealLoop({ pool, vault, keys: resealed, logger, metrics }));
 

@@ -3,7 +3,7 @@ import { sha256 } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import type { OperatorsPayment, ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
-import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
 import { newPayment, type PaymentPage, type TestPayment } from './fixtures.ts';

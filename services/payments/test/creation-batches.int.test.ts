@@ -23,7 +23,9 @@ const { counted, messages } = createdMessages();
 /** Decides them in one transaction. @returns the outcomes, in their order. */
 async function together(creations: readonly Creation[], caller: Caller | null = null) {
   const asked = creations.map((creation) => ({ creation, origin: {} }));
-  const results = await withCaller(caller, () => createTogether({ pool: database.db, rules, messages }, asked));
+  const results = await withCaller(caller, () =>
+    createTogether({ pool: database.db, rules, messages, rates: { maxAgeSeconds: 300, maxSpreadPercent: 1 } }, asked),
+  );
   return results.map((result) => result?.outcome ?? null);
 }
 

@@ -63,7 +63,7 @@ export function createdMessages() {
     await insertMessages(
       tx,
       messages.map(({ payload, requestId = randomUUID(), traceparent = null }) => ({
-        ...{ message_id: randomUUID(), name: message.name, version: message.version, merchant_id: payload.merchant_id },
+        ...{ message_id: randomUUID(), name: message.name, version: message.version, merchant_id: 'mer_1' },
         ...{ body: JSON.stringify(payload), request_id: requestId, traceparent },
       })),
     );

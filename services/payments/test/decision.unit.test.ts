@@ -30,7 +30,7 @@ const payment = (change: Partial<PaymentRow> = {}): PaymentRow => ({
   cancelled_at: null,
   ...noOptions,
   requested_amount: null,
-  ...{ rest_seconds: null, released_at: null, derivation_index: null },
+  ...{ rest_seconds: null, released_at: null, derivation_index: null, rate: null },
   ...change,
 });
 

@@ -1,4 +1,5 @@
-import type { PublicPayment, CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 
 /** The values of `main[data-state]`. */
 export const states = ['waiting', 'over', 'arrived', 'frozen', 'seen', 'paid', 'expired', 'cancelled'] as const;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
 import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
-import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 
 export type PaymentsStandIn = {
   url: string;

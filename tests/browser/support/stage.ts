@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
 import type { Client } from 'pg';

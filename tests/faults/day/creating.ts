@@ -33,6 +33,7 @@ export function creator({ world, settings, otherServices, merchants, wallets, ne
         messages,
         refresh,
         rules: { ...settings, networks: [network.id] },
+        rates: { maxAgeSeconds: 300, maxSpreadPercent: 1 },
         fillPool: () => Promise.resolve(),
       },
       toCreation(merchant, body, [network]),

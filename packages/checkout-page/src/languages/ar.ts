@@ -74,6 +74,8 @@ export const ar: Texts = {
   contactNamed: 'يرجى التواصل مع {shop} وذكر هذا الرقم المرجعي: {reference}',
   unreadable: 'لا يمكننا قراءة {network} حاليًا. الدفعة التي أرسلتها لم تضِع: سنكتشفها لاحقًا. يرجى عدم الدفع مرة أخرى.',
   description: 'الوصف',
+  price: 'السعر',
+  priceAt: '{price} بسعر صرف {rate}',
   timeLeft: 'الوقت المتبقي',
   payBefore: 'الدفع قبل',
 

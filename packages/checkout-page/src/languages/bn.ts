@@ -65,6 +65,8 @@ export const bn: Texts = {
   contactNamed: '{shop}-এর সাথে যোগাযোগ করে এই রেফারেন্স জানান: {reference}',
   unreadable: 'এখন আমরা {network} নেটওয়ার্ক পড়তে পারছি না। পেমেন্ট করে থাকলে তা হারায়নি: পরে আমরা তা দেখতে পাব। আবার পেমেন্ট করবেন না।',
   description: 'বিবরণ',
+  price: 'মূল্য',
+  priceAt: '{price}, {rate} হারে',
   timeLeft: 'বাকি সময়',
   payBefore: 'পেমেন্টের শেষ সময়',
 

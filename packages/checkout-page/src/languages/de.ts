@@ -82,6 +82,8 @@ export const de: Texts = {
   unreadable:
     'Wir können {network} gerade nicht lesen. Eine Zahlung, die Sie schon gesendet haben, ist nicht verloren: Wir bemerken sie später. Bitte zahlen Sie nicht noch einmal.',
   description: 'Beschreibung',
+  price: 'Preis',
+  priceAt: '{price}, zum Kurs {rate}',
   timeLeft: 'Verbleibende Zeit',
   payBefore: 'Zahlbar bis',
 

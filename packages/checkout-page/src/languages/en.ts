@@ -76,6 +76,8 @@ export const en: Texts = {
   unreadable:
     'We cannot read {network} right now. If you have already paid, your payment is not lost: we will find it later. Do not pay again.',
   description: 'Description',
+  price: 'Price',
+  priceAt: '{price}, at {rate}',
   timeLeft: 'Time left',
   payBefore: 'Pay before',
 

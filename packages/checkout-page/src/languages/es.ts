@@ -78,6 +78,8 @@ export const es: Texts = {
   unreadable:
     'En este momento no podemos leer {network}. Un pago que ya haya enviado no se ha perdido: lo detectaremos más tarde. Por favor, no pague otra vez.',
   description: 'Descripción',
+  price: 'Precio',
+  priceAt: '{price}, al cambio de {rate}',
   timeLeft: 'Tiempo restante',
   payBefore: 'Pague antes de:',
 

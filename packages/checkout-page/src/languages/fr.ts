@@ -80,6 +80,8 @@ export const fr: Texts = {
   unreadable:
     'Nous ne pouvons pas lire {network} pour le moment. Un paiement que vous avez déjà envoyé n’est pas perdu : nous le détecterons plus tard. Veuillez ne pas payer une seconde fois.',
   description: 'Description',
+  price: 'Prix',
+  priceAt: '{price}, au taux de {rate}',
   timeLeft: 'Temps restant',
   payBefore: 'À payer avant :',
 

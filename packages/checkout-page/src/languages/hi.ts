@@ -69,6 +69,8 @@ export const hi: Texts = {
   unreadable:
     'हम अभी {network} नेटवर्क नहीं पढ़ पा रहे हैं। आपका भेजा हुआ भुगतान खोया नहीं है: वह हमें बाद में दिख जाएगा। कृपया दोबारा भुगतान न करें।',
   description: 'विवरण',
+  price: 'मूल्य',
+  priceAt: '{price}, {rate} की दर पर',
   timeLeft: 'बचा हुआ समय',
   payBefore: 'भुगतान का अंतिम समय',
 

@@ -76,6 +76,8 @@ export const id: Texts = {
   unreadable:
     'Saat ini kami tidak dapat membaca {network}. Pembayaran yang sudah Anda kirim tidak hilang: kami akan mendeteksinya nanti. Mohon jangan bayar lagi.',
   description: 'Keterangan',
+  price: 'Harga',
+  priceAt: '{price}, dengan kurs {rate}',
   timeLeft: 'Sisa waktu',
   payBefore: 'Bayar sebelum',
 

@@ -78,6 +78,8 @@ export const it: Texts = {
   unreadable:
     'Al momento non possiamo leggere {network}. Se hai già pagato, il pagamento non è perso: lo troveremo più tardi. Non pagare di nuovo.',
   description: 'Descrizione',
+  price: 'Prezzo',
+  priceAt: '{price}, al cambio {rate}',
   timeLeft: 'Tempo rimasto',
   payBefore: 'Paga entro',
 

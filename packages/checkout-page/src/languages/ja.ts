@@ -76,6 +76,8 @@ export const ja: Texts = {
   unreadable:
     '現在 {network} を読み取れません。すでに支払った場合も失われてはいません。あとで検出します。再度支払わないでください。',
   description: '内容',
+  price: '価格',
+  priceAt: '{price}（レート {rate}）',
   timeLeft: '残り時間',
   payBefore: '支払い期限',
 

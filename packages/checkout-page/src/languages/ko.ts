@@ -73,6 +73,8 @@ export const ko: Texts = {
   unreadable:
     '지금은 {network} 네트워크를 읽을 수 없습니다. 이미 결제했다면 사라지지 않으며 나중에 확인됩니다. 다시 결제하지 마세요.',
   description: '내용',
+  price: '가격',
+  priceAt: '{price}, 환율 {rate}',
   timeLeft: '남은 시간',
   payBefore: '결제 기한',
 

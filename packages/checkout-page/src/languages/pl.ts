@@ -75,6 +75,8 @@ export const pl: Texts = {
   unreadable:
     'Nie możemy teraz odczytać sieci {network}. Wysłana już płatność nie przepadła: znajdziemy ją później. Nie płać ponownie.',
   description: 'Opis',
+  price: 'Cena',
+  priceAt: '{price}, po kursie {rate}',
   timeLeft: 'Pozostały czas',
   payBefore: 'Zapłać do',
 

@@ -77,6 +77,8 @@ export const pt: Texts = {
   unreadable:
     'Neste momento não conseguimos ler a rede {network}. Um pagamento que já enviou não se perdeu: vamos detectá-lo mais tarde. Por favor, não pague de novo.',
   description: 'Descrição',
+  price: 'Preço',
+  priceAt: '{price}, à taxa de {rate}',
   timeLeft: 'Tempo restante',
   payBefore: 'Pague antes de',
 

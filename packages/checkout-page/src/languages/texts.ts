@@ -1,4 +1,4 @@
-import type { CheckoutLookupOutcome } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutLookupOutcome } from '@quittance/contracts/api/checkout.ts';
 
 /** A state of the page: its heading, and a sentence or two about what to do now. */
 type Message = { title: string; text: string };
@@ -81,6 +81,10 @@ export type Texts = {
   /** While the network's nodes do not answer. */
   unreadable: string;
   description: string;
+  /** Before the price in another currency. */
+  price: string;
+  /** {price} with its currency, and USDT for one unit of it in {rate}. */
+  priceAt: string;
   timeLeft: string;
   /** Before the time of day at which the payment expires. */
   payBefore: string;

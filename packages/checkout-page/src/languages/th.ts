@@ -65,6 +65,8 @@ export const th: Texts = {
   contactNamed: 'โปรดติดต่อ {shop} และแจ้งหมายเลขอ้างอิงนี้: {reference}',
   unreadable: 'ขณะนี้เราอ่านเครือข่าย {network} ไม่ได้ หากคุณชำระแล้ว เงินไม่ได้สูญหาย เราจะพบในภายหลัง โปรดอย่าชำระซ้ำ',
   description: 'รายละเอียด',
+  price: 'ราคา',
+  priceAt: '{price} ที่อัตรา {rate}',
   timeLeft: 'เวลาที่เหลือ',
   payBefore: 'ชำระก่อน',
 

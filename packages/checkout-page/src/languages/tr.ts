@@ -75,6 +75,8 @@ export const tr: Texts = {
   unreadable:
     '{network} ağını şu anda okuyamıyoruz. Gönderdiğiniz ödeme kaybolmaz: onu daha sonra fark edeceğiz. Lütfen yeniden ödemeyin.',
   description: 'Açıklama',
+  price: 'Fiyat',
+  priceAt: '{price}, kur: {rate}',
   timeLeft: 'Kalan süre',
   payBefore: 'Son ödeme zamanı',
 

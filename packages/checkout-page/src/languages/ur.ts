@@ -69,6 +69,8 @@ export const ur: Texts = {
   unreadable:
     'اس وقت ہم {network} نیٹ ورک نہیں پڑھ سکتے۔ اگر آپ ادائیگی کر چکے ہیں تو وہ ضائع نہیں ہوئی: ہم اسے بعد میں دیکھ لیں گے۔ دوبارہ ادائیگی نہ کریں۔',
   description: 'تفصیل',
+  price: 'قیمت',
+  priceAt: '{price}، {rate} کی شرح پر',
   timeLeft: 'باقی وقت',
   payBefore: 'ادائیگی کی آخری حد',
 

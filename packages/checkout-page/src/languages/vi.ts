@@ -77,6 +77,8 @@ export const vi: Texts = {
   unreadable:
     'Hiện chúng tôi chưa đọc được {network}. Khoản thanh toán quý khách đã gửi không bị mất: chúng tôi sẽ ghi nhận sau. Vui lòng không thanh toán lại.',
   description: 'Mô tả',
+  price: 'Giá',
+  priceAt: '{price}, theo tỷ giá {rate}',
   timeLeft: 'Thời gian còn lại',
   payBefore: 'Thanh toán trước',
 

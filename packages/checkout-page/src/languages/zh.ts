@@ -56,6 +56,8 @@ export const zh: Texts = {
   contactNamed: '请联系 {shop} 并提供此参考编号：{reference}',
   unreadable: '我们目前无法读取 {network}。您已发出的付款不会丢失：我们稍后会看到它。请勿再次付款。',
   description: '说明',
+  price: '价格',
+  priceAt: '{price}，汇率 {rate}',
   timeLeft: '剩余时间',
   payBefore: '付款截止时间',
 

@@ -1,9 +1,10 @@
-import { eventNames, metadata, optionParts, paymentCreation } from './creation.ts';
+import { eventNames, metadata, optionParts, paymentCreation, price } from './creation.ts';
 import {
   PARTS_MAX,
   paymentFields,
   paymentProperties,
   publicFields,
+  rate,
   receivedTransfer,
   transaction,
   unmatchedTransfer,
@@ -20,6 +21,8 @@ const withStatus = { allOf: [{ $ref: '#/components/schemas/PaymentByStatus' }] }
 export const components: Record<string, object> = {
   PaymentCreation: paymentCreation,
   Metadata: metadata,
+  Price: price,
+  Rate: rate,
   Payment: {
     description: 'A payment.',
     type: 'object',
@@ -70,4 +73,5 @@ export const eventProperties: Record<string, object> = {
     description: 'The amount that you sent, if `expected_amount` is a unique amount.',
     $ref: '#/components/schemas/Amount',
   },
+  rate: { description: 'The rate that converted the price, if there is one.', $ref: '#/components/schemas/Rate' },
 };

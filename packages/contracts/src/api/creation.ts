@@ -1,4 +1,5 @@
 import { query } from '../query.ts';
+import { currencyCodes, priceProblem } from '../rates.ts';
 import type { TypeOf } from '../schema.ts';
 import { returnUrlProblem } from './return-url.ts';
 
@@ -16,18 +17,20 @@ export type OptionRules = {
   localReturnUrls: boolean;
 };
 
+/** Required unless there is a `price`. */
+export const amount = {
+  description:
+    'The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after ' +
+    'it, without sign, exponent or leading zeros. On a wallet that payments share, only a transfer of exactly ' +
+    'this amount pays the payment. Instead of it, `price` may be sent.',
+  type: 'string',
+  pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,6})?$',
+} as const;
+
 /**
- * The required fields of a creation, as JSON Schema with the public description. The gateway checks what a value means.
+ * The required field of a creation, as JSON Schema with the public description. The gateway checks what a value means.
  */
 export const required = {
-  amount: {
-    description:
-      'The amount in USDT, as decimal text: greater than zero, at most 12 digits before the point and 6 after ' +
-      'it, without sign, exponent or leading zeros. On a wallet that payments share, only a transfer of exactly ' +
-      'this amount pays the payment.',
-    type: 'string',
-    pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,6})?$',
-  },
   description: {
     description:
       'Shown on the checkout page and repeated in events: 1 to 500 characters in Unicode NFC, without ' +
@@ -54,6 +57,27 @@ export const network = {
     "is the installation's default network. A wallet pool has its own network.",
   type: 'string',
   pattern: '^[a-z][a-z0-9-]{0,31}$',
+} as const;
+
+/** An amount in another currency than USDT. */
+export const price = {
+  description: 'A price in another currency than USDT.',
+  type: 'object',
+  additionalProperties: false,
+  required: ['amount', 'currency'],
+  properties: {
+    amount: {
+      description:
+        'Decimal text above zero, with at most 12 digits before the point and as many after it as the currency has in ISO 4217.',
+      type: 'string',
+      pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,2})?$',
+    },
+    currency: {
+      description: 'ISO 4217: the euro, or a currency with a reference rate of the European Central Bank.',
+      type: 'string',
+      enum: currencyCodes,
+    },
+  },
 } as const;
 
 /** The merchant's own names and values. */
@@ -243,6 +267,29 @@ export const options = {
       return isAlone ? null : 'is only for a payment with an address of its own: see dedicated_wallet and wallet_pool';
     },
   },
+  price: {
+    asked: {
+      description:
+        'What the customer owes in another currency, instead of `amount`. The service converts it to USDT when the ' +
+        'payment is created, by the rate that `GET /rates` shows then, and rounds up to cents. The result is in ' +
+        '`amount` and `requested_amount`, and the rate stays with the payment: a repeated request gets the first one. ' +
+        'While there is no rate, the answer is 503 with the code `rate_unavailable`, and nothing is stored.',
+      $ref: '#/components/schemas/Price',
+    },
+    wire: {
+      type: 'object',
+      required: ['amount', 'currency'],
+      properties: { amount: { type: 'string', minLength: 1 }, currency: { type: 'string', minLength: 1 } },
+    },
+    column: 'jsonb',
+    shown: {
+      description: 'The price, as you sent it, or null.',
+      anyOf: [{ $ref: '#/components/schemas/Price' }, { type: 'null' }],
+    },
+    inEvents: { $ref: '#/components/schemas/Price' },
+    problem: (value: Record<string, unknown>, _, { amount: asked }) =>
+      asked === undefined ? priceProblem(value) : 'must not be sent together with amount',
+  },
 } as const satisfies Record<string, Option>;
 
 const METADATA_MAX_MEMBERS = 20;
@@ -303,7 +350,8 @@ export const optionParts = <N extends OptionName, K extends keyof Option>(names:
  * when these are. An option is left out if its value means the same as leaving it out.
  */
 export type CreationRequest = {
-  amount: string;
+  /** Absent with a `price`. */
+  amount?: string;
   /** Absent with a `wallet_pool`, which gives the payment an address. */
   merchant_wallet?: string;
   description: string;
@@ -317,8 +365,12 @@ export const paymentCreation = {
   type: 'object',
   additionalProperties: false,
   required: Object.keys(required),
-  oneOf: [{ required: ['merchant_wallet'] }, { required: ['wallet_pool'] }],
+  allOf: [
+    { oneOf: [{ required: ['amount'] }, { required: ['price'] }] },
+    { oneOf: [{ required: ['merchant_wallet'] }, { required: ['wallet_pool'] }] },
+  ],
   properties: {
+    amount,
     ...required,
     merchant_wallet: merchantWallet,
     network,

@@ -1,5 +1,7 @@
 import { AMOUNT_PATTERN } from '../amount.ts';
+import { type Price, type Rate, RATE_PATTERN, rateSources } from '../rates.ts';
 import type { TypeOf } from '../schema.ts';
+import { timestampSchema } from '../timestamp.ts';
 import {
   eventNames,
   type EventValues,
@@ -131,6 +133,42 @@ export const unmatchedTransfer = {
   },
 } as const;
 
+/** Of a rate, and of each source. */
+const rateText = { type: 'string', pattern: RATE_PATTERN } as const;
+
+export const rate = {
+  description: 'The rate of a price in another currency.',
+  type: 'object',
+  required: ['value', 'as_of', 'sources'],
+  properties: {
+    value: { ...rateText, description: 'USDT for one unit of the currency.' },
+    as_of: {
+      description: 'The time of the oldest price of an exchange that it is made of.',
+      $ref: '#/components/schemas/Timestamp',
+    },
+    sources: {
+      description:
+        'What it is made of. The rate is 1 divided by the median price of the exchanges and by the value of `ecb`, ' +
+        'where it is part of it, rounded to six digits.',
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'value', 'as_of'],
+        properties: {
+          name: { type: 'string', enum: rateSources },
+          value: {
+            ...rateText,
+            description:
+              'As the source publishes it. Of an exchange: the price of one USDT in euros, or in dollars if the price ' +
+              'is in dollars. Of `ecb`: how much of the currency one euro costs.',
+          },
+          as_of: { $ref: '#/components/schemas/Timestamp' },
+        },
+      },
+    },
+  },
+} as const;
+
 const ownFields = {
   payment_id: { $ref: '#/components/schemas/PaymentId' },
   payment_url: {
@@ -181,7 +219,10 @@ const ownFields = {
 } as const;
 
 const laterFields = {
-  requested_amount: { description: 'The amount that you sent.', $ref: '#/components/schemas/Amount' },
+  requested_amount: {
+    description: 'The amount that you sent, or that your price was converted to.',
+    $ref: '#/components/schemas/Amount',
+  },
   reference: {
     description:
       'A short name of the payment that your customer can read out to you. The checkout page shows it. It has ' +
@@ -203,6 +244,10 @@ const laterFields = {
       'The sum of the confirmed transfers to the address of a dedicated payment, in USDT; null for other payments.',
     type: ['string', 'null'],
     pattern: SENT_AMOUNT_PATTERN,
+  },
+  rate: {
+    description: 'The rate that converted the price when the payment was created; null without a price.',
+    anyOf: [{ $ref: '#/components/schemas/Rate' }, { type: 'null' }],
   },
 } as const;
 
@@ -249,6 +294,8 @@ type Referenced = {
   PaymentStatus: PaymentStatus;
   Metadata: PaymentMetadata;
   PaymentTransaction: PaymentTransaction;
+  Price: Price;
+  Rate: Rate;
 };
 
 /** The type of a field of a public schema. */
@@ -309,94 +356,23 @@ export const eventExtras = {
   ...optionParts(eventNames, 'wire'),
   /** As the merchant sent it; only if the service made the amount unique. */
   requested_amount: { type: 'string', pattern: AMOUNT_PATTERN },
+  /** The rate that converted its price; see the payment. */
+  rate: {
+    type: 'object',
+    required: ['value', 'as_of', 'sources'],
+    properties: {
+      value: rateText,
+      as_of: timestampSchema,
+      sources: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'value', 'as_of'],
+          properties: { name: { type: 'string' }, value: rateText, as_of: timestampSchema },
+        },
+      },
+    },
+  },
 } as const;
-export type EventExtras = EventValues & { requested_amount?: string };
+export type EventExtras = EventValues & { requested_amount?: string; rate?: Rate };
 export const eventExtraNames = Object.keys(eventExtras) as (keyof EventExtras)[];
-
-/**
- * The data of the checkout page: what the public token reveals, and what only the page shows. The public API answers
- * with `payment` alone.
- */
-export type CheckoutPayment = {
-  payment: PublicPayment;
-  /** For the transfer that the payment waits for; null unless the payment is CHECKING. */
-  confirmations: SeenConfirmations | null;
-  /** The clock that decides whether the payment has expired, RFC 3339 in UTC with milliseconds. */
-  server_time: string;
-  /**
-   * The gateway finds the name of the merchant by it; never shown. It and the reference are null from a payments
-   * service of an older release.
-   */
-  merchant_id: string | null;
-  reference: string | null;
-  return_url: string | null;
-  /** Shown only to a reader who knows the transaction. Absent from a payments service of an older release. */
-  paid_at?: string | null;
-  /**
-   * A transfer to this address that may be for this payment and didn't pay it, as decimal text in USDT: 50 to 200 % of
-   * the amount. Set while the payment waits, and for 24 hours after it ended unpaid. Other payments may show the same
-   * transfer. Absent if it was not requested.
-   */
-  arrived?: { amount: string } | null;
-  /**
-   * For a payment with an address of its own: the sum of the transfers that have arrived there, confirmed or not, and
-   * what is missing to the full amount, "0" if nothing. Decimal text in USDT without trailing zeros. Null or absent on
-   * a shared wallet.
-   */
-  received?: { amount: string; missing: string } | null;
-  /** Absent from a payments service of an older release. */
-  warnings?: PaymentWarning[];
-  /** The answer to a customer who entered a transaction id; null or absent when none was entered. */
-  lookup?: CheckoutLookup | null;
-};
-
-/**
- * How a customer's transaction relates to the payment. Everything except `pays_this_payment` is decided by the chain
- * and this payment alone, so that it reveals no other payment.
- */
-export const checkoutLookupOutcomes = [
-  /** It pays this payment, or is about to. */
-  'pays_this_payment',
-  /** A wrong amount was sent to the right address. */
-  'other_amount',
-  /** It was sent to another address. */
-  'other_address',
-  /** It was sent to this address on another network. */
-  'other_network',
-  /** Another token, or the network's own coin, was sent to this address. */
-  'other_token',
-  /** It failed on chain and moved nothing. */
-  'failed',
-  /** It is not in a block yet, or in a block that has not been read yet. */
-  'pending',
-  /** It arrived after the payment ended. */
-  'too_late',
-  /** It has the right amount and address but pays something else: it is older than this payment, or was sent twice. */
-  'not_for_this_payment',
-  /** It was not found on any enabled network. */
-  'unknown',
-  /** It could not be looked up now. A later try may succeed. */
-  'not_read_yet',
-  /** The text is not a transaction id: 64 hexadecimal characters, with or without 0x. */
-  'no_transaction_id',
-  /** More than six look-ups in a minute. */
-  'asked_too_often',
-] as const;
-
-export type CheckoutLookupOutcome = (typeof checkoutLookupOutcomes)[number];
-
-export type CheckoutLookup = {
-  /** 64 lowercase hex characters, no 0x; for `no_transaction_id` the first 100 characters of the text. */
-  transaction_id: string;
-  outcome: CheckoutLookupOutcome;
-  /** The amount received, decimal text in USDT: for `other_amount`, `too_late`, and `other_network` if it was USDT. */
-  amount: string | null;
-  /** The id of the network that the transaction is on: for `other_network`. */
-  network: string | null;
-};
-
-/**
- * How deep a transfer is in the chain. `seen` grows with each known block, from 0 to `required`. When both are equal,
- * the payment may still be CHECKING, because the network or its operator requires more than depth.
- */
-export type SeenConfirmations = { seen: number; required: number };

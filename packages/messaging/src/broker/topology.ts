@@ -7,6 +7,7 @@ import {
   PaymentClosed,
   PaymentCreated,
   PaymentPaid,
+  RatesObserved,
   TransferObserved,
   WebhookConfigured,
 } from '@quittance/contracts/messages.ts';
@@ -24,6 +25,7 @@ export const subscriptions: Record<ServiceName, Record<string, MessageDefinition
     'transfer-observed': TransferObserved,
     'access-changed': AccessChanged,
     'webhook-configured': WebhookConfigured,
+    'rates-observed': RatesObserved,
   },
   'chain-watcher': {
     'payment-created': PaymentCreated,

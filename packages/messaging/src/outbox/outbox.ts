@@ -18,7 +18,7 @@ export type Outbox = {
    *   if it is sent again much later.
    * @throws InvalidMessage when the payload breaks the message's schema; failing here is better than at every receiver.
    */
-  send<T extends { merchant_id: string }>(
+  send<T extends object>(
     tx: Transaction,
     message: MessageDefinition<T>,
     payload: T,
@@ -28,7 +28,7 @@ export type Outbox = {
    * Like `send`, for many messages in this order.
    * @param messages.requestId and `traceparent` if the message belongs to a request other than the current one.
    */
-  sendAll<T extends { merchant_id: string }>(
+  sendAll<T extends object>(
     tx: Transaction,
     message: MessageDefinition<T>,
     messages: readonly ({ payload: T } & ComposeOptions)[],
@@ -75,8 +75,11 @@ export function createOutbox(options: {
   };
 }
 
+/** Empty for a message that is about no merchant. */
+const merchantOf = (payload: { merchant_id?: string }): string => payload.merchant_id ?? '';
+
 /** The row of a message. @throws InvalidMessage when the payload breaks the message's schema. */
-export function composeMessage<T extends { merchant_id: string }>(
+export function composeMessage<T extends object>(
   message: MessageDefinition<T>,
   payload: T,
   { messageId = newMessageId(), ...origin }: ComposeOptions = {},
@@ -87,7 +90,7 @@ export function composeMessage<T extends { merchant_id: string }>(
     message_id: messageId,
     name: message.name,
     version: message.version,
-    merchant_id: payload.merchant_id,
+    merchant_id: merchantOf(payload),
     body: JSON.stringify(payload),
     // A message that no request caused counts as a separate request.
     request_id: origin.requestId ?? current.requestId ?? messageId,

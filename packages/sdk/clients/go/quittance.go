@@ -26,7 +26,9 @@ import (
 
 // Creation is the input of a new payment: with a WalletPool, or with a MerchantWallet.
 type Creation struct {
-	Amount         string            `json:"amount"`
+	Amount string `json:"amount,omitempty"`
+	// Price is in another currency, instead of Amount.
+	Price          *Price            `json:"price,omitempty"`
 	WalletPool     string            `json:"wallet_pool,omitempty"`
 	MerchantWallet string            `json:"merchant_wallet,omitempty"`
 	Description    string            `json:"description"`
@@ -40,6 +42,26 @@ type Creation struct {
 	DedicatedWallet bool `json:"dedicated_wallet,omitempty"`
 	// AcceptFromPercent is the part of the amount that is enough, for a payment with an address of its own. 0 is like 100.
 	AcceptFromPercent int `json:"accept_from_percent,omitempty"`
+}
+
+// Price is a price in another currency than USDT.
+type Price struct {
+	Amount   string `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+// Rate converted a price: Value is USDT for one unit of its currency.
+type Rate struct {
+	Value   string       `json:"value"`
+	AsOf    time.Time    `json:"as_of"`
+	Sources []RateSource `json:"sources"`
+}
+
+// RateSource is what one source said, in its own way of quoting.
+type RateSource struct {
+	Name  string    `json:"name"`
+	Value string    `json:"value"`
+	AsOf  time.Time `json:"as_of"`
 }
 
 // Payment is a payment in its current state. Amounts are decimal text: never calculate with them as floats.
@@ -68,6 +90,9 @@ type Payment struct {
 	AcceptFromPercent *int    `json:"accept_from_percent"`
 	// DerivationIndex says which child of the pool's extended key the address is.
 	DerivationIndex *int `json:"derivation_index"`
+	// Price and Rate are nil for an amount in USDT.
+	Price *Price `json:"price"`
+	Rate  *Rate  `json:"rate"`
 }
 
 // Transaction is the transfer that pays a payment, or is about to.

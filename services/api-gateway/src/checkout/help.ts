@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { ReadCheckoutHelp } from '@quittance/contracts/http/payments/look-ups.ts';
 import { findTransactionId } from '@quittance/contracts/ids.ts';
-import type { CheckoutLookup, CheckoutPayment, PaymentStatus } from '@quittance/contracts/api/payment.ts';
+import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutLookup, CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { clientBlock } from '@quittance/http/server/client-address.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';

@@ -3,6 +3,7 @@ import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
 import { isVisible } from '@quittance/contracts/visible.ts';
 import {
+  amount as amountField,
   type CreationRequest,
   merchantWallet,
   network as networkField,
@@ -33,16 +34,24 @@ const shapeWith = (names: readonly string[]) =>
   shapeOf({
     required: names,
     properties: shapesOf([
-      ...Object.entries({ ...required, merchant_wallet: merchantWallet, network: networkField }).map(
-        ([name, { type }]): [string, string] => [name, type],
-      ),
+      ...Object.entries({
+        amount: amountField,
+        ...required,
+        merchant_wallet: merchantWallet,
+        network: networkField,
+      }).map(([name, { type }]): [string, string] => [name, type]),
       ...optionEntries.map(([name, { wire }]): [string, string] => [name, wire.type]),
     ]),
   });
 
 /** Missing fields are named first, in this order, because only the first problems of a request are answered. */
-const shape = shapeWith(['amount', 'merchant_wallet', 'description']);
-const shapeWithPool = shapeWith(Object.keys(required));
+const shapes = {
+  amount: {
+    wallet: shapeWith(['amount', 'merchant_wallet', 'description']),
+    pool: shapeWith(['amount', 'description']),
+  },
+  price: { wallet: shapeWith(['merchant_wallet', 'description']), pool: shapeWith(['description']) },
+};
 
 /**
  * Validates a creation: the header, the shape, then the meaning of each field.
@@ -69,8 +78,8 @@ function keyProblems(key: string | undefined): ValidationItem[] {
 function checkFields(body: JsonObject, rules: CreationRules, problems: ValidationItem[]): CreationRequest | null {
   const { networks } = rules;
   const value = withoutNulls(body);
-  const { amount, merchant_wallet: wallet, description, network: networkId, wallet_pool: pool } = value;
-  problems.push(...(pool === undefined ? shape(value) : shapeWithPool(value)));
+  const { amount, price, merchant_wallet: wallet, description, network: networkId, wallet_pool: pool } = value;
+  problems.push(...shapes[price === undefined ? 'amount' : 'price'][pool === undefined ? 'wallet' : 'pool'](value));
   const report = (field: string, reason: string | null) => {
     if (reason !== null) problems.push({ field, reason });
   };
@@ -82,17 +91,22 @@ function checkFields(body: JsonObject, rules: CreationRules, problems: Validatio
   const network = typeof networkId === 'string' ? networks.find(({ id }) => id === networkId) : undefined;
   if (typeof networkId === 'string') report('network', networkProblem(network, address, networks));
   const options = readOptions(value, rules, report);
-  if (typeof amount !== 'string' || text === null) return null;
-  if (address === null) return { amount, description: text, ...(network && { network: network.id }), ...options };
+  if ((typeof amount !== 'string' && price === undefined) || text === null) return null;
+  const asked = { ...(typeof amount === 'string' && { amount }), description: text };
+  if (address === null) return { ...asked, ...(network && { network: network.id }), ...options };
   const chosen = network ?? defaultNetwork(networks, address.family);
-  return chosen && { amount, merchant_wallet: address.address, description: text, network: chosen.id, ...options };
+  return chosen && { ...asked, merchant_wallet: address.address, network: chosen.id, ...options };
 }
 
 const optionalFields = new Set(['merchant_wallet', 'network', ...optionEntries.map(([name]): string => name)]);
 
 /** For an optional field, null means the same as leaving it out. */
 const withoutNulls = (body: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !optionalFields.has(name)));
+  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !isOptional(name, body)));
+
+/** The amount is optional beside a price. */
+const isOptional = (name: string, { price }: JsonObject): boolean =>
+  optionalFields.has(name) || (name === 'amount' && price !== undefined && price !== null);
 
 function amountProblem(amount: string): string | null {
   if (parseAmount(amount) !== null) return null;

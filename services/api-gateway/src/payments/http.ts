@@ -1,14 +1,15 @@
 import { AcceptTransferAsMerchant } from '@quittance/contracts/http/payments/acceptance.ts';
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { CancelPayment, ListPayments } from '@quittance/contracts/http/payments/payments.ts';
+import { CancelPayment, ListPayments, NO_RATE_STATUS } from '@quittance/contracts/http/payments/payments.ts';
+import { ReadRates } from '@quittance/contracts/http/payments/rates.ts';
 import { ReadReport } from '@quittance/contracts/http/payments/reports.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import type { StreamResponse } from '@quittance/http/client/stream.ts';
-import { conflict, HttpError, unavailable } from '@quittance/http/errors.ts';
+import { conflict, HttpError, rateUnavailable, unavailable } from '@quittance/http/errors.ts';
 import { pathParameter, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { rateLimits, type Admission } from '../limits/admission.ts';
@@ -39,7 +40,11 @@ export const changeRoutes = ({
   merchantRoute(admission, 'POST /api/v1/payments', {
     limit: rateLimits.creation,
     read: (request) => readCreation(request, creationRules),
-    handle: async ({ merchant, input }) => forward(await createUpstream(merchant.merchant_id, input)),
+    handle: async ({ merchant, input }) => {
+      const answer = await createUpstream(merchant.merchant_id, input);
+      if (answer.status === NO_RATE_STATUS) throw rateUnavailable();
+      return forward(answer);
+    },
   }),
 
   merchantRoute(admission, 'POST /api/v1/payments/:payment_id/cancel', {
@@ -53,6 +58,14 @@ export const changeRoutes = ({
     },
   }),
 ];
+
+/** The rates that convert prices now. */
+export const ratesRoute = ({ admission, upstreams }: Dependencies): Route =>
+  merchantRoute(admission, 'GET /api/v1/rates', {
+    limit: rateLimits.sharedReads,
+    read: refuseLargeBody,
+    handle: async () => forward(await upstreams.payments.send(ReadRates)),
+  });
 
 /** One payment for its merchant: in detail, and its webhooks. */
 export const paymentRoutes = ({ admission, upstreams, views }: Dependencies & { views: PaymentViews }): Route[] => [

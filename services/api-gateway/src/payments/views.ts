@@ -6,7 +6,8 @@ import {
   ReadPublicPayments,
   type OwnPayment,
 } from '@quittance/contracts/http/payments/payments.ts';
-import type { PaymentDetails, PublicPayment, CheckoutPayment } from '@quittance/contracts/api/payment.ts';
+import type { PaymentDetails, PublicPayment } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 

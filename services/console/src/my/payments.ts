@@ -13,7 +13,7 @@ import {
 } from '@quittance/contracts/api/payment.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { paymentId } from '@quittance/operator/field.ts';
-import { paymentsTable } from '@quittance/operator/payments.ts';
+import { paymentsTable, priceFacts } from '@quittance/operator/payments.ts';
 import { candidatesOf, reasonsView } from '@quittance/operator/transfers.ts';
 import { badge, facts, table, tableIfAny, text, words, type Value, type View } from '@quittance/operator/view.ts';
 import { options } from '../action.ts';
@@ -136,6 +136,7 @@ const ownPaymentView = (payment: PaymentDetails): View => [
     status: badge(payment.status),
     amount: `${payment.amount} ${payment.currency}`,
     requested: `${payment.requested_amount} ${payment.currency}`,
+    ...priceFacts(payment),
     wallet: `${payment.merchant_wallet} on ${payment.network}${payment.dedicated ? ', its own' : ''}`,
     'arrived there': payment.received_amount === null ? null : `${payment.received_amount} ${payment.currency}`,
     description: payment.description,

@@ -6,7 +6,7 @@ import { query } from '@quittance/contracts/query.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { readQuery } from '@quittance/http/server/call-route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
-import { reportView } from '@quittance/operator/merchants.ts';
+import { pricesText, reportView } from '@quittance/operator/merchants.ts';
 import { facts, type Part } from '@quittance/operator/view.ts';
 import { rfc3339, systemClock } from '@quittance/runtime/time.ts';
 import { options } from '../action.ts';
@@ -87,6 +87,7 @@ const totalsOf = ({ totals }: Report): Part =>
     created: totals.created,
     paid: totals.paid,
     'paid amount': `${totals.paid_amount} USDT`,
+    'prices paid': pricesText(totals.paid_prices) || null,
     expired: totals.expired,
     cancelled: totals.cancelled,
   });

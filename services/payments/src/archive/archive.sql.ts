@@ -113,13 +113,18 @@ export async function removeArchived(
 const removal = `
   with gone as (
     delete from payment where payment_id = any($1)
-    returning merchant_id, network, coalesce(paid_units, amount_units) as amount_units, status, created_at,
+    returning merchant_id, network, coalesce(paid_units, amount_units) as amount_units, status, created_at, price,
               case status when 'PAID' then paid_at when 'EXPIRED' then expires_at else cancelled_at end as closed_at
   ), happened as (
     select merchant_id, network, created_at as at, 1 as created, 0 as paid, 0::numeric as paid_units, 0 as expired, 0 as cancelled from gone
     union all
     select merchant_id, network, closed_at, 0, (status = 'PAID')::integer, case when status = 'PAID' then amount_units else 0 end,
-           (status = 'EXPIRED')::integer, (status = 'CANCELLED')::integer from gone)
+           (status = 'EXPIRED')::integer, (status = 'CANCELLED')::integer from gone
+  ), priced as (
+    insert into archived_price as known (merchant_id, network, day, currency, paid_price)
+    select merchant_id, network, (closed_at at time zone 'UTC')::date, price ->> 'currency', sum((price ->> 'amount')::numeric)
+      from gone where status = 'PAID' and price is not null group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (merchant_id, network, day, currency) do update set paid_price = known.paid_price + excluded.paid_price)
   insert into archived_day as known (merchant_id, network, day, created, paid, paid_units, expired, cancelled)
   select merchant_id, network, (at at time zone 'UTC')::date, sum(created), sum(paid), sum(paid_units), sum(expired), sum(cancelled)
     from happened group by 1, 2, 3 order by 1, 2, 3

@@ -1,5 +1,5 @@
 import type { CheckoutHelp, CheckoutQuestion } from '@quittance/contracts/http/payments/look-ups.ts';
-import type { CheckoutLookup } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutLookup } from '@quittance/contracts/api/checkout.ts';
 import { findPaymentByToken, findTransfersOf, type FoundTransferRow } from './find.sql.ts';
 import type { PaymentRow } from '../payment/payment.sql.ts';
 import { findArrived, type FindingContext } from './find-transfers.ts';

@@ -9,7 +9,10 @@ import type { AccessRefresh } from '../gate/refresh.ts';
 import type { PaymentMessages } from './outgoing-messages.ts';
 import { lockGates } from '../gate/gate.sql.ts';
 import { insertPayments, isWalletTaken, lockPrice, type Question, readFacts } from './create.sql.ts';
-import { type Creation, type CreationResult, type CreationRules, decide } from './creation-rule.ts';
+import { type Creation, type CreationResult, type CreationRules, decide, withRate } from './creation-rule.ts';
+import { isCurrency } from '@quittance/contracts/rates.ts';
+import { rateOf, type RateRules } from '../rates/judge.ts';
+import { readKnownRates } from '../rates/rate.sql.ts';
 
 /** A creation, and the request it came with. */
 export type AskedCreation = { creation: Creation; origin: MessageOrigin };
@@ -22,6 +25,7 @@ export type Deciding = { rules: CreationRules; messages: Pick<PaymentMessages, '
 
 export type CreationContext = Deciding & {
   pool: Pool;
+  rates: RateRules;
   transact: TransactAdmitted;
   refresh: AccessRefresh;
   /** Derives more addresses of a pool, if it has an extended key. */
@@ -65,14 +69,16 @@ const ATTEMPTS_MAX = 100;
 async function decideAlone(context: CreationContext, asked: AskedCreation): Promise<CreationResult> {
   const attempt = () =>
     context.transact(asked.creation.merchant_id, async (tx) => {
+      // Once for all tries, so that they ask for one amount.
+      const [priced = asked] = await withRates(tx, [asked], context.rates);
       for (let tries = 1; tries <= ATTEMPTS_MAX; tries += 1) {
         const waits = tries > 1;
-        const [result] = await decideAll(tx, context, [asked], { waits });
+        const [result] = await decideAll(tx, context, [priced], { waits });
         if (result) return result;
         // Only after the gate, so that no two transactions deadlock.
         const { merchant_id: merchantId, wallet_pool: poolName } = asked.creation;
         if (poolName !== undefined) await context.fillPool(tx, merchantId, poolName);
-        else if (waits) await lockPrice(tx, questionOf(asked.creation));
+        else if (waits) await lockPrice(tx, questionOf(priced.creation));
       }
       throw unavailable(new Error('other creations took every amount that was chosen'));
     });
@@ -94,16 +100,36 @@ const BATCH_LOCK_TIMEOUT_MS = 20;
  * @returns in the order of `asked`; null for a creation that has to be retried alone.
  */
 export async function createTogether(
-  context: Pick<CreationContext, 'pool' | keyof Deciding>,
+  context: Pick<CreationContext, 'pool' | 'rates' | keyof Deciding>,
   asked: readonly AskedCreation[],
 ): Promise<(CreationResult | null)[]> {
   const batch = compatible(asked, context.rules);
-  const results = await transaction(context.pool, (tx) => decideAll(tx, context, batch, { waits: false }), {
-    lockTimeoutMs: BATCH_LOCK_TIMEOUT_MS,
-  });
+  const results = await transaction(
+    context.pool,
+    async (tx) => decideAll(tx, context, await withRates(tx, batch, context.rates), { waits: false }),
+    { lockTimeoutMs: BATCH_LOCK_TIMEOUT_MS },
+  );
   faultPoint('creation-committed');
   const found = new Map(batch.map((creation, position) => [creation, results[position] ?? null]));
   return asked.map((creation) => found.get(creation) ?? null);
+}
+
+/**
+ * Converts prices by the rates of this moment. Without a price it reads nothing.
+ * @returns the creations, in their order; a price without a rate keeps no amount.
+ */
+async function withRates(
+  tx: Transaction,
+  asked: readonly AskedCreation[],
+  rules: RateRules,
+): Promise<readonly AskedCreation[]> {
+  if (asked.every(({ creation }) => creation.price === undefined)) return asked;
+  const known = await readKnownRates(tx);
+  return asked.map(({ creation, origin }) => {
+    const currency = creation.price?.currency ?? '';
+    const found = isCurrency(currency) ? rateOf(currency, known, rules) : null;
+    return { origin, creation: withRate(creation, found !== null && 'rate' in found ? found.rate : null) };
+  });
 }
 
 /**
@@ -179,8 +205,8 @@ const questionOf = (creation: Creation, isLocked = false): Question => ({
   network: creation.network,
   recipient: creation.merchant_wallet,
   pool: creation.wallet_pool ?? null,
-  amount_units: creation.amount_units,
+  amount_units: creation.amount_units ?? 0n,
   is_unique: creation.unique_amount === true,
   is_dedicated: creation.dedicated_wallet === true,
-  needs_amount: isLocked,
+  needs_amount: isLocked && creation.amount_units !== null,
 });

@@ -3,6 +3,7 @@ import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
 import { type CreationRequest, keptNames, type KeptValues, optionEntries } from '@quittance/contracts/api/creation.ts';
+import { amountOf, type Rate } from '@quittance/contracts/rates.ts';
 import { creationBlockReason } from '../gate/limits.ts';
 import type { Gate } from '../gate/gate.sql.ts';
 import type { PaymentRow } from './payment.sql.ts';
@@ -10,13 +11,16 @@ import { toPayment } from './view.ts';
 import type { Facts, NewPayment, SavedReply } from './create.sql.ts';
 
 /** A creation as the gateway validated it. With a `wallet_pool`, wallet and network may be null. */
-export type Creation = Omit<CreationRequest, 'merchant_wallet' | 'network'> & {
+export type Creation = Omit<CreationRequest, 'amount' | 'merchant_wallet' | 'network'> & {
   merchant_wallet: string | null;
   network: string | null;
   merchant_id: string;
   idempotency_key: string;
-  /** Millionths of a USDT. */
-  amount_units: bigint;
+  /** The amount in USDT and its millionths. Null for a price that is not converted, because that takes place later or there is no rate. */
+  amount: string | null;
+  amount_units: bigint | null;
+  /** The rate that converted the price. */
+  rate?: Rate;
 };
 
 export type CreationRefusal =
@@ -30,7 +34,9 @@ export type CreationRefusal =
   | 'pool_exhausted'
   | 'wallet_in_use'
   | 'wallet_dedicated'
-  | 'slot_taken';
+  | 'slot_taken'
+  | 'rate_unavailable'
+  | 'price_too_high';
 
 /** `body` holds the exact bytes of the 201, the same for every replay. `unknown_merchant`: no policy has arrived from quota. */
 export type CreationResult =
@@ -70,6 +76,7 @@ export function decide(creation: Creation, known: Known, rules: CreationRules): 
   const blocked = creationBlockReason(gate.policy, gate.usage, createdAt(known));
   if (blocked !== null) return { outcome: blocked };
   if (!gate.webhookOk) return { outcome: 'webhook_missing' };
+  if (creation.amount === null) return { outcome: creation.rate === undefined ? 'rate_unavailable' : 'price_too_high' };
   const place = placeOf(creation, known, rules);
   if ('outcome' in place) return place;
   if ((rules.walletBinding || isProven) && owner !== null && owner !== creation.merchant_id)
@@ -77,7 +84,10 @@ export function decide(creation: Creation, known: Known, rules: CreationRules): 
   if (units === 0n) return { outcome: 'undecided' };
   if (known.is_used) return { outcome: isAlone(creation) ? 'wallet_in_use' : 'wallet_dedicated' };
   if (units === null) return { outcome: 'slot_taken' };
-  return { outcome: 'created', write: newPayment(creation, { ...known, ...place, units }, rules) };
+  return {
+    outcome: 'created',
+    write: newPayment(creation, { ...known, ...place, units, asked: creation.amount }, rules),
+  };
 }
 
 /** Where the money goes. */
@@ -116,9 +126,13 @@ function createdAt({ clock, newest_at: newest }: Pick<Facts, 'clock' | 'newest_a
 }
 
 /** Everything that an allowed creation writes. */
-function newPayment(creation: Creation, known: Known & Place & { units: bigint }, rules: CreationRules): NewPayment {
+function newPayment(
+  creation: Creation,
+  known: Known & Place & { units: bigint; asked: string },
+  rules: CreationRules,
+): NewPayment {
   const isUnique = creation.unique_amount === true;
-  const { units, network, recipient } = known;
+  const { units, asked, network, recipient } = known;
   const created = createdAt(known);
   const payment: PaymentRow = {
     payment_id: newPaymentId(created),
@@ -127,9 +141,9 @@ function newPayment(creation: Creation, known: Known & Place & { units: bigint }
     status: 'PENDING',
     network,
     recipient,
-    amount: isUnique ? uniqueAmount(units) : creation.amount,
+    amount: isUnique ? uniqueAmount(units) : asked,
     amount_units: units,
-    requested_amount: isUnique ? creation.amount : null,
+    requested_amount: isUnique ? asked : null,
     description: creation.description,
     ...keptValues(creation),
     created_at: created,
@@ -139,6 +153,7 @@ function newPayment(creation: Creation, known: Known & Place & { units: bigint }
     rest_seconds: known.rest_seconds,
     released_at: null,
     derivation_index: known.derivation_index,
+    rate: creation.rate ?? null,
   };
   return {
     payment,
@@ -155,15 +170,24 @@ function newPayment(creation: Creation, known: Known & Place & { units: bigint }
 const keptValues = (creation: Creation): KeptValues =>
   Object.fromEntries(keptNames.map((name) => [name, creation[name] ?? null])) as KeptValues;
 
+/** A creation with a price gets its amount in USDT, with two decimals. @param rate null while there is none. */
+export function withRate(creation: Creation, rate: Rate | null): Creation {
+  if (creation.price === undefined || rate === null) return creation;
+  const units = amountOf(creation.price, rate.value);
+  return { ...creation, rate, amount_units: units, amount: units === null ? null : decimalsOf(units, 2) };
+}
+
 /** With four decimals, or six when the amount needs them. */
-function uniqueAmount(units: bigint): string {
-  const [whole, decimals = ''] = formatUnits(units, 6).split('.');
-  return `${whole}.${decimals.padEnd(units % 100n === 0n ? 4 : 6, '0')}`;
+const uniqueAmount = (units: bigint): string => decimalsOf(units, units % 100n === 0n ? 4 : 6);
+
+function decimalsOf(units: bigint, decimals: number): string {
+  const [whole, fraction = ''] = formatUnits(units, 6).split('.');
+  return `${whole}.${fraction.padEnd(decimals, '0')}`;
 }
 
 type Fingerprints = Pick<NewPayment, 'fingerprint' | 'equal_fingerprint'>;
 
-type Requested = Omit<Creation, 'merchant_id' | 'idempotency_key'>;
+type Requested = Omit<Creation, 'merchant_id' | 'idempotency_key' | 'rate'>;
 
 /**
  * Two requests are the same when their validated values are: "10.5" and "10.50" are one amount, and an option with its default value equals
@@ -180,10 +204,12 @@ export function fingerprintsOf(creation: Requested, ttlSeconds: number): Fingerp
 }
 
 function hash(creation: Requested): Buffer {
-  const { amount_units: units, merchant_wallet: wallet, network, description } = creation;
+  const { amount_units: units, price, merchant_wallet: wallet, network, description } = creation;
   const options = optionsOf(creation);
   const said = Object.keys(options).length > 0 ? [options] : [];
-  return sha256(JSON.stringify([units.toString(), wallet, network, description, ...said]));
+  // The rate of a price changes before it is repeated, and its amount with it.
+  const amount = price === undefined ? String(units) : null;
+  return sha256(JSON.stringify([amount, wallet, network, description, ...said]));
 }
 
 /** In the order of their definitions, without options that are absent or have their default value. */

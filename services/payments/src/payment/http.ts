@@ -6,6 +6,7 @@ import type { ConflictCode } from '@quittance/contracts/error-code.ts';
 import {
   CreatePayment,
   CreatePayments,
+  NO_RATE_STATUS,
   CancelPayment,
   CancelPaymentByOperator,
   ListPayments,
@@ -15,6 +16,7 @@ import {
   writeCursor,
 } from '@quittance/contracts/http/payments/payments.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
+import { priceProblem } from '@quittance/contracts/rates.ts';
 import { conflict, creationBlocked, invalid, HttpError } from '@quittance/http/errors.ts';
 import { callReader, wayTo, callRoute } from '@quittance/http/server/call-route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
@@ -52,7 +54,7 @@ const blocked: Record<CreationBlockReason, string> = {
   daily_quota_exhausted: 'All payments of this UTC day are used up',
 };
 const conflicts: Record<
-  Exclude<CreationRefusal, CreationBlockReason | keyof typeof invalids>,
+  Exclude<CreationRefusal, CreationBlockReason | keyof typeof invalids | 'rate_unavailable'>,
   [ConflictCode, string]
 > = {
   key_conflict: ['idempotency_conflict', 'This Idempotency-Key was already used for another payment'],
@@ -70,6 +72,7 @@ const invalids = {
   unknown_pool: { field: 'wallet_pool', reason: 'is not the name of one of your wallet pools' },
   pool_of_another_network: { field: 'network', reason: 'is not the network of the wallet pool' },
   pool_network_off: { field: 'wallet_pool', reason: 'has a network that is switched off' },
+  price_too_high: { field: 'price', reason: 'must convert to less than 1,000,000,000,000 USDT' },
 };
 
 type CreationDependencies = {
@@ -107,7 +110,13 @@ function createPaymentRoute({ create, networks }: CreationDependencies, outcomes
 function countOutcomes(metrics: Metrics) {
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
   // Start at zero: otherwise an alert would not see a series' first refusal as an increase.
-  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts, ...invalids })])
+  for (const outcome of [
+    'created',
+    'replayed',
+    'undecided',
+    ...Object.keys({ ...blocked, ...conflicts, ...invalids }),
+    'rate_unavailable',
+  ])
     outcomes.inc({ outcome }, 0);
   return outcomes;
 }
@@ -117,6 +126,8 @@ function replyOf(outcome: CreationOutcome): Reply {
   if (outcome.outcome === 'replayed')
     return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
   if (outcome.outcome in conflicts) throw conflict(...conflicts[outcome.outcome as keyof typeof conflicts]);
+  if (outcome.outcome === 'rate_unavailable')
+    throw new HttpError(NO_RATE_STATUS, 'There is no rate', {}, { code: 'rate_unavailable' });
   if (outcome.outcome in invalids) throw invalid(invalids[outcome.outcome as keyof typeof invalids]);
   throw creationBlocked(outcome.outcome as CreationBlockReason, blocked[outcome.outcome as CreationBlockReason]);
 }
@@ -154,9 +165,7 @@ export function toCreation(
   body: BodyOf<typeof CreatePayment>,
   networks: readonly Network[],
 ): Creation {
-  const units = parseAmount(body.amount);
-  if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
-  if (body.unique_amount === true && units % UNITS_OF_A_CENT !== 0n) throw invalid(uniqueOfTooManyDecimals);
+  const units = unitsOf(body);
   const network = networks.find(({ id }) => id === body.network);
   if (network === undefined && (body.network !== undefined || body.wallet_pool === undefined))
     throw invalid({ field: 'network', reason: 'is not configured' });
@@ -168,8 +177,22 @@ export function toCreation(
     merchant_id: merchantId,
     merchant_wallet: wallet?.address ?? null,
     network: network?.id ?? null,
+    amount: body.amount ?? null,
     amount_units: units,
   };
+}
+
+/** @returns null for a price, which is converted later. */
+function unitsOf({ amount, price, unique_amount: isUnique }: BodyOf<typeof CreatePayment>): bigint | null {
+  if (price !== undefined) {
+    const problem = amount === undefined ? priceProblem(price) : 'must not be sent together with amount';
+    if (problem !== null) throw invalid({ field: 'price', reason: problem });
+    return null;
+  }
+  const units = parseAmount(amount ?? '');
+  if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
+  if (isUnique === true && units % UNITS_OF_A_CENT !== 0n) throw invalid(uniqueOfTooManyDecimals);
+  return units;
 }
 
 type CancelContext = Pick<SettlementContext, 'messages' | 'logger'>;

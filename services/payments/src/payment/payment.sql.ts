@@ -4,6 +4,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { statusesBefore } from './state.ts';
 import { isChosenSql } from '../gate/gate.sql.ts';
+import type { Rate } from '@quittance/contracts/rates.ts';
 import { lostFromSql } from '../wallets/wallet.sql.ts';
 import type { Author } from '@quittance/contracts/author.ts';
 import type { Cancellation } from '@quittance/contracts/http/payments/payments.ts';
@@ -35,6 +36,8 @@ export type PaymentRow = KeptValues & {
   released_at: Date | null;
   /** Which child of its pool's extended key the address is. */
   derivation_index: number | null;
+  /** The rate that converted its price. */
+  rate: Rate | null;
 };
 
 /** A payment in its new status, and whether its merchant subscribes to notices of that status. */
@@ -63,6 +66,7 @@ export const paymentColumnTypes = {
   rest_seconds: 'integer',
   released_at: 'timestamptz',
   derivation_index: 'integer',
+  rate: 'jsonb',
 } as const satisfies Record<keyof PaymentRow, string>;
 
 export const paymentColumns = Object.keys(paymentColumnTypes).join(', ');

@@ -21,7 +21,11 @@ export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status' | 'release
 /** A payment without the fields that only its merchant sees. */
 type PublicRow = Omit<
   ViewedPayment,
-  Exclude<KeptName, 'return_url'> | 'requested_amount' | 'rest_seconds' | 'derivation_index' | 'received_amount'
+  | Exclude<KeptName, 'return_url' | 'price'>
+  | 'requested_amount'
+  | 'rest_seconds'
+  | 'derivation_index'
+  | 'received_amount'
 > & {
   merchant_id: string;
   /** The sum of all transfers to its address that may count, confirmed or not; null for a payment that shares its address. */
@@ -87,7 +91,7 @@ export async function findReceived(db: Queryable, { payment_id, rest_seconds }: 
 
 /** What a payment's merchant reads, from a payment `p` and its transfer `t`. */
 export const detailColumns = `${viewColumns}, ${keptNames.map((name) => `p.${name}`).join(', ')}, p.requested_amount,
-  p.rest_seconds, p.derivation_index, ${receivedSql} as received_amount,
+  p.rest_seconds, p.derivation_index, p.rate, ${receivedSql} as received_amount,
   t.amount_units as transfer_units, t.decimals as transfer_decimals, t.block_timestamp,
   p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted`;
 
@@ -117,7 +121,7 @@ export async function findByPublicTokens(
   const { rows } = await db.query<PublicRow & WithTransfer & { requested: string }>({
     name: 'read-public-payments',
     text: `
-      select r.token_sha256 as requested, ${viewColumns}, p.return_url, ${arrivedForPageSql} as arrived_amount
+      select r.token_sha256 as requested, ${viewColumns}, p.return_url, p.price, p.rate, ${arrivedForPageSql} as arrived_amount
       from unnest($1::text[]) as r (token_sha256)
         join payment p on p.token_sha256 = decode(r.token_sha256, 'hex')
         left join transfer t on t.payment_id = case when p.status = 'CHECKING' then p.payment_id end`,

@@ -9,9 +9,8 @@ import type {
   PaymentDetails,
   ReceivedTransfer,
   UnmatchedTransfer,
-  CheckoutPayment,
-  SeenConfirmations,
 } from '@quittance/contracts/api/payment.ts';
+import type { CheckoutPayment, SeenConfirmations } from '@quittance/contracts/api/checkout.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import {
   type PaidTransfer,
@@ -62,6 +61,7 @@ export function toPayment(payment: ViewedPayment, transfer: PayingTransfer | nul
     dedicated: payment.rest_seconds !== null,
     derivation_index: payment.derivation_index,
     received_amount: payment.received_amount,
+    rate: payment.rate,
   };
 }
 
@@ -157,6 +157,8 @@ export async function readPublicPayments(
     reference: referenceOf(row.payment_id),
     return_url: row.return_url,
     paid_at: row.paid_at && rfc3339(row.paid_at),
+    price: row.price,
+    rate: row.rate?.value ?? null,
     received: row.arrived_amount === null ? null : toArrived(row, row.arrived_amount),
   }));
 }

@@ -144,8 +144,17 @@ const firstColumns = [
   'metadata',
 ] as const;
 
-/** A payment's own fields, and its transaction's with the prefix `transaction_`. Metadata is JSON in one cell. New fields come last. */
-const columns = [...new Set([...firstColumns, ...paymentFields.filter((name) => name !== 'transaction')])];
+/** Columns of the fields that are objects. */
+const priceColumns = ['price_amount', 'price_currency', 'rate', 'rate_as_of', 'rate_sources'] as const;
+const objects = ['transaction', 'price', 'rate'] as const;
+const isPlain = (name: keyof Payment): name is Exclude<keyof Payment, (typeof objects)[number]> =>
+  !objects.some((object) => object === name);
+
+/**
+ * A payment's own fields, and its transaction's with the prefix `transaction_`. Metadata and the sources of a rate are JSON in one cell. New
+ * fields come last.
+ */
+const columns = [...new Set([...firstColumns, ...paymentFields.filter(isPlain), ...priceColumns])];
 
 type Cells = Record<(typeof columns)[number], string | number | null>;
 
@@ -174,7 +183,7 @@ function csv(rows: readonly (readonly (string | number | null)[])[]): string {
   return stringify([...rows] as (string | number | null)[][], csvOptions);
 }
 
-function cellsOf({ transaction, metadata, ...payment }: Payment): Cells {
+function cellsOf({ transaction, metadata, price, rate, ...payment }: Payment): Cells {
   const cells = {
     ...payment,
     transaction_id: transaction?.transaction_id ?? null,
@@ -185,6 +194,11 @@ function cellsOf({ transaction, metadata, ...payment }: Payment): Cells {
     transaction_accepted: transaction === null ? null : String(transaction.accepted),
     dedicated: String(payment.dedicated),
     metadata: Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata),
+    price_amount: price?.amount ?? null,
+    price_currency: price?.currency ?? null,
+    rate: rate?.value ?? null,
+    rate_as_of: rate?.as_of ?? null,
+    rate_sources: rate === null ? null : JSON.stringify(rate.sources),
   };
   return Object.fromEntries(columns.map((column) => [column, cells[column]])) as Cells;
 }

@@ -16,6 +16,8 @@ export type CountedRow = {
   paid_amount: string;
   expired: number;
   cancelled: number;
+  /** The prices of the paid payments that have one: their sums by currency. */
+  paid_prices: Record<string, string>;
 };
 
 /**
@@ -113,15 +115,39 @@ export async function countPayments(
        union all
        -- The difference between the requested amount and what had arrived at an address of the payment's own.
        select network, date_bin('1 day', ${paid}, 'epoch'), 0, 0, paid_units - amount_units, 0, 0
-         from payment where ${own('payment')} and paid_units is not null and ${arrived})
-     select ${period('day')} as period, network, sum(created)::integer as created, sum(paid)::integer as paid,
-            trim_scale(sum(paid_units) * 0.000001)::text as paid_amount, sum(expired)::integer as expired, sum(cancelled)::integer as cancelled
-       from happened where day >= $2 and day < $3
-      group by 1, 2 order by 1, 2 limit $4`,
+         from payment where ${own('payment')} and paid_units is not null and ${arrived}),
+     counted as (
+       select ${period('day')} as period, network, sum(created)::integer as created, sum(paid)::integer as paid,
+              trim_scale(sum(paid_units) * 0.000001)::text as paid_amount, sum(expired)::integer as expired,
+              sum(cancelled)::integer as cancelled
+         from happened where day >= $2 and day < $3
+        group by 1, 2 order by 1, 2 limit $4)
+     select counted.*, coalesce(priced.sums, '{}') as paid_prices
+       from counted left join (${merchantId === null ? NO_PRICES : pricesSql(by, period)}) priced using (period, network)
+      order by period, network`,
     [merchantId, from, to, limit, ...(merchantId === null ? idsOf({ from, to }) : [])],
   );
   return rows;
 }
+
+/** Nobody reads them for all merchants. */
+const NO_PRICES = 'select null as period, null as network, null::jsonb as sums';
+
+/** What a merchant's customers paid in other currencies, from an index that has only those payments. */
+const pricesSql = (by: ReportTime, period: (time: string) => string): string => `
+  select period, network, jsonb_object_agg(currency, trim_scale(total)::text) as sums
+    from (
+      select ${period('day')} as period, network, currency, sum(paid_price) as total
+        from (
+          select network, date_bin('1 day', ${times[by].paid}, 'epoch') as day, price ->> 'currency' as currency,
+                 (price ->> 'amount')::numeric as paid_price
+            from payment where merchant_id = $1 and price is not null and paid_at is not null and ${times[by].arrived}
+          union all
+          select network, day::timestamp at time zone 'UTC', currency, paid_price
+            from archived_price where merchant_id = $1) either
+       where day >= $2 and day < $3
+       group by 1, 2, 3) summed
+   group by 1, 2`;
 
 /** How many payments of all merchants are waiting, counted from a partial index that has only those. */
 export async function countOpen(db: Queryable): Promise<number> {

@@ -33,7 +33,16 @@ const totalsOf = (rows: readonly ReportRow[]): Report['totals'] => ({
   paid_amount: sumOfAmounts(rows.map(({ paid_amount: amount }) => amount)),
   expired: sum(rows, 'expired'),
   cancelled: sum(rows, 'cancelled'),
+  paid_prices: sumOfPrices(rows),
 });
+
+function sumOfPrices(rows: readonly ReportRow[]): Record<string, string> {
+  const prices = rows.flatMap(({ paid_prices: paid }) => Object.entries(paid));
+  const byCurrency = Map.groupBy(prices, ([currency]) => currency);
+  return Object.fromEntries(
+    [...byCurrency].map(([currency, sums]) => [currency, sumOfAmounts(sums.map(([, amount]) => amount))]),
+  );
+}
 
 const sum = (rows: readonly ReportRow[], field: 'created' | 'paid' | 'expired' | 'cancelled'): number =>
   rows.reduce((total, row) => total + row[field], 0);

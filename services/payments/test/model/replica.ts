@@ -64,6 +64,7 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
     transact,
     refresh,
     rules: { ...settings, networks: networks.map(({ id }) => id) },
+    rates: { maxAgeSeconds: 300, maxSpreadPercent: 1 },
     messages,
     fillPool: () => Promise.resolve(),
   };

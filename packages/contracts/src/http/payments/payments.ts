@@ -1,13 +1,13 @@
 import type { Author } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
 import {
-  type CheckoutPayment,
   type Payment,
   type PaymentDetails,
   type PaymentWarning,
   type UnmatchedReason,
   paymentStatuses,
 } from '../../api/payment.ts';
+import { type CheckoutPayment } from '../../api/checkout.ts';
 import { type CreationRequest, type OptionName, optionParts, options } from '../../api/creation.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { PaymentIncident } from '../incidents.ts';
@@ -20,8 +20,8 @@ const text = { type: 'string', minLength: 1 };
 
 const optionNames = Object.keys(options) as OptionName[];
 
-/** Wallet and network are absent in a creation with a wallet pool. */
-const sometimes = ['merchant_wallet', 'network', ...optionNames] as const;
+/** The amount is absent in a creation with a price, wallet and network in one with a wallet pool. */
+const sometimes = ['amount', 'merchant_wallet', 'network', ...optionNames] as const;
 
 const creationFields = {
   idempotency_key: { ...text, maxLength: 255 },
@@ -32,12 +32,16 @@ const creationFields = {
   ...optionParts(optionNames, 'wire'),
 };
 
+/** The gateway turns it into 503. Between services, 503 says that payments itself has a problem. */
+export const NO_RATE_STATUS = 424;
+
 /** A creation that the gateway has validated and counted. */
 type ValidCreation = CreationRequest & { idempotency_key: string };
 
 /**
  * Called by the gateway. 201 with bytes that are repeated exactly for a repeated request, then with the header
- * `Idempotency-Replayed: true`; 403 with a code and a message; 409; 503 when it can't be decided.
+ * `Idempotency-Replayed: true`; 403 with a code and a message; 409; NO_RATE_STATUS while no rate converts its price; 503
+ * when it can't be decided.
  */
 export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
   callers: ['api-gateway'],

@@ -17,6 +17,8 @@ type Counts = {
   paid_amount: string;
   expired: number;
   cancelled: number;
+  /** The prices in other currencies of the paid payments: their sums by currency, exact decimal text. */
+  paid_prices: Record<string, string>;
 };
 
 /** The counts of one network in one UTC day or month, `2026-01-31` or `2026-01`. */
