@@ -68,7 +68,8 @@ export async function startManagedServer(): Promise<ManagedServer> {
  * @returns what stops it.
  */
 export async function runsRabbitmq(directory: string): Promise<() => Promise<void>> {
-  if (process.env['TEST_AMQP_URL'] && process.env['TEST_AMQP_MANAGEMENT_URL']) return () => Promise.resolve();
+  const { TEST_AMQP_URL, TEST_AMQP_MANAGEMENT_URL } = process.env;
+  if (TEST_AMQP_URL && TEST_AMQP_MANAGEMENT_URL) return () => Promise.resolve();
   const [amqp, management, distribution, epmd] = (await freePorts(4)) as [number, number, number, number];
   const node = await startRabbitmq({
     directory: join(directory, 'rabbitmq'),
@@ -77,8 +78,7 @@ export async function runsRabbitmq(directory: string): Promise<() => Promise<voi
     logFile: join(directory, 'rabbitmq.log'),
     temporaryDirectory: directory,
   });
-  process.env['TEST_AMQP_URL'] = node.url;
-  process.env['TEST_AMQP_MANAGEMENT_URL'] = node.managementUrl ?? '';
+  Object.assign(process.env, { TEST_AMQP_URL: node.url, TEST_AMQP_MANAGEMENT_URL: node.managementUrl ?? '' });
   return async () => {
     await node.kill();
   };
