@@ -14,12 +14,12 @@ import { withDatabase } from '../support/database.ts';
 import { startLoneService } from '../support/lone-service.ts';
 import { runAsReader, runsRabbitmq, startManagedServer, type ManagedServer } from '../support/managed-server.ts';
 import { blocksIn } from '../support/markdown-blocks.ts';
-import { samples } from '../support/service-settings.ts';
+import { readSettings, samples } from '../support/service-settings.ts';
 
 const page = readFileSync(join(repositoryRoot, 'docs', 'managed.md'), 'utf8');
 // Steps of a list have their blocks indented.
 const blocks = blocksIn(page.replaceAll(/^ {3}/gm, ''));
-const [create, setPassword] = blocks.map(({ code }) => code);
+const [create, setPassword, severalNodes] = blocks.map(({ code }) => code);
 const passwordOf = (role: string): string => `a password of ${role}`;
 
 const pgbouncer = installedPgbouncer() ?? '';
@@ -29,11 +29,19 @@ const describeWithPsql = [...placesOnPath('psql')].length === 0 ? describe.skip 
 if (describeWithPsql === describe.skip)
   process.stderr.write('Skipped: there is no psql here. Debian has it as postgresql-client.\n');
 
-test('each block of commands in docs/managed.md is run here', () => {
+test('each block of commands in docs/managed.md is run here, or read as a service reads it', () => {
   expect(blocks.map((block) => [block.language, verdictOf(block)])).toEqual([
     ['sh', 'run'],
     ['sh', 'run'],
+    ['sh', 'checked'],
   ]);
+  const urls = severalNodes!
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/^AMQP_URL=/, ''));
+  expect(urls).toHaveLength(2);
+  for (const AMQP_URL of urls) expect(() => readSettings('quota', { ...samples, AMQP_URL })).not.toThrow();
+  expect(() => readSettings('quota', { ...samples, AMQP_URL: urls[0]!.replace('b.example', '') })).toThrow('AMQP_URL');
 });
 
 describeWithPsql('docs/managed.md, followed on a server without a superuser', () => {
