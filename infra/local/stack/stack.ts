@@ -82,16 +82,10 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   }
   await steps.take('database schemas', () => migrateAll(backends.databaseUrls, checkout));
 
-  const rates = await startRateSources(ports.rates);
-  steps.undoLater(() => rates.stop());
   const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
   const file = new StackFileWriter(directory.stackFile, options.say);
-  const processOptions = {
-    directory,
-    ports,
-    checkout,
-    settings: settingsOf(options, backends, secrets, urls, rates.setting),
-  };
+  const settings = settingsOf(options, backends, secrets, urls, await rateSources(ports, steps));
+  const processOptions = { directory, ports, checkout, settings };
   const services = serviceProcesses({
     ...processOptions,
     single: options.single === true,
@@ -103,8 +97,9 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   steps.undoLater(() => stopAll(services));
   await steps.take(`${services.length} service processes`, () => startAll(services));
   await startConsole(processOptions, steps, options.say);
-  const edgeOptions = { directory, ports, replicas, trustedProxies };
-  const edge = await steps.take(`nginx on ${ports.edge}`, () => startEdge(edgeOptions));
+  const edge = await steps.take(`nginx on ${ports.edge}`, () =>
+    startEdge({ directory, ports, replicas, trustedProxies }),
+  );
   steps.undoLater(() => edge.stop());
 
   const gatewayUrl = urls.services['api-gateway'];
@@ -131,6 +126,12 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   await file.create(contents);
   const failed = Promise.race([backends.failed, edge.exited]);
   return { file: contents, backends, services, failed, stop: () => steps.undo() };
+}
+
+async function rateSources({ rates }: Ports, steps: Steps): Promise<string> {
+  const sources = await startRateSources(rates);
+  steps.undoLater(() => sources.stop());
+  return sources.setting;
 }
 
 function settingsOf(

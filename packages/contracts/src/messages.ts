@@ -3,7 +3,7 @@ import { checkOfSchema, describeErrors, type ObjectOf } from './schema.ts';
 import { AMOUNT_PATTERN } from './amount.ts';
 import { unmatchedReasons, eventExtras, CANDIDATES_MAX, PARTS_MAX } from './api/payment.ts';
 import { timestampSchema } from './timestamp.ts';
-import { RATE_PATTERN, rateSources } from './rates.ts';
+import { quoteSchema, QUOTES_MAX } from './api/rate.ts';
 import { webhookChoiceSchema, noticeTypes, type NoticeType } from './webhook.ts';
 
 /** A message on the broker: its name, its publisher, and the check of its body. */
@@ -370,9 +370,6 @@ export const NoticeRaised = defineMessage({
 
 export type NoticeRaised = BodyOfMessage<typeof NoticeRaised>;
 
-/** More than all sources have: 30 currencies of the bank, and two of each exchange. */
-const QUOTES_MAX = 100;
-
 /**
  * What the sources of exchange rates answered in one round. Published by chain-watcher, which reads them; consumed by payments, which decides
  * whether they make a rate. A source that gave no usable answer is left out.
@@ -389,18 +386,7 @@ export const RatesObserved = defineMessage({
       type: 'array',
       minItems: 1,
       maxItems: QUOTES_MAX,
-      items: {
-        type: 'object',
-        required: ['source', 'currency', 'value', 'as_of'],
-        properties: {
-          source: { type: 'string', enum: rateSources },
-          currency: { type: 'string', pattern: '^[A-Z]{3}$' },
-          /** Of an exchange: how much of the currency one USDT costs. Of the bank: how much of it one euro costs. */
-          value: { type: 'string', pattern: RATE_PATTERN },
-          /** Of the price, as the source says it, else when it was read. */
-          as_of: fields.timestamp,
-        },
-      },
+      items: quoteSchema,
     },
   },
 });

@@ -94,7 +94,7 @@ export function rateText(numerator: bigint, denominator: bigint): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** A price in another currency than USDT. */
+/** A price in a currency other than USDT. */
 export type Price = {
   /** Decimal text as the merchant sent it. */
   amount: string;

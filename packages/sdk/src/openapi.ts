@@ -931,7 +931,7 @@ export interface components {
          *     `unavailable` have schemas of their own.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "payment_unfinished" | "wallet_of_another_merchant" | "webhook_not_configured" | "idempotency_conflict" | "cancel_unavailable" | "event_not_retryable" | "transfer_not_acceptable" | "wallet_pool_exhausted" | "wallet_in_use" | "wallet_dedicated" | "body_too_large" | "headers_too_large" | "internal_error";
+        ErrorCode: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "payment_unfinished" | "wallet_of_another_merchant" | "webhook_not_configured" | "idempotency_conflict" | "cancel_unavailable" | "event_not_retryable" | "transfer_not_acceptable" | "wallet_pool_exhausted" | "wallet_in_use" | "wallet_dedicated" | "body_too_large" | "headers_too_large" | "internal_error" | "rate_unavailable";
         /** @description The event's id, the same however often it is sent. */
         EventId: string;
         /**
@@ -1230,7 +1230,7 @@ export interface components {
             /** @description What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network must declare the block final, which is required for large amounts, and on some networks for all. `second_endpoint`: a second node must report a transfer of such a large amount. Null if the payment is `PAID`, or if nothing is missing. */
             waiting_for: ("confirmations" | "finality" | "second_endpoint") | null;
         };
-        /** @description A price in another currency than USDT. */
+        /** @description A price in a currency other than USDT. */
         Price: {
             /** @description Decimal text above zero, with at most 12 digits before the point and as many after it as the currency has in ISO 4217. */
             amount: string;
@@ -1371,8 +1371,8 @@ export interface components {
             transaction_id: string;
         };
         UnavailableError: {
-            /** @constant */
-            code: "unavailable";
+            /** @enum {unknown} */
+            code: "unavailable" | "rate_unavailable";
             /** @constant */
             detail: "Service temporarily unavailable";
         };

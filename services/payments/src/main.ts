@@ -128,8 +128,7 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
     transact,
     rules,
     messages,
-    refresh,
-    rates: config.rates,
+    ...{ refresh, rates: config.rates },
     fillPool: createFillPool(createStock({ vault, networks })),
   };
   const operating = { db: operators, transact: transactOn(operators) };

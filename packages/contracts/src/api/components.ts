@@ -4,12 +4,12 @@ import {
   paymentFields,
   paymentProperties,
   publicFields,
-  rate,
   receivedTransfer,
-  transaction,
   unmatchedTransfer,
   warnings,
 } from './payment.ts';
+import { rate } from './rate.ts';
+import { transaction } from './transaction.ts';
 
 /* The description of payments in docs/openapi.yaml; `npm run openapi` writes it there. */
 

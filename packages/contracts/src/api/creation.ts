@@ -59,11 +59,10 @@ export const network = {
   pattern: '^[a-z][a-z0-9-]{0,31}$',
 } as const;
 
-/** An amount in another currency than USDT. */
+/** An amount in a currency other than USDT. */
 export const price = {
-  description: 'A price in another currency than USDT.',
+  description: 'A price in a currency other than USDT.',
   type: 'object',
-  additionalProperties: false,
   required: ['amount', 'currency'],
   properties: {
     amount: {

@@ -1,7 +1,8 @@
 import { AMOUNT_PATTERN } from '../amount.ts';
-import { type Price, type Rate, RATE_PATTERN, rateSources } from '../rates.ts';
+import type { Price, Rate } from '../rates.ts';
+import { rateWire } from './rate.ts';
+import { SENT_AMOUNT_PATTERN, type transaction } from './transaction.ts';
 import type { TypeOf } from '../schema.ts';
-import { timestampSchema } from '../timestamp.ts';
 import {
   eventNames,
   type EventValues,
@@ -24,10 +25,6 @@ import {
 export const paymentStatuses = ['PENDING', 'CHECKING', 'PAID', 'EXPIRED', 'CANCELLED'] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** More blocks; the chain's own statement that the block is final; a second endpoint that also shows the transfer. */
-const waitingFor = ['confirmations', 'finality', 'second_endpoint'] as const;
-export type WaitingFor = (typeof waitingFor)[number];
-
 /**
  * Why a transfer to a payment's wallet doesn't pay it. `ambiguous`: it has the exact amount, and may also be for
  * another payment.
@@ -41,63 +38,6 @@ export const CANDIDATES_MAX = 20;
 /** The token's issuer has frozen the wallet; the network can't be read at the moment. */
 export const paymentWarnings = ['wallet_blacklisted', 'network_unreadable'] as const;
 export type PaymentWarning = (typeof paymentWarnings)[number];
-
-/** Without trailing zeros. */
-const SENT_AMOUNT_PATTERN = '^(0|[1-9]\\d*)(\\.\\d+)?$';
-
-export const transaction = {
-  description: 'The transfer that pays a payment.',
-  type: 'object',
-  required: [
-    'transaction_id',
-    'transaction_event_index',
-    'block_number',
-    'block_timestamp',
-    'amount',
-    'accepted',
-    'confirmations',
-    'confirmations_required',
-    'waiting_for',
-  ],
-  properties: {
-    transaction_id: { $ref: '#/components/schemas/TransactionId' },
-    transaction_event_index: { $ref: '#/components/schemas/TransactionEventIndex' },
-    block_number: { type: 'integer', minimum: 0, description: 'The block that contains it.' },
-    block_timestamp: {
-      description: 'The timestamp of that block.',
-      $ref: '#/components/schemas/Timestamp',
-    },
-    amount: {
-      description:
-        'The amount transferred, in USDT, without trailing zeros. It differs from the amount of the payment only ' +
-        'if the transfer was accepted.',
-      type: 'string',
-      pattern: SENT_AMOUNT_PATTERN,
-    },
-    accepted: {
-      description: 'Whether a person accepted it. False if its amount and time decided.',
-      type: 'boolean',
-    },
-    confirmations: {
-      type: 'integer',
-      minimum: 0,
-      description: 'The number of blocks that confirm it, as far as known now.',
-    },
-    confirmations_required: {
-      type: 'integer',
-      minimum: 0,
-      description: 'The number of confirmations that this network requires.',
-    },
-    waiting_for: {
-      description:
-        'What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network ' +
-        'must declare the block final, which is required for large amounts, and on some networks for all. ' +
-        '`second_endpoint`: a second node must report a transfer of such a large amount. Null if the payment is ' +
-        '`PAID`, or if nothing is missing.',
-      anyOf: [{ type: 'string', enum: waitingFor }, { type: 'null' }],
-    },
-  },
-} as const;
 
 export const unmatchedTransfer = {
   description:
@@ -129,42 +69,6 @@ export const unmatchedTransfer = {
       type: 'integer',
       minimum: 1,
       maximum: CANDIDATES_MAX,
-    },
-  },
-} as const;
-
-/** Of a rate, and of each source. */
-const rateText = { type: 'string', pattern: RATE_PATTERN } as const;
-
-export const rate = {
-  description: 'The rate of a price in another currency.',
-  type: 'object',
-  required: ['value', 'as_of', 'sources'],
-  properties: {
-    value: { ...rateText, description: 'USDT for one unit of the currency.' },
-    as_of: {
-      description: 'The time of the oldest price of an exchange that it is made of.',
-      $ref: '#/components/schemas/Timestamp',
-    },
-    sources: {
-      description:
-        'What it is made of. The rate is 1 divided by the median price of the exchanges and by the value of `ecb`, ' +
-        'where it is part of it, rounded to six digits.',
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'value', 'as_of'],
-        properties: {
-          name: { type: 'string', enum: rateSources },
-          value: {
-            ...rateText,
-            description:
-              'As the source publishes it. Of an exchange: the price of one USDT in euros, or in dollars if the price ' +
-              'is in dollars. Of `ecb`: how much of the currency one euro costs.',
-          },
-          as_of: { $ref: '#/components/schemas/Timestamp' },
-        },
-      },
     },
   },
 } as const;
@@ -357,22 +261,7 @@ export const eventExtras = {
   /** As the merchant sent it; only if the service made the amount unique. */
   requested_amount: { type: 'string', pattern: AMOUNT_PATTERN },
   /** The rate that converted its price; see the payment. */
-  rate: {
-    type: 'object',
-    required: ['value', 'as_of', 'sources'],
-    properties: {
-      value: rateText,
-      as_of: timestampSchema,
-      sources: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['name', 'value', 'as_of'],
-          properties: { name: { type: 'string' }, value: rateText, as_of: timestampSchema },
-        },
-      },
-    },
-  },
+  rate: rateWire,
 } as const;
 export type EventExtras = EventValues & { requested_amount?: string; rate?: Rate };
 export const eventExtraNames = Object.keys(eventExtras) as (keyof EventExtras)[];

@@ -44,7 +44,7 @@ type Creation struct {
 	AcceptFromPercent int `json:"accept_from_percent,omitempty"`
 }
 
-// Price is a price in another currency than USDT.
+// Price is a price in a currency other than USDT.
 type Price struct {
 	Amount   string `json:"amount"`
 	Currency string `json:"currency"`

@@ -104,7 +104,7 @@ const optionalFields = new Set(['merchant_wallet', 'network', ...optionEntries.m
 const withoutNulls = (body: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !isOptional(name, body)));
 
-/** The amount is optional beside a price. */
+/** The amount is optional next to a price. */
 const isOptional = (name: string, { price }: JsonObject): boolean =>
   optionalFields.has(name) || (name === 'amount' && price !== undefined && price !== null);
 

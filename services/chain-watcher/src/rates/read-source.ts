@@ -5,7 +5,7 @@ const ANSWER_MAX_BYTES = 64 * 1024;
 
 /**
  * Reads everything that a source says, with one deadline for all its requests.
- * @throws Error when any request fails: a redirect, another status than 200, a long answer, one that the source does not document.
+ * @throws Error when any request fails: a redirect, a status other than 200, a long answer, one that the source does not document.
  */
 export async function readSource({ name, baseUrl }: ConfiguredSource, signal: AbortSignal): Promise<Quote[]> {
   const answers = adapters[name].requests.map(async ({ path, quotes }) => {
@@ -22,9 +22,10 @@ export async function readSource({ name, baseUrl }: ConfiguredSource, signal: Ab
 }
 
 async function readAtMost({ body }: Response): Promise<string> {
+  if (body === null) return '';
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body as ReadableStream<Uint8Array>) {
     bytes += chunk.byteLength;
     // Leaving the loop closes the connection.
     if (bytes > ANSWER_MAX_BYTES) throw new UnusableAnswer(`the answer has more than ${ANSWER_MAX_BYTES} bytes`);

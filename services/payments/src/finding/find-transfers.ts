@@ -18,7 +18,8 @@ import {
   findNearestCandidate,
 } from './find.sql.ts';
 import { type ProgressSources, withProgress } from '../payment/progress.ts';
-import type { UnmatchedReason, WaitingFor } from '@quittance/contracts/api/payment.ts';
+import type { UnmatchedReason } from '@quittance/contracts/api/payment.ts';
+import type { WaitingFor } from '@quittance/contracts/api/transaction.ts';
 import type { PaymentRow } from '../payment/payment.sql.ts';
 
 export type FindingContext = ProgressSources & {

@@ -4,7 +4,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { TipReader } from '../clients.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { agreementAboveUnits, type Network } from '@quittance/contracts/networks.ts';
-import type { WaitingFor } from '@quittance/contracts/api/payment.ts';
+import type { WaitingFor } from '@quittance/contracts/api/transaction.ts';
 import type { ViewedTransfer, WithTransfer } from './view.sql.ts';
 
 /** How far chain-watcher had scanned at the last answer. */

@@ -4,7 +4,7 @@ import { type Handler, on } from '@quittance/messaging/consumer/handler.ts';
 import { judgeLeg, type RateRules } from './judge.ts';
 import { readKnownRates, storeAccepted, storeQuotes } from './rate.sql.ts';
 
-/** Stores what the sources say, and each price of USDT on which they agree. Every creation judges anew, because what is stored ages. */
+/** Stores what the sources say, and each price of USDT on which they agree. Every creation judges again, because what is stored ages. */
 export const ratesObserved = (rules: RateRules): Handler =>
   on(RatesObserved, 'rates-observed', async ({ quotes }, { tx }) => {
     await storeQuotes(tx, quotes);

@@ -9,13 +9,16 @@ const FORGET = '14 days';
 
 type Row = {
   now: Date;
-  source: string;
+  /** Null if nothing is stored. */
+  source: string | null;
   currency: string;
   value: string;
   as_of: Date;
   previous: string | null;
   is_accepted: boolean;
 };
+
+type Stored = Row & { source: string };
 
 /** Everything that is stored about rates, at most a hundred rows, in one statement. */
 export async function readKnownRates(db: Queryable): Promise<KnownRates> {
@@ -29,7 +32,7 @@ export async function readKnownRates(db: Queryable): Promise<KnownRates> {
           union all
           select '', currency, value, accepted_at, null, true from rate_accepted) known on true`,
   });
-  const stored = rows.filter(({ source }) => source !== null);
+  const stored = rows.filter((row): row is Stored => row.source !== null);
   return {
     now: rows[0]?.now ?? new Date(0),
     quotes: stored.filter((row) => !row.is_accepted).map(toQuote),
@@ -41,7 +44,7 @@ export async function readKnownRates(db: Queryable): Promise<KnownRates> {
   };
 }
 
-const toQuote = ({ source, currency, value, as_of, previous }: Row) => ({
+const toQuote = ({ source, currency, value, as_of, previous }: Stored) => ({
   ...{ source, currency, as_of, text: value, scaled: scaledOf(value) },
   previous: previous === null ? null : scaledOf(previous),
 });

@@ -1,7 +1,8 @@
 import { defineCall, json, object } from '../../call.ts';
 import { fields } from '../../messages.ts';
-import type { PaymentWarning, UnmatchedReason, WaitingFor } from '../../api/payment.ts';
+import type { PaymentWarning, UnmatchedReason } from '../../api/payment.ts';
 import type { CheckoutLookup } from '../../api/checkout.ts';
+import type { WaitingFor } from '../../api/transaction.ts';
 import { query } from '../../query.ts';
 import type { LookedUp } from '../chain-watcher/look-ups.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
