@@ -9,6 +9,9 @@ import { setApart } from './own-address.ts';
 export function priceFact({ price, rate }: CheckoutPayment, language: Language): Html[] {
   if (!price || !rate) return [];
   const amount = setApart(language)(`${formatTransferred(language, price.amount)} ${price.currency}`);
-  const text = fill(language.texts.priceAt, { price: amount, rate: setApart(language)(formatTransferred(language, rate)) });
+  const text = fill(language.texts.priceAt, {
+    price: amount,
+    rate: setApart(language)(formatTransferred(language, rate)),
+  });
   return [fact(language.texts.price, html`<span class="price">${text}</span>`)];
 }

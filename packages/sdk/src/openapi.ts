@@ -1373,8 +1373,8 @@ export interface components {
         UnavailableError: {
             /** @enum {unknown} */
             code: "unavailable" | "rate_unavailable";
-            /** @constant */
-            detail: "Service temporarily unavailable";
+            /** @description For people. */
+            detail: string;
         };
         /** @description A transfer that does not pay by itself. */
         UnmatchedMoney: {
