@@ -43,7 +43,7 @@ export const documented = { kraken, coinbase, bitstamp, ecb };
 
 type Answer = string | ((response: ServerResponse) => void);
 
-export const wellBehaved: Record<string, Answer> = {
+const wellBehaved: Record<string, Answer> = {
   '/kraken/0/public/Ticker': kraken('0.99980', '0.86120'),
   '/coinbase/products/USDT-USD/ticker': coinbase('0.99985', '2026-03-04T12:00:00.123456Z'),
   '/coinbase/products/USDT-EUR/ticker': coinbase('0.8613', '2026-03-04T11:59:00.000000Z'),

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { exchanges, type Leg, parseRate } from '@quittance/contracts/rates.ts';
 import fc from 'fast-check';
 import { dayDue, isBusinessDay } from '../src/rates/calendar.ts';
-import { judgeLeg, type KnownRates, type Quote, rateOf } from '../src/rates/judge.ts';
+import { judgeLeg, rateOf } from '../src/rates/judge.ts';
+import type { KnownRates, Quote } from '../src/rates/rate.sql.ts';
 
 const now = new Date('2026-03-04T12:00:00.000Z');
 const rules = { maxAgeSeconds: 300, maxSpreadPercent: 1 };

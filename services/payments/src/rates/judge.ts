@@ -13,25 +13,7 @@ import {
 } from '@quittance/contracts/rates.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { dayDue } from './calendar.ts';
-
-/** What one source said last about one currency. */
-export type Quote = {
-  source: string;
-  currency: string;
-  /** With 18 decimals, and as the source wrote it. */
-  scaled: bigint;
-  text: string;
-  as_of: Date;
-  /** Its value before `as_of`, with 18 decimals; null for the first one. */
-  previous: bigint | null;
-};
-
-/** Everything a rate is made of. `accepted`: the last price of one USDT on which the exchanges agreed. */
-export type KnownRates = {
-  now: Date;
-  quotes: readonly Quote[];
-  accepted: ReadonlyMap<Leg, { scaled: bigint; at: Date }>;
-};
+import type { KnownRates, Quote } from './rate.sql.ts';
 
 /** A deployment's settings. */
 export type RateRules = {

@@ -2,7 +2,25 @@ import { type Leg, parseRate } from '@quittance/contracts/rates.ts';
 import type { RatesObserved } from '@quittance/contracts/messages.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { KnownRates } from './judge.ts';
+
+/** What one source said last about one currency. */
+export type Quote = {
+  source: string;
+  currency: string;
+  /** With 18 decimals, and as the source wrote it. */
+  scaled: bigint;
+  text: string;
+  as_of: Date;
+  /** Its value before `as_of`, with 18 decimals; null for the first one. */
+  previous: bigint | null;
+};
+
+/** Everything a rate is made of. `accepted`: the last price of one USDT on which the exchanges agreed. */
+export type KnownRates = {
+  now: Date;
+  quotes: readonly Quote[];
+  accepted: ReadonlyMap<Leg, { scaled: bigint; at: Date }>;
+};
 
 /** After this, a source counts as switched off. */
 const FORGET = '14 days';
