@@ -103,7 +103,7 @@ describe('a creation', () => {
       metadata: {},
       requested_amount: '10.50',
       reference: referenceOf(id),
-      ...{ dedicated: false, derivation_index: null, received_amount: null },
+      ...{ dedicated: false, derivation_index: null, received_amount: null, rate: null },
     });
     const published = await eventually(() => {
       const found = payments.received.created.find(({ payment_id: received }) => received === id);

@@ -116,13 +116,14 @@ describe('an export', () => {
     expect(head).toBe(
       'payment_id,reference,order_id,status,amount,requested_amount,currency,network,merchant_wallet,description,created_at,expires_at,' +
         'paid_at,cancelled_at,transaction_id,transaction_event_index,transaction_block_number,transaction_block_timestamp,transaction_amount,' +
-        'transaction_accepted,payment_url,return_url,metadata,accept_from_percent,dedicated,derivation_index,received_amount',
+        'transaction_accepted,payment_url,return_url,metadata,accept_from_percent,dedicated,derivation_index,received_amount,' +
+        'price_amount,price_currency,rate,rate_as_of,rate_sources',
     );
     expect(row).toContain(
       `${ids[0]},${referenceOf(ids[0]!)},'@SUM(A1),PENDING,10.5,10.5,USDT,local,0x52908400098527886E0F7030069857D2E4169EE7,` +
         `"'=HYPERLINK(""http://x"",""a""), ""quoted""",2026-01-05T00:00:00.000Z,`,
     );
-    expect(row).toMatch(/,,"\{""cart"":""\+1""\}",,false,,$/);
+    expect(row).toMatch(/,,"\{""cart"":""\+1""\}",,false,,,,,,,$/);
     expect(end).toBe('');
   });
 
@@ -135,8 +136,8 @@ describe('an export', () => {
     ['Tea\r@x', '"Tea\r\'@x"'],
     ['Tea\n"+1', '"Tea\n""\'+1"'],
   ])('as CSV has %j as the text %j', (description, cell) => {
-    const payment = { description, transaction: null, metadata: {}, dedicated: false } as Payment;
-    expect(writers.csv.lines([payment])).toBe(`${','.repeat(9)}${cell}${','.repeat(15)}false,,\r\n`);
+    const payment = { description, transaction: null, metadata: {}, dedicated: false, rate: null } as Payment;
+    expect(writers.csv.lines([payment])).toBe(`${','.repeat(9)}${cell}${','.repeat(15)}false,,,,,,,\r\n`);
   });
 
   test('as CSV for a spreadsheet begins with a byte order mark, and as ndjson never', async () => {
@@ -268,7 +269,7 @@ describe('a report', () => {
   });
 
   test('without payments is empty', async () => {
-    const totals = { created: 0, paid: 0, paid_amount: '0', expired: 0, cancelled: 0 };
+    const totals = { created: 0, paid: 0, paid_amount: '0', expired: 0, cancelled: 0, paid_prices: {} };
     expect(await report(newId('mer'), '2026-01-01', '2026-01-01')).toEqual({ rows: [], totals });
   });
 
@@ -355,7 +356,7 @@ function expectedReport(
   const shown = ({ units, ...row }: ReturnType<typeof counts>) => {
     const digits = units.toString().padStart(19, '0');
     const text = `${digits.slice(0, -18)}.${digits.slice(-18)}`;
-    return { ...row, paid_amount: text.replace(/\.?0+$/, '') };
+    return { ...row, paid_amount: text.replace(/\.?0+$/, ''), paid_prices: {} };
   };
   return {
     rows: [...rows.keys()].sort().map((key) => {

@@ -53,6 +53,7 @@ export function creationSection(contract: Contract): void {
           requested_amount: '10.50',
           reference: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{8}$/),
           ...{ dedicated: false, derivation_index: null, received_amount: null, accept_from_percent: null },
+          ...{ price: null, rate: null },
         });
         expect(Date.parse(payment.expires_at)).toBeGreaterThan(Date.parse(payment.created_at));
         expect(await detailsOf(merchant, payment)).toEqual({
