@@ -231,7 +231,7 @@ const usedOutsideOperations = Object.values(openApi['x-outside-operations']).map
 /** The parts do nothing here: only the list of routes is read. */
 function routesOfGateway(): string[] {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
-  const parts = { logger: testLogger, metrics, trust: sharedTrust(), upstreams: {}, networks: [] };
+  const parts = { logger: testLogger, metrics, trust: sharedTrust(), upstreams: {}, networks: [], optionRules: {} };
   const app = createGatewayApp(parts as unknown as GatewayParts);
   type Layer = { route?: { path: string; methods: Record<string, boolean> } };
   return (app.router.stack as unknown as Layer[])
@@ -270,7 +270,7 @@ function pointersTo(node: unknown, keyword: string, pointer = ''): string[] {
 /** Copies of a value, each with an additional field in one of the objects whose fields we define. */
 function withOneField(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
-  const ours = Object.entries(value).filter(([name]) => name !== 'metadata');
+  const ours = Object.entries(value).filter(([name]) => !['metadata', 'paid_prices'].includes(name));
   const inside = ours.flatMap(([name, child]) =>
     withOneField(child).map((grown) =>
       Array.isArray(value) ? value.with(Number(name), grown) : { ...value, [name]: grown },

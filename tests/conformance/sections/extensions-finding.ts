@@ -161,7 +161,7 @@ export function extensionsFindingSection(contract: Contract): void {
       // The payments may be on both sides of midnight.
       const days = [paid, cancelled, waiting].map(({ created_at: at }) => at.slice(0, 10)).sort();
       const span = { from: days[0]!, to: new Date(Date.now() + 60_000).toISOString().slice(0, 10) };
-      const totals = { created: 3, paid: 1, paid_amount: '20.25', expired: 0, cancelled: 1 };
+      const totals = { created: 3, paid: 1, paid_amount: '20.25', expired: 0, cancelled: 1, paid_prices: {} };
       for (const [group, period] of [
         ['day', /^\d{4}-\d\d-\d\d$/],
         ['month', /^\d{4}-\d\d$/],
@@ -178,7 +178,7 @@ export function extensionsFindingSection(contract: Contract): void {
       }
       expect((await get('/merchant/report', { from: '2020-01-01', to: '2021-02-03' })).json()).toEqual({
         rows: [],
-        totals: { created: 0, paid: 0, paid_amount: '0', expired: 0, cancelled: 0 },
+        totals: { created: 0, paid: 0, paid_amount: '0', expired: 0, cancelled: 0, paid_prices: {} },
       });
     });
 

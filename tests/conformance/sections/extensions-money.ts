@@ -179,14 +179,14 @@ export function extensionsMoneySection(contract: Contract): void {
         });
         const elsewhere = await pay(other, '57');
         await explained(elsewhere, 'unmatched');
-        await says(other, elsewhere.slice(2), 'with another amount');
-        await says(other, paying, 'went to another address');
-        await says(other, 'cd'.repeat(32), 'No network knows this transaction');
-        await says(other, 'no id', 'This is no transaction ID');
+        await says(other, elsewhere.slice(2), 'with a different amount');
+        await says(other, paying, 'went to a different address');
+        await says(other, 'cd'.repeat(32), 'We did not find this transaction');
+        await says(other, 'no id', 'This is not a transaction ID');
         const rest = await Promise.all(Array.from({ length: 4 }, () => page(other, paying)));
         expect(rest.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429]);
         const refused = rest.find(({ status }) => status === 429)!;
-        expect(refused.text).toContain('That was too often');
+        expect(refused.text).toContain('Too many look-ups');
         expect(refused.headers['retry-after']).toMatch(/^[1-9]\d?$/);
       },
     );

@@ -78,7 +78,7 @@ export function extensionsPoolsSection(contract: Contract): void {
         const refused: [object, string[]][] = [
           [{ xpub, expect_first_address: second }, ['expect_first_address']],
           [{ xpub: newAccount(`m/44'/60'/0'/0`).xpub, expect_first_address: first }, ['xpub']],
-          [{ xpub: `${xpub.slice(0, -1)}1`, expect_first_address: first }, ['xpub']],
+          [{ xpub: xpub.slice(0, -1) + (xpub.endsWith('1') ? '2' : '1'), expect_first_address: first }, ['xpub']],
           [{ xpub: xprv, expect_first_address: first }, ['xpub']],
           [{ xpub }, ['expect_first_address']],
           [{ xpub, expect_first_address: first, addresses: [second] }, ['addresses']],
