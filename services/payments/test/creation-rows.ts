@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
-import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import { composeMessage, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { insertMessages } from '@quittance/messaging/outbox/store.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -62,10 +62,7 @@ export function createdMessages() {
     counted.sent += 1;
     await insertMessages(
       tx,
-      messages.map(({ payload, requestId = randomUUID(), traceparent = null }) => ({
-        ...{ message_id: randomUUID(), name: message.name, version: message.version, merchant_id: 'mer_1' },
-        ...{ body: JSON.stringify(payload), request_id: requestId, traceparent },
-      })),
+      messages.map(({ payload, ...origin }) => composeMessage(message, payload, origin)),
     );
   };
   const outbox = { sendAll } as Outbox;
