@@ -18,6 +18,7 @@ import { extensionsMoneySection } from './sections/extensions-money.ts';
 import { extensionsPageSection } from './sections/extensions-page.ts';
 import { extensionsPartsSection } from './sections/extensions-parts.ts';
 import { extensionsPoolsSection } from './sections/extensions-pools.ts';
+import { extensionsPricesSection } from './sections/extensions-prices.ts';
 import { extensionsWebhooksSection } from './sections/extensions-webhooks.ts';
 import { foreignObjectsSection } from './sections/foreign-objects.ts';
 import { hostileSection } from './sections/hostile.ts';
@@ -92,6 +93,7 @@ describe('the public contract', () => {
   extensionsPoolsSection(contract);
   extensionsDedicatedSection(contract);
   extensionsPartsSection(contract);
+  extensionsPricesSection(contract);
   errorCodesSection(contract);
   extensionsAccountsSection(contract);
   hostileSection(contract);

@@ -299,6 +299,10 @@ export const rules = {
   'extensions.keys.rotate': 'rotate-key replaces the first key only',
   'extensions.keys.counters': 'All keys of a merchant share its counters',
   'extensions.profile': 'PUT and GET /merchant/profile: the name that customers see, 1 to 60 characters or null',
+  'extensions.profile.look': 'The profile keeps logo, color, support and framing sites, and the page shows them',
+  'extensions.prices.amount': 'amount is price × rate, rounded up to cents; a replay keeps the first rate',
+  'extensions.prices.refused': 'Exactly one of amount and price, and a price of a known currency, else 422',
+  'extensions.prices.paid': 'Price and rate are in the PAID event, on the page and in the report',
   'extensions.unlimited':
     'An account without limits is active at once, legacy, with no daily cap and no practical total',
 

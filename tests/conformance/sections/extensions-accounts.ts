@@ -140,6 +140,42 @@ export function extensionsAccountsSection(contract: Contract): void {
       expect((await shop.call('PUT', PROFILE, { body: { display_name: '🍕'.repeat(60) } })).status).toBe(200);
     });
 
+    rule(
+      'extensions.profile.look',
+      'is on the page, field by field, and frames are refused until a site is named',
+      async () => {
+        const shop = await openMerchant(contract.stack);
+        const link = `${contract.stack.edge_url}/pay/${tokenOf(await shop.created())}`;
+        const framing = async () => String((await send('GET', link)).headers['content-security-policy']);
+        expect(await framing()).toContain("frame-ancestors 'none'");
+        // One transparent pixel.
+        const logo = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==';
+        const support = { support_url: 'https://shop.example/help', support_email: 'help@shop.example' };
+        const look = { display_name: 'Corner Shop', logo, accent_color: '#0a7d54', ...support };
+        expect(await shop.call('PUT', PROFILE, { body: look })).toMatchObject({ status: 200 });
+        const site = { embed_origins: ['https://shop.example'] };
+        expect((await shop.call('PUT', PROFILE, { body: site })).json()).toEqual({ ...look, ...site });
+        expect((await shop.call('GET', PROFILE)).json()).toEqual({ ...look, ...site });
+        await eventually(async () => expect(await framing()).toMatch(/frame-ancestors https:\/\/shop\.example$/));
+        const text = await eventually(async () => {
+          const page = (await send('GET', link)).text;
+          const parts = [
+            '"https://shop.example/help"',
+            '"mailto:help@shop.example?subject=',
+            '/assets/accents/0a7d54.css"',
+          ];
+          for (const part of parts) expect(page).toContain(part);
+          return page;
+        });
+        const [, image = ''] = /<img class="logo" src="([^"]+)"/.exec(text) ?? [];
+        const shown = await send('GET', `${contract.stack.edge_url}${image}`);
+        expect(shown).toMatchObject({
+          status: 200,
+          headers: { 'content-type': 'image/png', 'x-content-type-options': 'nosniff' },
+        });
+      },
+    );
+
     rule('extensions.profile', 'a change counts with the webhook settings', async () => {
       const shop = await openMerchant(contract.stack, { webhook: false });
       const answers = await repeated(12, () => shop.call('PUT', PROFILE, { body: { display_name: 'Shop' } }));
