@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
-import { composeMessage, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { insertMessages } from '@quittance/messaging/outbox/store.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -62,7 +62,11 @@ export function createdMessages() {
     counted.sent += 1;
     await insertMessages(
       tx,
-      messages.map(({ payload, ...origin }) => composeMessage(message, payload, origin)),
+      messages.map(({ payload, requestId = randomUUID(), traceparent = null }) => ({
+        ...{ message_id: randomUUID(), name: message.name, version: message.version },
+        ...{ merchant_id: (payload as { merchant_id?: string }).merchant_id ?? '' },
+        ...{ body: JSON.stringify(payload), request_id: requestId, traceparent },
+      })),
     );
   };
   const outbox = { sendAll } as Outbox;
