@@ -76,7 +76,7 @@ test('a named site shows the page, hears each status, and can copy and close', a
   expect((await heardBy(page)).filter((each) => typeof each === 'string')).toEqual(['PENDING', 'PAID']);
   expect((await heardBy(page)).filter((each) => typeof each !== 'string')).toEqual(messages);
   await page.getByRole('button', { name: 'Close' }).click();
-  expect((await heardBy(page)).at(-1)).toEqual({ closed: 'PAID' });
+  await eventually(async () => expect((await heardBy(page)).at(-1)).toEqual({ closed: 'PAID' }));
   expect(await page.locator('dialog').count()).toBe(0);
 });
 

@@ -1,2 +1,24 @@
 /** The languages of the checkout page, as in `?lang=`. */
-export const languageCodes = ['en', 'es', 'pt', 'fr', 'de', 'tr', 'ru', 'uk', 'ar', 'fa', 'zh', 'vi', 'id', 'hi'];
+export const languageCodes = [
+  'en',
+  'es',
+  'pt',
+  'fr',
+  'de',
+  'tr',
+  'ru',
+  'uk',
+  'ar',
+  'fa',
+  'zh',
+  'vi',
+  'id',
+  'hi',
+  'it',
+  'pl',
+  'ja',
+  'ko',
+  'th',
+  'bn',
+  'ur',
+];
