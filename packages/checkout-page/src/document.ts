@@ -27,6 +27,9 @@ const RELOAD_SECONDS = 10;
 /** What keeps the page up to date: nothing; script alone, so that what a reader has asked for stays; or without script a reload too. */
 type Renewal = 'none' | 'script' | 'reload';
 
+/** For pages that ask for a payment, or may come to. It stays when the script replaces the main part. */
+export const walletScript = html`<script src="/assets/${assets.wallet.name}" defer></script>`;
+
 /** The frame of every checkout page. */
 export function checkoutDocument(
   choices: PageChoices,
@@ -35,8 +38,7 @@ export function checkoutDocument(
   const { locale, direction, texts } = choices.language;
   // Keeps the script of Chinese, by which browsers choose letter shapes, and drops what only Intl understands.
   const { baseName } = new Intl.Locale(locale);
-  const script = html`<script src="/assets/${assets.script.name}" defer></script>
-    <script src="/assets/${assets.wallet.name}" defer></script>`;
+  const script = html`<script src="/assets/${assets.script.name}" defer></script>`;
   const reload = html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`;
   return html`<!doctype html>
     <html lang="${baseName}" dir="${direction}">

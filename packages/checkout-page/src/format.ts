@@ -29,11 +29,9 @@ export function groupedAmount(language: Language, formatted: string): Html {
   const [, whole = '', rest = ''] = /^(\p{Nd}*)(.*)$/su.exec(formatted) ?? [];
   const digits = Array.from(whole);
   const sizes = groupSizes(language, digits.length);
-  const groups = sizes.map((size, index) =>
-    digits.slice(sum(sizes.slice(0, index)), sum(sizes.slice(0, index)) + size),
-  );
-  const spans = groups.slice(0, -1).map((group) => html`<span class="digits">${group.join('')}</span>`);
-  return html`${spans}${groups.at(-1)?.join('') ?? ''}${rest}`;
+  const groups = sizes.map((size) => digits.splice(0, size).join(''));
+  const last = groups.pop() ?? '';
+  return html`${groups.map((group) => html`<span class="digits">${group}</span>`)}${last}${rest}`;
 }
 
 /** How many digits stand in each group: "1,234,567" → 1, 3, 3. */
@@ -42,8 +40,6 @@ const groupSizes = ({ locale }: Language, digits: number): number[] =>
     .formatToParts(10n ** BigInt(Math.max(0, digits - 1)))
     .filter(({ type }) => type === 'integer')
     .map(({ value }) => Array.from(value).length);
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 function formatDecimal(language: Language, amount: string): string {
   const decimals = amount.split('.')[1]?.length ?? 0;

@@ -1,7 +1,7 @@
 import { networkName, type Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment } from '@quittance/contracts/api/checkout.ts';
 import { html, type Html } from './html.ts';
-import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
+import { checkoutDocument, messageMain, reloadNotice, walletScript, type PageChoices } from './document.ts';
 import { facts } from './facts.ts';
 import { fill, formatAmount } from './format.ts';
 import { countdown, heading, isPartlyPaid, title } from './heading.ts';
@@ -39,7 +39,7 @@ export function paymentPage(input: PageInput, choices: PageChoices): string {
     title: titleOf(view, choices.language),
     renewal,
     shop,
-    content: html`${payee(shop, choices.language)} ${main}`,
+    content: html`${payee(shop, choices.language)} ${main} ${isOpen(view) ? walletScript : []}`,
   });
 }
 
@@ -148,5 +148,10 @@ export function notFoundPage(choices: PageChoices): string {
 export function unavailablePage(choices: PageChoices): string {
   const message = choices.language.texts.unavailable;
   const main = messageMain('unavailable', message, reloadNotice(choices, 'reload'));
-  return checkoutDocument(choices, { title: message.title, renewal: 'reload', shop: nobody, content: main });
+  return checkoutDocument(choices, {
+    title: message.title,
+    renewal: 'reload',
+    shop: nobody,
+    content: html`${main} ${walletScript}`,
+  });
 }

@@ -7,7 +7,7 @@ import { setApart } from './own-address.ts';
 import { paymentLink, tokenUnitsOf } from './payment-link.ts';
 import { walletApps } from './wallet-apps.ts';
 
-/** Texts of which the script shows one at a time. */
+/** The script shows one of these texts at a time. */
 const says = [
   ...['confirm', 'look', 'refused', 'wrongChain', 'noTokens', 'noGas', 'failed', 'unclear'],
   ...['sent', 'reverted', 'before'],

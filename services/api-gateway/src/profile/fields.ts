@@ -30,17 +30,34 @@ const shape = shapeOf({
  * @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field.
  */
 export async function readProfile(request: RouteRequest, rules: FieldRules): Promise<ProfileChange> {
-  const body = await readValidJson(request, (value) => [...shape(value), ...profileProblems(value, rules)]);
-  return normalized(body);
+  let profile: ProfileChange = {};
+  await readValidJson(request, (value) => {
+    const read = readFields(value, rules);
+    profile = read.profile;
+    return [...shape(value), ...read.problems];
+  });
+  return profile;
 }
 
-/** The schema reports values of a wrong type. */
-export function profileProblems(change: JsonObject, { localUrls }: FieldRules): ValidationItem[] {
+/**
+ * @param change may have values of a wrong type, which the schema reports.
+ * @returns every problem, and the fields as they are stored: the name in NFC, the color in lower case, and the logo without what is not
+ *   needed to show it.
+ */
+export function readFields(
+  change: JsonObject,
+  { localUrls }: FieldRules,
+): { problems: ValidationItem[]; profile: ProfileChange } {
   // Before there were other fields, the name was required.
-  if (Object.keys(change).length === 0) return [{ field: 'display_name', reason: 'or another field is required' }];
+  if (Object.keys(change).length === 0)
+    return { problems: [{ field: 'display_name', reason: 'or another field is required' }], profile: {} };
+  const [name, logo] = [
+    ofText(change['display_name'], (text) => text.normalize('NFC')),
+    ofText(change['logo'], checkLogo),
+  ];
   const problems: [field: keyof Profile, reason: string | null][] = [
-    ['display_name', ofText(change['display_name'], (name) => textProblem(name.normalize('NFC'), DISPLAY_NAME_MAX))],
-    ['logo', ofText(change['logo'], logoProblem)],
+    ['display_name', name === null ? null : textProblem(name, DISPLAY_NAME_MAX)],
+    ['logo', logo !== null && 'reason' in logo ? logo.reason : null],
     ['accent_color', ofText(change['accent_color'], colorProblem)],
     ['support_url', ofText(change['support_url'], (url) => returnUrlProblem(url, localUrls))],
     ['support_email', ofText(change['support_email'], emailProblem)],
@@ -49,33 +66,21 @@ export function profileProblems(change: JsonObject, { localUrls }: FieldRules): 
       Array.isArray(change['embed_origins']) ? originsProblem(change['embed_origins'], localUrls) : null,
     ],
   ];
-  return problems.flatMap(([field, reason]) => (reason === null ? [] : [{ field, reason }]));
-}
-
-/** The name in NFC, the color in lower case, and the logo without what is not needed to show it. */
-export function normalized(change: ProfileChange): ProfileChange {
-  const { display_name: name, logo, accent_color: color } = change;
+  const color = ofText(change['accent_color'], (text) => text.toLowerCase());
   return {
-    ...change,
-    ...(typeof name === 'string' && { display_name: name.normalize('NFC') }),
-    ...(typeof color === 'string' && { accent_color: color.toLowerCase() }),
-    ...(typeof logo === 'string' && { logo: strippedLogo(logo) }),
+    problems: problems.flatMap(([field, reason]) => (reason === null ? [] : [{ field, reason }])),
+    profile: {
+      ...change,
+      ...(name !== null && { display_name: name }),
+      ...(color !== null && { accent_color: color }),
+      ...(logo !== null && 'png' in logo && { logo: logo.png.toString('base64') }),
+    },
   };
 }
 
-const ofText = (value: unknown, problem: (value: string) => string | null) =>
-  typeof value === 'string' ? problem(value) : null;
-
-function logoProblem(base64: string): string | null {
-  const checked = checkLogo(base64);
-  return 'reason' in checked ? checked.reason : null;
-}
-
-function strippedLogo(base64: string): string {
-  const checked = checkLogo(base64);
-  if ('reason' in checked) throw new Error(`the logo ${checked.reason}`);
-  return checked.png.toString('base64');
-}
+/** @returns null for a value that is not text. */
+const ofText = <T>(value: unknown, read: (text: string) => T): T | null =>
+  typeof value === 'string' ? read(value) : null;
 
 const colorProblem = (color: string) =>
   /^#[0-9a-f]{6}$/i.test(color) ? null : 'must be # and six hex digits, such as #2446cf';

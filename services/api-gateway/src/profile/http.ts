@@ -11,7 +11,7 @@ import { merchantRoute } from '../limits/merchant-route.ts';
 import { insertAudit } from '../merchants/audit.sql.ts';
 import { existingMerchant, merchantIdOf, merchantNotFound } from '../merchants/existing-merchant.ts';
 import { refuseLargeBody } from '../request-body.ts';
-import { normalized, profileProblems, readProfile, type ProfileChange } from './fields.ts';
+import { readFields, readProfile, type ProfileChange } from './fields.ts';
 import { findLogo, findProfile, updateProfile } from './profile.sql.ts';
 
 type Dependencies = {
@@ -56,10 +56,9 @@ export const profileRoutes = ({ db, transact, admission, optionRules }: Dependen
 
     callRoute(SetProfile, async (request) => {
       const { merchant_id: merchantId } = await existingMerchant(db, merchantIdOf(request));
-      const given = { display_name: request.body.display_name };
-      const problems = profileProblems(given, rules);
+      const { problems, profile } = readFields({ display_name: request.body.display_name }, rules);
       if (problems.length > 0) throw invalid(...problems);
-      return save(merchantId, normalized(given), request.author);
+      return save(merchantId, profile, request.author);
     }),
   ];
 };
