@@ -26,6 +26,7 @@ for (const { name, digest } of Object.values(parseImages(readFileSync(join(folde
   await sign(`${name}@${digest}`);
 await pushChart(join(folder, `quittance-${version}.tgz`));
 await signSums();
+await nameToken();
 const packages = readdirSync(folder).filter((file) => file.endsWith('.tgz') && file !== `quittance-${version}.tgz`);
 for (const file of packages) await publishPackage(join(folder, file));
 
@@ -47,6 +48,13 @@ async function signSums(): Promise<void> {
   const sums = join(folder, 'SHA256SUMS');
   await run('cosign', ['sign-blob', ...signing, '--new-bundle-format', '--bundle', `${sums}.sigstore.json`, sums]);
   say(`signed    SHA256SUMS`);
+}
+
+/** The token stays in the environment, where npm looks it up. Without one npm uses its own settings, or the identity of the workflow. */
+async function nameToken(): Promise<void> {
+  if (!process.env['NODE_AUTH_TOKEN']) return;
+  const npmRegistry = (await run('npm', ['config', 'get', 'registry'])).trim();
+  await run('npm', ['config', 'set', `${npmRegistry.replace(/^https?:/, '')}:_authToken`, '${NODE_AUTH_TOKEN}']);
 }
 
 /** npm accepts a version only once, so a repeated run skips the packages that are there. */
