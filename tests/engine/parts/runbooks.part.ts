@@ -8,8 +8,11 @@ import type { Part, PartContext } from '../part.ts';
 import { runbookCommands } from '../runbook.ts';
 import { firing, notInhibited, writeReceiver } from '../watching.ts';
 
-/** What a command of a runbook must print here, or why it is not run. A command without a line must end well. */
-type Expected = { command: RegExp; prints: RegExp } | { command: RegExp; notRun: string };
+/**
+ * What a command of a runbook must print here, or why it is not run. A command without a line must end well. One that shows something that
+ * changes by itself is typed until it prints it.
+ */
+type Expected = { command: RegExp; prints: RegExp; isTypedUntil?: true } | { command: RegExp; notRun: string };
 
 type Case = {
   alert: string;
@@ -101,7 +104,8 @@ const cases: Case[] = [
     // A node that accepts connections and answers nothing.
     cause: ({ compose }) => compose('pause', 'anvil').then(() => ({ 'https://eth.example.com': 'http://anvil:8545' })),
     expected: [
-      { command: /chain status$/, prints: /\bopen\b/ },
+      // For the ten seconds of each probe it is half_open.
+      { command: /chain status$/, prints: /\bopen\b/, isTypedUntil: true },
       { command: /fetch/, prints: /TimeoutError/ },
     ],
     elsewhere: ({ compose }) => compose('unpause', 'anvil'),
@@ -163,9 +167,12 @@ async function typeIn(
   // Without a terminal nobody can answer its question (docs/runbooks/README.md).
   const command = filled.includes('dead-letter discard') ? `${filled} --yes` : filled;
   // The audit names the user who types, whom a machine of tests may lack.
-  const said = await run('sh', '-c', `export USER=operator; (${command}) 2>&1 || echo "ended with $?"`);
-  if (!(expected?.prints ?? /^(?![^]*ended with \d+\n$)/).test(said))
-    throw new Error(`${command} printed, not ${String(expected?.prints ?? 'a good end')}:\n${said}`);
+  const type = async () => {
+    const said = await run('sh', '-c', `export USER=operator; (${command}) 2>&1 || echo "ended with $?"`);
+    if (!(expected?.prints ?? /^(?![^]*ended with \d+\n$)/).test(said))
+      throw new Error(`${command} printed, not ${String(expected?.prints ?? 'a good end')}:\n${said}`);
+  };
+  await (expected?.isTypedUntil ? eventually(type, patience) : type());
   say(`typed   ${command}`);
 }
 
