@@ -324,6 +324,10 @@ describe('for any input', () => {
             metadata: fc.oneof(fc.dictionary(fc.string(), fc.string()), fc.jsonValue()),
             return_url: fc.oneof(fc.webUrl(), anyText, fc.jsonValue()),
             expires_in: fc.jsonValue(),
+            price: fc.oneof(
+              fc.record({ amount: fc.string(), currency: fc.constantFrom('EUR', 'eur') }),
+              fc.jsonValue(),
+            ),
           },
           { requiredKeys: [] },
         )

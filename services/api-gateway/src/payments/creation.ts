@@ -14,7 +14,7 @@ import {
 } from '@quittance/contracts/api/creation.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { readJsonBody, type JsonObject } from '../request-body.ts';
+import { PROBLEMS_MAX, readJsonBody, type JsonObject } from '../request-body.ts';
 import { shapeOf } from './shape.ts';
 
 /** What else the validity of a creation depends on. */
@@ -45,12 +45,10 @@ const shapeWith = (names: readonly string[]) =>
   });
 
 /** Missing fields are named first, in this order, because only the first problems of a request are answered. */
-const shapes = {
-  amount: {
-    wallet: shapeWith(['amount', 'merchant_wallet', 'description']),
-    pool: shapeWith(['amount', 'description']),
-  },
-  price: { wallet: shapeWith(['merchant_wallet', 'description']), pool: shapeWith(['description']) },
+const shapes = { wallet: shapeWith(['merchant_wallet', 'description']), pool: shapeWith(['description']) };
+const NO_AMOUNT: ValidationItem = {
+  field: 'amount',
+  reason: 'is required: exactly one of amount and price must be given',
 };
 
 /**
@@ -63,7 +61,7 @@ export async function readCreation(request: RouteRequest, rules: CreationRules):
   const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
   const problems = [...keyProblems(key), ...body.problems];
   const creation = body.value === null ? null : checkFields(body.value, rules, problems);
-  if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems);
+  if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems.slice(0, PROBLEMS_MAX));
   return { idempotency_key: key, ...creation };
 }
 
@@ -79,7 +77,8 @@ function checkFields(body: JsonObject, rules: CreationRules, problems: Validatio
   const { networks } = rules;
   const value = withoutNulls(body);
   const { amount, price, merchant_wallet: wallet, description, network: networkId, wallet_pool: pool } = value;
-  problems.push(...shapes[price === undefined ? 'amount' : 'price'][pool === undefined ? 'wallet' : 'pool'](value));
+  if (amount === undefined && price === undefined) problems.push(NO_AMOUNT);
+  problems.push(...shapes[pool === undefined ? 'wallet' : 'pool'](value));
   const report = (field: string, reason: string | null) => {
     if (reason !== null) problems.push({ field, reason });
   };
@@ -98,15 +97,16 @@ function checkFields(body: JsonObject, rules: CreationRules, problems: Validatio
   return chosen && { ...asked, merchant_wallet: address.address, network: chosen.id, ...options };
 }
 
-const optionalFields = new Set(['merchant_wallet', 'network', ...optionEntries.map(([name]): string => name)]);
+const optionalFields = new Set([
+  'amount',
+  'merchant_wallet',
+  'network',
+  ...optionEntries.map(([name]): string => name),
+]);
 
 /** For an optional field, null means the same as leaving it out. */
 const withoutNulls = (body: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !isOptional(name, body)));
-
-/** The amount is optional next to a price. */
-const isOptional = (name: string, { price }: JsonObject): boolean =>
-  optionalFields.has(name) || (name === 'amount' && price !== undefined && price !== null);
+  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !optionalFields.has(name)));
 
 function amountProblem(amount: string): string | null {
   if (parseAmount(amount) !== null) return null;
