@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { type OptionName, optionEntries } from '@quittance/contracts/api/creation.ts';
 import { type Creation, decide, fingerprintsOf, type Known } from '../src/payment/creation-rule.ts';
 
 const TTL = 1800;
@@ -9,11 +10,12 @@ const plain = {
   network: 'ethereum',
   description: 'Order 1007',
 };
-const both = (options: Partial<Parameters<typeof fingerprintsOf>[0]> = {}, ttl = TTL) => {
+type Requested = Parameters<typeof fingerprintsOf>[0];
+const both = (options: Partial<Requested> = {}, ttl = TTL) => {
   const { fingerprint, equal_fingerprint } = fingerprintsOf({ ...plain, ...options }, ttl);
   return { said: fingerprint.toString('hex'), equal: equal_fingerprint?.toString('hex') ?? null };
 };
-const of = (options: Parameters<typeof both>[0] = {}) => both(options).said;
+const of = (options: Partial<Requested> = {}) => both(options).said;
 
 test('a request without options has the fingerprint of releases without options', () => {
   expect(of()).toBe('674bdbe1a372306b5405822118f1e7d404c8eaa04750ceb91967ca176c3ccf2e');
@@ -46,22 +48,47 @@ test('a request has one fingerprint of its values, whatever the setting', () => 
     expect(both(options, 900).said).toBe(both(options).said);
 });
 
+/** Two values of each option, neither of which means the same as leaving it out. */
+const values: { [N in OptionName]: [one: Requested[N], other: Requested[N], ...more: Requested[N][]] } = {
+  order_id: ['a', 'b'],
+  metadata: [{ a: 'b' }, { a: 'c' }, { b: 'a' }, { a: 'b', b: 'a' }],
+  return_url: ['https://shop.example', 'https://shop.example/'],
+  expires_in: [900, TTL],
+  // Its other value is the default.
+  unique_amount: [true, true],
+  wallet_pool: ['main', 'shop'],
+  dedicated_wallet: [true, true],
+  accept_from_percent: [90, 50],
+  price: [
+    { amount: '10.50', currency: 'EUR' },
+    { amount: '10.51', currency: 'EUR' },
+    { amount: '10.50', currency: 'USD' },
+  ],
+};
+
 test('each option and each of its values has its own fingerprint', () => {
-  const requests = [
+  expect(Object.keys(values).sort()).toEqual(optionEntries.map(([name]) => name).sort());
+  const requests: Partial<Requested>[] = [
     {},
-    { order_id: 'a' },
-    { order_id: 'b' },
-    { metadata: { a: 'b' } },
-    { metadata: { a: 'c' } },
-    { metadata: { b: 'a' } },
-    { metadata: { a: 'b', b: 'a' } },
-    { return_url: 'https://shop.example' },
-    { expires_in: 900 },
-    { expires_in: TTL },
-    { unique_amount: true },
+    { amount_units: 10_500_001n },
+    { merchant_wallet: null },
+    { network: 'tron' },
+    { description: 'Order 1008' },
     { order_id: 'a', unique_amount: true },
   ];
-  expect(new Set(requests.map((options) => of(options))).size).toBe(requests.length);
+  for (const [name, several] of Object.entries(values))
+    for (const value of new Set<unknown>(several)) requests.push({ [name]: value });
+  expect(new Set(requests.map((request) => of(request))).size).toBe(requests.length);
+});
+
+test('a price counts by its value, and the amount that it is converted to does not count', () => {
+  const priced = (amount: string, change: object = {}) =>
+    of({ amount: null, amount_units: null, price: { amount, currency: 'EUR' }, ...change });
+  expect(priced('49.9')).toBe(priced('49.90'));
+  expect(priced('50')).toBe(priced('50.00'));
+  expect(priced('49.90', { amount: '57.95', amount_units: 57_950_000n })).toBe(priced('49.90'));
+  expect(priced('49.90', { price: { currency: 'EUR', amount: '49.90' } })).toBe(priced('49.90'));
+  expect(new Set(['5', '50', '500', '0.5', '0.05'].map((amount) => priced(amount))).size).toBe(5);
 });
 
 test('the order of the metadata makes no difference', () => {

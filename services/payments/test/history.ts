@@ -77,7 +77,13 @@ export async function beginHistory(
 
     async create(name: string, { amount = AMOUNT, orderId = name, merchant = 'one' }: Order = {}): Promise<void> {
       const call = { merchant: merchants[merchant], key: newKey(), amount, wallet, network: network.id, orderId };
-      const { status, text } = await replica.create({ ...call, description: name, own: null, percent: null });
+      const { status, text } = await replica.create({
+        ...call,
+        description: name,
+        isPrice: false,
+        own: null,
+        percent: null,
+      });
       if (status !== 201) throw new Error(`creation answered ${status}: ${text}`);
       payments.set(name, { ...(JSON.parse(text) as Payment), merchant });
       watchedFor = merchants[merchant];

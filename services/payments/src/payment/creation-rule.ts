@@ -1,9 +1,9 @@
-import { formatUnits } from '@quittance/contracts/amount.ts';
+import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { newPaymentId } from '@quittance/contracts/payment-reference.ts';
 import { type CreationRequest, keptNames, type KeptValues, optionEntries } from '@quittance/contracts/api/creation.ts';
-import { amountOf, type Rate } from '@quittance/contracts/rates.ts';
+import { amountOf, type Price, type Rate } from '@quittance/contracts/rates.ts';
 import { creationBlockReason } from '../gate/limits.ts';
 import type { Gate } from '../gate/gate.sql.ts';
 import type { PaymentRow } from './payment.sql.ts';
@@ -205,7 +205,7 @@ export function fingerprintsOf(creation: Requested, ttlSeconds: number): Fingerp
 
 function hash(creation: Requested): Buffer {
   const { amount_units: units, price, merchant_wallet: wallet, network, description } = creation;
-  const options = optionsOf(creation);
+  const options = optionsOf(price === undefined ? creation : { ...creation, price: byValue(price) });
   const said = Object.keys(options).length > 0 ? [options] : [];
   // The rate of a price changes before it is repeated, and its amount with it.
   const amount = price === undefined ? String(units) : null;
@@ -219,6 +219,12 @@ function optionsOf(creation: Requested): Record<string, unknown> {
   );
   return Object.fromEntries(said.map(([name]) => [name, inOneOrder(creation[name])]));
 }
+
+/** "49.9" and "49.90" are one price. */
+const byValue = ({ amount, currency }: Price): Price => ({
+  amount: formatUnits(parseAmount(amount) ?? 0n, AMOUNT_DECIMALS),
+  currency,
+});
 
 const inOneOrder = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? Object.entries(value).sort(byName) : value;

@@ -53,6 +53,7 @@ export const create: fc.Arbitrary<Call & { do: 'create' }> = fc.record({
   // 0 is a key that nobody used.
   key: weighted([4, fc.constant(0)], [1, fc.integer({ min: 1, max: 3 })]),
   amount: fc.nat(amounts.length - 1),
+  priced: often(5, false, true),
   wallet,
   network: often<number>(6, 0, 1),
   description: often<number>(5, 0, 1),
@@ -230,7 +231,7 @@ export const command: fc.Arbitrary<Command> = weighted<Command>(
     1,
     fc.record({
       do: fc.constant('outage' as const),
-      who: fc.constantFrom('quota' as const, 'webhooks' as const, 'chain' as const),
+      who: fc.constantFrom('quota' as const, 'webhooks' as const, 'chain' as const, 'rates' as const),
       down: often(1, false, true),
     }),
   ],

@@ -1,6 +1,7 @@
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { restOf } from './moving.ts';
+import { convert, type Conversion } from './prices.ts';
 import { givable, heldUntil, isUnfinished, type Listed, longestUnused, sharedUntil } from './own-address.ts';
 import { accessRefusal, dayOf, DAY, referenceOf, REPLY_KEPT } from './rules.ts';
 import {
@@ -21,7 +22,9 @@ import { isOwn, type Model, type ModelPayment, replyOf, slotOf, usageOf, walletO
 export type CreationCall = {
   merchant: string;
   key: string;
+  /** In USDT, or the price in euros. */
   amount: string;
+  isPrice: boolean;
   wallet: string;
   network: string;
   description: string;
@@ -42,7 +45,7 @@ const conflicts = {
   slot_taken: 'Finish the current payment with this amount on this address first',
 };
 
-type Refusal = CreationBlockReason | keyof typeof conflicts | 'unknown_pool';
+type Refusal = CreationBlockReason | keyof typeof conflicts | 'unknown_pool' | 'rate_unavailable';
 type Decision = { status: 201; body: string; replayed: boolean } | { refusal: Refusal } | { unknown: true };
 /** Where the money goes, and how long the address rests when it is for this payment alone. */
 type Place = { network: string; wallet: string; rest: number | null };
@@ -90,7 +93,7 @@ function decide(model: Model, creation: Creating): Decision {
   const units = parseAmount(call.amount);
   if (units === null) throw new Error(`${call.amount} is no amount`);
   const where = call.own === 'pool' ? 'pool' : [call.wallet, call.network, call.own];
-  const request = canonical([String(units), where, call.description, call.orderId, call.percent]);
+  const request = canonical([String(units), call.isPrice, where, call.description, call.orderId, call.percent]);
   const reply = replyOf(model, call.merchant, call.key);
   if (reply !== undefined) {
     if (reply.request !== request) return { refusal: 'key_conflict' };
@@ -102,11 +105,15 @@ function decide(model: Model, creation: Creating): Decision {
   const blocked = accessRefusal(policy, usageOf(model, call.merchant), model.now);
   if (blocked !== null) return { refusal: blocked };
   if (!model.webhooks.has(call.merchant)) return { refusal: 'webhook_missing' };
+  const priced = call.isPrice ? convert(model, call.amount) : null;
+  if (call.isPrice && priced === null) return { refusal: 'rate_unavailable' };
   const place = placeOf(model, creation);
   if (typeof place === 'string') return { refusal: place };
-  const refusal = refusalAt(model, creation, place, units);
+  const amount = priced?.amount ?? call.amount;
+  const asked = { ...place, amount, units: parseAmount(amount)!, priced };
+  const refusal = refusalAt(model, creation, place, asked.units);
   if (refusal !== null) return { refusal };
-  return { status: 201, body: create(model, creation, { ...place, units, request }), replayed: false };
+  return { status: 201, body: create(model, creation, { ...asked, request }), replayed: false };
 }
 
 /** A payment with an address of its own rests for a day; one of a pool as long as the pool says. */
@@ -153,7 +160,7 @@ function refusalAt(model: Model, { call, settings }: Creating, place: Place, uni
 /** An address that payments share is not given to a single one within this time after their end. */
 const SHARED_FOR = 30 * DAY;
 
-type New = Place & { units: bigint; request: string };
+type New = Place & { amount: string; units: bigint; priced: Conversion | null; request: string };
 
 function create(model: Model, { call, settings, answered }: Creating, place: New): string {
   noteCreation(model, { ...call, ...place }, settings);
@@ -181,14 +188,14 @@ function newPayment(
   model: Model,
   call: CreationCall,
   settings: Settings,
-  { network, wallet, rest, units }: New,
+  { network, wallet, rest, amount, units, priced }: New,
   answered: string,
 ): ModelPayment {
   const id = /"payment_id":"(pay_[0-9a-f]{32})"/.exec(answered)?.[1] ?? 'no id was answered';
   const token = /\/pay\/([\w-]{43})"/.exec(answered)?.[1] ?? 'no token was answered';
-  const { merchant, amount, description, orderId, percent } = call;
+  const { merchant, description, orderId, percent } = call;
   return {
-    ...{ id, token, merchant, network, wallet, amount, units, description, orderId, rest, percent },
+    ...{ id, token, merchant, network, wallet, amount, units, priced, description, orderId, rest, percent },
     status: 'PENDING',
     createdAt: model.now,
     expiresAt: model.now + settings.ttlSeconds * 1000,
@@ -217,11 +224,13 @@ export const paymentJson = (payment: ModelPayment, { publicBaseUrl }: Settings, 
   metadata: {},
   return_url: null,
   accept_from_percent: payment.percent,
+  price: payment.priced?.price ?? null,
   requested_amount: payment.amount,
   reference: referenceOf(payment.id),
   dedicated: isOwn(payment),
   derivation_index: null,
   received_amount: isOwn(payment) ? received : null,
+  rate: payment.priced?.rate ?? null,
 });
 
 function answerOf(model: Model, decision: Decision, asked: readonly Owner[]): unknown {
@@ -239,6 +248,7 @@ function answerOf(model: Model, decision: Decision, asked: readonly Owner[]): un
     const detail = [{ field: 'wallet_pool', reason: 'is not the name of one of your wallet pools' }];
     return { status: 422, body: { detail } };
   }
+  if (refusal === 'rate_unavailable') return { status: 424, body: { detail: 'There is no rate' } };
   return refusal in conflicts
     ? { status: 409, body: { detail: conflicts[refusal as keyof typeof conflicts] } }
     : { status: 403, code: refusal };
@@ -246,13 +256,16 @@ function answerOf(model: Model, decision: Decision, asked: readonly Owner[]): un
 
 function ownerOf(refusal: Refusal): Owner | null {
   if (refusal === 'webhook_missing') return 'webhook';
-  return refusal in conflicts || refusal === 'unknown_pool' ? null : 'policy';
+  return refusal in conflicts || ['unknown_pool', 'rate_unavailable'].includes(refusal) ? null : 'policy';
 }
 
 function noteReplay(model: Model, call: CreationCall, body: string): void {
   model.reached.push('creation: replayed');
-  if (!body.includes(`"amount":"${call.amount}"`))
+  const { amount, price } = JSON.parse(body) as { amount: string; price: { amount: string } | null };
+  if ((price?.amount ?? amount) !== call.amount)
     model.reached.push('creation: replayed for another text of the amount');
+  if (call.isPrice && convert(model, call.amount)?.amount !== amount)
+    model.reached.push('creation: replayed with an earlier rate');
   const policy = model.policies.get(call.merchant);
   const refused = policy && accessRefusal(policy, usageOf(model, call.merchant), model.now);
   if (refused) model.reached.push(`creation: replayed in spite of ${refused}`);
@@ -260,6 +273,8 @@ function noteReplay(model: Model, call: CreationCall, body: string): void {
 
 function noteCreation(model: Model, call: CreationCall, settings: Settings): void {
   model.reached.push('creation: created');
+  if (call.isPrice) model.reached.push('creation: created with a price');
+  if (call.isPrice && call.own !== null) model.reached.push('creation: created with a price and an address of its own');
   if (call.own !== null) model.reached.push(`creation: created with an address of its own, by ${call.own}`);
   if (call.own !== null && walletOf(model, call).some(isOwn))
     model.reached.push('creation: created with an address that another payment had for itself');

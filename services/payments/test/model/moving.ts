@@ -58,6 +58,7 @@ export function becomePaid(
     description: payment.description,
     paid_at: timestamp(model.now),
     ...(payment.orderId !== null && { order_id: payment.orderId }),
+    ...(payment.priced !== null && { price: payment.priced.price, rate: payment.priced.rate }),
     ...was,
     ...(together !== null && sumOf(together)),
   });

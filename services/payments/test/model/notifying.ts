@@ -97,6 +97,7 @@ const about = (payment: ModelPayment | null, transfer: ModelTransfer | null): ob
   transaction_id: transfer?.id ?? null,
   transaction_event_index: transfer?.index ?? null,
   ...(payment !== null && payment.orderId !== null && { order_id: payment.orderId }),
+  ...(payment !== null && payment.priced !== null && { price: payment.priced.price, rate: payment.priced.rate }),
 });
 
 export const moneyOf = (transfer: ModelTransfer, reason: UnmatchedReason | null): object => ({

@@ -1,8 +1,9 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { applyingPolicy, cancelling, configuringWebhook, endingRest, readingLimits, releasing } from './calls.ts';
-import { amounts, type Call, descriptions, orders, type Scanned } from './plan.ts';
+import { amounts, type Call, descriptions, orders, prices, type Scanned } from './plan.ts';
 import { creating, type CreationCall } from './creating.ts';
+import { convert } from './prices.ts';
 import { expiring, type Question } from './expiring.ts';
 import { timestamp, unavailable } from './steps.ts';
 import { operation, type Operation, received } from './operation.ts';
@@ -52,7 +53,8 @@ function newCreation(run: Run, call: Call & { do: 'create' }): CreationCall {
   const created: CreationCall = {
     merchant: run.merchants[call.merchant]!,
     key: call.key === 0 ? `order-${run.tried.length}` : `key-${call.key}`,
-    amount: amounts[call.amount]!,
+    amount: textsOf(call.priced === true)[call.amount]!,
+    isPrice: call.priced === true,
     wallet: run.wallets[call.wallet]!,
     network: run.networks[call.network]!.id,
     description: descriptions[call.description]!,
@@ -64,13 +66,16 @@ function newCreation(run: Run, call: Call & { do: 'create' }): CreationCall {
   return created;
 }
 
+const textsOf = (isPrice: boolean): readonly string[] => (isPrice ? prices : amounts);
+
 /** A key that was used before: with the same request, with the same values in another spelling, or with other values; by any merchant. */
 function repetition(run: Run, { place, amount, merchant }: Call & { do: 'repeat' }): Operation | null {
   const before = fromEnd(run.tried, place);
   if (before === undefined) return null;
   const units = parseAmount(before.amount)!;
-  const equal = amounts.find((text) => parseAmount(text) === units && text !== before.amount) ?? before.amount;
-  const other = amounts.find((text) => parseAmount(text) !== units)!;
+  const texts = textsOf(before.isPrice);
+  const equal = texts.find((text) => parseAmount(text) === units && text !== before.amount) ?? before.amount;
+  const other = texts.find((text) => parseAmount(text) !== units)!;
   return creation(run, {
     ...before,
     amount: { 'same text': before.amount, 'same value': equal, another: other }[amount],
@@ -78,10 +83,13 @@ function repetition(run: Run, { place, amount, merchant }: Call & { do: 'repeat'
   });
 }
 
-export const creation = ({ settings, otherServices, answered: answers }: Run, call: CreationCall): Operation => ({
+export const creation = (
+  { settings, otherServices, answered: answers, model }: Run,
+  call: CreationCall,
+): Operation => ({
   name: `create ${JSON.stringify(call)}`,
   kind: 'create',
-  slot: slotOf(call),
+  slot: slotOf(call, call.isPrice ? (convert(model, call.amount)?.amount ?? null) : call.amount),
   async perform(replica) {
     const answered = await replica.create(call);
     if (answered.status === 201) {
@@ -102,9 +110,9 @@ export const creation = ({ settings, otherServices, answered: answers }: Run, ca
   },
 });
 
-/** An address of its own is one slot; which one a pool gives is not known yet. */
-function slotOf({ network, wallet, amount, own }: CreationCall): string | null {
-  if (own === 'pool') return null;
+/** An address of its own is one slot; which one a pool gives is not known yet. @param amount null without a rate. */
+function slotOf({ network, wallet, own }: CreationCall, amount: string | null): string | null {
+  if (own === 'pool' || amount === null) return null;
   return [network, wallet, own === null ? parseAmount(amount) : 'alone'].join(' ');
 }
 

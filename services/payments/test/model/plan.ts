@@ -78,6 +78,8 @@ export type Call =
       merchant: number;
       key: number;
       amount: number;
+      /** Asks for a price in euros instead of an amount. */
+      priced?: boolean;
       wallet: number;
       network: number;
       description: number;
@@ -114,7 +116,7 @@ export type Command =
   | { do: 'race'; calls: Call[]; choices: number[] }
   | { do: 'policy'; merchant: number; change: PolicyChange; silent: boolean }
   | { do: 'webhook'; merchant: number }
-  | { do: 'outage'; who: 'quota' | 'webhooks' | 'chain'; down: boolean }
+  | { do: 'outage'; who: 'quota' | 'webhooks' | 'chain' | 'rates'; down: boolean }
   | { do: 'clock'; move: Move }
   | { do: 'details'; place: Place; by: 'owner' | 'another' }
   | { do: 'list'; merchant: number; status: number; pageSize: number };
@@ -150,5 +152,7 @@ export const POOLS = [
   { merchant: 1, network: 0, wallets: [6, 7], restSeconds: 7200 },
 ];
 export const amounts = ['10.5', '10.50', '7', '0.000001'];
+/** In euros, as many as `amounts`. At one of the rates, two of them convert to amounts that are there too. */
+export const prices = ['5.25', '3.50', '3.5', '0.01'];
 export const orders = [null, 'A-1', 'A-2'];
 export const descriptions = ['Two tickets', 'Zwei Karten — für heute'];

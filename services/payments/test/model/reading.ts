@@ -57,6 +57,9 @@ export const readingPublic =
       merchant_id: payment.merchant,
       reference: referenceOf(payment.id),
       return_url: null,
+      paid_at: payment.paidAt === null ? null : timestamp(payment.paidAt),
+      price: payment.priced?.price ?? null,
+      rate: payment.priced?.rate.value ?? null,
       received: isOwn(payment) ? arrivedAt(model, payment) : null,
     });
   };

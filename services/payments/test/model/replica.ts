@@ -1,4 +1,9 @@
-import type { AccessChanged, TransferObserved, WebhookConfigured } from '@quittance/contracts/messages.ts';
+import type {
+  AccessChanged,
+  RatesObserved,
+  TransferObserved,
+  WebhookConfigured,
+} from '@quittance/contracts/messages.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Cursor } from '@quittance/contracts/http/payments/payments.ts';
 import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
@@ -33,6 +38,7 @@ import { operatorRoutes } from '../../src/operators/http.ts';
 import { schema } from '../../src/migrations.ts';
 import { poolRoutes } from '../../src/pools/http.ts';
 import { savePool } from '../../src/pools/save.ts';
+import { ratesObserved } from '../../src/rates/messages.ts';
 import { releaseWallet } from '../../src/wallets/wallet.sql.ts';
 import type { AcceptanceCall } from './accepting.ts';
 import type { CreationCall } from './creating.ts';
@@ -64,7 +70,7 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
     transact,
     refresh,
     rules: { ...settings, networks: networks.map(({ id }) => id) },
-    rates: { maxAgeSeconds: 300, maxSpreadPercent: 1 },
+    rates: rateRules,
     messages,
     fillPool: () => Promise.resolve(),
   };
@@ -109,8 +115,8 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
 
   return {
     async create(call: CreationCall): Promise<Answered> {
-      const { merchant, key: idempotency_key, amount, description } = call;
-      const body = { idempotency_key, amount, description, ...placeAsked(call), ...optionsAsked(call) };
+      const { merchant, key: idempotency_key, description } = call;
+      const body = { idempotency_key, description, ...amountAsked(call), ...placeAsked(call), ...optionsAsked(call) };
       const { status, text, headers } = await serve(routes.create, { merchant_id: merchant }, body);
       return { status, text, replayed: headers['idempotency-replayed'] === 'true' };
     },
@@ -153,6 +159,7 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
     receivePolicy: (message: AccessChanged) => receive(accessChanged(), message),
     receiveWebhook: (message: WebhookConfigured) => receive(webhookConfigured(), message),
     endRest: (merchant: string, address: string) => serve(routes.endRest, { merchant_id: merchant, address }),
+    receiveRates: (message: RatesObserved) => receive(ratesObserved(rateRules), message),
     /** Makes a merchant's pool. */
     savePool: (merchantId: string, { network, addresses, rest }: AddressPool) =>
       savePool(
@@ -169,6 +176,10 @@ export function startReplica(pool: Pool, { outbox, owners, verifier, networks, s
 }
 
 const POOL = 'shop';
+const rateRules = { maxAgeSeconds: 300, maxSpreadPercent: 1 };
+
+const amountAsked = ({ amount, isPrice }: CreationCall): object =>
+  isPrice ? { price: { amount, currency: 'EUR' } } : { amount };
 
 const placeAsked = ({ own, wallet, network }: CreationCall): object =>
   own === 'pool' ? { wallet_pool: POOL } : { merchant_wallet: wallet, network };

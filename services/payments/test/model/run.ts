@@ -8,6 +8,7 @@ import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook
 import { keepReplyPartitions } from '../../src/payment/saved-replies.ts';
 import { type Plan, POOLS, WALLETS } from './plan.ts';
 import type { CreationCall } from './creating.ts';
+import { nextRate, observed } from './prices.ts';
 import type { Settings, OtherServices } from './steps.ts';
 import { startReplica, type Parts, type Replica } from './replica.ts';
 import type { Scope } from './snapshot.ts';
@@ -83,6 +84,8 @@ export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> 
     trace: [],
     undecided: 0,
   };
+  // What the exchanges said in an earlier run, at a later time.
+  await world.db.query('truncate rate_quote, rate_accepted');
   await setClock(run, run.model.now);
   await keepReplyPartitions(world.db);
   for (const [merchant, pool] of pools) await run.replicas[0].savePool(merchant, pool);
@@ -102,6 +105,8 @@ export async function setClock(run: Run, moment: number): Promise<void> {
   run.model.now = moment;
   await run.world.clock.set(moment);
   if (month(before) !== month(moment)) await keepReplyPartitions(run.world.db);
+  const rate = run.otherServices.down.has('rates') ? null : nextRate(run.model);
+  if (rate !== null && (await run.replicas[0].receiveRates(observed(rate))) === 'taken') run.model.rate = rate;
 }
 
 /** Messages are read again after every step, so those of earlier runs must not pile up. */

@@ -194,6 +194,32 @@ const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][]
       exactly({ do: 'repeat', place: 0, amount: 'same text', merchant: null }),
     ],
   ],
+  [
+    2,
+    'a price is asked for again when the rate is another one',
+    [
+      newPayment(1, { priced: true }),
+      wait(60_000),
+      one(
+        fc.constantFrom('same text' as const, 'same value' as const, 'another' as const).map((amount): Call => ({
+          ...{ do: 'repeat', place: 0, amount, merchant: null },
+        })),
+      ),
+    ],
+  ],
+  [
+    1,
+    'prices while the exchanges say nothing',
+    [
+      wait(60_000),
+      outage('rates', true),
+      fc.constantFrom(299_998, 299_999, 300_000).chain((milliseconds) => wait(milliseconds)),
+      newPayment(1, { priced: true }),
+      newPayment(2),
+      outage('rates', false),
+      newPayment(2, { priced: true }),
+    ],
+  ],
   [1, 'a pause', [policy({ change: 'pause' }), one(create), policy({ change: 'resume' })]],
   [
     1,

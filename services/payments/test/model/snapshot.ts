@@ -12,7 +12,8 @@ export async function readSnapshot(pool: Pool, scope: Scope, now: number): Promi
     name: 'model-snapshot',
     text: `
       select
-        array(select concat_ws(' ', payment_id, merchant_id, status, network, recipient, amount, amount_units, ${ms('created_at')},
+        array(select concat_ws(' ', payment_id, merchant_id, status, network, recipient, amount, amount_units,
+                               ${priced}, ${ms('created_at')},
                                ${ms('expires_at')}, ${ms('paid_at')}, ${ms('cancelled_at')}, ${whole('rest_seconds')}, ${ms('released_at')},
                                ${whole('accept_from_percent')}, coalesce(order_id, '-'), description)
                 from payment where merchant_id = any($1)) as payments,
@@ -48,5 +49,8 @@ export async function readSnapshot(pool: Pool, scope: Scope, now: number): Promi
 
 /** Milliseconds since 1970 as text, `-` for none. */
 const ms = (column: string): string => `coalesce((extract(epoch from ${column}) * 1000)::bigint::text, '-')`;
+
+/** The price without the spaces of jsonb, and the rate's value. */
+const priced = `coalesce(replace(price::text, ' ', ''), '-'), coalesce(rate ->> 'value', '-')`;
 
 const whole = (column: string): string => `coalesce(${column}::text, '-')`;

@@ -1,6 +1,7 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
+import type { Conversion, ModelRate } from './prices.ts';
 import { dayOf, REPLY_KEPT, type Usage } from './rules.ts';
 import { inOrder } from './whose-money.ts';
 
@@ -14,6 +15,8 @@ export type ModelPayment = {
   amount: string;
   /** Millionths of a USDT. */
   units: bigint;
+  /** The price in euros that the amount was converted from, and by which rate. */
+  priced: Conversion | null;
   description: string;
   orderId: string | null;
   status: PaymentStatus;
@@ -73,6 +76,8 @@ export type ModelReply = { merchant: string; key: string; at: number; request: s
 /** Everything that payments has to remember. It has no counters: they are the payments, counted. */
 export type Model = {
   now: number;
+  /** What payments knows of the exchanges. */
+  rate: ModelRate | null;
   policies: Map<string, AccessPolicy>;
   /** How many payments a merchant had when its package began. */
   packageBases: Map<string, number>;
@@ -96,6 +101,7 @@ export type Model = {
 export function emptyModel(now: number): Model {
   return {
     now,
+    rate: null,
     policies: new Map(),
     packageBases: new Map(),
     webhooks: new Map(),
@@ -116,6 +122,7 @@ export function copyOf(model: Model): Model {
     new Map([...map].map(([key, record]) => [key, { ...record }]));
   return {
     now: model.now,
+    rate: model.rate,
     // Policies and replies are replaced, never changed.
     policies: new Map(model.policies),
     packageBases: new Map(model.packageBases),
@@ -199,6 +206,8 @@ const paymentRow = (payment: ModelPayment): string =>
     payment.wallet,
     payment.amount,
     payment.units,
+    payment.priced === null ? null : JSON.stringify(payment.priced.price),
+    payment.priced?.rate.value ?? null,
     payment.createdAt,
     payment.expiresAt,
     payment.paidAt,

@@ -20,7 +20,7 @@ export type OtherServices = {
   /** webhook-dispatcher: which merchants have an endpoint, and what each is notified of. */
   endpoints: Map<string, readonly WebhookChoice[]>;
   /** The services that do not answer. */
-  down: Set<'quota' | 'webhooks' | 'chain'>;
+  down: Set<'quota' | 'webhooks' | 'chain' | 'rates'>;
   /** chain-watcher: everything it ever published about each transfer, oldest first. */
   chain: Map<string, TransferObserved[]>;
 };

@@ -31,7 +31,7 @@ export const expireAll = (old: boolean, unknownWallet = false): Call => ({
 });
 export const policy = (change: PolicyChange, silent = false): fc.Arbitrary<Command> =>
   fc.constant({ do: 'policy', merchant: 0, change, silent });
-export const outage = (who: 'quota' | 'chain', down: boolean): fc.Arbitrary<Command> =>
+export const outage = (who: 'quota' | 'chain' | 'rates', down: boolean): fc.Arbitrary<Command> =>
   fc.constant({ do: 'outage', who, down });
 export const wait = (milliseconds: number): fc.Arbitrary<Command> =>
   fc.constant({ do: 'clock', move: { by: milliseconds } });
