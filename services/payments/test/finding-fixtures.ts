@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import type { PaymentStatus } from '@quittance/contracts/api/payment.ts';
+import type { Price } from '@quittance/contracts/rates.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { newWallet } from './fixtures.ts';
 
@@ -20,6 +21,7 @@ export type PastPayment = {
   cancelled_at: Date | null;
   order_id: string | null;
   metadata: Record<string, string> | null;
+  price: Price | null;
 };
 
 export function pastPayment(more: Pick<PastPayment, 'merchant_id' | 'created_at'> & Partial<PastPayment>): PastPayment {
@@ -37,6 +39,7 @@ export function pastPayment(more: Pick<PastPayment, 'merchant_id' | 'created_at'
     cancelled_at: status === 'CANCELLED' ? made : null,
     order_id: null,
     metadata: null,
+    price: null,
     ...more,
   };
 }
