@@ -96,8 +96,8 @@ export function shownMetrics(scraped: readonly { service: string; text: string }
 
 /**
  * Metrics that have no line on a healthy stack with a simple configuration. They need an event such as: a node fails, announces its blocks
- * or has a daily plan, a second node is asked about large transfers, a rule is broken, a receiver keeps a merchant's events waiting, or the
- * database is copied.
+ * or has a daily plan, a second node is asked about large transfers, a rule is broken, a receiver keeps a merchant's events waiting, the
+ * sources of exchange rates are read, or the database is copied.
  */
 const QUIET = [
   'backup_last_run_timestamp_seconds',
@@ -108,6 +108,7 @@ const QUIET = [
   'chain_rpc_failures_total',
   'chain_transfers_awaiting_cross_check',
   'check_violations',
+  'rate_source_age_seconds',
   'webhook_lane_backlog_deliveries',
   'webhook_lane_oldest_due_seconds',
 ];

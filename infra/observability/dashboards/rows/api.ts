@@ -83,6 +83,29 @@ export const api: readonly RowSpec[] = [
     ],
   },
   {
+    title: 'Prices in other currencies',
+    panels: [
+      {
+        title: 'Age of each exchange and the bank',
+        unit: 's',
+        queries: [[max('rate_source_age_seconds', 'source'), '{{source}}']],
+        description:
+          'Prices need an exchange that is at most RATE_MAX_AGE_SECONDS old, and another one. The bank publishes on business days.',
+      },
+      {
+        title: 'Currencies without a rate',
+        unit: 'short',
+        queries: [[max('rates_unavailable', 'reason'), '{{reason}}']],
+        description: '0 while every currency has a rate, and where prices are off.',
+      },
+      {
+        title: 'Reads of the sources',
+        unit: 'short',
+        queries: [[increase('rate_reads_total', 'source, outcome'), '{{source}} {{outcome}}']],
+      },
+    ],
+  },
+  {
     title: 'Calls between services',
     panels: [
       {

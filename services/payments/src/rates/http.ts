@@ -12,9 +12,14 @@ export const ratesRoute = (db: Queryable, rules: RateRules): Route =>
 
 const INTERVAL_MS = 15_000;
 
-/** Counts the currencies without a rate, by reason. All are 0 where no source is configured, because nothing is missing there. */
+/** Counts the currencies without a rate, by reason, and says how old each source is. All are 0 where none is configured: nothing is missing. */
 export function startCountRatesLoop(context: LoopContext & { db: Queryable; rates: RateRules }): Loop {
   const gauge = context.metrics.gauge('rates_unavailable', 'Currencies without a rate, by reason', ['reason']);
+  const age = context.metrics.gauge(
+    'rate_source_age_seconds',
+    'Age of the newest value of a source of exchange rates',
+    ['source'],
+  );
   return startLoop({
     name: 'count-rates',
     intervalMs: INTERVAL_MS,
@@ -25,6 +30,10 @@ export function startCountRatesLoop(context: LoopContext & { db: Queryable; rate
       const { unavailable } = ratesInForce(known, context.rates);
       const missing = known.quotes.length === 0 ? [] : unavailable;
       for (const reason of rateRefusals) gauge.set({ reason }, missing.filter((one) => one.reason === reason).length);
+      for (const [source, quotes] of Map.groupBy(known.quotes, (quote) => quote.source)) {
+        const newest = Math.max(...quotes.map((quote) => quote.as_of.getTime()));
+        age.set({ source }, (known.now.getTime() - newest) / 1_000);
+      }
       return { more: false };
     },
   });
