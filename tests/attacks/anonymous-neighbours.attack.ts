@@ -101,6 +101,7 @@ async function openShop({ stack, onEnd }: Target): Promise<{ url: string; lines:
     ...{ port: 0, host: '127.0.0.1', databaseUrl: '', shopUrl: 'https://shop.example', signingKeys: {} },
     // Limits of one address at the edge are not the topic here.
     ...{ quittanceUrl: stack.gateway_url, apiKey: merchant.apiKey, walletPool: 'shop' },
+    currency: 'USDT' as const,
     ...{ adminPassword: randomBytes(12).toString('hex'), reconcileSeconds: 30, trustedProxies: [] },
   };
   const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey, maxRetries: 0 });

@@ -2,7 +2,7 @@ export type Article = {
   id: string;
   name: string;
   about: string;
-  /** Decimal text in USDT with at most two decimals, as unique amounts require. */
+  /** Decimal text in the shop's currency, with at most two decimals. */
   price: string;
 };
 

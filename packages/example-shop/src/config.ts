@@ -1,4 +1,6 @@
-import type { SigningKeys } from '@quittance/sdk';
+import type { Price, SigningKeys } from '@quittance/sdk';
+
+export type Currency = 'USDT' | Price['currency'];
 
 export type Config = {
   port: number;
@@ -14,6 +16,8 @@ export type Config = {
   signingKeys: SigningKeys;
   /** The name of the account's wallet pool. Each payment gets an address of it for itself; only the shop has the keys. */
   walletPool: string;
+  /** Of the prices: USDT, or another one, from which Quittance converts them. */
+  currency: Currency;
   adminPassword: string;
   /** Addresses and networks of the proxies in front of the shop. */
   trustedProxies: string[];
@@ -46,12 +50,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     apiKey: text('QUITTANCE_API_KEY'),
     signingKeys: signingKeys(text('QUITTANCE_SIGNING_KEYS')),
     walletPool: text('WALLET_POOL'),
+    currency: (env['CURRENCY'] || 'USDT') as Currency,
     adminPassword: text('ADMIN_PASSWORD'),
     trustedProxies: (env['TRUSTED_PROXIES'] ?? '').split(',').flatMap((entry) => entry.trim() || []),
     reconcileSeconds: number('RECONCILE_SECONDS', 30),
   };
   if (Object.values(config.signingKeys).some((key) => !key.startsWith('whsec_')))
     problems.push('QUITTANCE_SIGNING_KEYS is not like whk_1=whsec_1,whk_2=whsec_2');
+  // Which currencies have a rate is Quittance's to say: GET /rates.
+  if (!/^(USDT|[A-Z]{3})$/.test(config.currency)) problems.push('CURRENCY is not like EUR');
   if (config.adminPassword.length < ADMIN_PASSWORD_MIN_LENGTH)
     problems.push(`ADMIN_PASSWORD is shorter than ${ADMIN_PASSWORD_MIN_LENGTH} characters`);
   if (problems.length > 0) throw new Error(problems.join('; '));

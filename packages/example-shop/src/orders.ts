@@ -1,5 +1,6 @@
-import type { Payment } from '@quittance/sdk';
+import type { Payment, Price } from '@quittance/sdk';
 import type { Article } from './catalogue.ts';
+import type { Currency } from './config.ts';
 import type { Queryable } from './database.ts';
 
 export type Order = {
@@ -7,8 +8,10 @@ export type Order = {
   /** Shown to people. */
   number: string;
   article: string;
-  /** Decimal text in USDT, as everywhere: money is never a floating-point number. */
+  /** Decimal text: money is never a floating-point number. */
   price: string;
+  /** USDT, or another one. */
+  currency: Currency;
   created_at: Date;
   paid_by: string | null;
   paid_at: Date | null;
@@ -19,30 +22,32 @@ type OrderPayment = Pick<Payment, 'payment_id' | 'payment_url' | 'amount' | 'sta
 /** An order with its payments, the newest first. */
 export type WholeOrder = Order & { payments: OrderPayment[]; notes: string[] };
 
-const COLUMNS = 'order_id, number, article, price, created_at, paid_by, paid_at';
+const COLUMNS = 'order_id, number, article, price, currency, created_at, paid_by, paid_at';
 
 /**
  * The order of a visitor who buys something: the one that waits for its payment, if this visitor recently ordered the same article, or a
  * new one. Two clicks at the same moment get the same order.
  */
-export async function orderFor(tx: Queryable, visitor: string, article: Article): Promise<Order> {
+export async function orderFor(tx: Queryable, visitor: string, article: Article, currency: Currency): Promise<Order> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [visitor]);
   const { rows } = await tx.query<Order>(
     `select ${COLUMNS} from shop_order
-      where visitor = $1 and article = $2 and price = $3 and paid_at is null and created_at > now() - interval '1 hour'
+      where visitor = $1 and article = $2 and price = $3 and currency = $4 and paid_at is null
+        and created_at > now() - interval '1 hour'
       order by created_at desc limit 1`,
-    [visitor, article.id, article.price],
+    [visitor, article.id, article.price, currency],
   );
-  return rows[0] ?? createOrder(tx, article, visitor);
+  return rows[0] ?? createOrder(tx, article, currency, visitor);
 }
 
 export async function createOrder(
   db: Queryable,
   { id, price }: Article,
+  currency: Currency,
   visitor: string | null = null,
 ): Promise<Order> {
-  const sql = `insert into shop_order (article, price, visitor) values ($1, $2, $3) returning ${COLUMNS}`;
-  const { rows } = await db.query<Order>(sql, [id, price, visitor]);
+  const sql = `insert into shop_order (article, price, currency, visitor) values ($1, $2, $3, $4) returning ${COLUMNS}`;
+  const { rows } = await db.query<Order>(sql, [id, price, currency, visitor]);
   return rows[0] as Order;
 }
 
@@ -90,18 +95,21 @@ export type Paid = {
   payment_id: string;
   /** The amount that the customer was asked to send. */
   amount: string;
+  /** What it was converted from, if the shop asked for a price. */
+  price?: Price | null;
 };
 
 /**
  * Marks an order as paid and ships it: once, however often and by which source it is reported, also twice at the same moment. Nothing is
- * shipped if the payment's amount differs from the price; a note is stored for a person to check. What has arrived may be more than the
+ * shipped if the payment's amount, or the price that it was converted from, differs from the order's; a note is stored for a person to check. What has arrived may be more than the
  * amount, or less where a person accepted it: PAID is the decision.
  */
-export async function settle(tx: Queryable, { order_id, payment_id, amount }: Paid): Promise<void> {
+export async function settle(tx: Queryable, { order_id, payment_id, amount, price }: Paid): Promise<void> {
+  const asked = price ?? { amount, currency: 'USDT' };
   const { rowCount } = await tx.query(
     `update shop_order set paid_by = $2, paid_at = now()
-      where order_id = $1 and paid_at is null and $3::numeric = price`,
-    [order_id, payment_id, amount],
+      where order_id = $1 and paid_at is null and $3::numeric = price and $4 = currency`,
+    [order_id, payment_id, asked.amount, asked.currency],
   );
   if (rowCount === 1) {
     await tx.query('insert into shipment (order_id) values ($1)', [order_id]);
@@ -110,11 +118,11 @@ export async function settle(tx: Queryable, { order_id, payment_id, amount }: Pa
   await tx.query(
     `insert into note (order_id, text)
      select order_id, case when paid_at is null
-            then format('Payment %s is for %s USDT, the order costs %s.', $2::text, $3::text, price)
+            then format('Payment %s is for %s %s, the order costs %s %s.', $2::text, $3::text, $4::text, price, currency)
             else format('Paid a second time, by payment %s: give that money back.', $2::text) end
        from shop_order where order_id = $1 and paid_by is distinct from $2
      on conflict do nothing`,
-    [order_id, payment_id, amount],
+    [order_id, payment_id, asked.amount, asked.currency],
   );
 }
 

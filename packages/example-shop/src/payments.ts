@@ -1,4 +1,4 @@
-import type { CallOptions } from '@quittance/sdk';
+import type { CallOptions, Price } from '@quittance/sdk';
 import { articleOf } from './catalogue.ts';
 import { inTransaction } from './database.ts';
 import { findOrder, settle, storePayment, type Order } from './orders.ts';
@@ -21,7 +21,7 @@ export async function paymentUrl(shop: Shop, { order_id }: Order): Promise<strin
   await shop.db.query('update shop_order set attempted_at = now() where order_id = $1', [order_id]);
   const payment = await shop.quittance.createPayment(
     {
-      amount: order.price,
+      ...asked(order),
       // An address for this payment alone: whatever arrives there is this customer's.
       wallet_pool: shop.config.walletPool,
       // Anyone with the link sees it, so it has no customer's name.
@@ -35,6 +35,10 @@ export async function paymentUrl(shop: Shop, { order_id }: Order): Promise<strin
   await storePayment(shop.db, payment);
   return payment.payment_url;
 }
+
+/** A price in another currency is converted once, when the payment is created: a repeated request gets the first amount. */
+const asked = ({ price, currency }: Order): { amount: string } | { price: Price } =>
+  currency === 'USDT' ? { amount: price } : { price: { amount: price, currency } };
 
 /**
  * Reads the state of an order's payments from Quittance. The query uses the order, which also finds a payment that the shop does not know:

@@ -17,6 +17,9 @@ create table if not exists shop_order (
   paid_at timestamptz
 );
 
+-- Of the price: USDT, or another one that Quittance converts when the payment is created.
+alter table shop_order add column if not exists currency text not null default 'USDT';
+
 -- The browser that ordered it, so that ordering the same again leads back to it.
 alter table shop_order add column if not exists visitor uuid;
 create index if not exists order_of_visitor on shop_order (visitor, created_at);

@@ -31,6 +31,13 @@ test('a key is read to its end, also if it ends with =', () => {
   });
 });
 
+test('its prices are in USDT unless it names another currency', () => {
+  expect(readConfig(whole).currency).toBe('USDT');
+  expect(readConfig({ ...whole, CURRENCY: 'EUR' }).currency).toBe('EUR');
+  for (const CURRENCY of ['eur', 'EURO', '€', 'USDTX'])
+    expect(() => readConfig({ ...whole, CURRENCY })).toThrow('CURRENCY is not like EUR');
+});
+
 test('all missing or wrong settings are named at once', () => {
   const wrong = {
     ...whole,

@@ -29,7 +29,10 @@ export type OpenShop = {
  * The shop on its own database.
  * @param quittanceUrl By default none answers: the use of a real one is tested on a whole stack.
  */
-export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<OpenShop> {
+export async function openShop(
+  quittanceUrl = 'http://127.0.0.1:1',
+  currency: Config['currency'] = 'USDT',
+): Promise<OpenShop> {
   const server = process.env['TEST_POSTGRES_URL'] ?? '';
   const database = `shop_${randomBytes(6).toString('hex')}`;
   await createDatabase(server, database);
@@ -38,7 +41,7 @@ export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<Ope
   const db = await openDatabase(addressOf(server, { database }), log);
   const config: Config = {
     ...{ port: 0, host: '127.0.0.1', databaseUrl: '', shopUrl: 'http://shop.example' },
-    ...{ quittanceUrl, apiKey: 'qk_1', walletPool: 'shop' },
+    ...{ quittanceUrl, apiKey: 'qk_1', walletPool: 'shop', currency },
     signingKeys: Object.fromEntries(keys.map(({ id, key }) => [id, key])),
     ...{ adminPassword, reconcileSeconds: 30, trustedProxies: ['loopback'] },
   };
@@ -48,7 +51,7 @@ export async function openShop(quittanceUrl = 'http://127.0.0.1:1'): Promise<Ope
   const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
   return {
     ...{ url, db, lines },
-    order: () => createOrder(db, { id: 'cup', name: 'Tea bowl', about: '', price: '12.50' }),
+    order: () => createOrder(db, { id: 'cup', name: 'Tea bowl', about: '', price: '12.50' }, currency),
     send: (event, change) => send(`${url}/webhook`, event, change),
     shipped: async () => (await db.query<Order>('select order_id from shipment')).rows.map((row) => row.order_id),
     close: async () => {

@@ -61,7 +61,7 @@ test.each(['0.01', '12.49', '12.51', '125.00'])(
     expect(await shop.shipped()).toEqual([]);
     expect(await findOrder(shop.db, order.order_id)).toMatchObject({
       paid_at: null,
-      notes: [`Payment pay_<b> is for ${amount} USDT, the order costs 12.50.`],
+      notes: [`Payment pay_<b> is for ${amount} USDT, the order costs 12.50 USDT.`],
     });
   },
 );

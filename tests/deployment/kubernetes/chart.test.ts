@@ -50,7 +50,11 @@ const everything = {
   },
   host: 'pay.shop.example',
   trustedKeys: 'payments=abc',
-  settings: { common: { DATABASE_POOL_SIZE: '5' } },
+  settings: {
+    common: { DATABASE_POOL_SIZE: '5' },
+    payments: { RATE_MAX_AGE_SECONDS: '120', RATE_MAX_SPREAD_PERCENT: '2' },
+    'chain-watcher': { RATE_SOURCES: 'kraken,coinbase,bitstamp,ecb' },
+  },
   replicas: { payments: 3, edge: 4 },
   autoscaling: { enabled: false },
   edge: { trustedProxies: ['10.1.0.0/16', '10.2.0.1'] },
@@ -198,7 +202,11 @@ describe('the values', () => {
       TRUSTED_KEYS: 'payments=abc',
       PORT: '8080',
     });
-    expect(data('payments-settings')).toMatchObject({ PUBLIC_BASE_URL: 'https://pay.shop.example' });
+    expect(data('payments-settings')).toMatchObject({
+      PUBLIC_BASE_URL: 'https://pay.shop.example',
+      ...{ RATE_MAX_AGE_SECONDS: '120', RATE_MAX_SPREAD_PERCENT: '2' },
+    });
+    expect(data('chain-watcher-settings')).toHaveProperty('RATE_SOURCES', 'kraken,coinbase,bitstamp,ecb');
     const nginx = find(objects, 'ConfigMap', 'edge').data!['nginx.conf']!;
     expect(nginx.match(/set_real_ip_from .*/g)).toEqual(
       ['10.1.0.0/16;', '10.2.0.1;'].map((to) => `set_real_ip_from ${to}`),

@@ -112,7 +112,15 @@ function remember({ run, shop, payments, history }: Day, cart: string, created: 
   const createdAt = run.model.now;
   const payment: ModelPayment = {
     ...{ id, token: url.slice(url.lastIndexOf('/') + 1), merchant: run.merchants[0]!, ...slot(run), amount },
-    ...{ units: parseAmount(amount)!, description, orderId: cart, status: 'PENDING', paidAt: null, cancelledAt: null },
+    ...{
+      units: parseAmount(amount)!,
+      priced: null,
+      description,
+      orderId: cart,
+      status: 'PENDING',
+      paidAt: null,
+      cancelledAt: null,
+    },
     ...{ createdAt, expiresAt: createdAt + shop.ttlSeconds * 1000, rest: null, releasedAt: null, percent: null },
   };
   run.model.payments.set(id, payment);

@@ -31,7 +31,7 @@ const orderTable = (orders: readonly WholeOrder[]): Html =>
           html`<tr>
             <th scope="row"><a href="/admin/orders/${order.order_id}">${order.number}</a></th>
             <td>${nameOf(order)}</td>
-            <td class="number">${order.price}</td>
+            <td class="number">${order.price} ${order.currency}</td>
             <td>${stateOf(order)}${order.notes.length > 0 ? html` <strong class="flag">Look at it</strong>` : ''}</td>
           </tr>`,
       )}
@@ -57,7 +57,7 @@ export const adminOrderPage = (
         <dt>Article</dt>
         <dd>${nameOf(order)}</dd>
         <dt>Price</dt>
-        <dd>${order.price} USDT</dd>
+        <dd>${order.price} ${order.currency}</dd>
         <dt>Ordered</dt>
         <dd>${time(order.created_at)}</dd>
         ${

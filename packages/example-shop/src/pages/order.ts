@@ -21,7 +21,7 @@ export function orderPage(order: WholeOrder, { hasFailed }: { hasFailed: boolean
         <dt>Article</dt>
         <dd>${articleOf(order.article)?.name ?? order.article}</dd>
         <dt>Price</dt>
-        <dd>${order.price} USDT</dd>
+        <dd>${order.price} ${order.currency}</dd>
         <dt>Ordered</dt>
         <dd>${time(order.created_at)}</dd>
       </dl>

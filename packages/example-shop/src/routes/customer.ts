@@ -23,14 +23,14 @@ export function customerRoutes(shop: Shop): Router {
   // A visitor who only reads gets a cookie, and no payment.
   router.get('/', (request, response) => {
     visitorOf(request, response);
-    response.send(cataloguePage());
+    response.send(cataloguePage(shop.config.currency));
   });
 
   router.post('/orders', form, async (request, response) => {
     const article = known(articleOf(field(request.body, 'article')));
     // The order exists before its payment, so that every event of the payment can be linked to it.
     const visitor = visitorOf(request, response);
-    const order = await inTransaction(shop.db, (tx) => orderFor(tx, visitor, article));
+    const order = await inTransaction(shop.db, (tx) => orderFor(tx, visitor, article, shop.config.currency));
     response.redirect(303, await whereToPay(shop, order));
   });
 

@@ -22,11 +22,11 @@ export const webhook = (shop: Shop): RequestHandler =>
 async function receive({ db, log }: Shop, event: WebhookEvent): Promise<void> {
   // The other events are only information: goods are shipped only for received money.
   if (event.status !== 'PAID') return;
-  const { event_id, payment_id, order_id = '', expected_amount: amount } = event;
+  const { event_id, payment_id, order_id = '', expected_amount: amount, price } = event;
   await inTransaction(db, async (tx) => {
     if (!(await isNewEvent(tx, event_id))) return;
     // Checks only the order: its payment may not be known yet, if the event arrives before the answer to the creation.
     if ((await findOrder(tx, order_id)) === null) log(`payment ${payment_id} belongs to no order of this shop`);
-    else await settle(tx, { order_id, payment_id, amount });
+    else await settle(tx, { order_id, payment_id, amount, ...(price && { price }) });
   });
 }
