@@ -1,7 +1,7 @@
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { restOf } from './moving.ts';
-import { convert, type Conversion } from './prices.ts';
+import { convert } from './prices.ts';
 import { givable, heldUntil, isUnfinished, type Listed, longestUnused, sharedUntil } from './own-address.ts';
 import { accessRefusal, dayOf, DAY, referenceOf, REPLY_KEPT } from './rules.ts';
 import {
@@ -17,7 +17,7 @@ import {
   applyPolicy,
   unavailable,
 } from './steps.ts';
-import { isOwn, type Model, type ModelPayment, replyOf, slotOf, usageOf, walletOf } from './state.ts';
+import { type Conversion, isOwn, type Model, type ModelPayment, replyOf, slotOf, usageOf, walletOf } from './state.ts';
 
 export type CreationCall = {
   merchant: string;

@@ -1,5 +1,5 @@
 import type { RatesObserved } from '@quittance/contracts/messages.ts';
-import type { Model } from './state.ts';
+import type { Conversion, Model, ModelRate } from './state.ts';
 import { timestamp } from './steps.ts';
 
 /* Prices in euros. The three exchanges always agree, so only the age of what they say decides whether there is a rate. */
@@ -9,9 +9,6 @@ const said = [
   { euros: '0.5', value: '2', tenths: 20n },
   { euros: '0.625', value: '1.6', tenths: 16n },
 ] as const;
-
-/** What the exchanges said last, and when, in milliseconds since 1970. */
-export type ModelRate = { at: number; turn: 0 | 1 };
 
 /** How long a price of an exchange counts. */
 const KEPT = 300_000;
@@ -33,9 +30,6 @@ export const observed = ({ at, turn }: ModelRate): RatesObserved => ({
     ...{ source, currency: 'EUR', value: said[turn].euros, as_of: timestamp(at) },
   })),
 });
-
-/** How a price becomes an amount. */
-export type Conversion = { amount: string; price: object; rate: { value: string } & Record<string, unknown> };
 
 /** @param euros decimal text with at most two decimals. @returns null while there is no rate. */
 export function convert({ now, rate }: Model, euros: string): Conversion | null {

@@ -1,9 +1,14 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/api/payment.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
-import type { Conversion, ModelRate } from './prices.ts';
 import { dayOf, REPLY_KEPT, type Usage } from './rules.ts';
 import { inOrder } from './whose-money.ts';
+
+/** What the exchanges said last, and when, in milliseconds since 1970. */
+export type ModelRate = { at: number; turn: 0 | 1 };
+
+/** How a price becomes an amount. */
+export type Conversion = { amount: string; price: object; rate: { value: string } & Record<string, unknown> };
 
 /** A payment in the model. Times are milliseconds since 1970. */
 export type ModelPayment = {
