@@ -139,7 +139,7 @@ describe('a payment with an address of its own', () => {
     for (const amount of ['50', '50.00', '50.000000'])
       expect(shown(all, amount)).toBe(textOf(page({ status: 'PAID', amount })));
     expect(shown(more)).toMatch(
-      /Paid 50.00 USDT .* More than the amount has arrived: 52 of 50.00 USDT. Ask the shop about the difference./,
+      /Paid 50.00 USDT .* More than requested has arrived: 52 instead of 50.00 USDT. Ask the shop about the difference./,
     );
     expect(shown({ amount: '50.5', missing: '0' }, '50.50')).not.toContain('More than');
     expect(shown({ amount: '49', missing: '1' })).toMatch(/Paid Received 49 of 50.00 USDT Your payment has arrived/);

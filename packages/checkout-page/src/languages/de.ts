@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const de: Texts = {
   waiting: {
     title: 'Warten auf Ihre Zahlung',
-    text: 'Die Seite merkt von selbst, wenn die Zahlung eintrifft.',
+    text: 'Diese Seite aktualisiert sich, sobald die Zahlung eintrifft.',
   },
   over: {
     title: 'Die Zeit ist abgelaufen',
@@ -31,8 +31,8 @@ export const de: Texts = {
     text: 'Bitte senden Sie nichts an diese Adresse. Falls Sie es schon getan haben, wenden Sie sich an den Shop und nennen Sie die Transaktions-ID.',
   },
   notFound: {
-    title: 'Hier ist keine Zahlung',
-    text: 'Dieser Link führt zu keiner Zahlung. Bitte prüfen Sie, ob er vollständig ist, oder bitten Sie den Shop um einen neuen.',
+    title: 'Zahlung nicht gefunden',
+    text: 'Bitte prüfen Sie, ob der Link vollständig ist, oder bitten Sie den Shop um einen neuen.',
   },
   unavailable: {
     title: 'Einen Moment bitte',
@@ -46,7 +46,7 @@ export const de: Texts = {
   amount: 'Betrag',
   sendExactly: 'Senden Sie genau',
   exactAmount: 'Zum Eintippen oder Einfügen: {amount}',
-  amountHint: 'Senden Sie ihn in einem einzigen Transfer. Daran erkennen wir Ihre Zahlung.',
+  amountHint: 'Senden Sie ihn auf einmal. Am Betrag erkennen wir Ihre Zahlung.',
   lastDigits: 'Senden Sie auch die letzten Ziffern, {digits}. Daran erkennen wir Ihre Zahlung.',
   exchange: 'Senden Sie von einer Kryptobörse?',
   exchangeNetwork: 'Wählen Sie {network} als Netzwerk.',
@@ -123,7 +123,7 @@ export const de: Texts = {
     again: 'Nicht gesendet: erneut versuchen',
     rest: 'Den Rest bezahlen',
     anyway: 'Trotzdem versuchen',
-    apps: 'Oder diese Seite in einer Wallet-App öffnen:',
+    apps: 'Oder diese Seite in einer Wallet öffnen:',
   },
 
   help: 'Ich habe bezahlt, aber nichts passiert',

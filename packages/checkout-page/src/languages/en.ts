@@ -53,7 +53,7 @@ export const en: Texts = {
   partsHint: 'Everything that arrives at this address counts toward this payment. You can send it in parts.',
   received: 'Received {arrived} of {asked}',
   sendRest: 'Send the rest, {missing}, to the same address.',
-  overpaid: 'More than the amount has arrived: {arrived} of {asked}. Ask the shop about the difference.',
+  overpaid: 'More than requested has arrived: {arrived} instead of {asked}. Ask the shop about the difference.',
   expiredReceived: 'The time to pay had ended, but the shop can still accept the money. Do not pay again.',
   cancelledReceived: 'The payment was cancelled, but the shop can still accept the money. Do not pay again.',
   network: 'Network',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const es: Texts = {
   waiting: {
     title: 'Esperando su pago',
-    text: 'Esta página detecta por sí sola la llegada del pago.',
+    text: 'Esta página se actualiza sola cuando llega el pago.',
   },
   over: {
     title: 'El tiempo ha terminado',
@@ -71,7 +71,7 @@ export const es: Texts = {
   receipt: 'Obtener un recibo',
   reference: 'Referencia',
   arrivedAmount: 'Recibido',
-  askedAmount: 'Pedido',
+  askedAmount: 'Solicitado',
   notSent: 'Todavía no he enviado nada',
   contactShop: 'Póngase en contacto con la tienda e indique esta referencia: {reference}',
   contactNamed: 'Póngase en contacto con {shop} e indique esta referencia: {reference}',
@@ -117,7 +117,7 @@ export const es: Texts = {
     again: 'No se envió: intentar de nuevo',
     rest: 'Pagar el resto',
     anyway: 'Intentar de todos modos',
-    apps: 'O abrir esta página en una billetera:',
+    apps: 'O abra esta página en una billetera:',
   },
 
   help: 'He pagado, pero no pasa nada',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const fa: Texts = {
   waiting: {
     title: 'در انتظار پرداخت شما',
-    text: 'این صفحه رسیدن پرداخت را خودش تشخیص می‌دهد.',
+    text: 'با رسیدن پرداخت، این صفحه خودش به‌روز می‌شود.',
   },
   over: {
     title: 'مهلت پرداخت تمام شد',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const fr: Texts = {
   waiting: {
     title: 'En attente de votre paiement',
-    text: 'Cette page détecte d’elle-même l’arrivée du paiement.',
+    text: 'Cette page se met à jour dès que le paiement arrive.',
   },
   over: {
     title: 'Le délai est écoulé',
@@ -43,7 +43,7 @@ export const fr: Texts = {
   amount: 'Montant',
   sendExactly: 'Envoyez exactement',
   exactAmount: 'À saisir ou à coller : {amount}',
-  amountHint: 'Envoyez-le en un seul transfert. Nous reconnaissons votre paiement à ce montant.',
+  amountHint: 'Envoyez-le en un seul transfert. Ce montant identifie votre paiement.',
   lastDigits: 'Envoyez aussi les derniers chiffres, {digits}. Ils nous permettent de reconnaître votre paiement.',
   exchange: 'Vous envoyez depuis une plateforme d’échange ?',
   exchangeNetwork: 'Choisissez {network} comme réseau.',
@@ -55,7 +55,7 @@ export const fr: Texts = {
   received: '{arrived} reçus sur {asked}',
   sendRest: 'Envoyez le reste, {missing}, à la même adresse.',
   overpaid:
-    'Il est arrivé plus que le montant demandé : {arrived} au lieu de {asked}. Contactez la boutique au sujet de la différence.',
+    'Le montant reçu dépasse le montant demandé : {arrived} au lieu de {asked}. Contactez la boutique au sujet de la différence.',
   expiredReceived:
     'Le délai était écoulé, mais la boutique peut encore accepter l’argent. Veuillez ne pas payer une seconde fois.',
   cancelledReceived:
@@ -120,7 +120,7 @@ export const fr: Texts = {
     again: 'Rien n’a été envoyé : réessayer',
     rest: 'Payer le reste',
     anyway: 'Essayer quand même',
-    apps: 'Ou ouvrir cette page dans un portefeuille :',
+    apps: 'Ou ouvrez la page dans un portefeuille :',
   },
 
   help: 'J’ai payé, mais rien ne se passe',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const id: Texts = {
   waiting: {
     title: 'Menunggu pembayaran Anda',
-    text: 'Halaman ini akan mengetahui sendiri saat pembayaran masuk.',
+    text: 'Halaman ini diperbarui otomatis saat pembayaran masuk.',
   },
   over: {
     title: 'Waktu habis',
@@ -43,7 +43,7 @@ export const id: Texts = {
   amount: 'Jumlah',
   sendExactly: 'Kirim tepat',
   exactAmount: 'Untuk diketik atau ditempel: {amount}',
-  amountHint: 'Kirim dalam satu kali transfer. Kami mengenali pembayaran Anda dari jumlah ini.',
+  amountHint: 'Kirim sekaligus. Kami mengenali pembayaran Anda dari jumlah ini.',
   lastDigits: 'Kirim juga angka terakhir, {digits}. Kami mengenali pembayaran Anda dari angka itu.',
   exchange: 'Mengirim dari bursa kripto?',
   exchangeNetwork: 'Pilih {network} sebagai jaringan.',
@@ -53,7 +53,8 @@ export const id: Texts = {
   partsHint: 'Semua yang masuk ke alamat ini dihitung untuk pembayaran ini. Anda boleh mengirimnya secara bertahap.',
   received: 'Diterima {arrived} dari {asked}',
   sendRest: 'Kirim sisanya, {missing}, ke alamat yang sama.',
-  overpaid: 'Yang masuk lebih dari jumlah yang diminta: {arrived} dari {asked}. Hubungi toko mengenai kelebihannya.',
+  overpaid:
+    'Yang masuk melebihi jumlah yang diminta: {arrived}, padahal seharusnya {asked}. Hubungi toko mengenai kelebihannya.',
   expiredReceived: 'Waktunya sudah habis, tetapi toko masih dapat menerima uangnya. Mohon jangan bayar lagi.',
   cancelledReceived: 'Pembayaran telah dibatalkan, tetapi toko masih dapat menerima uangnya. Mohon jangan bayar lagi.',
   network: 'Jaringan',

@@ -53,7 +53,7 @@ export const it: Texts = {
   partsHint: 'Tutto ciò che arriva a questo indirizzo vale per questo pagamento. Puoi inviarlo in più parti.',
   received: 'Ricevuti {arrived} di {asked}',
   sendRest: 'Invia il resto, {missing}, allo stesso indirizzo.',
-  overpaid: 'È arrivato più dell’importo: {arrived} di {asked}. Chiedi al negozio della differenza.',
+  overpaid: 'È arrivato più dell’importo richiesto: {arrived} invece di {asked}. Chiedi al negozio della differenza.',
   expiredReceived:
     'Il tempo per pagare era scaduto, ma il negozio può ancora accettare il denaro. Non pagare di nuovo.',
   cancelledReceived:

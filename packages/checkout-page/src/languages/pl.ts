@@ -52,7 +52,7 @@ export const pl: Texts = {
   partsHint: 'Wszystko, co dotrze na ten adres, liczy się do tej płatności. Możesz wysłać kwotę w częściach.',
   received: 'Otrzymano {arrived} z {asked}',
   sendRest: 'Wyślij resztę, {missing}, na ten sam adres.',
-  overpaid: 'Dotarło więcej niż trzeba: {arrived} z {asked}. Zapytaj sklep o różnicę.',
+  overpaid: 'Dotarło więcej niż trzeba: {arrived} zamiast {asked}. Zapytaj sklep o różnicę.',
   expiredReceived: 'Czas na płatność minął, ale sklep może jeszcze przyjąć pieniądze. Nie płać ponownie.',
   cancelledReceived: 'Płatność anulowano, ale sklep może jeszcze przyjąć pieniądze. Nie płać ponownie.',
   network: 'Sieć',

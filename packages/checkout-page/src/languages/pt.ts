@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const pt: Texts = {
   waiting: {
     title: 'Aguardamos o seu pagamento',
-    text: 'Esta página percebe automaticamente quando o pagamento chega.',
+    text: 'Esta página se atualiza sozinha quando o pagamento chegar.',
   },
   over: {
     title: 'O tempo acabou',
@@ -43,7 +43,7 @@ export const pt: Texts = {
   amount: 'Valor',
   sendExactly: 'Envie exatamente',
   exactAmount: 'Para digitar ou colar: {amount}',
-  amountHint: 'Envie numa única transferência. Reconhecemos o seu pagamento por este valor.',
+  amountHint: 'Envie de uma só vez. Este valor identifica o seu pagamento.',
   lastDigits: 'Envie também os últimos dígitos, {digits}. Reconhecemos o seu pagamento por eles.',
   exchange: 'Vai enviar de uma exchange?',
   exchangeNetwork: 'Escolha {network} como rede.',
@@ -70,7 +70,7 @@ export const pt: Texts = {
   receipt: 'Obter um recibo',
   reference: 'Referência',
   arrivedAmount: 'Recebido',
-  askedAmount: 'Pedido',
+  askedAmount: 'Solicitado',
   notSent: 'Ainda não enviei nada',
   contactShop: 'Fale com a loja e indique esta referência: {reference}',
   contactNamed: 'Fale com {shop} e indique esta referência: {reference}',
@@ -116,7 +116,7 @@ export const pt: Texts = {
     again: 'Não foi enviado: tentar de novo',
     rest: 'Pagar o resto',
     anyway: 'Tentar mesmo assim',
-    apps: 'Ou abrir esta página em um app de carteira:',
+    apps: 'Ou abra esta página em uma carteira:',
   },
 
   help: 'Já paguei, mas nada acontece',

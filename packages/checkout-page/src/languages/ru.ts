@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const ru: Texts = {
   waiting: {
     title: 'Ожидаем ваш платёж',
-    text: 'Страница сама заметит, когда платёж поступит.',
+    text: 'Страница обновится сама, когда платёж поступит.',
   },
   over: {
     title: 'Время истекло',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const tr: Texts = {
   waiting: {
     title: 'Ödemeniz bekleniyor',
-    text: 'Ödeme ulaştığında bu sayfa bunu kendiliğinden fark eder.',
+    text: 'Ödeme ulaştığında bu sayfa kendiliğinden güncellenir.',
   },
   over: {
     title: 'Süre doldu',
@@ -41,7 +41,7 @@ export const tr: Texts = {
   finalityHint: 'Büyük tutarlarda bu birkaç dakika sürebilir.',
 
   amount: 'Tutar',
-  sendExactly: 'Tam olarak gönderin',
+  sendExactly: 'Tam bu tutarı gönderin',
   exactAmount: 'Yazmak veya yapıştırmak için: {amount}',
   amountHint: 'Tek bir transferle gönderin. Ödemenizi bu tutardan tanıyoruz.',
   lastDigits: 'Son rakamları da ({digits}) gönderin. Ödemenizi onlardan tanıyoruz.',
@@ -114,7 +114,7 @@ export const tr: Texts = {
     again: 'Gönderilmedi: yeniden dene',
     rest: 'Kalanı öde',
     anyway: 'Yine de dene',
-    apps: 'Ya da bu sayfayı bir cüzdan uygulamasında aç:',
+    apps: 'Ya da bu sayfayı bir cüzdan uygulamasında açın:',
   },
 
   help: 'Ödedim ama hiçbir şey olmuyor',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const uk: Texts = {
   waiting: {
     title: 'Очікуємо ваш платіж',
-    text: 'Сторінка сама помітить, коли платіж надійде.',
+    text: 'Сторінка оновиться сама, коли платіж надійде.',
   },
   over: {
     title: 'Час вийшов',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 export const vi: Texts = {
   waiting: {
     title: 'Đang chờ quý khách thanh toán',
-    text: 'Trang này sẽ tự nhận biết khi khoản thanh toán đến nơi.',
+    text: 'Trang này sẽ tự cập nhật khi khoản thanh toán đến nơi.',
   },
   over: {
     title: 'Đã hết thời gian',

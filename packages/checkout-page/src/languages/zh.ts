@@ -99,7 +99,7 @@ export const zh: Texts = {
   },
 
   help: '我已付款，但页面没有变化',
-  helpText: '请粘贴钱包或交易所中的交易哈希（TxID）。我们会在网上查找。',
+  helpText: '请粘贴钱包或交易所中的交易哈希（TxID）。我们会在区块链网络上查找。',
   transactionId: '交易哈希',
   lookUp: '查询',
   askShop: '仍不清楚？请联系商家并提供此参考编号：{reference}',
