@@ -7,11 +7,12 @@ import type { Page } from 'playwright-core';
 import { journeyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 import { openBrowser, type VisitOptions } from './support/browser.ts';
-import { checkout, EVM_WALLET, ownAddress, states, warned } from './support/checkouts.ts';
+import { checkout, everyPage, EVM_WALLET } from './support/checkouts.ts';
 import { languageCodes } from './support/language-codes.ts';
 import { expectedOfConsole, fillConsole, pagesOf, signIn, visitors, welcomeVisitors } from './support/console-pages.ts';
 import { contactSheet } from './support/contact-sheet.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
+import { openAll } from './support/look.ts';
 import { openStage, type Stage } from './support/stage.ts';
 import { evmWallet } from './support/wallets/simulated.ts';
 import { giveWallets, type TestWallet } from './support/wallets/wallet.ts';
@@ -19,16 +20,20 @@ import { giveWallets, type TestWallet } from './support/wallets/wallet.ts';
 type Shot = { name: string; url: string; options: VisitOptions; wallets?: TestWallet[] };
 
 /**
- * Takes pictures of the checkout page in all its states and of every page of the console, for people to look at. Nothing is compared. `npm
- * run screenshots -- console` takes only those of the console, and `-- checkout` the others.
+ * Takes pictures of the checkout page in all its states, of the same in every language on a phone, and of every page of the console, for
+ * people to look at. Nothing is compared. `npm run screenshots -- languages` takes only some of them; so do `-- checkout` and `-- console`.
  */
 const directory = join(stackDirectory().root, 'screenshots');
 const [only] = process.argv.slice(2);
 const browser = await openBrowser({ forReading: true });
 try {
   await mkdir(directory, { recursive: true });
-  if (only !== 'console') await takeCheckout();
-  if (only !== 'checkout') await takeConsole();
+  for (const [name, takeAll] of Object.entries({
+    checkout: takeCheckout,
+    languages: takeLanguages,
+    console: takeConsole,
+  }))
+    if (only === undefined || only === name) await takeAll();
   await browser.leaveAll();
 } finally {
   await browser.close();
@@ -48,6 +53,31 @@ async function takeCheckout(): Promise<void> {
       'The checkout page',
       [...shots, ...failed].map(({ name }) => name),
     );
+  } finally {
+    await stage.close();
+  }
+}
+
+/** One sheet for each language. Everything that a reader can open is open. */
+async function takeLanguages(): Promise<void> {
+  const folder = await emptied(directory, 'languages');
+  const stage = await openStage();
+  try {
+    const shop = { merchant_id: await stage.shopCalled('Kaffeehaus Müller'), return_url: 'https://shop.example/' };
+    const page = await browser.look({ deviceScaleFactor: 2 });
+    const { width, height } = page.viewportSize()!;
+    for (const code of languageCodes) {
+      const names: string[] = [];
+      for (const [name, state, changes] of everyPage) {
+        await page.setViewportSize({ width, height });
+        await page.goto(`${stage.show(checkout(state, { ...shop, ...changes }))}?lang=${code}`);
+        await openAll(page);
+        await stretch(page);
+        await page.screenshot({ path: join(folder, `${code}-${name}.png`) });
+        names.push(`${code}-${name}`);
+      }
+      await writeSheet(folder, code, names, `${code}.html`);
+    }
   } finally {
     await stage.close();
   }
@@ -97,8 +127,8 @@ async function emptied(parent: string, name: string): Promise<string> {
   return folder;
 }
 
-async function writeSheet(folder: string, title: string, names: readonly string[]): Promise<void> {
-  const sheet = join(folder, 'index.html');
+async function writeSheet(folder: string, title: string, names: readonly string[], file = 'index.html'): Promise<void> {
+  const sheet = join(folder, file);
   await writeFile(sheet, contactSheet(title, names));
   console.log(`${names.length} pictures: ${sheet}`);
 }
@@ -113,12 +143,16 @@ async function take(folder: string, { name, url, options, wallets = [] }: Shot):
   await page.goto(url);
   if (name.includes('switch')) await page.locator('footer summary').click();
   if (name.includes('not-mine')) await page.locator('main details summary').first().click();
-  // A picture of the full page forgets that a phone has no mouse, and shows what a desktop shows.
+  await stretch(page);
+  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+  await context.close();
+}
+
+/** A picture of the full page forgets that a phone has no mouse, and shows what a desktop shows. */
+async function stretch(page: Page): Promise<void> {
   const { width = 0 } = page.viewportSize() ?? {};
   const height = await page.evaluate<number>('document.documentElement.scrollHeight');
   await page.setViewportSize({ width, height });
-  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
-  await context.close();
 }
 
 function shotsOf({ show, origin }: Stage, merchant_id: string): Shot[] {
@@ -128,24 +162,13 @@ function shotsOf({ show, origin }: Stage, merchant_id: string): Shot[] {
     checkout('waiting', { ...shop, network: 'ethereum', merchant_wallet: EVM_WALLET, amount: '49.9037' }),
   );
   const lookup = { transaction_id: '4a'.repeat(32), amount: null, network: null };
-  const languages = ['ar', 'fa', 'hi', 'zh', 'de', 'ru', 'vi'];
   const phone = (name: string, url: string, options: VisitOptions = {}): Shot => ({ name, url, options });
   return [
-    ...states.flatMap((state) => everyLook(state, show(checkout(state, shop)))),
+    ...everyPage.flatMap(([name, state, changes]) => everyLook(name, show(checkout(state, { ...shop, ...changes })))),
     ...everyLook('404', `${origin}/pay/${newPublicToken()}`),
     phone('seen-final-soon', show(checkout('seen', { confirmations: { seen: 19, required: 19 } }))),
     phone('waiting-ethereum', evm),
     phone('waiting-wallet-link', `${evm}?qr=link`),
-    ...Object.entries(warned).flatMap(([name, [state, changes]]) => {
-      const url = show(checkout(state, { ...shop, ...changes }));
-      return [...everyLook(name, url), phone(`ar-${name}`, `${url}?lang=ar`), phone(`fa-${name}`, `${url}?lang=fa`)];
-    }),
-    ...Object.entries(ownAddress).flatMap(([name, [state, changes]]) => {
-      const url = show(checkout(state, { ...shop, ...changes }));
-      return [...everyLook(name, url), ...languageCodes.map((code) => phone(`${code}-${name}`, `${url}?lang=${code}`))];
-    }),
-    ...languageCodes.map((code) => phone(`${code}-arrived`, `${show(checkout('arrived', shop))}?lang=${code}`)),
-    ...languageCodes.map((code) => phone(`${code}-frozen`, `${show(checkout('frozen', shop))}?lang=${code}`)),
     phone('arrived-not-mine', show(checkout('arrived', { amount: '1249.5037' }))),
     ...checkoutLookupOutcomes.map((outcome) => {
       const amount = outcome === 'other_amount' ? '48.90' : null;
@@ -164,15 +187,6 @@ function shotsOf({ show, origin }: Stage, merchant_id: string): Shot[] {
     phone('waiting-without-script', waiting, { javaScriptEnabled: false }),
     phone('waiting-reduced-motion', waiting, { reducedMotion: 'reduce' }),
     phone('waiting-forced-colors', waiting, { forcedColors: 'active' }),
-    ...languages.flatMap((language) => [
-      phone(`${language}-waiting`, `${waiting}?lang=${language}`),
-      phone(`${language}-seen`, `${show(checkout('seen'))}?lang=${language}`),
-      phone(`${language}-paid`, `${show(checkout('paid', shop))}?lang=${language}`),
-      phone(
-        `${language}-look-up`,
-        `${show(checkout('expired', { lookup: { ...lookup, outcome: 'too_late', amount: '49.90' } }))}?lang=${language}`,
-      ),
-    ]),
     ...Object.entries(hostileDescriptions).map(([name, description]) =>
       phone(`description-${name}`, show(checkout('waiting', { description }))),
     ),

@@ -24,7 +24,7 @@ const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'googl
 const macPrograms = ['Chromium', 'Google Chrome'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
 
 /** One language for each script of the checkout page, and for the Latin letters that some fonts lack. */
-const readLanguages = ['en', 'ru', 'vi', 'ar', 'fa', 'hi', 'zh-cn'];
+const readLanguages = ['en', 'ru', 'vi', 'ar', 'fa', 'ur', 'hi', 'bn', 'th', 'zh-cn', 'ja', 'ko'];
 
 /**
  * The browser that CHROMIUM names, else the machine's, else Debian's headless one, unpacked below `toolsDirectory` with

@@ -80,6 +80,14 @@ export const ownAddress: Record<string, [state: State, changes: Changes, heading
   'own-cancelled': ['arrived', { received: part, status: 'CANCELLED' }, '1200 USDT has arrived at this address'],
 };
 
+/** Every page of a payment, by names for tests and pictures. */
+export const everyPage: readonly [name: string, state: State, changes: Changes][] = [
+  ...states.map((state) => [state, state, {}] as [string, State, Changes]),
+  ...Object.entries({ ...warned, ...ownAddress }).map(
+    ([name, [state, changes]]) => [name, state, changes] as [string, State, Changes],
+  ),
+];
+
 const statusOf = {
   ...{ waiting: 'PENDING', over: 'PENDING', arrived: 'PENDING', frozen: 'PENDING', seen: 'CHECKING' },
   ...{ paid: 'PAID', expired: 'EXPIRED', cancelled: 'CANCELLED' },

@@ -7,6 +7,7 @@ import type { Locator, Page } from 'playwright-core';
 /** Code that runs in a page is not TypeScript, because this repository has no types of the browser. */
 const inPage = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const layout = inPage('in-page/layout.js');
+const texts = inPage('in-page/texts.js');
 const geometry = inPage('in-page/geometry.js');
 
 /** WCAG 2.2 AA as far as a program can check it, and further good practice. */
@@ -14,6 +15,13 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /** @returns elements that overflow, scroll sideways or are too small to tap; empty if there are none. */
 export const layoutProblems = (page: Page): Promise<string[]> => page.evaluate<string[]>(layout);
+
+/** @returns texts that cover each other or a control, are cut off, or have broken words; empty if there are none. */
+export const textProblems = (page: Page): Promise<string[]> => page.evaluate<string[]>(texts);
+
+/** Opens everything in the main part that a reader can open. */
+export const openAll = (page: Page): Promise<void> =>
+  page.evaluate(`document.querySelectorAll('main details').forEach((details) => (details.open = true))`);
 
 export type Place = { text: string; left: number; right: number };
 
