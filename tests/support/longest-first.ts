@@ -26,6 +26,7 @@ export const longest = [
   'services/chain-watcher/test/nodes.long.int.test.ts',
   'services/chain-watcher/test/audit.long.int.test.ts',
   'services/payments/test/frozen.long.int.test.ts',
+  'tests/browser/languages.long.test.ts',
   'tests/browser/states.long.test.ts',
   'services/chain-watcher/test/recorded/recorded.long.int.test.ts',
   'services/chain-watcher/test/scenarios/withheld.long.int.test.ts',
