@@ -40,6 +40,8 @@ type Shown = { name: string; url: string; status: number };
 async function problemsOf(look: Look, { name, url, status }: Shown, code: string): Promise<string[]> {
   const page = await opened.browser.look({ ...look, expected });
   const answer = await page.goto(url);
+  // Without script the page reloads itself, perhaps while it is looked at.
+  if (!look.javaScriptEnabled) await page.evaluate('window.stop()');
   const problems = answer?.status() === status ? [] : [`status ${answer?.status()}`];
   problems.push(...(await layoutProblems(page)), ...(await textProblems(page)));
   await openAll(page);

@@ -25,11 +25,11 @@ export function isOverpaid(view: CheckoutPayment): boolean {
   return received !== null && received.missing === '0' && received.amount !== asked;
 }
 
-/** Puts an amount apart from the direction of the text around it. */
+/** Puts an amount apart from the direction of the text around it, on one line with its currency where that has room. */
 export const setApart =
   (language: Language) =>
   (amount: string): Html =>
-    html`<bdi dir="ltr">${groupedAmount(language, amount)}</bdi>`;
+    html`<bdi dir="ltr">${groupedAmount(language, amount.replace(' ', '\u00a0'))}</bdi>`;
 
 /** @param text has places for what arrived and for what was asked; the currency follows the second. */
 export function receivedOf(

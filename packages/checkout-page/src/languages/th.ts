@@ -71,8 +71,8 @@ export const th: Texts = {
   payBefore: 'ชำระก่อน',
 
   copy: 'คัดลอก',
-  copyAmount: 'คัดลอกจำนวนเงิน',
-  copyRecipient: 'คัดลอกที่อยู่',
+  copyAmount: 'คัดลอก จำนวนเงิน',
+  copyRecipient: 'คัดลอก ที่อยู่',
   copied: 'คัดลอกแล้ว',
   copyFailed: 'เบราว์เซอร์ไม่อนุญาตให้คัดลอก โปรดเลือกข้อความเอง',
 
