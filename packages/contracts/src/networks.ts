@@ -134,6 +134,8 @@ const schema = {
       asleep_poll_interval_ms: { type: 'integer', minimum: 20, maximum: 60_000 },
       /** Link to a transaction, with `{transaction_id}` in place of its id; null without an explorer. */
       explorer_transaction_url: { anyOf: [{ type: 'string', pattern: '\\{transaction_id\\}' }, { type: 'null' }] },
+      /** Link to an address there, with `{address}` in its place; none by default. */
+      explorer_address_url: { type: 'string', pattern: '\\{address\\}' },
       /**
        * The chain as wallets know it, so that the checkout page can offer to add it to a customer's wallet (EIP-3085)
        * and can name the coin of its fees. It is shown to every customer, so it contains no key.

@@ -4,15 +4,15 @@ import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/gate.ts
 import * as policy from '@quittance/contracts/http/quota.ts';
 import * as defaults from '@quittance/contracts/access.ts';
 import { count, countOrNone, merchantId, needed, option, word, type Form } from './field.ts';
-import { callRow, type Services } from './row.ts';
+import { callRow, type Page, type Services } from './row.ts';
 import { badge, facts, isTime, shortTime, type Value, type View } from './view.ts';
 
 export const merchant = word('merchant', merchantId, 'merchant id');
 
 /** What is done to one merchant, asked on a page that leads back to it. A person knows merchants by name and mistypes ids. */
-export const onMerchant = (action: string, label: string, isSecret = false) => ({
+export const onMerchant = (action: string, label: string, more: Pick<Page, 'isSecret' | 'isDanger'> = {}) => ({
   fields: { merchant_id: merchant },
-  page: { path: `/merchants/:merchant_id/${action}`, label, back: '/merchants/:merchant_id', isSecret },
+  page: { path: `/merchants/:merchant_id/${action}`, label, back: '/merchants/:merchant_id', ...more },
   async subject({ merchant_id }: { merchant_id: string }, services: Services): Promise<string> {
     const { name } = await services.call(ReadMerchant, { params: { merchant_id } });
     return `"${name}" (${merchant_id})`;
@@ -22,7 +22,7 @@ export const onMerchant = (action: string, label: string, isSecret = false) => (
 const { total_limit: total, daily_limit: daily, beta_duration_days: betaDays } = defaults.standardBeta;
 export const standardText = `${total} payments, ${daily} a UTC day, for ${betaDays} days`;
 
-export const numberForm = (max: number): Form => ({ input: 'number', max });
+export const numberForm = (max: number, label?: string): Form => ({ input: 'number', max, ...(label && { label }) });
 export const limits = {
   total_limit: option('--total <n>', count, 'payments allowed in total', {
     form: numberForm(defaults.LIMIT_MAX),
@@ -85,7 +85,7 @@ export const moveToBeta = callRow('merchant move-to-beta', policy.MoveToBeta, {
   more: 'Its total counts from zero; the count of the day and lifetime usage go on. It cannot go back.',
   waitSeconds: 15,
   asks: true,
-  ...onMerchant('move-to-beta', 'Move to beta'),
+  ...onMerchant('move-to-beta', 'Move to beta', { isDanger: true }),
   fields: { merchant_id: merchant, ...limits, days },
   given: (values) => ({ ...ofMerchant(values), body: betaOf(values) }),
   view: (changed) => policyView(changed),

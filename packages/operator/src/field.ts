@@ -14,7 +14,9 @@ export type Raw = string | readonly string[] | true | undefined;
 
 /** How the console asks for a field, by its help. What has no form is asked by the command line alone. */
 export type Form = {
-  input: 'number' | 'text' | 'select';
+  /** Where the help alone would be no label; the help is below it then. */
+  label?: string;
+  input: 'number' | 'text' | 'select' | 'check';
   max?: number;
   /** The label of a box that says `none`. */
   none?: string;
@@ -140,6 +142,8 @@ export const eventOrPaymentId = checked(
   (text) => isId('evt', text) || isId('pay', text),
   'evt_ or pay_ and 32 lowercase hexadecimal characters',
 );
+
+export const PERSON_NAME_MAX = 40;
 
 /** The name of an operator, or of a merchant's person. */
 export const personName = checked(

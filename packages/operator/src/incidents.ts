@@ -84,17 +84,22 @@ export const incidentKinds: Record<string, string> = {
 };
 
 export const incidentsTable = (incidents: readonly ListedIncident[], title: string | null = null) =>
-  table(title, incidents, {
-    incident: ({ about, incident_id: id }) => ({ to: `/incidents/${about}/${id}`, label: id }),
-    kind: 'kind',
-    opened: 'opened_at',
-    about: 'about',
-    which: (incident) => (incident.about === 'payment' ? incident.payment_id : incident.network),
-    network: 'network',
-    times: (incident) => (incident.about === 'payment' ? 1 : incident.times),
-    resolved: 'resolved_at',
-    by: 'resolved_by',
-  });
+  table(
+    title,
+    incidents,
+    {
+      kind: ({ kind }) => words(kind),
+      opened: 'opened_at',
+      about: 'about',
+      which: (incident) => (incident.about === 'payment' ? incident.payment_id : incident.network),
+      network: 'network',
+      incident: ({ about, incident_id: id }) => ({ to: `/incidents/${about}/${id}`, label: id }),
+      times: (incident) => (incident.about === 'payment' ? 1 : incident.times),
+      resolved: 'resolved_at',
+      by: 'resolved_by',
+    },
+    'No incidents.',
+  );
 
 export const incidentView = (incident: ListedIncident): View => [
   {
@@ -102,7 +107,8 @@ export const incidentView = (incident: ListedIncident): View => [
     title: null,
     fields: [
       ['incident', incident.incident_id],
-      ['kind', incident.kind],
+      ['kind', words(incident.kind)],
+      ['means', incidentKinds[incident.kind]],
       ...subject(incident),
       ['opened', incident.opened_at],
       ['resolved', incident.resolved_at],

@@ -13,28 +13,28 @@ import {
   ListMerchantLogins,
   type MerchantLogin,
 } from '@quittance/contracts/http/api-gateway/people.ts';
-import { anyText, choiceOf, needed, personName, word } from './field.ts';
+import { anyText, choiceOf, needed, PERSON_NAME_MAX, personName, word } from './field.ts';
 import { merchant, onMerchant } from './access.ts';
 import { callRow, ownRow } from './row.ts';
-import { facts, table } from './view.ts';
+import { facts, table, type Value } from './view.ts';
 
 const NAME_MAX = 60;
 const keyName = (help: string) =>
   needed('--name <name>', anyText, help, {
-    form: { input: 'text', max: NAME_MAX },
+    form: { input: 'text', label: 'Name', max: NAME_MAX },
   });
 
 export const keyRows = [
   callRow('merchant key add', AddApiKey, {
     does: 'add a further API key, shown once; twenty at most work at a time',
     more: 'All keys share the limits and counters of the merchant. One of the scope `read` is answered 401 for everything but `GET`.',
-    ...onMerchant('add-key', 'Add an API key', true),
+    ...onMerchant('add-key', 'Add an API key', { isSecret: true }),
     fields: {
       merchant_id: merchant,
       name: keyName('what uses it; no two working keys have one name'),
       scope: choiceOf('--scope <scope>', apiKeyScopes, 'what it may do: all, or read for what only reads', {
         byDefault: 'all',
-        form: { input: 'select', names: { all: 'everything', read: 'only read' } },
+        form: { input: 'select', label: 'Scope', names: { all: 'everything', read: 'only read' } },
       }),
     },
     view: (key) => [facts({ merchant: key.merchant_id, name: key.name, scope: key.scope, 'API key': key.api_key })],
@@ -48,7 +48,7 @@ export const keyRows = [
     does: 'revoke a further API key: the next request with it is answered 401',
     more: 'It cannot come back. The first key is the one from the registration: `merchant replace-credentials` and the rotation of the merchant replace it and no other.',
     asks: true,
-    ...onMerchant('revoke-key', 'Revoke an API key'),
+    ...onMerchant('revoke-key', 'Revoke an API key', { isDanger: true }),
     fields: { merchant_id: merchant, name: keyName('as key list shows it') },
     view: (key) => [facts({ name: key.name, scope: key.scope, created: key.created_at, revoked: key.revoked_at })],
   }),
@@ -69,40 +69,68 @@ export const keysTable = (merchantId: string, keys: readonly ApiKey[], title: st
 
 const listed = word('name', personName, 'as login list shows it');
 
+const ofLogin = (action: string, label: string) => ({
+  ...{ path: `/merchants/:merchant_id/logins/:name/${action}`, label, back: '/merchants/:merchant_id' },
+});
+
 export const linkLogin = ownRow('merchant login link', LinkMerchantLogin.access, {
   audited: true,
   does: 'make an address that signs the person in to the console once, within half an hour; shown once',
   fields: { merchant_id: merchant, name: listed },
+  page: { ...ofLogin('sign-in-link', 'Make a sign-in link'), isSecret: true },
+  subject: onMerchant('', '').subject,
 });
 
 export const loginRows = [
   callRow('merchant login add', AddMerchantLogin, {
     does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new credential',
     more: 'Twenty at most work at a time. The audit names the person `@merchant/NAME`; the name is never given to somebody else of this merchant.',
-    fields: { merchant_id: merchant, name: word('name', personName, 'as the audit of the merchant shows it') },
+    ...onMerchant('add-login', 'Add a login', { isSecret: true }),
+    fields: {
+      merchant_id: merchant,
+      name: {
+        ...word('name', personName, 'as the audit of the merchant shows it'),
+        form: { input: 'text', label: 'Name', max: PERSON_NAME_MAX },
+      },
+    },
     view: ({ merchant_id: id, name, credential }) => [facts({ merchant: id, name, credential })],
   }),
   callRow('merchant login list', ListMerchantLogins, {
     does: 'list names, and when each credential was last used; those who were disabled last too',
     fields: { merchant_id: merchant },
-    view: ({ logins }) => [
-      table(null, logins, {
-        name: 'name',
-        created: 'created_at',
-        'last used': 'last_used_at',
-        disabled: 'disabled_at',
-      }),
-    ],
+    view: ({ merchant_id: id, logins }) => [loginsTable(id, logins)],
   }),
   linkLogin,
   callRow('merchant login disable', DisableMerchantLogin, {
     does: 'end sessions and links at once, and refuse the credential from now on',
     asks: true,
     fields: { merchant_id: merchant, name: listed },
+    page: { ...ofLogin('disable', 'Disable the login'), isDanger: true },
     question: ({ name }) => `Disable ${name}?`,
     subject: onMerchant('', '').subject,
     view: (login) => loginView(login),
   }),
+];
+
+export const loginsTable = (merchantId: string, logins: readonly MerchantLogin[], title: string | null = null) =>
+  table(
+    title,
+    logins,
+    {
+      name: 'name',
+      created: 'created_at',
+      'last used': 'last_used_at',
+      disabled: 'disabled_at',
+      actions: ({ name, disabled_at: disabled }) =>
+        disabled !== null ? null : loginActions({ merchant_id: merchantId, name }),
+    },
+    "No person of this merchant can sign in. A login sees the merchant's data and nothing else.",
+  );
+
+const loginActions = (values: Record<string, string>): Value => [
+  { action: 'merchant login link', label: 'Sign-in link', values },
+  ' ',
+  { action: 'merchant login disable', label: 'Disable', values },
 ];
 
 const loginView = (login: MerchantLogin) => [

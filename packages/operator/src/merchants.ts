@@ -9,29 +9,39 @@ import * as access from './access.ts';
 import { accessRows, merchant, numberForm, onMerchant } from './access.ts';
 import { anyText, choiceOf, count, day, flag, merchantId, moment, needed, option, word } from './field.ts';
 import { callRow, olderThan, ownRow } from './row.ts';
-import { badge, facts, table, tableIfAny, text, type Value, type View } from './view.ts';
+import { amount, badge, facts, table, tableIfAny, text, type Value, type View } from './view.ts';
 
-const { CREATIONS_PER_MINUTE, CREATIONS_PER_MINUTE_MAX } = accounts;
+const { CREATIONS_PER_MINUTE, CREATIONS_PER_MINUTE_MAX, MERCHANT_NAME_MAX } = accounts;
 
 const beforeMerchant = option('--before <merchant>', merchantId, 'go on after this one, the last of the page before');
 const nextMerchants = ({ merchants }: { merchants: readonly Merchant[] }) =>
   olderThan(merchants, ({ merchant_id: id }) => id);
 
 export const createMerchant = callRow('merchant create', accounts.RegisterMerchant, {
-  does: `register a merchant and show its credentials once. A beta has ${access.standardText}, unless the options say otherwise`,
+  does: `register a merchant and show its credentials once. A beta has ${access.standardText}, unless you give others`,
   more:
-    'Only hashes of the two credentials are stored. A legacy account needs --total. Do not repeat the command when its answer is lost: ' +
-    'look for the merchant first.',
+    'Only hashes of the two credentials are stored. A legacy account needs a total. Do not do it again when the answer is lost: look for the ' +
+    'merchant first.',
   waitSeconds: 15,
   fields: {
-    name: needed('--name <name>', anyText, 'as operators see it'),
-    access: choiceOf('--access <type>', ['beta', 'legacy'], 'kind of access', { byDefault: 'beta' }),
+    name: needed('--name <name>', anyText, 'as operators see it', {
+      form: { input: 'text', label: 'Name', max: MERCHANT_NAME_MAX },
+    }),
+    access: choiceOf('--access <type>', ['beta', 'legacy'], 'kind of access', {
+      byDefault: 'beta',
+      form: {
+        input: 'select',
+        names: { beta: 'beta, which ends after some days', legacy: 'legacy, without an end; it needs a total' },
+      },
+    }),
     ...access.limits,
     days: access.days,
     unlimited: flag('--unlimited', 'if you host Quittance for your own shop: active at once, no limits, no end', {
       conflicts: ['access', 'total', 'daily', 'days'],
+      form: { input: 'check' },
     }),
   },
+  page: { path: '/merchants/new', label: 'New merchant', back: '/merchants', isSecret: true },
   given: ({ name, access: type, unlimited: isForSelf, ...values }) => ({
     body: { name, ...(isForSelf ? unlimited : { access_type: type, ...access.betaOf(values) }) },
   }),
@@ -75,7 +85,7 @@ export const blockMerchant = callRow('merchant block', accounts.BlockMerchant, {
   does: 'lock the account: its API keys answer 401 and its webhooks are held; open payments are still watched and settled',
   waitSeconds: 15,
   asks: true,
-  ...onMerchant('block', 'Block'),
+  ...onMerchant('block', 'Block', { isDanger: true }),
   view: (account) => accountView(account),
 });
 
@@ -152,20 +162,25 @@ export const merchantRows = [
       'The old ones stop working immediately. Further API keys and logins do not: they are listed, and you end those that may be in wrong hands. ' +
       'Do not repeat the command when its answer is lost, unless you need new credentials once more.',
     asks: true,
-    ...onMerchant('replace-credentials', 'Replace credentials', true),
+    ...onMerchant('replace-credentials', 'Replace credentials', { isSecret: true, isDanger: true }),
     view: (replaced) => replacedView(replaced),
   }),
 ];
 
 export const merchantsView = (merchants: readonly Merchant[]): View => [
-  table(null, merchants, {
-    merchant: 'merchant_id',
-    name: 'name',
-    'shown as': 'display_name',
-    status: ({ status }) => badge(status),
-    registered: 'created_at',
-    'last request': 'last_request_at',
-  }),
+  table(
+    null,
+    merchants,
+    {
+      name: 'name',
+      'shown as': 'display_name',
+      status: ({ status }) => badge(status),
+      registered: 'created_at',
+      'last request': 'last_request_at',
+      merchant: 'merchant_id',
+    },
+    'No merchant was found. A new one is registered with its access and gets its credentials once.',
+  ),
 ];
 
 const rateOf = ({ creations_per_minute: rate }: Merchant) =>
@@ -262,7 +277,7 @@ export const reportView = ({ rows, totals }: Report, title: string | null = null
     network: 'network',
     created: 'created',
     paid: 'paid',
-    'paid (USDT)': 'paid_amount',
+    'paid (USDT)': ({ paid_amount: paid }: ReportLine) => amount(paid, null),
     // Most merchants have prices in USDT only.
     ...(pricesText(totals.paid_prices) !== '' && { 'prices (paid)': (row: ReportLine) => pricesText(row.paid_prices) }),
     expired: 'expired',

@@ -3,21 +3,27 @@ import {
   DisableOperator,
   ListOperators,
   ReadOperatorAudit,
+  type OperatorAccount,
   type OperatorChange,
   SignOutOperator,
   LinkOperator,
 } from '@quittance/contracts/http/api-gateway/people.ts';
 import { operatorRoles } from '@quittance/contracts/principal.ts';
-import { choiceOf, flag, moment, option, personName, word } from './field.ts';
+import { choiceOf, flag, moment, option, PERSON_NAME_MAX, personName, word } from './field.ts';
 import { callRow, olderThan, ownRow } from './row.ts';
-import { facts, table, text, words } from './view.ts';
+import { facts, table, text, words, type Value } from './view.ts';
 
 const listed = word('name', personName, 'as operator list shows it');
+
+const ofOperator = (action: string, label: string) => ({
+  ...{ path: `/operators/:name/${action}`, label, back: '/operators' },
+});
 
 export const linkOperator = ownRow('operator link', LinkOperator.access, {
   audited: true,
   does: 'make an address that signs the operator in to the console once, within half an hour, without the credential; shown once',
   fields: { name: listed },
+  page: { ...ofOperator('sign-in-link', 'Make a sign-in link'), isSecret: true },
 });
 
 export const operatorRows = [
@@ -25,38 +31,37 @@ export const operatorRows = [
     does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new role and credential',
     more: 'That is also how a role or a credential is changed. A name is never given to somebody else, because audits name people by it.',
     fields: {
-      name: word('name', personName, 'as audits show it'),
+      name: {
+        ...word('name', personName, 'as audits show it'),
+        form: { input: 'text', label: 'Name', max: PERSON_NAME_MAX },
+      },
       role: choiceOf(
         '--role <role>',
         operatorRoles,
         'viewer reads, support also helps merchants and customers, admin may do everything',
+        { form: { input: 'select', label: 'Role' } },
       ),
     },
+    page: { path: '/operators/new', label: 'Add an operator', back: '/operators', isSecret: true },
     view: ({ name, role, credential }) => [facts({ name, role, credential })],
   }),
   callRow('operator list', ListOperators, {
     does: 'list names, roles, and when each credential was last used; those who were disabled last too',
     fields: {},
-    view: ({ operators }) => [
-      table(null, operators, {
-        name: 'name',
-        role: 'role',
-        created: 'created_at',
-        'last used': 'last_used_at',
-        disabled: 'disabled_at',
-      }),
-    ],
+    view: ({ operators }) => [operatorsTable(operators)],
   }),
   linkOperator,
   callRow('operator sign-out', SignOutOperator, {
     does: 'end every session at the console, and take unused links back; the credential still works',
     fields: { name: listed },
+    page: ofOperator('sign-out', 'End the sessions'),
     view: ({ closed }) => [text(`${closed} sessions ended.`)],
   }),
   callRow('operator disable', DisableOperator, {
     does: 'refuse the credential from now on; what was begun with it goes on for five minutes at most',
     asks: true,
     fields: { name: listed },
+    page: { ...ofOperator('disable', 'Disable the account'), isDanger: true },
     question: ({ name }) => `Disable ${name}? The credential stops working.`,
     view: (operator) => [
       facts({
@@ -78,6 +83,24 @@ export const operatorRows = [
     view: ({ entries }) => [operatorAuditTable(entries)],
     next: ({ entries }) => olderThan(entries, ({ at }) => at),
   }),
+];
+
+export const operatorsTable = (operators: readonly OperatorAccount[], title: string | null = null) =>
+  table(title, operators, {
+    name: 'name',
+    role: 'role',
+    created: 'created_at',
+    'last used': 'last_used_at',
+    disabled: 'disabled_at',
+    actions: ({ name, disabled_at: disabled }) => (disabled !== null ? null : operatorActions({ name })),
+  });
+
+const operatorActions = (values: Record<string, string>): Value => [
+  { action: 'operator link', label: 'Sign-in link', values },
+  ' ',
+  { action: 'operator sign-out', label: 'End the sessions', values },
+  ' ',
+  { action: 'operator disable', label: 'Disable', values },
 ];
 
 export const operatorAuditTable = (entries: readonly OperatorChange[], title: string | null = null) =>

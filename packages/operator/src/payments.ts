@@ -5,7 +5,20 @@ import { paymentStatuses, type Payment, type PaymentWarning } from '@quittance/c
 import { anyText, choice, dayOrMoment, flag, merchantId, needed, option, paymentId, word, Wrong } from './field.ts';
 import { callRow } from './row.ts';
 import { acceptFor } from './transfers.ts';
-import { badge, facts, shortTime, table, tableIfAny, words, type Columns, type Value, type View } from './view.ts';
+import {
+  amount,
+  badge,
+  facts,
+  shortTime,
+  table,
+  tableIfAny,
+  transactionOf,
+  walletOf,
+  words,
+  type Columns,
+  type Value,
+  type View,
+} from './view.ts';
 
 const payment = word('payment', paymentId, 'payment id');
 
@@ -51,7 +64,12 @@ export const cancelPayment = callRow('payment cancel', payments.CancelPaymentByO
       } = await services.call(payments.ReadPayment, { params: { payment_id } });
       return `Cancel ${payment_id} of ${owner}, which is ${status} and asks for ${of.amount} ${of.currency}? Its page asks for no money any more. A transfer in an earlier block still pays it; a later one does not.`;
     },
-  page: { path: '/payments/:payment_id/cancel', label: 'Cancel the payment', back: '/payments/:payment_id' },
+  page: {
+    path: '/payments/:payment_id/cancel',
+    label: 'Cancel the payment',
+    back: '/payments/:payment_id',
+    isDanger: true,
+  },
   view: ({ payment_id, status, cancelled_at }) => [
     facts({ payment: payment_id, status: badge(status), cancelled: cancelled_at }),
   ],
@@ -87,7 +105,7 @@ export const paymentRows = [
 const paymentColumns: Columns<Payment> = {
   payment: 'payment_id',
   status: ({ status }) => badge(status),
-  amount: 'amount',
+  amount: (listed) => amount(listed.amount, null),
   network: 'network',
   created: 'created_at',
   paid: 'paid_at',
@@ -95,9 +113,26 @@ const paymentColumns: Columns<Payment> = {
   reference: 'reference',
 };
 
-/** The payments of one merchant. */
-export const paymentsTable = (listed: readonly Payment[], title: string | null = null) =>
-  table(title, listed, { ...paymentColumns, description: 'description' });
+/** The payments of one merchant, what people look for first. */
+export const paymentsTable = (
+  listed: readonly Payment[],
+  title: string | null = null,
+  empty = 'No payments. They are here as soon as they are created through the API.',
+) =>
+  table(
+    title,
+    listed,
+    {
+      status: ({ status }) => badge(status),
+      amount: (one) => amount(one.amount, one.currency),
+      for: ({ description, order_id: order }) => ({ first: description, second: order }),
+      network: 'network',
+      created: 'created_at',
+      paid: 'paid_at',
+      payment: ({ payment_id: id, reference }) => ({ first: id, second: reference }),
+    },
+    empty,
+  );
 
 /** @param actions what may be done about each. */
 export const foundTable = (
@@ -105,17 +140,22 @@ export const foundTable = (
   title: string | null = null,
   actions?: (found: FoundPayment) => Value,
 ) =>
-  table(title, listed, {
-    payment: 'payment_id',
-    merchant: 'merchant_id',
-    status: ({ status }) => badge(status),
-    amount: 'amount',
-    network: 'network',
-    created: 'created_at',
-    order: 'order_id',
-    'found by': ({ found_by: by }) => words(by),
-    ...(actions && { actions }),
-  });
+  table(
+    title,
+    listed,
+    {
+      status: ({ status }) => badge(status),
+      amount: (one) => amount(one.amount, one.currency),
+      for: ({ description, order_id: order }) => ({ first: description, second: order }),
+      network: 'network',
+      created: 'created_at',
+      payment: 'payment_id',
+      merchant: 'merchant_id',
+      'found by': ({ found_by: by }) => words(by),
+      ...(actions && { actions }),
+    },
+    'No payment was found. The whole text must be right, except that the case of a transaction id does not matter.',
+  );
 
 /** A warning without a row here does not compile. */
 export const warningTexts: Record<PaymentWarning, { is: string; means: string }> = {
@@ -135,10 +175,10 @@ export function paymentView(shown: OperatorsPayment): View {
       payment: shown.payment_id,
       merchant: shown.merchant_id,
       status: badge(shown.status),
-      amount: `${shown.amount} ${shown.currency}`,
+      amount: amount(shown.amount, shown.currency),
       ...priceFacts(shown),
-      wallet: [shown.merchant_wallet, ` on ${shown.network}`, shown.dedicated ? ', its own' : ''],
-      ...(shown.received_amount !== null && { 'arrived there': `${shown.received_amount} ${shown.currency}` }),
+      wallet: [walletOf(shown), ` on ${shown.network}`, shown.dedicated ? ', its own' : ''],
+      ...(shown.received_amount !== null && { 'arrived there': amount(shown.received_amount, shown.currency) }),
       description: shown.description,
       ...(shown.order_id !== null && { order: shown.order_id }),
       reference: shown.reference,
@@ -158,11 +198,11 @@ export function paymentView(shown: OperatorsPayment): View {
       link: shown.payment_url,
     }),
     table('transfers', transfers, {
-      transaction: 'transaction_id',
-      index: 'transaction_event_index',
-      'block time': 'block_timestamp',
-      amount: 'amount',
       phase: ({ phase }) => badge(phase),
+      amount: (transfer) => amount(transfer.amount),
+      'block time': 'block_timestamp',
+      transaction: ({ transaction_id: hash }) => ({ hash, network: shown.network }),
+      index: 'transaction_event_index',
       confirmations: ({ confirmations, confirmations_required: required }) => `${confirmations} of ${required}`,
       pays: (transfer) => paysValue(transfer, shown.payment_id),
       actions: (transfer) =>
@@ -170,14 +210,14 @@ export function paymentView(shown: OperatorsPayment): View {
     }),
     // The payment and its merchant are shown above.
     ...tableIfAny('incidents', incidents, {
-      incident: ({ incident_id: id }) => ({ to: `/incidents/payment/${id}`, label: id }),
       kind: ({ kind }) => words(kind),
-      transaction: 'transaction_id',
-      index: 'transaction_event_index',
       opened: 'opened_at',
       resolved: 'resolved_at',
       by: 'resolved_by',
       why: 'resolved_reason',
+      transaction: transactionOf,
+      index: 'transaction_event_index',
+      incident: ({ incident_id: id }) => ({ to: `/incidents/payment/${id}`, label: id }),
     }),
   ];
 }

@@ -35,6 +35,8 @@ export type Page = {
   back: string;
   /** What the answer shows is shown once, and nowhere again. */
   isSecret?: boolean;
+  /** It stops a merchant's business or takes something away, so its button looks different. */
+  isDanger?: boolean;
 };
 
 /** Something that an operator can see or do. The command line, the console and docs/operator.md all follow from it. */

@@ -8,11 +8,14 @@ import type { UnmatchedTransfer } from '@quittance/contracts/api/payment.ts';
 import { count, needed, option, paymentId, transactionId, word } from './field.ts';
 import { callRow, ownRow } from './row.ts';
 import {
+  amount,
   badge,
   facts,
   shortTime,
   table,
   text,
+  transactionOf,
+  walletOf,
   words,
   type Action,
   type Candidates,
@@ -86,16 +89,16 @@ export function locatedView({ explanation, transfers, chain, transaction_id: id 
   return [
     text(explanation),
     table('ledger', transfers, {
-      network: 'network',
-      index: 'transaction_event_index',
-      'block time': 'block_timestamp',
-      amount: 'amount',
-      wallet: 'merchant_wallet',
-      merchant: 'merchant_id',
       state: ({ state }) => badge(state),
-      'waits for': ({ waiting_for: waiting }) => waiting && words(waiting),
-      payment: (found) => found.payment_id ?? candidatesOf(found),
+      amount: (found) => amount(found.amount),
       reason: ({ reason }) => reason && words(reason),
+      payment: (found) => found.payment_id ?? candidatesOf(found),
+      merchant: 'merchant_id',
+      wallet: walletOf,
+      network: 'network',
+      'block time': 'block_timestamp',
+      index: 'transaction_event_index',
+      'waits for': ({ waiting_for: waiting }) => waiting && words(waiting),
       actions: (found) => acceptanceOf(found, id),
     }),
   ];
@@ -119,39 +122,43 @@ function chainView(chain: LookedUp, transaction_id: string): View {
     ),
     table('transfers on chain', chain.transfers, {
       index: 'transaction_event_index',
-      amount: ({ amount_units: units, decimals }) => formatUnits(BigInt(units), decimals),
-      from: 'from',
-      to: 'to',
+      amount: ({ amount_units: units, decimals }) => amount(formatUnits(BigInt(units), decimals)),
+      from: ({ from: hash }) => ({ hash, network: chain.network }),
+      to: ({ to: hash }) => ({ hash, network: chain.network }),
       actions: ({ transaction_event_index }) => chooseFor({ transaction_id, transaction_event_index }),
     }),
   ];
 }
 
 /** None, one that is named as it is, or several. */
-export const candidatesOf = (possible: Candidates): Value =>
-  possible.candidates.length === 0 && !possible.candidates_elsewhere ? null : possible;
+export const candidatesOf = ({ candidates, candidates_elsewhere: elsewhere = false }: Candidates): Value =>
+  candidates.length === 0 && !elsewhere ? null : { candidates, candidates_elsewhere: elsewhere };
 
 /** Unmatched transfers, each with the payments that it may be for. @param isOwn whether their merchant reads the list. */
 export const unmatchedView = ({ transfers }: UnmatchedPage, isOwn: boolean): View => [
-  table('Unmatched transfers, newest first', transfers, {
-    'block time': 'block_timestamp',
-    received: ({ amount }) => `${amount} USDT`,
-    'asked for': ({ related_payment: related }) => related && `${related.amount} USDT`,
-    reason: ({ reason }) => words(reason),
-    payment: (transfer) => possiblePayments(transfer),
-    ...(!isOwn && {
-      actions: (transfer: UnmatchedListed) => acceptanceOfUnmatched(transfer),
-      merchant: 'merchant_id' as const,
-    }),
-    wallet: ({ merchant_wallet: wallet, network }) => [wallet, ` on ${network}`],
-    transaction: 'transaction_id',
-  }),
+  table(
+    'Unmatched transfers, newest first',
+    transfers,
+    {
+      reason: ({ reason }) => badge(reason),
+      received: ({ amount: received, related_payment: related }) => ({
+        first: amount(received),
+        second: related && ['of ', amount(related.amount)],
+      }),
+      payment: (transfer) => possiblePayments(transfer),
+      ...(!isOwn && { merchant: 'merchant_id' as const }),
+      'block time': ({ block_timestamp: time, network }) => ({ first: time, second: network }),
+      'transaction, wallet': (transfer) => ({ first: transactionOf(transfer), second: walletOf(transfer) }),
+      ...(!isOwn && { actions: (transfer: UnmatchedListed) => acceptanceOfUnmatched(transfer) }),
+    },
+    'Every transfer pays a payment.',
+  ),
   ...reasonsView(transfers),
 ];
 
 function possiblePayments({ related_payment: related, ...transfer }: UnmatchedListed): Value {
   if (related === null || transfer.candidates_elsewhere) return candidatesOf(transfer);
-  return [related.payment_id, ' ', badge(related.status), ` ${related.order_id ?? ''}`];
+  return [{ first: related.payment_id, second: related.order_id }, ' ', badge(related.status)];
 }
 
 /** A payment that is paid, or about to be, takes no other transfer. With several payments, a person has to choose one. */

@@ -14,6 +14,8 @@ export type Table = {
   title: string | null;
   labels: readonly string[];
   rows: readonly (readonly Value[])[];
+  /** What an empty list means, or what to do next. */
+  empty?: string;
 };
 
 /** A list of values is shown as one text. */
@@ -28,6 +30,9 @@ export type Value =
   | Share
   | Candidates
   | Action
+  | Amount
+  | OnChain
+  | Pair
   | readonly Value[];
 
 /** One word out of a few, such as a status. */
@@ -38,6 +43,12 @@ export type Link = { to: string; label: string };
 export type Share = { label: string; used: number; limit: number };
 /** The payments that a transfer may be for. */
 export type Candidates = { candidates: readonly string[]; candidates_elsewhere?: boolean };
+/** A decimal amount. @property currency null where the label or the column names it. */
+export type Amount = { amount: string; currency: string | null };
+/** A transaction or an address. The network says at which explorer it can be looked up. */
+export type OnChain = { hash: string; network: string };
+/** Two facts about one thing, such as what was bought and the order. The first matters more. */
+export type Pair = { first: Value; second: Value };
 /** A command for a row of a table. Only the console shows it, and only to roles that may run it. */
 export type Action = { action: string; label: string; values: Record<string, string> };
 
@@ -53,11 +64,15 @@ export const facts = (fields: Readonly<Record<string, Value>>, title: string | n
   ...{ kind: 'facts', title, fields: Object.entries(fields) },
 });
 
-/** @param title null if the page or the command already names the list. */
-export function table<Row>(title: string | null, rows: readonly Row[], columns: Columns<Row>): Table {
+/**
+ * @param title null if the page or the command already names the list.
+ * @param empty what it means, or what to do next, when there are no rows.
+ */
+export function table<Row>(title: string | null, rows: readonly Row[], columns: Columns<Row>, empty?: string): Table {
   const cellsOf = (row: Row) =>
     Object.values(columns).map((column) => (typeof column === 'function' ? column(row) : (row[column] as Value)));
-  return { kind: 'table', title, labels: Object.keys(columns), rows: rows.map(cellsOf) };
+  const labels = Object.keys(columns);
+  return { kind: 'table', title, labels, rows: rows.map(cellsOf), ...(empty !== undefined && { empty }) };
 }
 
 /** A table that is left out when it is empty. */
@@ -65,6 +80,19 @@ export const tableIfAny = <Row>(title: string, rows: readonly Row[], columns: Co
   rows.length === 0 ? [] : [table(title, rows, columns)];
 
 export const badge = (word: string | null | undefined): Value => (word ? { badge: words(word) } : null);
+
+export const amount = (digits: string | null | undefined, currency: string | null = 'USDT'): Value =>
+  digits === null || digits === undefined ? null : { amount: digits, currency };
+
+/** The transaction of a row. */
+export const transactionOf = (row: { transaction_id: string; network: string }): Value => ({
+  ...{ hash: row.transaction_id, network: row.network },
+});
+
+/** The wallet of a row. */
+export const walletOf = (row: { merchant_wallet: string; network: string }): Value => ({
+  ...{ hash: row.merchant_wallet, network: row.network },
+});
 
 export const words = (name: string): string => name.replaceAll('_', ' ');
 

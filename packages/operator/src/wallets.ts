@@ -10,7 +10,7 @@ import { address, anyText, needed, word } from './field.ts';
 import { merchant } from './access.ts';
 import { candidatesOf, reasonsView } from './transfers.ts';
 import { callRow } from './row.ts';
-import { badge, facts, shortTime, tableIfAny, text, words, type View } from './view.ts';
+import { amount, badge, facts, shortTime, tableIfAny, text, transactionOf, type View } from './view.ts';
 
 const wallet = word('address', address, 'wallet address');
 
@@ -25,7 +25,7 @@ export const walletRows = [
     asks: true,
     fields: { address: wallet },
     question: ({ address: released }) => `Release ${released}? Any merchant can take it then.`,
-    page: { path: '/wallets/:address/release', label: 'Release', back: '/wallets/:address' },
+    page: { path: '/wallets/:address/release', label: 'Release', back: '/wallets/:address', isDanger: true },
     view: ({ address: released, merchant_id: from }) => [facts({ wallet: released, 'taken from': from })],
   }),
   callRow('wallet challenge', ChallengeWallet, {
@@ -99,14 +99,14 @@ export const walletView = (shown: Wallet): View => [
     why: 'reason',
   }),
   ...tableIfAny('unmatched transfers', shown.unmatched_transfers, {
-    network: 'network',
-    transaction: 'transaction_id',
-    index: 'transaction_event_index',
-    'block time': 'block_timestamp',
-    amount: 'amount',
-    phase: ({ phase }) => badge(phase),
-    reason: ({ reason }) => words(reason),
+    reason: ({ reason }) => badge(reason),
+    amount: (transfer) => amount(transfer.amount),
     payment: candidatesOf,
+    phase: ({ phase }) => badge(phase),
+    network: 'network',
+    'block time': 'block_timestamp',
+    transaction: transactionOf,
+    index: 'transaction_event_index',
     merchant: 'merchant_id',
   }),
   ...reasonsView(shown.unmatched_transfers),

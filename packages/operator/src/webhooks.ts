@@ -120,31 +120,41 @@ const attemptColumns: Columns<AttemptRecord> = {
 };
 
 export const lanesTable = (lanes: readonly Lane[], title: string | null = null) =>
-  table(title, lanes, {
-    merchant: 'merchant_id',
-    events: 'events',
-    host: hostText,
-    due: (lane) => (lane.due < LANE_DUE_MAX ? lane.due : `${LANE_DUE_MAX} or more`),
-    'oldest since': 'oldest_due_at',
-    state: stateText,
-    failures: 'failures',
-    'failing since': 'failing_since',
-    'last error': 'error_category',
-    opened: (lane) => timesText(lane.times_opened),
-  });
+  table(
+    title,
+    lanes,
+    {
+      merchant: 'merchant_id',
+      events: 'events',
+      host: hostText,
+      due: (lane) => (lane.due < LANE_DUE_MAX ? lane.due : `${LANE_DUE_MAX} or more`),
+      'oldest since': 'oldest_due_at',
+      state: stateText,
+      failures: 'failures',
+      'failing since': 'failing_since',
+      'last error': 'error_category',
+      opened: (lane) => timesText(lane.times_opened),
+    },
+    'No events wait.',
+  );
 
 export const failedTable = (events: readonly FailedEvent[], title: string | null = null) =>
-  table(title, events, {
-    event: 'event_id',
-    type: typeOf,
-    merchant: 'merchant_id',
-    payment: 'payment_id',
-    'last attempt': 'last_attempt_at',
-    attempts: 'attempts',
-    cycle: 'cycle',
-    error: 'error_category',
-    actions: ({ event_id }) => retryOf(event_id),
-  });
+  table(
+    title,
+    events,
+    {
+      type: typeOf,
+      error: 'error_category',
+      'last attempt': 'last_attempt_at',
+      attempts: 'attempts',
+      cycle: 'cycle',
+      payment: 'payment_id',
+      merchant: 'merchant_id',
+      event: 'event_id',
+      actions: ({ event_id }) => retryOf(event_id),
+    },
+    'No event has failed.',
+  );
 
 export const retryOf = (event_id: string): Value => ({
   ...{ action: 'webhook retry', label: 'Deliver again', values: { event_id } },

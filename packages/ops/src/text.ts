@@ -1,4 +1,4 @@
-import type { Part, Table, Value, View } from '@quittance/operator/view.ts';
+import type { Pair, Part, Table, Value, View } from '@quittance/operator/view.ts';
 import { shortTime } from '@quittance/operator/view.ts';
 
 /** What an answer shows, as text for a terminal: its parts one below the other. */
@@ -35,17 +35,23 @@ function tableText({ labels, rows }: Table): string {
 }
 
 /** A cell as it is printed: missing values are a dash, times are short and say that they are UTC. */
-const cellText = (value: Value): string =>
-  value === null || value === undefined ? '-' : oneLine(typeof value === 'string' ? shortTime(value) : plain(value));
+const cellText = (value: Value): string => (value === null || value === undefined ? '-' : oneLine(plain(value)));
 
 function plain(value: NonNullable<Value>): string {
+  if (typeof value === 'string') return shortTime(value);
   if (typeof value !== 'object') return String(value);
   if (isList(value)) return value.map((one) => (one === null || one === undefined ? '' : plain(one))).join('');
   if ('badge' in value) return value.badge;
   if ('used' in value) return `${value.label}: ${value.used} of ${value.limit}`;
+  if ('amount' in value) return value.currency === null ? value.amount : `${value.amount} ${value.currency}`;
+  if ('hash' in value) return value.hash;
+  if ('first' in value) return pairText(value);
   if ('candidates' in value) return candidatesText(value.candidates) ?? 'may be for a payment of another merchant';
   return value.label;
 }
+
+const pairText = ({ first, second }: Pair): string =>
+  [first, second].flatMap((one) => (one === null || one === undefined || one === '' ? [] : [plain(one)])).join(' · ');
 
 const isList = (value: object): value is readonly Value[] => Array.isArray(value);
 
@@ -72,7 +78,10 @@ export const shortened = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
 
 const isNumbers = (column: readonly Value[]): boolean =>
-  column.some((cell) => typeof cell === 'number') && column.every((cell) => typeof (cell ?? 0) === 'number');
+  column.some((cell) => isNumber(cell)) && column.every((cell) => isNumber(cell ?? 0));
+
+const isNumber = (cell: Value): boolean =>
+  typeof cell === 'number' || (typeof cell === 'object' && cell !== null && 'amount' in cell);
 
 const aligned = (text: string, width: number, right: boolean): string => {
   const padding = ' '.repeat(Math.max(0, width - widthOf(text)));

@@ -94,8 +94,8 @@ function createReader(env: NodeJS.ProcessEnv, report: Report) {
     /**
      * The setting is the path of a JSON file. `parse` checks the content and throws an error that says what is wrong.
      */
-    jsonFile: <T>(name: string, parse: (json: unknown) => T): T =>
-      read<T>(name, undefined, undefined as T, (path) => parse(readJsonFile(path))),
+    jsonFile: <T>(name: string, parse: (json: unknown) => T, rule?: { default: T }): T =>
+      read<T>(name, rule?.default, rule?.default as T, (path) => parse(readJsonFile(path))),
   };
 }
 

@@ -3,11 +3,12 @@ import type { Author } from '@quittance/contracts/author.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { Wrong, type Field, type Form, type Raw } from '@quittance/operator/field.ts';
-import { questionOf, type Done, type Row } from '@quittance/operator/row.ts';
+import { questionOf, sentence, type Done, type Row } from '@quittance/operator/row.ts';
+import { filled, link } from './cell.ts';
 import { form, page, type Viewer } from './frame.ts';
 import { actionRoute, htmlReply, pageRoute, type Context, type Visit } from './page-route.ts';
 import { textIn } from './session.ts';
-import { capital, filled, link, render } from './view.ts';
+import { capital, render } from './view.ts';
 
 /** The audit's column has room for so much. */
 const REASON_MAX = 1000;
@@ -78,7 +79,7 @@ export function confirmation(
   question: Html,
   more: Html[],
 ): Html {
-  const { path, label, back } = pageOf(row);
+  const { path, label, back, isDanger = false } = pageOf(row);
   // What the path does not say, and no field asks, stays in the query.
   const kept = new URLSearchParams([...query].filter(([name]) => row.fields[name]?.form === undefined)).toString();
   return html`<p>${question}</p>
@@ -87,7 +88,9 @@ export function confirmation(
       viewer,
       html`${more}<label for="reason">Why, for the audit</label>
         <input id="reason" name="reason" required maxlength="${String(REASON_MAX)}" autocomplete="off" />
-        <div class="actions"><button>${label}</button> <a href="${filled(back, params)}">Do nothing</a></div>`,
+        <div class="actions">
+          <button class="${isDanger ? 'danger' : ''}">${label}</button> <a href="${filled(back, params)}">Do nothing</a>
+        </div>`,
     )}`;
 }
 
@@ -113,6 +116,7 @@ function readOr(field: Field<unknown>, raw: Raw, problem: (reason: string) => Er
 /** The text of a field. An empty one changes nothing. */
 function rawIn(given: URLSearchParams, name: string, field: Field<unknown>): Raw {
   const text = (given.get(name) ?? '').trim();
+  if (field.form?.input === 'check') return text === 'yes' ? true : undefined;
   if (given.get(`no_${name}`) === 'yes') {
     if (text !== '') throw invalid({ field: name, reason: 'must be empty where there is none' });
     return 'none';
@@ -131,13 +135,17 @@ function fieldInput(
   filledIn: string | null,
 ): Html {
   if (asked === undefined) return html``;
-  const label = html`<label for="${name}">${capital(help)}</label>`;
+  const label = html`<label for="${name}">${asked.label ?? capital(help)}</label>`;
+  const described = asked.label === undefined ? [] : html` aria-describedby="${name}-help"`;
+  const below = asked.label === undefined ? [] : html`<p class="help" id="${name}-help">${sentence(capital(help))}</p>`;
   const must = required ? html` required` : [];
   if (asked.input === 'select')
     return html`${label}
-      <select id="${name}" name="${name}">
+      <select id="${name}" name="${name}" ${described}>
         ${options(choices, '', asked.names)}
-      </select>`;
+      </select>
+      ${below}`;
+  if (asked.input === 'check') return checkBox(name, capital(help));
   if (asked.input === 'text')
     return html`${label}
       <input
@@ -147,12 +155,11 @@ function fieldInput(
         ${must}
         maxlength="${String(asked.max)}"
         autocomplete="off"
-      />`;
+        ${described}
+      />
+      ${below}`;
   const none = `no_${name}`;
-  const noneBox =
-    asked.none === undefined
-      ? []
-      : html`<label class="check"><input type="checkbox" name="${none}" value="yes" /> ${asked.none}</label>`;
+  const noneBox = asked.none === undefined ? [] : checkBox(none, asked.none);
   return html`${label}
     <input
       id="${name}"
@@ -163,9 +170,13 @@ function fieldInput(
       inputmode="numeric"
       autocomplete="off"
       ${must}
+      ${described}
     />
-    ${noneBox}`;
+    ${below} ${noneBox}`;
 }
+
+const checkBox = (name: string, label: string): Html =>
+  html`<label class="check"><input type="checkbox" name="${name}" value="yes" /> ${label}</label>`;
 
 /** Options of a select. @param names of those that are not called by their value. */
 export const options = (values: readonly string[], chosen: string, names: Record<string, string> = {}): Html[] =>

@@ -3,11 +3,7 @@ import { HttpError } from '@quittance/http/errors.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/people.ts';
-import { operatorAuditTable } from '@quittance/operator/operators.ts';
-import { olderThan } from '@quittance/operator/row.ts';
-import { stylesheet } from './frame.ts';
-import { html } from '@quittance/checkout-page/html.ts';
+import { script, stylesheet } from './frame.ts';
 import { incidentRoutes } from './incidents.ts';
 import { merchantRoutes } from './merchants.ts';
 import { ownPageRoutes } from './my/pages.ts';
@@ -15,12 +11,13 @@ import { ownPaymentRoutes } from './my/payments.ts';
 import { reportRoutes } from './my/report.ts';
 import { networkRoutes } from './networks.ts';
 import { overviewRoutes } from './overview.ts';
-import { pageRoute, type Context } from './page-route.ts';
+import type { Context } from './page-route.ts';
 import { paymentRoutes } from './payments.ts';
+import { peopleRoutes } from './people.ts';
 import { readRunbooks, runbookRoutes } from './runbooks.ts';
 import { signInRoutes } from './sign-in.ts';
 import { transferRoutes } from './transfers.ts';
-import { link, olderLink, render } from './view.ts';
+import { walletRoutes } from './wallets.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** Longer than the services take for what they read from a chain. */
@@ -47,11 +44,12 @@ export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Rout
   ...paymentRoutes(context),
   ...transferRoutes(context),
   ...merchantRoutes(context),
+  ...walletRoutes(context),
   ...webhookRoutes(context),
   ...networkRoutes(context),
   ...incidentRoutes(context, runbooks),
   ...runbookRoutes(context, runbooks),
-  operatorsPage(context),
+  ...peopleRoutes(context),
   ...ownPaymentRoutes(context),
   ...reportRoutes(context),
   ...ownPageRoutes(context),
@@ -64,29 +62,12 @@ const assetRoute: Route = {
   path: '/assets/:name',
   handle: ({ params }) => {
     const name = pathParameter(params, 'name');
-    if (!/^console\.[0-9a-f]{16}\.css$/.test(name)) throw new HttpError(404, 'Not found');
-    const cache = name === stylesheet.name ? CACHE_IMMUTABLE : 'no-store';
-    const headers = { 'content-type': stylesheet.contentType, 'cache-control': cache };
-    return { status: 200, body: stylesheet.bytes, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
+    const asset = [stylesheet, script].find((one) => withoutHash(one.name) === withoutHash(name));
+    if (asset === undefined) throw new HttpError(404, 'Not found');
+    const cache = name === asset.name ? CACHE_IMMUTABLE : 'no-store';
+    const headers = { 'content-type': asset.contentType, 'cache-control': cache };
+    return { status: 200, body: asset.bytes, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
   },
 };
 
-/** What was done to accounts of operators, and who signed in or tried to. For those who may change accounts. */
-const operatorsPage = (context: Context): Route =>
-  pageRoute(context, '/operators', async ({ request, services, viewer }) => {
-    const before = request.query.get('before') ?? undefined;
-    const only = request.query.get('only') === 'changes' ? 'changes' : undefined;
-    const { entries } = await services.call(ReadOperatorAudit, { query: { before, only } });
-    const next = olderThan(entries, ({ at }) => at);
-    const older = next && new URLSearchParams({ ...next.options, ...(only && { only }) });
-    const filter =
-      only === undefined
-        ? link('/operators?only=changes', 'Only changes of accounts')
-        : link('/operators', 'With sign-ins');
-    return {
-      title: 'Operators',
-      content: html`<p>${filter}</p>
-        ${render([operatorAuditTable(entries, 'audit')], viewer)}
-        ${olderLink(older && `/operators?${older.toString()}`)}`,
-    };
-  });
+const withoutHash = (name: string): string => name.replace(/\.[0-9a-f]{16}\./, '.*.');

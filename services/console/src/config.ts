@@ -1,6 +1,7 @@
 import { consoleAudiences } from '@quittance/contracts/http/api-gateway/people.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
+import { parseNetworks } from '@quittance/contracts/networks.ts';
 import { serviceUrl } from '@quittance/runtime/service-settings.ts';
 import { settings } from '@quittance/runtime/settings.ts';
 
@@ -12,6 +13,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     /** For the platform and Prometheus: people reach the other port. */
     probesPort: read.integer('PROBES_PORT', { min: 0, max: 65_535 }),
     audience: read.oneOf('CONSOLE_AUDIENCE', consoleAudiences, { default: 'everyone' }),
+    /** For the links to explorers; without it there are none. */
+    networks: read.jsonFile('NETWORKS_FILE', parseNetworks, { default: [] }),
     trustedProxies: read.parsed('CONSOLE_TRUSTED_PROXIES', { default: parseTrustedProxies('') }, parseTrustedProxies),
     urls: {
       'api-gateway': serviceUrl(read, 'API_GATEWAY_URL'),

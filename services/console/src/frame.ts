@@ -1,45 +1,22 @@
 import { loadAsset } from '@quittance/checkout-page/asset.ts';
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import { ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/people.ts';
-import { mayCall, type Operator, type MerchantPerson } from '@quittance/contracts/principal.ts';
+import type { MerchantPerson, Operator } from '@quittance/contracts/principal.ts';
+import type { Explorer } from './explorer.ts';
+import { navigation, wayBack } from './navigation.ts';
 
-/** The console's one file, read once at start. */
-export const stylesheet = loadAsset(new URL('assets/console.css', import.meta.url));
+const assetAt = (name: string) => loadAsset(new URL(`assets/${name}`, import.meta.url));
 
-/** Who looks at a page, and what that person's forms carry. */
-export type Viewer = Operator & { formToken: string };
+/** The console's files, read once at start. */
+export const stylesheet = assetAt('console.css');
+/** Copies ids, and shows times in the browser's zone. Pages say the same without it. */
+export const script = assetAt('console.js');
 
-/** The same of a merchant's person. */
-export type MerchantViewer = MerchantPerson & { formToken: string };
+/** What every page needs to be drawn: the token of its forms, which page it is, and where transactions can be looked up. */
+type Look = { formToken: string; path: string; explorer: Explorer };
+
+export type Viewer = Operator & Look;
+export type MerchantViewer = MerchantPerson & Look;
 export type AnyViewer = Viewer | MerchantViewer;
-
-/** What a merchant's people see of their own data. Nothing else is there for them. */
-const merchantSections = [
-  ['/my/payments', 'Payments'],
-  ['/my/transfers', 'Transfers'],
-  ['/my/webhooks', 'Webhooks'],
-  ['/my/limits', 'Limits'],
-  ['/my/report', 'Report'],
-] as const;
-
-const sections = [
-  ['/', 'Overview'],
-  ['/payments', 'Payments'],
-  ['/transfers', 'Transfers'],
-  ['/merchants', 'Merchants'],
-  ['/webhooks', 'Webhooks'],
-  ['/networks', 'Networks'],
-] as const;
-
-/** For those who may look at accounts of operators. */
-const adminSections = [...sections, ['/operators', 'Operators']] as const;
-
-const sectionsOf = ({ role }: AnyViewer) =>
-  role === 'merchant'
-    ? merchantSections
-    : mayCall({ name: '', role }, ReadOperatorAudit.access)
-      ? adminSections
-      : sections;
 
 /** The frame of every page. @param viewer null before anybody has signed in. */
 export function page(title: string, viewer: AnyViewer | null, content: Html): string {
@@ -52,35 +29,46 @@ export function page(title: string, viewer: AnyViewer | null, content: Html): st
         <meta name="color-scheme" content="light dark" />
         <title>${title} · Quittance</title>
         <link rel="stylesheet" href="/assets/${stylesheet.name}" />
+        <script src="/assets/${script.name}" defer></script>
       </head>
-      <body>
-        ${viewer === null ? [] : header(viewer, title)}
-        <main>
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
+      ${viewer === null ? strangersBody(title, content) : body(title, viewer, content)}
     </html> `.html;
 }
 
-function header(viewer: AnyViewer, title: string): Html {
-  const links = sectionsOf(viewer).map(([path, name]) => {
-    const current = name === title ? html` aria-current="page"` : [];
-    return html`<li><a href="${path}" ${current}>${name}</a></li>`;
-  });
-  return html`<header>
-    <nav aria-label="Console">
-      <ul>
-        ${links}
-      </ul>
-    </nav>
-    <div class="viewer">
-      <span>@${viewer.name}, ${viewer.role}</span>
-      ${form('/sign-out', viewer, html`<button>Sign out</button>`)}
-      ${form('/sign-out?everywhere=yes', viewer, html`<button>Sign out everywhere</button>`)}
-    </div>
-  </header>`;
-}
+const strangersBody = (title: string, content: Html): Html =>
+  html`<body class="alone">
+    <main>
+      <p class="brand">Quittance</p>
+      <h1>${title}</h1>
+      ${content}
+    </main>
+  </body>`;
+
+/** The navigation is there twice: next to the page, and on a small screen behind a button, where no script is needed to open it. */
+const body = (title: string, viewer: AnyViewer, content: Html): Html =>
+  html`<body>
+    <header>
+      <details class="menu">
+        <summary>Menu</summary>
+        ${navigation(viewer, 'Menu')}
+      </details>
+      <a class="brand" href="/">Quittance</a>
+      <div class="viewer">
+        <span>@${viewer.name}, ${viewer.role}</span>
+        ${form('/sign-out', viewer, html`<button class="quiet">Sign out</button>`)}
+      </div>
+    </header>
+    <div class="side">${navigation(viewer, 'Console')}</div>
+    <main>
+      ${wayBack(viewer)}
+      <h1>${title}</h1>
+      ${content}
+    </main>
+    <footer>
+      <span>Times are in <span data-zone>UTC</span></span>
+      ${form('/sign-out?everywhere=yes', viewer, html`<button class="quiet">Sign out everywhere</button>`)}
+    </footer>
+  </body>`;
 
 /** A form that changes something. */
 export const form = (action: string, { formToken }: AnyViewer, content: Html): Html =>

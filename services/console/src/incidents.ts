@@ -3,6 +3,7 @@ import { NetworkIncidents, isIncidentId, PaymentIncidents } from '@quittance/con
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import {
+  incidentsTable,
   incidentView,
   ofNetworks,
   ofPayments,
@@ -11,13 +12,33 @@ import {
 } from '@quittance/operator/incidents.ts';
 import { words } from '@quittance/operator/view.ts';
 import { actionRoutes } from './action.ts';
+import { mayAct } from './cell.ts';
 import { pageRoute, type Context, type Visit } from './page-route.ts';
 import { placeForIncident, type Runbooks } from './runbooks.ts';
-import type { Services } from './services.ts';
-import { link, mayAct, render } from './view.ts';
+import { tabs } from './people.ts';
+import { partOf, type Services } from './services.ts';
+import { render, show } from './view.ts';
 
 /** One incident next to its runbook, and the form that resolves it. */
 export const incidentRoutes = (context: Context, runbooks: Runbooks): Route[] => [
+  pageRoute(context, '/incidents', async ({ request, services, viewer }) => {
+    const status = request.query.get('status') === 'all' ? 'all' : 'open';
+    const [aboutNetworks, aboutPayments] = await Promise.all([
+      partOf(services.call(NetworkIncidents.list, { query: { status } })),
+      partOf(services.call(PaymentIncidents.list, { query: { status } })),
+    ]);
+    const listed = (incidents: readonly ListedIncident[], about: string) =>
+      render([incidentsTable(incidents, `about ${about}`)], viewer);
+    return {
+      title: 'Incidents',
+      content: html`${tabs([
+        ['/incidents', 'Open', status === 'open'],
+        ['/incidents?status=all', 'The newest hundred of each', status === 'all'],
+      ])}
+      ${show(aboutNetworks, ({ incidents }) => listed(incidents.map(ofNetworks), 'networks'))}
+      ${show(aboutPayments, ({ incidents }) => listed(incidents.map(ofPayments), 'payments'))}`,
+    };
+  }),
   pageRoute(context, '/incidents/:about/:incident_id', async ({ request, services, viewer }) => {
     const { about, id, path } = placeIn(request);
     const incident = await found(services, about, id);
@@ -27,7 +48,7 @@ export const incidentRoutes = (context: Context, runbooks: Runbooks): Route[] =>
       content: html`<div class="beside">
         <div>
           ${render(incidentView(incident), viewer)}
-          ${isOpen ? html`<p class="actions">${link(`${path}/resolve`, 'Resolve')}</p>` : []}
+          ${isOpen ? html`<p class="actions"><a class="main" href="${path}/resolve">Resolve</a></p>` : []}
         </div>
         <article class="text" aria-label="Runbook">${runbooks.section(placeForIncident(incident.kind))}</article>
       </div>`,

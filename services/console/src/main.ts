@@ -4,6 +4,7 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
 import { createConsoleApp } from './app.ts';
+import { explorerOf } from './explorer.ts';
 import type { Clients } from './services.ts';
 
 /** A person waits; what is read from a chain takes a while. Each page ends earlier, unless it waits for a merchant's receiver. */
@@ -14,7 +15,7 @@ const name = 'console';
 await startService({
   name,
   readConfig,
-  start: async ({ config: { host, port, probesPort, urls, ...config }, logger, metrics, lifecycle }) => {
+  start: async ({ config: { host, port, probesPort, urls, networks, ...config }, logger, metrics, lifecycle }) => {
     const clientOf = ([owner, baseUrl]: [string, string]) => {
       const client = createServiceClient({
         ...{ name: owner, baseUrl, showCaller: null },
@@ -28,7 +29,12 @@ await startService({
     let isListening = false;
     const ready = () => (isListening ? Promise.resolve() : Promise.reject(new Error('the pages are not served yet')));
     await listenForProbes({ name, logger, metrics, ready }, { host, port: probesPort, lifecycle });
-    await listen(createConsoleApp({ clients, logger, metrics, ...config }), { host, port, lifecycle, logger });
+    await listen(createConsoleApp({ clients, logger, metrics, explorer: explorerOf(networks), ...config }), {
+      host,
+      port,
+      lifecycle,
+      logger,
+    });
     isListening = true;
   },
 });

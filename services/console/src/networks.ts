@@ -1,32 +1,21 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { ReadChains, type ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import { NetworkIncidents, PaymentIncidents } from '@quittance/contracts/http/incidents.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import { incidentsTable, ofNetworks, ofPayments } from '@quittance/operator/incidents.ts';
 import { badge, table, type Value } from '@quittance/operator/view.ts';
+import { link } from './cell.ts';
 import type { Viewer } from './frame.ts';
 import { pageRoute, type Context } from './page-route.ts';
 import { addressOf, stateOf } from './runbooks.ts';
 import { partOf } from './services.ts';
-import { link, render, show } from './view.ts';
+import { render, show } from './view.ts';
 
 export const networkRoutes = (context: Context): Route[] => [
   pageRoute(context, '/networks', async ({ services, viewer }) => {
-    const [chains, aboutNetworks, aboutPayments] = await Promise.all([
-      partOf(services.call(ReadChains)),
-      partOf(services.call(NetworkIncidents.list)),
-      partOf(services.call(PaymentIncidents.list)),
-    ]);
+    const chains = await partOf(services.call(ReadChains));
     return {
       title: 'Networks',
       content: html`<p>${link('/runbooks', 'Runbooks')}: what to do, alert by alert.</p>
-        ${show(chains, (known) => networksPart(known, viewer))}
-        ${show(aboutNetworks, ({ incidents }) =>
-          render([incidentsTable(incidents.map(ofNetworks), 'open incidents about networks')], viewer),
-        )}
-        ${show(aboutPayments, ({ incidents }) =>
-          render([incidentsTable(incidents.map(ofPayments), 'open incidents about payments')], viewer),
-        )}`,
+        ${show(chains, (known) => networksPart(known, viewer))}`,
     };
   }),
 ];

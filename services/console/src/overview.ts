@@ -5,13 +5,14 @@ import { ReadTotals, type DayTotals, type Totals } from '@quittance/contracts/ht
 import { ListFailedEvents } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import { facts, table, type Columns } from '@quittance/operator/view.ts';
+import { amount, table, type Columns } from '@quittance/operator/view.ts';
+import { amountCell } from './cell.ts';
 import type { Viewer } from './frame.ts';
 import { networksPart } from './networks.ts';
 import { pageRoute, type Context } from './page-route.ts';
 import { searchForm } from './payments.ts';
 import { partOf } from './services.ts';
-import { grid, render, show } from './view.ts';
+import { grid, show } from './view.ts';
 
 /** What needs attention, the totals of the month, and the networks. */
 export const overviewRoutes = (context: Context): Route[] => [
@@ -24,18 +25,18 @@ export const overviewRoutes = (context: Context): Route[] => [
       partOf(services.call(PaymentIncidents.list)),
       partOf(services.call(NetworkIncidents.list)),
     ]);
-    const counted = (label: string, to: string, count: number) =>
-      render([facts({ [label]: { to, label: String(count) } })], viewer);
     return {
       title: 'Overview',
       content: html`${searchForm('')}
         <div class="counts">
-          ${show(failed, ({ total }) => counted('Failed webhook events', '/webhooks', total))}
-          ${show(lanes, ({ total }) => counted('Merchants whose events wait', '/webhooks', total))}
-          ${show(aboutPayments, ({ incidents: { length } }) => counted('Open incidents about payments', '/networks', length))}
-          ${show(aboutNetworks, ({ incidents: { length } }) => counted('Open incidents about networks', '/networks', length))}
+          ${show(totals, sumTiles)}
+          ${show(failed, ({ total }) => troubleTile('Failed webhook events', '/webhooks', total))}
+          ${show(lanes, ({ total }) => troubleTile('Merchants whose events wait', '/webhooks', total))}
+          ${show(aboutPayments, ({ incidents: { length } }) => troubleTile('Incidents about payments', '/incidents', length))}
+          ${show(aboutNetworks, ({ incidents: { length } }) => troubleTile('Incidents about networks', '/incidents', length))}
         </div>
-        ${show(totals, (known) => totalsPart(known, viewer))} ${show(chains, (known) => networksPart(known, viewer))}`,
+        ${show(totals, ({ days }) => (days.length === 0 ? html`` : monthChart(days, viewer)))}
+        ${show(chains, (known) => networksPart(known, viewer))}`,
     };
   }),
 ];
@@ -46,33 +47,36 @@ function monthOf(now: Date): { from: string; to: string } {
   return { from: `${to.slice(0, 7)}-01`, to };
 }
 
-type Sum = Totals['together'];
-
-/** What all payments came to, today and this month. @param totals of the month, today last. */
-function totalsPart({ days, together, open }: Totals, viewer: Viewer): Html {
+/** What all payments came to, today and this month, and what is open now. @param totals of the month, today last. */
+function sumTiles({ days, together, open }: Totals): Html {
   const today = days.at(-1);
   if (today === undefined) return html``;
-  const spans = [
-    { name: 'Today', ...today },
-    { name: 'This month', ...together },
-  ];
-  return html`${render(
-    [
-      table('payments', spans, { period: 'name', ...counts }),
-      facts({
-        'waiting for money': open,
-        'unmatched transfers': { to: '/transfers', label: 'Unmatched transfers' },
-      }),
-    ],
-    viewer,
-  )}
-  ${monthChart(days, viewer)}`;
+  const paid = (label: string, { paid_amount: sum, paid: count, created }: Sum) =>
+    tile(label, html`${amountCell({ amount: sum, currency: 'USDT' })}`, `${count} of ${created} payments`);
+  return html`${paid('Paid today, UTC', today)} ${paid('Paid this month', together)}
+  ${tile('Waiting for money', html`${String(open)}`, 'payments')}
+  ${tile('Unmatched transfers', html`${String(together.unmatched)}`, `${together.late} of them too late`, '/transfers')}`;
 }
+
+type Sum = Totals['together'];
+
+/** One number, with what it is above and more about it below. */
+function tile(label: string, count: Html, more: string, path: string | null = null, isTrouble = false): Html {
+  const content = html`<span class="quiet-text">${label}</span><strong>${count}</strong
+    ><span class="quiet-text">${more}</span>`;
+  return path === null
+    ? html`<div>${content}</div>`
+    : html`<a href="${path}" class="${isTrouble ? 'bad' : ''}">${content}</a>`;
+}
+
+/** What somebody should look at, unless it is nothing. */
+const troubleTile = (label: string, path: string, count: number): Html =>
+  tile(label, html`${String(count)}`, count === 0 ? 'all is well' : 'look at them', path, count > 0);
 
 const counts: Columns<Sum> = {
   created: 'created',
   paid: 'paid',
-  'sum, USDT': 'paid_amount',
+  'sum, USDT': ({ paid_amount: sum }) => amount(sum, null),
   'unmatched transfers': 'unmatched',
   'of those too late': 'late',
 };

@@ -7,9 +7,10 @@ import { Wrong, type Kind } from '@quittance/operator/field.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { isMerchantPerson } from '@quittance/contracts/principal.ts';
 import { page, problemPage, type AnyViewer, type MerchantViewer, type Viewer } from './frame.ts';
+import type { Explorer } from './explorer.ts';
 import { asNobody, asOperator, type Clients, type Services } from './services.ts';
 import { formTokenOf, isFormToken, noSessionCookie, readForm, sessionIn } from './session.ts';
-import { MERCHANT_HOME } from './view.ts';
+import { MERCHANT_HOME } from './cell.ts';
 
 export type Context = {
   clients: Clients;
@@ -17,6 +18,7 @@ export type Context = {
   audience: ConsoleAudience;
   /** Whose word counts for where a request comes from. */
   trustedProxies: TrustedProxies;
+  explorer: Explorer;
 };
 
 /** A request of a signed-in person: an operator by default. */
@@ -27,12 +29,12 @@ export type Visit<V extends AnyViewer = Viewer> = {
   session: string;
 };
 
-/** Nothing but our stylesheet loads, no script runs, no site frames a page, and its forms go to the console alone. */
+/** Nothing but our stylesheet and script loads, no site frames a page, and its forms go to the console alone. */
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   // Without a referrer, browsers would not say either where a form was sent from.
@@ -108,7 +110,7 @@ export function visitRoute<V extends AnyViewer>(
   isFor: (viewer: AnyViewer) => viewer is V,
   answer: (visit: Visit<V>) => Promise<Reply>,
 ): Route {
-  const { clients, logger, audience } = context;
+  const { clients, logger, audience, explorer } = context;
   const handle = async (request: RouteRequest): Promise<Reply> => {
     let viewer: AnyViewer | null = null;
     try {
@@ -122,7 +124,7 @@ export function visitRoute<V extends AnyViewer>(
         body: { session },
       });
       if (audience === 'merchants' && !isMerchantPerson(person)) throw new HttpError(401, 'Not for operators');
-      const seen: AnyViewer = { ...person, formToken: formTokenOf(session) };
+      const seen: AnyViewer = { ...person, formToken: formTokenOf(session), path: request.path, explorer };
       viewer = seen;
       if (path === '/' && isMerchant(seen)) return goTo(MERCHANT_HOME);
       if (!isFor(seen)) throw new HttpError(404, 'Not found');

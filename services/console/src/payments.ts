@@ -16,11 +16,14 @@ import { foundTable, paymentView } from '@quittance/operator/payments.ts';
 import { rowOf } from '@quittance/operator/table.ts';
 import { acceptQuestion, acceptTransfer, locatedView } from '@quittance/operator/transfers.ts';
 import { actionRoutes, authorIn, confirmation } from './action.ts';
+import { actionList } from './actions.ts';
+import { candidateList } from './cell.ts';
+import { filterForm, searchField } from './filter.ts';
 import { page, type Viewer } from './frame.ts';
 import { actionRoute, htmlReply, inPath, pageRoute, type Context, type Visit } from './page-route.ts';
 import { partOf, type Services } from './services.ts';
 import { paymentStory, warningsPart } from './story.ts';
-import { candidateList, link, mayAct, render, show } from './view.ts';
+import { hero, render, show } from './view.ts';
 
 /** Of a payment's events, the attempts of so many are shown: PAID comes first. */
 const EVENTS_SHOWN = 5;
@@ -38,10 +41,10 @@ export const paymentRoutes = (context: Context): Route[] => [
     const id = paymentIdIn(request);
     const payment = await services.call(ReadPayment, { params: { payment_id: id } });
     const events = await partOf(eventsOf(services, payment.merchant_id, id));
-    const mayCancel = payment.status === 'PENDING' && mayAct('payment cancel', viewer);
     return {
       title: `Payment ${id}`,
-      content: html`${mayCancel ? html`<p class="actions">${link(`/payments/${id}/cancel`, 'Cancel')}</p>` : []}
+      content: html`${hero(payment.amount, payment.currency, payment.status, viewer)}
+      ${payment.status === 'PENDING' ? actionList(['payment cancel'], { payment_id: id }, viewer) : []}
       ${warningsPart(payment.warnings)} ${render(paymentView(payment), viewer)} ${show(events, () => html``)}
       ${paymentStory(payment, 'silent' in events ? [] : events.value, viewer)}`,
     };
@@ -69,11 +72,9 @@ export const paymentRoutes = (context: Context): Route[] => [
 ];
 
 export const searchForm = (text: string): Html =>
-  html`<form method="get" action="/payments" role="search">
-    <label for="q">Payment id, checkout link, order id, reference, transaction id or wallet</label>
-    <input id="q" name="q" type="search" value="${text}" maxlength="500" autocomplete="off" required />
-    <button>Find</button>
-  </form>`;
+  filterForm('/payments', [
+    searchField('q', 'Payment id, checkout link, order id, reference, transaction id or wallet', text, true),
+  ]);
 
 /** If several payments are possible, the person confirms this one and how many were shown. */
 function acceptForm({ viewer, request }: Visit, candidate: AcceptanceCandidate): Html {

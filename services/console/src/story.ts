@@ -3,10 +3,11 @@ import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/pa
 import type { DescribedEvent, OwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { PaymentDetails, PaymentWarning } from '@quittance/contracts/api/payment.ts';
 import { paysText, warningTexts } from '@quittance/operator/payments.ts';
-import { shortTime, words } from '@quittance/operator/view.ts';
+import { words } from '@quittance/operator/view.ts';
 import { retryOf, typeOf } from '@quittance/operator/webhooks.ts';
+import { cell, timeOf } from './cell.ts';
 import type { Viewer } from './frame.ts';
-import { capital, cell } from './view.ts';
+import { capital } from './view.ts';
 
 /** `order` is when it was, in milliseconds, as far as that is known. */
 type Moment = { at: string; order: number; what: string; detail: string; more: Html | null };
@@ -19,7 +20,7 @@ const storyPart = (moments: readonly Moment[]): Html =>
       ${[...moments].sort(byTime).map(
         ({ at, what, detail, more }) =>
           html`<li>
-            <time datetime="${at}">${shortTime(at)}</time>
+            ${timeOf(at, 'medium')}
             <div><strong>${what}</strong> <span>${detail}</span> ${more ?? []}</div>
           </li>`,
       )}

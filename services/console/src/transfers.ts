@@ -13,11 +13,13 @@ import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { merchantId, transactionId } from '@quittance/operator/field.ts';
 import { foundTable } from '@quittance/operator/payments.ts';
 import { acceptFor, unmatchedView } from '@quittance/operator/transfers.ts';
-import { facts, words } from '@quittance/operator/view.ts';
+import { amount, facts, transactionOf, walletOf, words } from '@quittance/operator/view.ts';
+import { link } from './cell.ts';
+import { filterForm, searchField } from './filter.ts';
 import type { AnyViewer, Viewer } from './frame.ts';
 import { inPath, pageRoute, type Context, type Visit } from './page-route.ts';
 import type { Services } from './services.ts';
-import { link, render } from './view.ts';
+import { render } from './view.ts';
 
 /** Money that came and pays nothing: of all merchants, or of one. */
 export const transferRoutes = (context: Context): Route[] => [
@@ -92,23 +94,21 @@ function choicePart(transfer: ChoiceTransfer, text: string, payments: readonly F
   const title =
     text !== '' ? 'payments found' : candidates.length > 0 ? 'payments that it may be for' : 'payments on this wallet';
   const shown = facts({
-    received: `${transfer.amount} USDT`,
+    received: amount(transfer.amount),
     'block time': transfer.block_timestamp,
-    wallet: [transfer.merchant_wallet, ` on ${transfer.network}`],
+    wallet: [walletOf(transfer), ` on ${transfer.network}`],
     ...(recorded !== null && {
       merchant: recorded.merchant_id,
       reason: recorded.reason === null ? 'no reason against it' : words(recorded.reason),
     }),
-    transaction: id,
+    transaction: transactionOf(transfer),
   });
   const table = foundTable(payments, title, ({ payment_id, network, status }) =>
     network === transfer.network && status !== 'PAID' && status !== 'CHECKING' ? acceptFor(transfer, payment_id) : null,
   );
   return html`${render([shown], viewer)}
-    <form method="get" action="/transfers/${id}/${String(index)}/accept" role="search">
-      <label for="payment">For which payment? Its id, checkout link, order id or reference</label>
-      <input id="payment" name="payment" type="search" value="${text}" maxlength="500" autocomplete="off" />
-      <button>Find</button>
-    </form>
-    ${render([table], viewer)}`;
+  ${filterForm(`/transfers/${id}/${String(index)}/accept`, [
+    searchField('payment', 'For which payment? Its id, checkout link, order id or reference', text),
+  ])}
+  ${render([table], viewer)}`;
 }

@@ -1,24 +1,8 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import { parseAddress } from '@quittance/contracts/address.ts';
-import { isId, parseTransactionId } from '@quittance/contracts/ids.ts';
-import { mayCall } from '@quittance/contracts/principal.ts';
-import { rowOf } from '@quittance/operator/table.ts';
-import {
-  isTime,
-  shortTime,
-  type Action,
-  type Candidates,
-  type Part,
-  type Share,
-  type Table,
-  type Value,
-  type View,
-} from '@quittance/operator/view.ts';
+import type { Part, Table, Value, View } from '@quittance/operator/view.ts';
+import { badgeOf, cell, link } from './cell.ts';
 import type { AnyViewer } from './frame.ts';
 import type { Part as Answered } from './services.ts';
-
-/** Where the payments of a merchant's people are; nothing else of theirs has an address of its own. */
-export const MERCHANT_HOME = '/my/payments';
 
 /** What an answer shows, as HTML. @param heading of a part that has none of its own. */
 export const render = (view: View, viewer: AnyViewer, heading = ''): Html =>
@@ -38,7 +22,7 @@ function renderPart(part: Part, viewer: AnyViewer, heading: string): Html {
 function contentOf(part: Part, id: string, viewer: AnyViewer): Html {
   if (part.kind === 'text') return html`<p>${part.text}</p>`;
   if (part.kind === 'facts') return factList(part.fields, viewer);
-  return part.rows.length === 0 ? html`<p class="none">None.</p>` : grid(id, part, viewer);
+  return part.rows.length === 0 ? html`<p class="none">${part.empty ?? 'None.'}</p>` : grid(id, part, viewer);
 }
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -58,25 +42,35 @@ const factList = (fields: readonly (readonly [string, Value])[], viewer: AnyView
     })}
   </dl>`;
 
+/** What a payment is about, in large. */
+export const hero = (amount: string, currency: string, status: string, viewer: AnyViewer): Html =>
+  html`<p class="hero">${cell({ amount, currency }, viewer) ?? []} ${badgeOf(status)}</p>`;
+
+/** The attribute, where there is a class. */
+const classes = (...names: readonly string[]): Html | Html[] => {
+  const all = names.filter((name) => name !== '').join(' ');
+  return all === '' ? [] : html`class="${all}"`;
+};
+
 /** The table alone. A column of actions is only there for those who have one. @param id of its heading. */
 export function grid(id: string, { labels, rows }: Table, viewer: AnyViewer): Html {
-  const cells = rows.map((row) => row.map((value) => cell(value, viewer)));
-  const shown = labels.flatMap((label, at) =>
-    label === 'actions' && cells.every((row) => row[at] === null) ? [] : [at],
+  const cells = rows.map((row) => row.map((value) => cell(value, viewer, 'short')));
+  const columns = labels.flatMap((label, at) =>
+    cells.every((row) => row[at] === null) ? [] : [{ at, label: capital(label), kind: kindOf(label, rows, at) }],
   );
   // Scrolled by keyboard too, where it is wider than the screen.
   return html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0">
-    <table>
+    <table ${classes(columns.length > CARDS_FROM ? 'cards' : '')}>
       <thead>
         <tr>
-          ${shown.map((at) => html`<th scope="col">${capital(labels[at] ?? '')}</th>`)}
+          ${columns.map(({ label, kind }) => html`<th scope="col" ${classes(kind)}>${label}</th>`)}
         </tr>
       </thead>
       <tbody>
         ${cells.map(
           (row) =>
             html`<tr>
-              ${shown.map((at) => tableCell(row[at] ?? html`<span class="none">–</span>`))}
+              ${columns.map(({ at, label, kind }) => tableCell(row[at] ?? null, label, kind))}
             </tr>`,
         )}
       </tbody>
@@ -84,101 +78,25 @@ export function grid(id: string, { labels, rows }: Table, viewer: AnyViewer): Ht
   </div>`;
 }
 
-/** What has more characters than an amount or a reference goes over several lines: an id, an address, a sentence. */
-const ONE_LINE_MAX = 18;
+/** On a phone, a table of this many columns still fits; each row of a wider one becomes a card. */
+const CARDS_FROM = 3;
 
-function tableCell(content: Html): Html {
+const isNumber = (value: Value): boolean =>
+  typeof value === 'number' ||
+  (typeof value === 'object' && value !== null && ('amount' in value || ('first' in value && isNumber(value.first))));
+
+/** Numbers are aligned at their end. */
+const kindOf = (label: string, rows: Table['rows'], at: number): string =>
+  label === 'actions' ? 'act' : rows.every((row) => row[at] === null || isNumber(row[at])) ? 'number' : '';
+
+/** What has more characters than an amount or a reference goes over several lines. */
+const ONE_LINE_MAX = 24;
+
+function tableCell(content: Html | null, label: string, kind: string): Html {
+  if (content === null) return html`<td ${classes(kind, 'empty')}>–</td>`;
   const isLong = content.html.replaceAll(/<[^>]*>/g, '').trim().length > ONE_LINE_MAX;
-  return isLong ? html`<td class="long">${content}</td>` : html`<td>${content}</td>`;
+  return html`<td ${classes(kind, isLong ? 'long' : '')} data-label="${label}">${content}</td>`;
 }
-
-/** One value; null where there is nothing to show. */
-export function cell(value: Value, viewer: AnyViewer): Html | null {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return textCell(value, viewer);
-  if (typeof value !== 'object') return html`${typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value)}`;
-  if (isList(value)) return html`${value.map((one) => cell(one, viewer) ?? html``)}`;
-  if ('badge' in value) return html`<span class="badge" data-is="${value.badge}">${value.badge}</span>`;
-  if ('to' in value) return link(value.to, value.label);
-  if ('action' in value) return actionLink(value, viewer);
-  if ('used' in value) return bar(value);
-  return possible(value, viewer);
-}
-
-const isList = (value: object): value is readonly Value[] => Array.isArray(value);
-
-/** A time, or an id of something that has a page for this person. */
-function textCell(text: string, viewer: AnyViewer): Html {
-  if (isTime(text)) return html`<time datetime="${text}">${shortTime(text)}</time>`;
-  const path = viewer.role === 'merchant' ? ownPath(text) : pathOf(text);
-  return path === null ? html`${text}` : link(path, text);
-}
-
-const ownPath = (text: string): string | null => (isId('pay', text) ? `${MERCHANT_HOME}/${text}` : null);
-
-function pathOf(text: string): string | null {
-  if (isId('pay', text)) return `/payments/${text}`;
-  if (isId('mer', text)) return `/merchants/${text}`;
-  if (/^[0-9a-f]{64}$/.test(text) && parseTransactionId(text) !== null) return `/payments?q=${text}`;
-  return /^(0x[\da-f]{40}|T\w{33})$/i.test(text) && parseAddress(text) !== null ? `/wallets/${text}` : null;
-}
-
-/** The payments that a transfer may be for. Only a single one is named as if it were certain. */
-function possible({ candidates, candidates_elsewhere: elsewhere = false }: Candidates, viewer: AnyViewer): Html {
-  const [only, ...others] = candidates;
-  if (only === undefined) return html`May be for a payment of another merchant`;
-  const more = elsewhere ? ', also for a payment of another merchant' : '';
-  if (others.length === 0)
-    return elsewhere ? html`May be for ${textCell(only, viewer)}${more}` : textCell(only, viewer);
-  return html`May be for ${String(candidates.length)} payments${more} ${candidateList(candidates, viewer)}`;
-}
-
-export const candidateList = (candidates: readonly string[], viewer: AnyViewer): Html =>
-  html`<ul class="candidates">
-    ${candidates.map((id) => html`<li>${textCell(id, viewer)}</li>`)}
-  </ul>`;
-
-const BAR_WIDTH = 120;
-
-function bar({ label: name, used, limit }: Share): Html {
-  const share = limit === 0 ? 1 : Math.min(1, used / limit);
-  const label = `${name}: ${Math.round(share * 100)} %`;
-  return html`<svg role="img" aria-label="${label}" width="${String(BAR_WIDTH)}" height="12">
-    <title>${label}</title>
-    <rect class="room" width="${String(BAR_WIDTH)}" height="12" rx="3"></rect>
-    <rect class="used" width="${String(Math.round(share * BAR_WIDTH))}" height="12" rx="3"></rect>
-  </svg>`;
-}
-
-/** The link to a command, for roles that may run it. */
-function actionLink({ action, label, values }: Action, viewer: AnyViewer): Html | null {
-  const path = mayAct(action, viewer) ? actionPath(action, values) : null;
-  return path === null ? null : link(path, label);
-}
-
-export const mayAct = (command: string, viewer: AnyViewer): boolean => {
-  const { role } = rowOf(command);
-  return viewer.role !== 'merchant' && role !== null && mayCall(viewer, role);
-};
-
-/** The page of a row, with these values. @returns null for a row without one. */
-export function actionPath(command: string, values: Readonly<Record<string, string>>): string | null {
-  // If the payment is not known, the person chooses it first.
-  if (command === 'transfer accept' && values['payment_id'] === '')
-    return `/transfers/${values['transaction_id']}/${values['index']}/accept`;
-  const { page } = rowOf(command);
-  if (page === undefined) return null;
-  const inPath = (name: string) => page.path.split('/').includes(`:${name}`);
-  const query = new URLSearchParams(Object.entries(values).filter(([name]) => !inPath(name))).toString();
-  return filled(page.path, values) + (query === '' ? '' : `?${query}`);
-}
-
-/** A path with its parameters filled in. */
-export const filled = (path: string, values: Readonly<Record<string, string>>): string =>
-  path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
-
-/** A link within the console. @param path of pieces that are ours; whatever else is in it must be encoded. */
-export const link = (path: string, text: string): Html => html`<a href="${path}">${text}</a>`;
 
 /** Where older ones are, after a page that may not be the last. */
 export const olderLink = (path: string | null): Html =>

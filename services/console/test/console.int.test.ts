@@ -8,6 +8,7 @@ import type { Clients } from '../src/services.ts';
 import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
+import { peoplePages } from './people-pages.ts';
 import { transferPages } from './transfer-pages.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -47,6 +48,7 @@ const routes = consoleRoutes({
   logger: testLogger,
   audience: 'everyone',
   trustedProxies: parseTrustedProxies(''),
+  explorer: () => null,
 }).filter(({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'));
 const pathOf = (path: string): string =>
   path
@@ -145,7 +147,7 @@ describe('pages', () => {
     for (const path of ['/', '/sign-in', `/payments/${newId('pay')}`, '/payments/x']) {
       const { headers } = await browsers.viewer.get(path);
       expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       );
       expect([headers.get('x-frame-options'), headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -158,7 +160,7 @@ describe('pages', () => {
       /<svg[^>]*role="img"[^>]*aria-labelledby="(\S+) (\S+)"[\s\S]*<title id="\1">[\s\S]*<desc id="\2"/,
     );
     const today = new Date().toISOString().slice(0, 10);
-    expect(text).toMatch(new RegExp(`<td>${today}</td>\\s*<td>1</td>`));
+    expect(text).toMatch(new RegExp(`<td[^>]*>${today}</td>\\s*<td[^>]*>1</td>`));
     expect(text).toMatch(/most on \d{4}-\d\d-\d\d: 1 created, 0 paid/);
   });
 
@@ -187,13 +189,14 @@ describe('pages', () => {
     );
     const path = `/incidents/payment/${rows[0]?.incident_id ?? ''}`;
     const { get, submit } = browsers.support;
-    expect((await get('/networks')).text).toContain(`href="${path}"`);
+    expect((await get('/incidents')).text).toContain(`href="${path}"`);
     for (const part of ['PaymentIncident', 'Do not resolve before the merchant is informed', `${path}/resolve`])
       expect((await get(path)).text).toContain(part);
     expect((await browsers.viewer.get(path)).text).not.toContain(`${path}/resolve`);
     expect((await submit(`${path}/resolve`, { reason: 'paid again' })).headers.get('location')).toBe(path);
     expect((await get(path)).text).toContain('@support-olga');
-    expect((await get('/networks')).text).not.toContain(path);
+    expect((await get('/incidents')).text).not.toContain(path);
+    expect((await get('/incidents?status=all')).text).toContain(path);
     expect((await get(`/payments/${payment}`)).text).toContain('by @support-olga: paid again');
   });
 
@@ -201,7 +204,7 @@ describe('pages', () => {
     const { status, text } = await browsers.viewer.get('/');
     expect(status).toBe(200);
     expect(text).toContain('chain-watcher is unavailable');
-    expect(text).toContain('Open incidents about payments');
+    expect(text).toContain('Incidents about payments');
   });
 
   test.each(['/payments/x', '/payments/pay_1', '/merchants/..%2f', '/merchants/x/pause', '/events/x/retry'])(
@@ -221,7 +224,7 @@ describe('pages', () => {
   });
 });
 
-transferPages({
+const scene = {
   get world() {
     return world;
   },
@@ -232,11 +235,13 @@ transferPages({
     return payment;
   },
   wallet: WALLET,
-  create: (amount) => create(amount),
+  create: (amount: string) => create(amount),
   get browsers() {
     return browsers;
   },
-});
+};
+transferPages(scene);
+peoplePages(scene, HOSTILE);
 
 describe('what changes something', () => {
   test('is done by support, with a reason, in the name of who signed in', async () => {
@@ -260,7 +265,7 @@ describe('what changes something', () => {
     const formToken = /name="form_token" value="([^"]+)"/.exec((await browsers.viewer.get('/')).text)?.[1] ?? '';
     for (const { path } of forms) {
       const query = path.endsWith('/accept') ? `?transaction_id=${'a'.repeat(64)}&index=0` : '';
-      const fields = { form_token: formToken, reason: 'because' };
+      const fields = { form_token: formToken, reason: 'because', name: 'web', access: 'beta', role: 'viewer' };
       const answer = await browsers.viewer.post(pathOf(path) + query, fields);
       // The incident's owner does not run or does not know it; what decides is that the role comes first.
       expect([path, answer.status, /This needs the role (support|admin)/.test(answer.text)]).toEqual([path, 403, true]);
@@ -271,10 +276,11 @@ describe('what changes something', () => {
     '%s is offered to those whose role may, and to nobody else',
     async (name, access) => {
       expect(access).not.toBeNull();
+      // It is a legacy account, not blocked and paused by now; keys are revoked where they are listed.
+      const isNotNow = ['unblock', 'revoke-key', 'activate', 'extend', 'pause'].includes(name);
       for (const role of ['viewer', 'support', 'admin'] as const) {
         const { text } = await browsers[role].get(`/merchants/${merchant}`);
-        const isOffered =
-          name === 'unblock' || name === 'revoke-key' ? false : mayCall({ name: 'x', role }, access ?? 'anyone');
+        const isOffered = !isNotNow && mayCall({ name: 'x', role }, access ?? 'anyone');
         expect([role, text.includes(`/merchants/${merchant}/${name}"`)]).toEqual([role, isOffered]);
       }
     },
@@ -283,12 +289,8 @@ describe('what changes something', () => {
   test('takes the numbers that a limit is set by, and says which cannot be right', async () => {
     const { submit, get } = browsers.admin;
     const path = `/merchants/${merchant}/set-limits`;
-    for (const wrong of [
-      { total_limit: '-1' },
-      { total_limit: 'ten' },
-      { daily_limit: '5', no_daily_limit: 'yes' },
-      {},
-    ])
+    const wrongs = [{ total_limit: '-1' }, { total_limit: 'ten' }, { daily_limit: '5', no_daily_limit: 'yes' }, {}];
+    for (const wrong of wrongs)
       expect([wrong, (await submit(path, { ...wrong, reason: 'agreed' })).status]).toEqual([wrong, 422]);
     const set = await submit(path, { total_limit: '25', daily_limit: '7', reason: 'agreed with the shop' });
     expect([set.status, set.headers.get('location')]).toEqual([303, `/merchants/${merchant}`]);

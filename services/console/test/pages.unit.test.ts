@@ -1,27 +1,77 @@
 import { expect, test } from '@jest/globals';
 import type { DescribedEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import { candidatesOf, reasonsView } from '@quittance/operator/transfers.ts';
+import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import { candidatesOf, reasonMeanings, reasonsView } from '@quittance/operator/transfers.ts';
+import { amount, words } from '@quittance/operator/view.ts';
+import { badgeOf, cell } from '../src/cell.ts';
+import { explorerOf } from '../src/explorer.ts';
 import type { AnyViewer } from '../src/frame.ts';
 import { errorWords, eventMoments, warningsPart } from '../src/story.ts';
 import { transfersOnChain } from '../src/transfers.ts';
-import { cell, render } from '../src/view.ts';
+import { render } from '../src/view.ts';
 
-const viewer: AnyViewer = { name: 'olga', role: 'viewer', formToken: '' };
+const viewer: AnyViewer = { name: 'olga', role: 'viewer', formToken: '', path: '/', explorer: () => null };
 const shown = (candidates: string[], elsewhere = false): string => {
   const shownCell = cell(candidatesOf({ candidates, candidates_elsewhere: elsewhere }), viewer);
   return String(shownCell?.html ?? null).replaceAll(/\s+/g, ' ');
 };
 
 const [a, b] = ['a', 'b'].map((letter) => `pay_${letter.repeat(32)}`) as [string, string];
-const linked = (id: string) => `<a href="/payments/${id}">${id}</a>`;
+const linked = (id: string) => `<span class="id" data-copy="${id}" ><a href="/payments/${id}">${id}</a></span>`;
 
 test('a payment is named alone only when it is the only one that a transfer may be for', () => {
   expect(shown([])).toBe('null');
   expect(shown([a])).toBe(linked(a));
   expect(shown([], true)).toBe('May be for a payment of another merchant');
   expect(shown([a], true)).toBe(`May be for ${linked(a)}, also for a payment of another merchant`);
-  expect(shown([a, b])).toMatch(new RegExp(`^May be for 2 payments <ul .*${linked(a)}.*${linked(b)}.*</ul>$`));
+  const both = [a, b].map((id) => `href="/payments/${id}"`).join('.*');
+  expect(shown([a, b])).toMatch(new RegExp(`^May be for 2 payments <ul .*${both}.*</ul>$`));
   expect(shown([a, b], true)).toContain('May be for 2 payments, also for a payment of another merchant <ul');
+});
+
+test('an id is cut in a table and whole in a list of facts, and always copied whole', () => {
+  const wallet = `0x${'ab'.repeat(20)}`;
+  const shownAs = (text: string, room: 'full' | 'short') =>
+    /data-copy="([^"]*)".*?>([^<>]+)</s.exec(cell(text, viewer, room)?.html ?? '')?.slice(1);
+  expect([shownAs(a, 'short'), shownAs(a, 'full')]).toEqual([
+    [a, 'pay_…aaaaaaaa'],
+    [a, a],
+  ]);
+  expect(shownAs('c'.repeat(64), 'short')).toEqual(['c'.repeat(64), 'cccccccc…cccccc']);
+  expect(shownAs(wallet, 'short')).toEqual([wallet, '0xababab…ababab']);
+  expect(cell('order 7', viewer, 'short')?.html).toBe('order 7');
+});
+
+test('an amount has its digits in groups and at least two behind the point', () => {
+  const shownAs = (digits: string) => cell(amount(digits), viewer)?.html.replaceAll(/<[^>]*>/g, '');
+  expect(['1', '1234.5', '999999.123456', '12345678'].map(shownAs)).toEqual([
+    ...['1.00 USDT', '1,234.50 USDT', '999,999.123456 USDT', '12,345,678.00 USDT'],
+  ]);
+});
+
+test('what is on a chain links to the explorer of its network, where the networks file names one', () => {
+  const network = { id: 'tron', explorer_transaction_url: 'https://scan.example/tx/{transaction_id}' };
+  const addresses = { explorer_address_url: 'https://scan.example/a/{address}' };
+  const wallet = `0x${'ab'.repeat(20)}`;
+  const explorer = explorerOf([
+    { ...network, ...addresses },
+    { ...network, id: 'ethereum' },
+  ] as Network[]);
+  expect([explorer('tron', 'ab'.repeat(32)), explorer('tron', wallet)]).toEqual([
+    `https://scan.example/tx/${'ab'.repeat(32)}`,
+    `https://scan.example/a/${wallet}`,
+  ]);
+  expect([explorer('ethereum', wallet), explorer('polygon', 'ab'.repeat(32))]).toEqual([null, null]);
+  const shownCell = cell({ hash: wallet, network: 'tron' }, { ...viewer, explorer }, 'short');
+  expect(shownCell?.html).toContain(`href="https://scan.example/a/${wallet}"`);
+});
+
+test('every state of a payment and of a transfer has a colour', () => {
+  for (const word of [...paymentStatuses, ...Object.keys(reasonMeanings)])
+    expect([word, badgeOf(words(word)).html.replace(/.*class="badge ?([a-z]*)".*/s, '$1')]).toEqual([
+      ...[word, expect.stringMatching(/^(good|open|warn|bad|over)$/)],
+    ]);
 });
 
 test('only the reasons that a list has are explained, each once', () => {

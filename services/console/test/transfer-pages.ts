@@ -32,7 +32,7 @@ export function transferPages(scene: Scene): void {
       const accept = `/payments/${scene.payment}/accept?transaction_id=${late.transaction_id}&amp;index=0`;
       const all = await scene.browsers.support.get('/transfers');
       expect(all.status).toBe(200);
-      for (const text of ['0.9 USDT', '1 USDT', 'underpaid', 'order 7', accept, others.transaction_id])
+      for (const text of ['0.90 USDT', '1.00 USDT', 'underpaid', 'order 7', accept, others.transaction_id])
         expect(all.text).toContain(text);
       expect((await scene.browsers.viewer.get('/transfers')).text).not.toContain(accept);
       expect((await scene.browsers.support.get(`/payments?q=0x${late.transaction_id}`)).text).toContain(accept);

@@ -62,15 +62,17 @@ export async function sumsInDatabase(stack: StackFile, merchantId: string, { fro
   return row;
 }
 
-/** The totals above the report. */
+/** The totals above the report, without what only people read: commas, and cents that are zero. */
 export async function sumsOnPage(page: Page): Promise<Sums> {
   const names = await page.locator('main dl dt').allInnerTexts();
   const values = await page.locator('main dl dd').allInnerTexts();
-  const fact = (name: string): string => values[names.indexOf(name)] ?? '';
+  const fact = (name: string): string => (values[names.indexOf(name)] ?? '').replaceAll(',', '');
   return {
     created: Number(fact('Created')),
     paid: Number(fact('Paid')),
-    paidAmount: fact('Paid amount').replace(' USDT', ''),
+    paidAmount: fact('Paid amount')
+      .replace(/(\.\d*?)0*(?: USDT)?$/, '$1')
+      .replace(/\.$/, ''),
   };
 }
 

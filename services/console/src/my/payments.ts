@@ -15,12 +15,24 @@ import type { Route } from '@quittance/http/server/route.ts';
 import { paymentId } from '@quittance/operator/field.ts';
 import { paymentsTable, priceFacts } from '@quittance/operator/payments.ts';
 import { candidatesOf, reasonsView } from '@quittance/operator/transfers.ts';
-import { badge, facts, table, tableIfAny, text, words, type Value, type View } from '@quittance/operator/view.ts';
-import { options } from '../action.ts';
+import {
+  amount,
+  badge,
+  facts,
+  table,
+  tableIfAny,
+  text,
+  walletOf,
+  words,
+  type Value,
+  type View,
+} from '@quittance/operator/view.ts';
+import { MERCHANT_HOME } from '../cell.ts';
+import { filterForm, searchField, selectField } from '../filter.ts';
 import { inPath, ownPage, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
 import { knownOr, partOf } from '../services.ts';
 import { ownStoryPart, warningsPart } from '../story.ts';
-import { MERCHANT_HOME, olderLink, render, show } from '../view.ts';
+import { hero, olderLink, render, show } from '../view.ts';
 
 /** Payments on a page; of a search, so many for each way in which the text may be meant. */
 const SHOWN = 50;
@@ -45,8 +57,8 @@ export const ownPaymentRoutes = (context: Context): Route[] => [
     const events = await partOf(eventsOf(visit, params.payment_id));
     return {
       title: `Payment ${payment.reference}`,
-      content: html`${warningsPart(payment.warnings)} ${render(ownPaymentView(payment), visit.viewer)}
-      ${show(events, (known) => ownStoryPart(payment, known))}`,
+      content: html`${hero(payment.amount, payment.currency, payment.status, viewer)} ${warningsPart(payment.warnings)}
+      ${render(ownPaymentView(payment), visit.viewer)} ${show(events, (known) => ownStoryPart(payment, known))}`,
     };
   }),
 ];
@@ -76,7 +88,7 @@ async function found(visit: OwnVisit, text: string, status: string) {
   ]);
   // Two ways may lead to one payment.
   const payments = new Map(lists.flat().map((payment) => [payment.payment_id, payment]));
-  return html`${render([paymentsTable([...payments.values()], 'payments found')], viewer)}
+  return html`${render([paymentsTable([...payments.values()], 'payments found', 'No payment was found.')], viewer)}
   ${where === null ? [] : show(where, (known) => render(whereView(known), viewer))}`;
 }
 
@@ -107,24 +119,19 @@ async function eventsOf({ services, viewer }: OwnVisit, paymentId: string) {
 
 /** @param status '' for all. */
 const ownSearchForm = (text: string, status: string): Html =>
-  html`<form method="get" action="${MERCHANT_HOME}" role="search">
-    <label for="q">Payment id, order id, reference, transaction id or wallet; empty for all</label>
-    <input id="q" name="q" type="search" value="${text}" maxlength="500" autocomplete="off" />
-    <label for="status">Status</label>
-    <select id="status" name="status">
-      ${options(['', ...paymentStatuses], status, { '': 'any' })}
-    </select>
-    <button>Find</button>
-  </form>`;
+  filterForm(MERCHANT_HOME, [
+    searchField('q', 'Payment id, order id, reference, transaction id or wallet; empty for all', text),
+    selectField('status', 'Status', ['', ...paymentStatuses], status, { names: { '': 'any' } }),
+  ]);
 
 /** The sentence first: it explains where the money is. */
 const whereView = ({ explanation, transfers }: FoundTransfers): View => [
   text(explanation),
   table('transfers of this transaction to your wallets', transfers, {
-    amount: ({ amount }) => `${amount} USDT`,
-    wallet: ({ merchant_wallet: wallet, network }) => `${wallet} on ${network}`,
-    'block time': 'block_timestamp',
     state: ({ state }) => badge(state),
+    amount: (transfer) => amount(transfer.amount),
+    wallet: (transfer) => ({ first: walletOf(transfer), second: transfer.network }),
+    'block time': 'block_timestamp',
     payment: (transfer) => transfer.payment_id ?? candidatesOf(transfer),
     reason: ({ reason }) => reason && words(reason),
   }),
@@ -134,11 +141,11 @@ const whereView = ({ explanation, transfers }: FoundTransfers): View => [
 const ownPaymentView = (payment: PaymentDetails): View => [
   facts({
     status: badge(payment.status),
-    amount: `${payment.amount} ${payment.currency}`,
-    requested: `${payment.requested_amount} ${payment.currency}`,
+    amount: amount(payment.amount, payment.currency),
+    requested: amount(payment.requested_amount, payment.currency),
     ...priceFacts(payment),
-    wallet: `${payment.merchant_wallet} on ${payment.network}${payment.dedicated ? ', its own' : ''}`,
-    'arrived there': payment.received_amount === null ? null : `${payment.received_amount} ${payment.currency}`,
+    wallet: [walletOf(payment), ` on ${payment.network}${payment.dedicated ? ', its own' : ''}`],
+    'arrived there': amount(payment.received_amount, payment.currency),
     description: payment.description,
     order: payment.order_id,
     reference: payment.reference,
@@ -153,17 +160,17 @@ const ownPaymentView = (payment: PaymentDetails): View => [
   }),
   ...tableIfAny('transfers to its own address', payment.transfers, {
     'block time': 'block_timestamp',
-    received: ({ amount }: ReceivedTransfer) => `${amount} USDT`,
+    received: (transfer: ReceivedTransfer) => amount(transfer.amount),
     confirmed: ({ confirmed }: ReceivedTransfer) => (confirmed ? 'yes' : 'not yet'),
     counts: ({ counts }: ReceivedTransfer) => (counts ? 'yes' : 'no'),
-    transaction: 'transaction_id',
+    transaction: ({ transaction_id: hash }: ReceivedTransfer) => ({ hash, network: payment.network }),
   }),
-  table('unmatched transfers', payment.unmatched_transfers, {
-    'block time': 'block_timestamp',
-    received: ({ amount }) => `${amount} USDT`,
-    reason: ({ reason }) => words(reason),
+  ...tableIfAny('unmatched transfers', payment.unmatched_transfers, {
+    reason: ({ reason }) => badge(reason),
+    received: (transfer) => amount(transfer.amount),
     'may be for': possibleText,
-    transaction: 'transaction_id',
+    'block time': 'block_timestamp',
+    transaction: ({ transaction_id: hash }) => ({ hash, network: payment.network }),
   }),
   ...reasonsView(payment.unmatched_transfers),
 ];
@@ -174,12 +181,12 @@ function possibleText({ reason, candidate_count: count }: UnmatchedTransfer): st
   return count <= 1 ? 'this payment' : `${count} payments, this one included`;
 }
 
-function transactionFacts({ transaction }: PaymentDetails): Record<string, Value> {
+function transactionFacts({ transaction, network }: PaymentDetails): Record<string, Value> {
   if (transaction === null) return {};
   const { confirmations, confirmations_required: required, waiting_for: waiting } = transaction;
   return {
-    transaction: transaction.transaction_id,
-    received: `${transaction.amount} USDT${transaction.accepted ? ', accepted manually' : ''}`,
+    transaction: { hash: transaction.transaction_id, network },
+    received: [amount(transaction.amount), transaction.accepted ? ', accepted manually' : ''],
     'block time': transaction.block_timestamp,
     confirmations: `${confirmations} of ${required}`,
     'waits for': waiting === null ? null : words(waiting),

@@ -7,9 +7,9 @@ import { invalid } from '@quittance/http/errors.ts';
 import { readQuery } from '@quittance/http/server/call-route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import { pricesText, reportView } from '@quittance/operator/merchants.ts';
-import { facts, type Part } from '@quittance/operator/view.ts';
+import { amount, facts, type Part } from '@quittance/operator/view.ts';
 import { rfc3339, systemClock } from '@quittance/runtime/time.ts';
-import { options } from '../action.ts';
+import { dateField, filterForm, selectField } from '../filter.ts';
 import { isMerchant, ownPage, paramsOf, visitRoute, type Context, type OwnVisit } from '../page-route.ts';
 import { partOf } from '../services.ts';
 import { render, show } from '../view.ts';
@@ -86,7 +86,7 @@ const totalsOf = ({ totals }: Report): Part =>
   facts({
     created: totals.created,
     paid: totals.paid,
-    'paid amount': `${totals.paid_amount} USDT`,
+    'paid amount': amount(totals.paid_amount),
     'prices paid': pricesText(totals.paid_prices) || null,
     expired: totals.expired,
     cancelled: totals.cancelled,
@@ -96,37 +96,34 @@ const totalsOf = ({ totals }: Report): Part =>
 type Span = { from: string; to: string; group: string; by: string };
 
 const reportForm = ({ from, to, group, by }: Span): Html =>
-  html`<form method="get" action="/my/report">
-    ${spanInputs('report', from, to)}
-    <label for="group">By</label>
-    <select id="group" name="group">
-      ${options(reportGroups, group)}
-    </select>
-    <label for="by">Count as paid on</label>
-    <select id="by" name="by">
-      ${options(reportTimes, by, { payment: 'the day it became PAID', chain: 'the day of its block' })}
-    </select>
-    <button>Show</button>
-  </form>`;
+  filterForm(
+    '/my/report',
+    [
+      ...spanFields('report', from, to),
+      selectField('group', 'By', reportGroups, group),
+      selectField('by', 'Count as paid on', reportTimes, by, {
+        names: { payment: 'the day it became PAID', chain: 'the day of its block' },
+      }),
+    ],
+    'Show',
+  );
 
 const exportForm = ({ from, to }: Span): Html =>
-  html`<form method="get" action="/my/export">
+  html`<section>
     <h2>Export</h2>
     <p>Payments created in this time, oldest first; at most 366 days.</p>
-    ${spanInputs('export', from, to)}
-    <label for="status">Status</label>
-    <select id="status" name="status">
-      ${options(['', ...paymentStatuses], '', { '': 'any' })}
-    </select>
-    <label for="format">Format</label>
-    <select id="format" name="format">
-      ${options(exportFormats, 'csv')}
-    </select>
-    <button>Download</button>
-  </form>`;
+    ${filterForm(
+      '/my/export',
+      [
+        ...spanFields('export', from, to),
+        selectField('status', 'Status', ['', ...paymentStatuses], '', { names: { '': 'any' } }),
+        selectField('format', 'Format', exportFormats, 'csv'),
+      ],
+      'Download',
+    )}
+  </section>`;
 
-const spanInputs = (id: string, from: string, to: string): Html =>
-  html`<label for="${id}-from">From, UTC</label>
-    <input id="${id}-from" name="from" type="date" value="${from}" required />
-    <label for="${id}-to">To, that day included</label>
-    <input id="${id}-to" name="to" type="date" value="${to}" required />`;
+const spanFields = (id: string, from: string, to: string): Html[] => [
+  dateField(`${id}-from`, 'from', 'From, UTC', from),
+  dateField(`${id}-to`, 'to', 'To, that day included', to),
+];

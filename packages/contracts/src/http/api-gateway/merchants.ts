@@ -40,13 +40,15 @@ export type ReplacedCredentials = Credentials & {
 };
 
 /** A standard beta needs no numbers. A legacy account keeps its previous total, so its total must be given. */
+export const MERCHANT_NAME_MAX = 200;
+
 export type Registration = BetaConditions & { name: string; access_type: AccessType };
 
 export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', json<Credentials>(), {
   authored: true,
   access: 'admin',
   body: object<Registration>(
-    { name: nameSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
+    { name: nameSchema(MERCHANT_NAME_MAX), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
     { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] },
   ),
   status: 201,

@@ -1,0 +1,32 @@
+/** What pages of the console do in the browser. Each of them is complete without it, except that nothing is copied. */
+
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** As the server writes times, in the zone of the browser. */
+const formats = Object.fromEntries(
+  ['short', 'medium'].map((timeStyle) => [
+    timeStyle,
+    new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle }),
+  ]),
+);
+
+for (const time of document.querySelectorAll('time[data-style]')) {
+  time.title = time.textContent;
+  time.textContent = formats[time.dataset.style].format(new Date(time.dateTime));
+}
+for (const place of document.querySelectorAll('[data-zone]')) place.textContent = zone;
+
+const COPIED_MS = 1500;
+
+for (const text of document.querySelectorAll('[data-copy]')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'copy';
+  button.ariaLabel = `Copy ${text.dataset.copy}`;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(text.dataset.copy);
+    button.classList.add('copied');
+    setTimeout(() => button.classList.remove('copied'), COPIED_MS);
+  });
+  text.append(button);
+}
