@@ -96,7 +96,7 @@ export const keySettings = ({ signing_keys: keys }: Pick<Secrets, 'signing_keys'
 
 /** The console gets the services' addresses, and no secret. */
 export const consoleEnvironment = (
-  { serviceUrls, inherited }: ServiceEnvironmentOptions,
+  { serviceUrls, networksFile, inherited }: ServiceEnvironmentOptions,
   { console: port, consoleProbes }: Pick<Ports, 'console' | 'consoleProbes'>,
 ): NodeJS.ProcessEnv => ({
   NODE_ENV: 'development',
@@ -104,6 +104,7 @@ export const consoleEnvironment = (
   ...inherited,
   PORT: String(port),
   PROBES_PORT: String(consoleProbes),
+  NETWORKS_FILE: networksFile,
   HOST: '127.0.0.1',
   ...urlSettings(serviceUrls),
 });

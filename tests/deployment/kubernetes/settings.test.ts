@@ -66,7 +66,7 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
   });
 
   test('mount the networks file at the path in each service’s settings', () => {
-    for (const service of serviceNames) {
+    for (const service of [...serviceNames, 'console']) {
       const { containers, spec } = podOf(objects, service);
       const file = environmentOf(objects, service)['NETWORKS_FILE'];
       const mounted = (containers[0]!.volumeMounts ?? []).filter(({ name }) => name === 'networks');
@@ -98,7 +98,10 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
 
   test('give the console values with which it starts, nothing that it does not know, and no secret', () => {
     const asked = new Set<string>();
-    const env = environmentOf(objects, 'console');
+    const env: NodeJS.ProcessEnv = {
+      ...environmentOf(objects, 'console'),
+      NETWORKS_FILE: join(directory, 'networks.json'),
+    };
     const watched = new Proxy(env, { get: (target, name: string) => (asked.add(name), target[name]) });
     readConsoleConfig(watched);
     readFrameConfig(watched);
