@@ -89,16 +89,17 @@ export function locatedView({ explanation, transfers, chain, transaction_id: id 
   return [
     text(explanation),
     table('ledger', transfers, {
-      state: ({ state }) => badge(state),
+      state: ({ state, waiting_for: waiting }) => ({
+        first: badge(state),
+        second: waiting && `waits for ${words(waiting)}`,
+      }),
       amount: (found) => amount(found.amount),
       reason: ({ reason }) => reason && words(reason),
       payment: (found) => found.payment_id ?? candidatesOf(found),
       merchant: 'merchant_id',
-      wallet: walletOf,
-      network: 'network',
+      wallet: (found) => ({ first: walletOf(found), second: found.network }),
       'block time': 'block_timestamp',
       index: 'transaction_event_index',
-      'waits for': ({ waiting_for: waiting }) => waiting && words(waiting),
       actions: (found) => acceptanceOf(found, id),
     }),
   ];

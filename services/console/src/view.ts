@@ -60,7 +60,7 @@ export function grid(id: string, { labels, rows }: Table, viewer: AnyViewer): Ht
   );
   // Scrolled by keyboard too, where it is wider than the screen.
   return html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0">
-    <table ${classes(columns.length > CARDS_FROM ? 'cards' : '')}>
+    <table ${classes(columns.length > CARDS_FROM || columns.some(({ kind }) => kind === 'act') ? 'cards' : '')}>
       <thead>
         <tr>
           ${columns.map(({ label, kind }) => html`<th scope="col" ${classes(kind)}>${label}</th>`)}
@@ -78,7 +78,7 @@ export function grid(id: string, { labels, rows }: Table, viewer: AnyViewer): Ht
   </div>`;
 }
 
-/** On a phone, a table of this many columns still fits; each row of a wider one becomes a card. */
+/** On a phone, a table of this many columns still fits; each row of a wider one, or of one with actions, becomes a card. */
 const CARDS_FROM = 3;
 
 const isNumber = (value: Value): boolean =>
