@@ -88,7 +88,7 @@ export const incidentsTable = (incidents: readonly ListedIncident[], title: stri
     title,
     incidents,
     {
-      kind: ({ kind }) => words(kind),
+      kind: 'kind',
       opened: 'opened_at',
       about: 'about',
       which: (incident) => (incident.about === 'payment' ? incident.payment_id : incident.network),
@@ -107,7 +107,7 @@ export const incidentView = (incident: ListedIncident): View => [
     title: null,
     fields: [
       ['incident', incident.incident_id],
-      ['kind', words(incident.kind)],
+      ['kind', incident.kind],
       ['means', incidentKinds[incident.kind]],
       ...subject(incident),
       ['opened', incident.opened_at],
