@@ -27,7 +27,7 @@ test('the help names every benchmark, every part and the options', async () => {
   expect(code).toBe(0);
   for (const name of [
     ...['chain', 'creation', 'growth', 'reads', 'settlement', 'webhooks'],
-    ...['console', 'endurance', 'gateway', 'memory', 'providers', 'relay', 'statements'],
+    ...['console', 'endurance', 'gateway', 'lists', 'memory', 'providers', 'relay', 'statements'],
     ...['--rounds', '--smoke', '--part', '--payments'],
   ]) {
     expect(output).toContain(`  ${name}`);

@@ -1,4 +1,5 @@
 import type { QueryParameter } from './call.ts';
+import { parseAmount } from './amount.ts';
 import { isId, parseTransactionId, type IdPrefix } from './ids.ts';
 import { parseRfc3339 } from './timestamp.ts';
 
@@ -7,7 +8,11 @@ const orderId = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Poin
 
 /** The types of query parameters. */
 export const query = {
-  text: { parse: (text: string): string => text, reason: 'must be text' },
+  /** PostgreSQL stores no NUL. */
+  text: {
+    parse: (text: string): string | null => (text.includes('\0') ? null : text),
+    reason: 'must be text without NUL',
+  },
 
   /** A point in time, such as the end of a page of older entries. */
   timestamp: { parse: parseRfc3339, reason: 'must be a time such as 2026-01-31T12:00:00.000Z' },
@@ -24,6 +29,18 @@ export const query = {
   orderId: {
     parse: (text: string): string | null => (orderId.test(text) ? text : null),
     reason: 'must be 1 to 128 characters, none of them invisible or a control character',
+  },
+
+  /** An amount in millionths of a USDT. */
+  amount: { parse: parseAmount, reason: 'must be an amount such as 49.90' },
+
+  /** What a person looks for, in the form in which merchants' texts are stored. */
+  searchText: {
+    parse: (text: string): string | null => {
+      const sought = text.trim().normalize('NFC');
+      return sought !== '' && Array.from(sought).length <= 500 && !sought.includes('\0') ? sought : null;
+    },
+    reason: 'must be 1 to 500 characters, none of them NUL',
   },
 
   oneOf: <const T extends string>(...values: readonly T[]): QueryParameter<T> => ({

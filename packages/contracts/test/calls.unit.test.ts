@@ -85,6 +85,7 @@ test("calls of merchants' people are about a merchant that the path names, only 
     'payments GET /merchants/:merchant_id/payments/:payment_id',
     'payments GET /merchants/:merchant_id/payments/export',
     'payments GET /merchants/:merchant_id/report',
+    'payments GET /merchants/:merchant_id/totals',
     'payments GET /merchants/:merchant_id/transfers',
     'payments GET /merchants/:merchant_id/unmatched-transfers',
     'quota GET /merchants/:merchant_id/usage',

@@ -1,9 +1,12 @@
 import { FindPayments, paymentQueryOf, type FoundPayment } from '@quittance/contracts/http/payments/finding.ts';
+import type { Author } from '@quittance/contracts/author.ts';
+import { ListMerchants } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import { isId } from '@quittance/contracts/ids.ts';
 import * as payments from '@quittance/contracts/http/payments/payments.ts';
-import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
+import type { LedgerEntry, ListedPayment, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { paymentStatuses, type Payment, type PaymentWarning } from '@quittance/contracts/api/payment.ts';
-import { anyText, choice, dayOrMoment, flag, merchantId, needed, option, paymentId, word, Wrong } from './field.ts';
-import { callRow } from './row.ts';
+import { anyText, choice, dayOrMoment, flag, option, paymentId, word, Wrong, type ValuesOf } from './field.ts';
+import { callRow, type Services } from './row.ts';
 import { acceptFor } from './transfers.ts';
 import {
   amount,
@@ -22,24 +25,65 @@ import {
 
 const payment = word('payment', paymentId, 'payment id');
 
-export const listPayments = callRow('payment list', payments.ListPayments, {
-  does: "list a merchant's payments, the newest hundred; with --csv all of them, oldest first",
+const listed = callRow('payment list', payments.ListAllPayments, {
+  does: 'list payments, the newest fifty; with --csv all of one merchant, oldest first',
   more:
+    `A payment is listed when it matches all options. One answer reads at most ${payments.SEARCHED_MAX.toLocaleString('en')} payments. Then it ` +
+    'says how far back it looked and how to go on; with `--to` it starts further back. `payment find` needs no such limit. ' +
     'The CSV is the one that the merchant exports. One export runs at a time for a merchant; when it breaks off the exit code is 3 and what ' +
     'was printed is not all. An apostrophe keeps spreadsheets from running a cell as a formula: `GET /api/v1/payments/export` in ' +
     '[openapi.yaml](openapi.yaml) has the rule.',
   fields: {
-    merchant_id: needed('--merchant <merchant>', merchantId, 'whose payments'),
+    merchants: option(
+      '--merchant <merchant>',
+      anyText,
+      `whose payments: a merchant id, or a part of the names of up to ${payments.LISTED_MERCHANTS_MAX} merchants`,
+    ),
+    text: option(
+      '--text <text>',
+      anyText,
+      'a part of the description, the beginning of the order id, or the amount: 49.9 finds 49.90',
+    ),
     status: choice('--status <status>', paymentStatuses, 'only these'),
+    network: option('--network <network>', anyText, 'on this network'),
+    amount_min: option('--min <amount>', anyText, 'of this amount or more'),
+    amount_max: option('--max <amount>', anyText, 'of this amount or less'),
     created_from: option('--from <time>', dayOrMoment('start'), 'created at this UTC day or time, or later'),
     created_to: option('--to <time>', dayOrMoment('end'), 'created on this UTC day or before it, or before this time'),
     cursor: option('--cursor <cursor>', anyText, 'go on after the page before'),
-    csv: flag('--csv', 'print all as CSV'),
+    csv: flag('--csv', 'print all as CSV', { conflicts: ['text', 'network', 'min', 'max', 'cursor'] }),
   },
-  given: ({ merchant_id, csv: _, ...query }) => ({ params: { merchant_id }, query: { ...query, limit: 100 } }),
-  view: ({ payments: found }) => [table(null, found, paymentColumns)],
-  note: ({ next_cursor: next }) => (next === null ? null : `There are more: add --cursor ${next}, or --csv for all`),
+  given: ({ csv: _, ...query }) => ({ query }),
+  view: ({ payments: found }) => [listedTable(found)],
+  next: ({ next_cursor: next, searched_to: searchedTo }) =>
+    next === null
+      ? null
+      : {
+          options: { cursor: next },
+          ...(searchedTo !== null && { of: `Searched back to ${shortTime(searchedTo)}` }),
+        },
 });
+
+/** Names are looked up before the payments. */
+export const listPayments = {
+  ...listed,
+  async send(services: Services, { merchants: sought, ...values }: ValuesOf<typeof listed.fields>, author: Author) {
+    return listed.send(services, { ...values, merchants: sought && (await merchantsOf(services, sought)) }, author);
+  },
+};
+
+/**
+ * Merchant ids as ListAllPayments takes them.
+ * @param sought an id, or a part of names. @throws Wrong when no merchant has it in its name, or too many have.
+ */
+export async function merchantsOf(services: Services, sought: string): Promise<string> {
+  if (isId('mer', sought)) return sought;
+  const { merchants } = await services.call(ListMerchants, { query: { name: sought } });
+  if (merchants.length === 0) throw new Wrong('no merchant has this in its name.');
+  if (merchants.length > payments.LISTED_MERCHANTS_MAX)
+    throw new Wrong(`more than ${payments.LISTED_MERCHANTS_MAX} merchants have this in their names: give more of one.`);
+  return merchants.map(({ merchant_id: id }) => id).join(',');
+}
 
 export const showPayment = callRow('payment show', payments.ReadPayment, {
   does: 'show everything known about a payment of any merchant: the transfer that pays it, unmatched transfers and incidents',
@@ -102,37 +146,27 @@ export const paymentRows = [
   cancelPayment,
 ];
 
-const paymentColumns: Columns<Payment> = {
-  payment: 'payment_id',
+/** What people look for first. */
+const listColumns: Columns<Payment> = {
   status: ({ status }) => badge(status),
-  amount: (listed) => amount(listed.amount, null),
+  amount: (one) => amount(one.amount, one.currency),
+  for: ({ description, order_id: order }) => ({ first: description, second: order }),
   network: 'network',
   created: 'created_at',
   paid: 'paid_at',
-  order: 'order_id',
-  reference: 'reference',
+  payment: ({ payment_id: id, reference }) => ({ first: id, second: reference }),
 };
 
-/** The payments of one merchant, what people look for first. */
+/** The payments of one merchant. */
 export const paymentsTable = (
   listed: readonly Payment[],
   title: string | null = null,
   empty = 'No payments. They are here as soon as they are created through the API.',
-) =>
-  table(
-    title,
-    listed,
-    {
-      status: ({ status }) => badge(status),
-      amount: (one) => amount(one.amount, one.currency),
-      for: ({ description, order_id: order }) => ({ first: description, second: order }),
-      network: 'network',
-      created: 'created_at',
-      paid: 'paid_at',
-      payment: ({ payment_id: id, reference }) => ({ first: id, second: reference }),
-    },
-    empty,
-  );
+) => table(title, listed, listColumns, empty);
+
+/** Payments of any merchants. */
+export const listedTable = (found: readonly ListedPayment[], title: string | null = null) =>
+  table(title, found, { ...listColumns, merchant: 'merchant_id' }, 'No payments.');
 
 /** @param actions what may be done about each. */
 export const foundTable = (

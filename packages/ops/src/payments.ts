@@ -8,6 +8,7 @@ import {
 } from '@quittance/contracts/http/payments/acceptance.ts';
 import type { Author } from '@quittance/contracts/author.ts';
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
+import { merchantId } from '@quittance/operator/field.ts';
 import { listPayments } from '@quittance/operator/payments.ts';
 import * as rows from '@quittance/operator/transfers.ts';
 import type { Api } from './api.ts';
@@ -23,11 +24,11 @@ export const paymentRuns: readonly Run[] = [
       show(await sent(listPayments, asked), asked);
       return;
     }
-    if (options.json) throw new Failure('wrongUse', 'Either --csv or --json: --json has a page of a hundred.');
-    const { merchant_id, status, created_from, created_to } = values;
-    await printStream(
-      await api.stream(ExportPayments, { params: { merchant_id }, query: { status, created_from, created_to } }),
-    );
+    if (options.json) throw new Failure('wrongUse', 'Either --csv or --json: --json has a page of fifty.');
+    const { merchants, status, created_from, created_to } = values;
+    if (merchants === undefined) throw new Failure('wrongUse', '--csv needs --merchant: an export has one merchant.');
+    const params = { merchant_id: merchantId(merchants) };
+    await printStream(await api.stream(ExportPayments, { params, query: { status, created_from, created_to } }));
   }),
   own(rows.acceptTransfer, async ({ api, values, options, author }) => {
     const { payment_id: paymentId, confirm_candidates: confirmed, ...place } = values;

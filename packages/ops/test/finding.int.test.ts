@@ -57,15 +57,52 @@ describe('payment list', () => {
       'GET /merchants/:id/payments/export': async () => ({ status: 200, body: await startStream(pieces()) }),
     });
 
-  test('shows a page, and how to get the next one', async () => {
-    await using services = await startServices({
-      'GET /merchants/:id/payments': () => ({ status: 200, body: { payments: [payment], next_cursor: 'next' } }),
+  const page = { payments: [{ ...payment, merchant_id: merchant }], next_cursor: 'next', searched_to: null };
+  const listing = (more: object = {}) =>
+    startServices({
+      'GET /payment-list': () => ({ status: 200, body: { ...page, ...more } }),
+      'GET /merchants': () => ({
+        status: 200,
+        body: { merchants: [{ merchant_id: merchant }, { merchant_id: other }] },
+      }),
     });
+  const other = merchant.replace(/.$/, 'f');
+  const queryOf = (call: { query: string } | undefined) => Object.fromEntries(new URLSearchParams(call?.query));
+
+  test('shows a page, and how to get the next one', async () => {
+    await using services = await listing();
     const result = await runOps([...words, ...span, '--cursor', 'this'], services.env);
-    expect([result.code, result.stderr]).toEqual([0, 'There are more: add --cursor next, or --csv for all\n']);
+    expect([result.code, result.stderr]).toEqual([0, expect.stringContaining('There may be older ones: ')]);
+    expect(result.stderr).toContain('--cursor next');
     expect(result.stdout).toContain(payment.payment_id);
-    const query = Object.fromEntries(new URLSearchParams(services.calls[0]!.query));
-    expect(query).toEqual({ ...asked, cursor: 'this', limit: '100' });
+    expect(result.stdout).toContain(merchant);
+    expect(queryOf(services.calls[0])).toEqual({ ...asked, merchants: merchant, cursor: 'this' });
+  });
+
+  test('searches the payments of all merchants, and says how far back it looked', async () => {
+    await using services = await listing({ payments: [], searched_to: '2026-01-02T03:04:05.006Z' });
+    const filters = ['--text', '49.9', '--network', 'tron', '--min', '1', '--max', '2.5'];
+    const result = await runOps(['payment', 'list', ...filters], services.env);
+    expect([result.code, result.stderr]).toEqual([0, expect.stringContaining('Searched back to 2026-01-02 03:04:05Z')]);
+    expect(result.stderr).toContain('--text 49.9 ');
+    expect(result.stderr).toContain('--cursor next');
+    expect(queryOf(services.calls[0])).toEqual({ text: '49.9', network: 'tron', amount_min: '1', amount_max: '2.5' });
+  });
+
+  test('finds the merchants of a name first', async () => {
+    await using services = await listing();
+    const { code } = await runOps(['payment', 'list', '--merchant', 'Tea shop'], services.env);
+    expect(code).toBe(0);
+    expect(services.calls.map(queryOf)).toEqual([{ name: 'Tea shop' }, { merchants: `${merchant},${other}` }]);
+  });
+
+  test.each([
+    [[], 'no merchant'],
+    [Array.from({ length: 21 }, () => ({ merchant_id: merchant })), 'more than 20'],
+  ])('lists nothing for a name of %j', async (merchants, why) => {
+    await using services = await startServices({ 'GET /merchants': () => ({ status: 200, body: { merchants } }) });
+    const result = await runOps(['payment', 'list', '--merchant', 'Tea shop'], services.env);
+    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
   });
 
   test('--csv prints the export as it comes', async () => {
@@ -98,10 +135,13 @@ describe('payment list', () => {
     expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('Another export is under way') });
   });
 
-  test.each([[['--csv', '--json']], [['--from', 'yesterday']], [['--status', 'paid']]])('refuses %j', async (more) => {
-    const { code } = await runOps([...words, ...more], { INTERNAL_TOKEN: 'x', PAYMENTS_URL: 'http://127.0.0.1:1' });
-    expect(code).toBe(2);
-  });
+  test.each([[['--csv', '--json']], [['--csv', '--text', 'tea']], [['--from', 'yesterday']], [['--status', 'paid']]])(
+    'refuses %j',
+    async (more) => {
+      const { code } = await runOps([...words, ...more], { INTERNAL_TOKEN: 'x', PAYMENTS_URL: 'http://127.0.0.1:1' });
+      expect(code).toBe(2);
+    },
+  );
 });
 
 describe('merchant report', () => {

@@ -36,13 +36,13 @@ import { auditRoute, checkRoutes, operatorRoutes } from './operators/http.ts';
 import {
   cancelPaymentRoute,
   creationRoutes,
-  listPaymentsRoute,
+  listRoutes,
   operatorCancelRoute,
   paymentViewsRoutes,
 } from './payment/http.ts';
 import { createPayment, createTogether } from './payment/create.ts';
 import { findPaymentsRoute, lookUpRoutes, unmatchedRoutes } from './finding/http.ts';
-import { exportPaymentsRoute, reportRoute, totalsRoute } from './reports/http.ts';
+import { exportPaymentsRoute, reportRoute, totalsRoutes } from './reports/http.ts';
 import { limitsRoutes, webhookChoiceRoute } from './gate/http.ts';
 import { poolKeys } from './pools/key.sql.ts';
 import { poolRoutes, restoreRoute } from './pools/http.ts';
@@ -121,7 +121,7 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
   const { networks, publicBaseUrl, walletBinding, merchantAcceptMinPercent: leastPercent } = config;
   const ids = networks.map(({ id }) => id);
   const shown = { publicBaseUrl, progress, readWarnings };
-  const listing = { db: pool, networks: ids, publicBaseUrl, ...progress };
+  const listing = { db: pool, operators, networks: ids, publicBaseUrl, ...progress };
   const telling = { messages, logger };
   const creating = {
     pool,
@@ -146,11 +146,11 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
       ...{ transact, leastPercent, ...shown },
     }),
     webhookChoiceRoute({ transact }),
-    listPaymentsRoute(listing),
+    ...listRoutes(listing),
     exportPaymentsRoute({ ...listing, logger }),
     reportRoute(pool),
     findPaymentsRoute({ ...listing, db: operators }),
-    totalsRoute(operators),
+    ...totalsRoutes(operators),
     ...unmatchedRoutes({ db: pool, operators }),
     ...paymentViewsRoutes({ db: pool, ...shown }),
     ...limitsRoutes({ db: pool, refresh }),

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Cursor } from '@quittance/contracts/http/payments/payments.ts';
-import type { Pool } from '@quittance/postgres/pool.ts';
+import { type Cursor, SEARCHED_MAX } from '@quittance/contracts/http/payments/payments.ts';
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { noTips, createConfirmationPolicy } from '../src/payment/progress.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { anything, listPayments, type ListFilter } from '../src/payment/list.sql.ts';
+import { searchPayments } from '../src/payment/search.sql.ts';
 import { countPayments } from '../src/reports/report.sql.ts';
 import { readPublicPayments } from '../src/payment/view.ts';
 
@@ -87,6 +88,53 @@ test.each<[name: string, asked: Asked, found: number]>([
   expect(readForNothing).toBeLessThanOrEqual(OF_ONE_MOMENT);
   expect(scanned).toEqual([]);
 });
+
+test.each<[name: string, merchants: string[] | null, asked: Partial<ListFilter>, isWhole: boolean]>([
+  ['of a merchant with many', [MERCHANT], {}, false],
+  ['of a status that most have', [MERCHANT], { status: 'PAID' }, false],
+  ['of a status that few have', [MERCHANT], { status: 'PENDING' }, true],
+  ['in a span of time', [MERCHANT], week, false],
+  ['of several merchants', [MERCHANT, TWO_FACED, 'mer_other_1'], {}, false],
+  ['of all merchants', null, {}, false],
+  ['of a merchant that has none', ['mer_unknown'], {}, true],
+])(
+  'a search %s that finds nothing reads a limited part in the order of an index',
+  async (_, merchants, asked, isWhole) => {
+    const { page, read, scanned } = await search(merchants, { ...asked, text: 'no such text' });
+    expect(page.payments).toEqual([]);
+    expect(page.searchedTo === null).toBe(isWhole);
+    expect(read).toBeLessThanOrEqual(SEARCHED_MAX + 3);
+    expect(scanned).toEqual([]);
+  },
+);
+
+test.each([[[MERCHANT]], [null]])(
+  'a search of %j for what most payments have reads only its page',
+  async (merchants) => {
+    const { page, read } = await search(merchants, { text: 'd' });
+    expect(page.payments).toHaveLength(LIMIT);
+    // The window function reads some ahead.
+    expect(read).toBeLessThanOrEqual(2 * LIMIT);
+  },
+);
+
+/** Searches, and explains the search with the settings of its transaction. */
+async function search(merchants: string[] | null, asked: Partial<ListFilter>) {
+  sent.length = 0;
+  const filter = { ...anything, ...asked };
+  const page = await searchPayments(recording(pool), { merchants, filter, after: null, limit: LIMIT });
+  const [settings, statement] = sent.filter(({ text }) => /enable_sort|is_last/.test(text)).map(({ text }) => text);
+  const { values } = sent.find(({ text }) => text === statement)!;
+  const connection = await pool.connect();
+  try {
+    await connection.query('begin');
+    await connection.query(settings!);
+    return { page, ...(await explain({ text: statement!, values }, connection)) };
+  } finally {
+    await connection.query('rollback');
+    connection.release();
+  }
+}
 
 /** For the two-faced merchant: payments on one wallet and network were paid, and those on the other cancelled, alternating. */
 const paidHalf = { recipient: 'wallet a', network: 'local' };
@@ -174,10 +222,11 @@ test.each([
   expect(searched === null ? searches : (searched['transfer'] ?? 0)).toBe(searches);
 });
 
-/** Passes on every statement, and records it. */
-function recording(real: Pool): Pool {
+/** Passes on every statement, also of its connections, and records it. */
+function recording<Real extends Pick<Pool, 'query'>>(real: Real): Real {
   return new Proxy(real, {
     get(target, name) {
+      if (name === 'connect') return async () => recording(await pool.connect());
       if (name === 'query') {
         return (query: string | { text: string; values: unknown[] }, values?: unknown[]) => {
           sent.push(typeof query === 'string' ? { text: query, values: values ?? [] } : query);
@@ -193,6 +242,7 @@ function recording(real: Pool): Pool {
 type Plan = {
   'Node Type': string;
   'Relation Name'?: string;
+  'Actual Rows': number;
   'Actual Loops': number;
   'Index Searches'?: number;
   'Rows Removed by Filter'?: number;
@@ -202,8 +252,8 @@ type Plan = {
 };
 
 /** Runs a statement again and reports its cost. */
-async function explain({ text, values }: (typeof sent)[number]) {
-  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+async function explain({ text, values }: (typeof sent)[number], db: Queryable = pool) {
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `explain (analyze, buffers, format json) ${text}`,
     values,
   );
@@ -213,6 +263,15 @@ async function explain({ text, values }: (typeof sent)[number]) {
     blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
     readForNothing: nodes.reduce((sum, node) => sum + (node['Rows Removed by Filter'] ?? 0) * node['Actual Loops'], 0),
     searched: searchesOf(nodes),
+    /** Rows that the table's scans gave or dropped. */
+    read: nodes.reduce(
+      (sum, node) =>
+        sum +
+        (node['Relation Name'] === 'payment'
+          ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+          : 0),
+      0,
+    ),
     scanned: nodes.flatMap((node) => (node['Node Type'] === 'Seq Scan' ? [node['Relation Name']] : [])).filter(hasRows),
   };
 }

@@ -3,7 +3,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { createTotals } from '../src/reports/totals.ts';
+import { createDayCounts, createMerchantTotals, createTotals } from '../src/reports/totals.ts';
 import { insertPast, pastPayment } from './finding-fixtures.ts';
 import { insertUnmatched, pastUnmatched } from './unmatched-fixtures.ts';
 
@@ -27,6 +27,7 @@ const on = (day: string, more: object = {}) => ({
 });
 /** The clock shows noon of the third. */
 const noon = () => at('2026-03-03T12:00');
+const totalsAtNoon = (db: Pool) => createTotals(db, createDayCounts(db, noon));
 
 test('the payments of all merchants are counted on the day on which each thing happened, as the merchants see it', async () => {
   const [one, two] = [newId('mer'), newId('mer')];
@@ -56,7 +57,7 @@ test('the payments of all merchants are counted on the day on which each thing h
     pastUnmatched({ merchant_id: two, block_timestamp: at('2026-03-01T23:59'), reason: 'underpaid' }),
     pastUnmatched({ merchant_id: two, block_timestamp: at('2026-03-04T00:00') }),
   ]);
-  expect(await createTotals(pool, noon)(span)).toEqual({
+  expect(await totalsAtNoon(pool)(span)).toEqual({
     days: [
       on('2026-03-01', { created: 1, unmatched: 2, late: 1 }),
       on('2026-03-02', { paid: 2, paid_amount: '20.75' }),
@@ -72,7 +73,7 @@ test('archived payments still count', async () => {
     `insert into archived_day (merchant_id, network, day, created, paid, paid_units, expired, cancelled)
      values ('mer_1', 'local', '2026-03-02', 5, 3, 4500000, 0, 0)`,
   );
-  const { days } = await createTotals(pool, noon)(span);
+  const { days } = await totalsAtNoon(pool)(span);
   expect(days[1]).toEqual(on('2026-03-02', { created: 5, paid: 3, paid_amount: '4.5' }));
   await pool.query('truncate archived_day');
 });
@@ -86,7 +87,7 @@ test('a past day is counted once, and today each time', async () => {
       return pool.query(text, values);
     },
   } as unknown as Pool;
-  const totals = createTotals(recording, noon);
+  const totals = totalsAtNoon(recording);
   await totals(span);
   expect(asked).toEqual([
     [at('2026-03-01T00:00'), at('2026-03-03T00:00')],
@@ -98,7 +99,29 @@ test('a past day is counted once, and today each time', async () => {
 });
 
 test('a span of more than a month, or that ends before it begins, is refused', async () => {
-  const totals = createTotals(pool, noon);
+  const totals = totalsAtNoon(pool);
   for (const to of ['2026-02-28T00:00', '2026-04-01T00:00'])
     await expect(totals({ from: span.from, to: at(to) })).rejects.toMatchObject({ status: 422 });
+});
+
+test('the totals of a merchant are those of its own payments, and each past day is counted once', async () => {
+  const [one, two] = [newId('mer'), newId('mer')];
+  const paid = (merchant_id: string, day: string) =>
+    pastPayment({ merchant_id, created_at: at(`${day}T10:00`), status: 'PAID', paid_at: at(`${day}T10:05`) });
+  await insertPast(pool, [
+    paid(one, '2026-03-01'),
+    paid(one, '2026-03-03'),
+    ...[paid(two, '2026-03-01'), paid(two, '2026-03-02')],
+  ]);
+  const totals = createMerchantTotals(createDayCounts(pool, noon));
+  const own = (day: string, more: object = {}) => ({ ...{ day, created: 0, paid: 0, paid_amount: '0' }, ...more });
+  const busy = { created: 1, paid: 1, paid_amount: '10.5' };
+  const expected = {
+    days: [own('2026-03-01', busy), own('2026-03-02'), own('2026-03-03', busy)],
+    together: { created: 2, paid: 2, paid_amount: '21' },
+  };
+  expect(await totals(one, span)).toEqual(expected);
+  expect((await totals(two, span)).together).toEqual(expected.together);
+  await pool.query('delete from payment where merchant_id = $1 and created_at < $2', [one, at('2026-03-02T00:00')]);
+  expect(await totals(one, span)).toEqual(expected);
 });

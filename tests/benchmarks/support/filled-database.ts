@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { withDatabase } from '../../support/database.ts';
 import { NETWORK } from './payments-process.ts';
 
-/** A merchant has this many payments on average; but the largest has a fifth of all, the second a tenth. */
+/** A merchant has this many payments on average; but the largest has a fifth of all unless told otherwise, the second a tenth. */
 const PAYMENTS_OF_A_MERCHANT = 20;
 
 /** The largest. None of its payments is CHECKING, which makes the longest search for one. */
@@ -16,15 +16,16 @@ export const SECOND = merchantIdOf(1);
  * tenth of those with a late transfer, 5 % CANCELLED, and 5 % unfinished. Replies of the last 30 days, inbox rows of the last 7, an
  * empty outbox. Rows and ids are in the order of time.
  * @param url the superuser's, of a database with the service's migrations. Payments that are there stay as they are.
+ * @param largest the share of the largest merchant.
  */
-export async function fillDatabase(url: string, size: number): Promise<void> {
+export async function fillDatabase(url: string, size: number, { largest = 0.2 } = {}): Promise<void> {
   await withDatabase(url, async (db) => {
     // A crash may lose it all. Creating the indexes at the end is faster than updating them.
     await db.query(`set synchronous_commit = off; set search_path = payments; set maintenance_work_mem = '256MB'`);
     await addLastMonthsReplies(db);
     await addMerchants(db, Math.max(2, Math.round(size / PAYMENTS_OF_A_MERCHANT)));
     const restore = await dropIndexes(db, ['payment', 'transfer']);
-    await db.query(paymentsOf, [size, NETWORK]);
+    await db.query(paymentsOf, [size, NETWORK, largest]);
     await db.query(transfers);
     await restore();
     await db.query(lateTransfers);
@@ -84,7 +85,7 @@ const paymentsOf = `
              created_at + case when waits then interval '24 hours' else interval '30 minutes' end as expires_at
         from (
           select number, number > $1 * 0.95 as waits, random() as r,
-                 case when pick < 0.2 then 0 when pick < 0.3 then 1
+                 case when pick < $3 then 0 when pick < $3 + 0.1 then 1
                       else 2 + floor(random() * ((select count(*) from merchants) - 2))::integer end as merchant,
                  translate(left(encode(sha256(number::text::bytea), 'base64'), 43), '+/', '-_') as token,
                  date_trunc('milliseconds', case when number > $1 * 0.95

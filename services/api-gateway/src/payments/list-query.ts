@@ -1,5 +1,5 @@
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
-import { ListPayments, readCursor } from '@quittance/contracts/http/payments/payments.ts';
+import { listFilters, pageParameters, readCursor } from '@quittance/contracts/http/payments/payments.ts';
 import { ReadReport, reportSpanProblem } from '@quittance/contracts/http/payments/reports.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { query } from '@quittance/contracts/query.ts';
@@ -15,10 +15,11 @@ const time = {
   reason: 'must be an RFC 3339 time, e.g. 2026-01-31T09:00:00Z (with + written as %2B)',
 };
 
-/** The parameters of payments, with times in any form that merchants may use. Each becomes the text that payments reads. */
+/** The public parameters, with times in any form that merchants may use. Each becomes the text that payments reads. */
 const parameters = {
-  ...ListPayments.query,
-  cursor: { ...ListPayments.query.cursor, parse: (text: string) => readCursor(text) && text },
+  ...listFilters,
+  ...pageParameters,
+  cursor: { ...pageParameters.cursor, parse: (text: string) => readCursor(text) && text },
   created_from: time,
   created_to: time,
   paid_from: time,

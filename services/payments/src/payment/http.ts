@@ -1,7 +1,7 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
-import type { BodyOf } from '@quittance/contracts/call.ts';
+import type { BodyOf, QueryOf } from '@quittance/contracts/call.ts';
 import type { ConflictCode } from '@quittance/contracts/error-code.ts';
 import {
   CreatePayment,
@@ -9,6 +9,7 @@ import {
   NO_RATE_STATUS,
   CancelPayment,
   CancelPaymentByOperator,
+  ListAllPayments,
   ListPayments,
   ReadOwnPayment,
   ReadPaymentDetails,
@@ -24,7 +25,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { AskedCreation, CreationOutcome } from './create.ts';
 import type { Creation, CreationRefusal, CreationResult } from './creation-rule.ts';
 import type { Author } from '@quittance/contracts/author.ts';
-import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
 import type { TransactAdmitted } from '../gate/admission.ts';
 import { settleOpen } from '../settlement/settlement.ts';
@@ -39,7 +40,9 @@ import {
 import { lockWallets } from '../settlement/transfer.sql.ts';
 import { toPayment, toPayments, readDetails, readPublicPayments } from './view.ts';
 import { parseReference } from '@quittance/contracts/payment-reference.ts';
-import { listPayments } from './list.sql.ts';
+import { isSearch, type ListFilter, listPayments } from './list.sql.ts';
+import { type SearchPage, searchPayments } from './search.sql.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import { findReceived } from './view.sql.ts';
 import type { ProgressSources } from './progress.ts';
 import type { ReadWarnings } from './warnings.ts';
@@ -252,30 +255,67 @@ async function cancelAndNotify(
 }
 
 const DEFAULT_LIMIT = 20;
+const DEFAULT_LIMIT_OF_ALL = 50;
 
-type ListDependencies = ProgressSources & { db: Queryable; networks: readonly string[]; publicBaseUrl: string };
+type ListDependencies = ProgressSources & {
+  db: Queryable;
+  /** For lists that read many payments, so that they take no connection from creations. */
+  operators: Pool;
+  networks: readonly string[];
+  publicBaseUrl: string;
+};
 
-/** A merchant's payments. */
-export const listPaymentsRoute = ({ db, networks, publicBaseUrl, ...progress }: ListDependencies): Route =>
-  callRoute(ListPayments, async ({ params, query }) => {
-    const { payments, next } = await listPayments(db, params.merchant_id, {
-      networks,
-      filter: {
-        status: query.status,
-        createdFrom: query.created_from,
-        createdTo: query.created_to,
-        paidFrom: query.paid_from,
-        paidTo: query.paid_to,
-        orderId: query.order_id,
-        idEnd: query.reference === null ? null : parseReference(query.reference),
-        transactionId: query.transaction_id,
-        recipient: query.merchant_wallet,
-        network: query.network,
-      },
-      part: { after: query.cursor, limit: query.limit ?? DEFAULT_LIMIT, order: 'newest first' },
-    });
+/** Lists of a merchant's payments, and of all. */
+export const listRoutes = (dependencies: ListDependencies): Route[] => [
+  listPaymentsRoute(dependencies),
+  listAllPaymentsRoute(dependencies),
+];
+
+const listPaymentsRoute = ({ db, operators, networks, publicBaseUrl, ...progress }: ListDependencies): Route =>
+  callRoute(ListPayments, async ({ params, query: { cursor: after, limit: given, ...query } }) => {
+    const limit = given ?? DEFAULT_LIMIT;
+    const filter = filterOf(query);
+    if (isSearch(filter)) {
+      const page = await searchPayments(operators, { merchants: [params.merchant_id], filter, after, limit });
+      return shownSearch(page, await toPayments(page.payments, progress, publicBaseUrl));
+    }
+    const part = { after, limit, order: 'newest first' } as const;
+    const { payments, next } = await listPayments(db, params.merchant_id, { networks, filter, part });
     return { payments: await toPayments(payments, progress, publicBaseUrl), next_cursor: next && writeCursor(next) };
   });
+
+const listAllPaymentsRoute = ({ operators, publicBaseUrl, ...progress }: ListDependencies): Route =>
+  callRoute(ListAllPayments, async ({ query: { cursor: after, limit, merchants, ...query } }) => {
+    const filter = filterOf(query);
+    const page = await searchPayments(operators, { merchants, filter, after, limit: limit ?? DEFAULT_LIMIT_OF_ALL });
+    const shown = await toPayments(page.payments, progress, publicBaseUrl);
+    return shownSearch(
+      page,
+      shown.map((payment, position) => ({ ...payment, merchant_id: page.payments[position]?.merchant_id ?? '' })),
+    );
+  });
+
+const filterOf = (query: Partial<Omit<QueryOf<typeof ListPayments>, 'cursor' | 'limit'>>): ListFilter => ({
+  status: query.status ?? null,
+  createdFrom: query.created_from ?? null,
+  createdTo: query.created_to ?? null,
+  paidFrom: query.paid_from ?? null,
+  paidTo: query.paid_to ?? null,
+  orderId: query.order_id ?? null,
+  idEnd: query.reference ? parseReference(query.reference) : null,
+  transactionId: query.transaction_id ?? null,
+  recipient: query.merchant_wallet ?? null,
+  network: query.network ?? null,
+  text: query.text ?? null,
+  amountMin: query.amount_min ?? null,
+  amountMax: query.amount_max ?? null,
+});
+
+const shownSearch = <Shown>({ next, searchedTo }: SearchPage, payments: Shown[]) => ({
+  payments,
+  next_cursor: next && writeCursor(next),
+  searched_to: searchedTo && rfc3339(searchedTo),
+});
 
 type ViewDependencies = {
   db: Queryable;

@@ -1,4 +1,5 @@
 import type { Cursor } from '@quittance/contracts/http/payments/payments.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
 import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/api/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { detailColumns, type DetailsRow } from './view.sql.ts';
@@ -18,6 +19,11 @@ export type ListFilter = {
   /** Canonical address. */
   recipient: string | null;
   network: string | null;
+  /** A part of the description in any case, the beginning of the order id, or an amount. */
+  text: string | null;
+  /** In millionths of a USDT, both included. */
+  amountMin: bigint | null;
+  amountMax: bigint | null;
 };
 
 /** A part of a list, after a given payment. */
@@ -38,6 +44,9 @@ export const anything: ListFilter = {
   transactionId: null,
   recipient: null,
   network: null,
+  text: null,
+  amountMin: null,
+  amountMax: null,
 };
 
 /** Reads the first payment of the table. */
@@ -71,6 +80,13 @@ export async function listPayments(
   const hasNext = rows.length > payments.length && last !== undefined;
   return { payments, next: hasNext ? { createdAt: last.created_at, paymentId: last.payment_id } : null };
 }
+
+/** Whether no index answers the filter: an order, a reference and a transaction have few payments, whatever else it says. */
+export const isSearch = ({ text, amountMin, amountMax, orderId, idEnd, transactionId }: ListFilter): boolean =>
+  (text !== null || amountMin !== null || amountMax !== null) &&
+  orderId === null &&
+  idEnd === null &&
+  transactionId === null;
 
 type Context = {
   merchantId: string;
@@ -162,17 +178,21 @@ const inOrder = ({ order }: ListPart, row = ''): string =>
     .map((column) => `${row}${column} ${order === 'newest first' ? 'desc' : 'asc'}`)
     .join(', ');
 
-function conditionsOf({ merchantId, filter, part, value }: Context): string[] {
-  const where = (condition: string, given: unknown): string[] => (given === null ? [] : [condition + value(given)]);
-  const after =
-    part.after === null
-      ? []
-      : [
-          `(created_at, payment_id) ${part.order === 'newest first' ? '<' : '>'}
+const conditionsOf = ({ merchantId, filter, part, value }: Context): string[] => [
+  `merchant_id = ${value(merchantId)}`,
+  ...filterConditions(filter, value),
+  ...(part.after === null
+    ? []
+    : [
+        `(created_at, payment_id) ${part.order === 'newest first' ? '<' : '>'}
            (${value(part.after.createdAt)}, ${value(part.after.paymentId)})`,
-        ];
+      ]),
+];
+
+/** What a filter asks of a row of `payment`, except for the transaction. @param value adds a parameter and returns its name. */
+export function filterConditions(filter: ListFilter, value: (value: unknown) => string): string[] {
+  const where = (condition: string, given: unknown): string[] => (given === null ? [] : [condition + value(given)]);
   return [
-    `merchant_id = ${value(merchantId)}`,
     ...where('status = ', filter.status),
     ...where('created_at >= ', filter.createdFrom),
     ...where('created_at < ', filter.createdTo),
@@ -182,8 +202,24 @@ function conditionsOf({ merchantId, filter, part, value }: Context): string[] {
     ...where('right(payment_id, 10) = ', filter.idEnd),
     ...where('recipient = ', filter.recipient),
     ...where('network = ', filter.network),
-    ...after,
+    ...where('amount_units >= ', filter.amountMin),
+    ...where('amount_units <= ', filter.amountMax),
+    ...(filter.text === null ? [] : [textCondition(filter.text, value)]),
   ];
+}
+
+/** No pattern: `%` and `_` mean themselves. */
+function textCondition(text: string, value: (value: unknown) => string): string {
+  const sought = `${value(text)}::text`;
+  const units = parseAmount(text);
+  const ways = [
+    `strpos(lower(description), lower(${sought})) > 0`,
+    `starts_with(order_id, ${sought})`,
+    ...(units === null
+      ? []
+      : [`amount_units = ${value(units)}`, `requested_amount::numeric * 1000000 = ${value(units)}::numeric`]),
+  ];
+  return `(${ways.join(' or ')})`;
 }
 
 const latest = (one: Date | null, other: Date | null): Date | null =>

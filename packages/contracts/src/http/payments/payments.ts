@@ -128,7 +128,25 @@ export const listFilters = {
   paid_to: query.timestamp,
 };
 
-const pageParameters = {
+/** The most payments that a page of a search reads (ADR 0077). */
+export const SEARCHED_MAX = 20_000;
+
+/**
+ * For operators and a merchant's people; the public API doesn't have these. No index answers them, so that a list with
+ * one of them is a search.
+ */
+const searchFilters = {
+  /**
+   * A part of the description in upper or lower case, the beginning of the order id, or the amount, also as it was
+   * before it became a unique one: `49.9` finds 49.90.
+   */
+  text: query.searchText,
+  /** Both ends are included, in USDT. */
+  amount_min: query.amount,
+  amount_max: query.amount,
+};
+
+export const pageParameters = {
   cursor: { parse: readCursor, reason: 'must be a next_cursor of an earlier page' },
   limit: query.integer(1, 100),
 };
@@ -153,12 +171,63 @@ export function readCursor(text: string): Cursor | null {
   return !Number.isNaN(cursor.createdAt.getTime()) && writeCursor(cursor) === text ? cursor : null;
 }
 
-/** Newest first, 20 unless `limit` says otherwise. */
+/**
+ * A page of a list. A page of a search may have fewer payments than `limit`, even none, before the end:
+ * `next_cursor` is null only at the end.
+ */
+type PaymentPage<Listed> = {
+  payments: Listed[];
+  next_cursor: string | null;
+};
+
+/** How far a search has looked when it stopped before it had a full page: the payments created from then on. */
+type SearchedTo = { searched_to: string | null };
+
+/** Newest first, 20 unless `limit` says otherwise. Only a search has `searched_to`. */
 export const ListPayments = defineCall(
   'payments',
   'GET /merchants/:merchant_id/payments',
-  json<{ payments: Payment[]; next_cursor: string | null }>(),
-  { callers: ['api-gateway'], access: 'viewer', forMerchants: true, query: { ...listFilters, ...pageParameters } },
+  json<PaymentPage<Payment> & Partial<SearchedTo>>(),
+  {
+    callers: ['api-gateway'],
+    access: 'viewer',
+    forMerchants: true,
+    query: { ...listFilters, ...searchFilters, ...pageParameters },
+  },
+);
+
+export type ListedPayment = Payment & { merchant_id: string };
+
+/** The most merchants that one list can have, such as those of a name. */
+export const LISTED_MERCHANTS_MAX = 20;
+
+/**
+ * For operators: the payments of all merchants, or of some, newest first, 50 unless `limit` says otherwise. Every such
+ * list is a search.
+ */
+export const ListAllPayments = defineCall(
+  'payments',
+  'GET /payment-list',
+  json<PaymentPage<ListedPayment> & SearchedTo>(),
+  {
+    access: 'viewer',
+    query: {
+      status: listFilters.status,
+      created_from: listFilters.created_from,
+      created_to: listFilters.created_to,
+      network: listFilters.network,
+      /** Ids with commas between them. */
+      merchants: {
+        parse: (text: string) => {
+          const ids = [...new Set(text.split(','))];
+          return ids.length <= LISTED_MERCHANTS_MAX && ids.every((id) => isId('mer', id)) ? ids : null;
+        },
+        reason: `must be at most ${LISTED_MERCHANTS_MAX} merchant ids with commas between them`,
+      },
+      ...searchFilters,
+      ...pageParameters,
+    },
+  },
 );
 
 /** A payment as its merchant sees it, without what is only for operators. 404 for another merchant's payment. */

@@ -64,13 +64,17 @@ export const tooManyRows = {
 
 const DAY_MS = 86_400_000;
 
-/** The totals of all merchants' payments on one UTC day, `2026-01-31`. */
-export type DayTotals = {
+/** Payments created and paid on one UTC day, `2026-01-31`. */
+export type CountedDay = {
   day: string;
   created: number;
   paid: number;
   /** The sum of the transfers, exact decimal text in USDT. */
   paid_amount: string;
+};
+
+/** The totals of all merchants' payments on one UTC day. */
+export type DayTotals = CountedDay & {
   /** Unmatched transfers in blocks of that day, and those of them that were late. */
   unmatched: number;
   late: number;
@@ -87,5 +91,18 @@ export const TOTALS_DAYS_MAX = 31;
  */
 export const ReadTotals = defineCall('payments', 'GET /totals', json<Totals>(), {
   access: 'viewer',
+  query: { from: query.day, to: query.day },
+});
+
+/** Every day of the span, including days without events, and their sum. */
+export type MerchantTotals = { days: CountedDay[]; together: Omit<CountedDay, 'day'> };
+
+/**
+ * The same of one merchant, for the first page that its people see. The numbers are those of its report. A process
+ * counts each past day once.
+ */
+export const ReadMerchantTotals = defineCall('payments', 'GET /merchants/:merchant_id/totals', json<MerchantTotals>(), {
+  access: 'viewer',
+  forMerchants: true,
   query: { from: query.day, to: query.day },
 });
