@@ -7,7 +7,7 @@
 #
 #   layout.sh SERVICE SOURCE TARGET
 #
-# SERVICE is a folder of services/, or `single` (all five of them), or `setup` (the one-time jobs of docker-compose.yml). SOURCE is a copy
+# SERVICE is a folder of services/, or `notifier`, or `single` (all five services), or `setup` (the one-time jobs of docker-compose.yml). SOURCE is a copy
 # of the repository without installed dependencies; this script installs them there. TARGET is replaced.
 set -eu
 
@@ -28,8 +28,12 @@ if [ "$service" = setup ]; then
   home=infra/docker/setup main=infra/docker/setup/main.ts
   # Nothing here starts its own PostgreSQL or chain, whose programs are optional dependencies.
   set -- --no-optional --filter-prod '@quittance/docker-setup...'
-elif [ "$service" = single ] || [ -f "services/$service/src/main.ts" ]; then
-  [ "$service" = single ] && home=infra/single || home=services/$service
+elif [ "$service" = single ] || [ "$service" = notifier ] || [ -f "services/$service/src/main.ts" ]; then
+  case $service in
+    single) home=infra/single ;;
+    notifier) home=packages/notifier ;;
+    *) home=services/$service ;;
+  esac
   main=$home/src/main.ts
   # Every image also has `ops`, the operator's command line.
   set -- --filter-prod "@quittance/$service..." --filter-prod '@quittance/ops...'
@@ -66,7 +70,11 @@ mkdir -p "$target"
 projects=$(
   for path in "$home" packages/ops "$home"/node_modules/@quittance/* services/*/node_modules/@quittance/* packages/*/node_modules/@quittance/* \
     infra/*/node_modules/@quittance/*; do
-    [ ! -d "$path/node_modules" ] || (cd "$path" && pwd -P)
+    # A linked package may have no dependencies; `ops` is installed in services only.
+    case $path in
+      */node_modules/*) [ ! -f "$path/package.json" ] || (cd "$path" && pwd -P) ;;
+      *) [ ! -d "$path/node_modules" ] || (cd "$path" && pwd -P) ;;
+    esac
   done | sort -u
 )
 for project in $projects; do

@@ -1,4 +1,3 @@
-import type { Call } from '@quittance/contracts/call.ts';
 import { mayCall, type OperatorRole } from '@quittance/contracts/principal.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
@@ -9,7 +8,7 @@ import { openMerchant } from '../support/merchant.ts';
 import { asOperator } from '../support/operator.ts';
 import type { Attack, Check } from './attack.ts';
 import { ask } from './support/ask.ts';
-import { declaredCalls } from '../../packages/contracts/test/declared-calls.ts';
+import { callsOfServices, type ServiceCall as Call } from '../../packages/contracts/test/declared-calls.ts';
 import { pathWithIds } from './support/internal-calls.ts';
 import { addPerson, exchange, signIn, tokenFor, type Person } from './support/operators.ts';
 
@@ -23,7 +22,7 @@ export const attack: Attack = {
   about:
     'every internal call of every service, without the edge, by callers that may not make it; and the pages of the console',
   async checks({ stack }) {
-    const calls = [...declaredCalls];
+    const calls = [...callsOfServices];
     if (calls.length < CALLS_MIN) throw new Error(`only ${calls.length} internal calls were found`);
     const [viewer, support, admin] = await Promise.all(
       (['viewer', 'support', 'admin'] as const).map((role) => addPerson(stack, role)),

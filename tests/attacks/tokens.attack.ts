@@ -1,6 +1,5 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import type { Call } from '@quittance/contracts/call.ts';
-import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
+import { NOTIFIER, OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { callAs } from '@quittance/local-stack/stack/call-as.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -8,7 +7,7 @@ import { fewAtATime, send, type HttpAnswer } from '../support/http.ts';
 import { patience } from '../support/paying.ts';
 import type { Attack, Check, Trial } from './attack.ts';
 import { ask } from './support/ask.ts';
-import { declaredCalls } from '../../packages/contracts/test/declared-calls.ts';
+import { callsOfServices, type ServiceCall as Call } from '../../packages/contracts/test/declared-calls.ts';
 import { pathWithIds } from './support/internal-calls.ts';
 import { encoded, inSeconds, mintCall, mintOperator, YEARS } from './support/minted.ts';
 
@@ -19,13 +18,13 @@ type Forging = (call: Call) => Headers | null;
 /** Fewer would mean that the search failed. */
 const CALLS_MIN = 70;
 
-const callers: readonly Caller[] = [...serviceNames, OPS];
+const callers: readonly Caller[] = [...serviceNames, NOTIFIER, OPS];
 
 export const attack: Attack = {
   name: 'tokens',
   about: 'every internal call, with the stolen signing key of one process: other calls, minted tokens, other claims',
   async checks({ stack }) {
-    const calls = [...declaredCalls];
+    const calls = [...callsOfServices];
     if (calls.length < CALLS_MIN) throw new Error(`only ${calls.length} internal calls were found`);
     const few = fewOf(calls);
     return [

@@ -12,6 +12,7 @@ import {
   base,
   composeText,
   external,
+  notices,
   readCompose,
   single,
   tls,
@@ -30,6 +31,7 @@ const variants: [string, Compose][] = [
   ['docker-compose.yml', whole],
   ['docker-compose.yml with docker-compose.external.yml', readCompose([base, external], elsewhere)],
   ['the same with TLS and alerts', readCompose([base, external, tls, alerts], environment)],
+  ['docker-compose.yml with docker-compose.notices.yml', readCompose([base, notices], environment)],
   ['docker-compose.yml with docker-compose.trial.yml', readCompose([base, trial], environment)],
   ['all of it in one process', readCompose([base, external, tls, alerts, single], environment)],
 ];
@@ -105,7 +107,13 @@ describe.each(variants)('%s', (_, compose) => {
     expect(service.user).toBe('10001:10001');
     expect(service.tmpfs?.map((line) => line.split(':')[0])).toEqual(['/tmp']);
     const ofTrial = 'receiver' in compose.services ? { 'webhook-dispatcher': ['trial:/trial:ro'] } : {};
-    const volumes: Record<string, string[]> = { 'edge-configuration': ['edge-configuration:/app/volume'], ...ofTrial };
+    const ofNotices = 'notifier' in compose.services && {
+      ...{ 'webhook-dispatcher': ['notices:/notices:ro'], notifier: ['notices:/notices:ro'] },
+      'notices-certificate': ['notices:/app/volume'],
+    };
+    const volumes: Record<string, string[]> = {
+      ...{ 'edge-configuration': ['edge-configuration:/app/volume'], ...ofTrial, ...ofNotices },
+    };
     const isTrial = name === 'receiver' || name.startsWith('trial');
     expect(service.volumes ?? []).toEqual(isTrial ? ['trial:/app/volume'] : (volumes[name] ?? []));
   });
@@ -354,7 +362,10 @@ describe('.env', () => {
   test('has every variable that the compose files use, and no others', () => {
     const example = parseEnv(exampleText);
     // Compose itself reads the first ones; USER is the user who runs the command.
-    const known = ['COMPOSE_PROFILES', ...variablesIn([base, external, tls, trial, single].map(composeText).join(''))];
+    const known = [
+      'COMPOSE_PROFILES',
+      ...variablesIn([base, external, tls, trial, single, notices].map(composeText).join('')),
+    ];
     expect(Object.keys(example).sort()).toEqual([...new Set(known)].filter((name) => name !== 'USER').sort());
   });
 

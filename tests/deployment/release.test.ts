@@ -60,8 +60,8 @@ describe('the files of a release', () => {
   );
   const pinned = (name: string) => `registry.test/shop/${name}@${digestOf(name)}`;
 
-  test('have an image of each service, of `setup`, `single` and the console', () => {
-    expect(imageNames().toSorted()).toEqual(['setup', ...serviceNames, 'single', 'console'].toSorted());
+  test('have an image of each service, of `setup`, `single`, the console and the notifier', () => {
+    expect(imageNames().toSorted()).toEqual(['setup', ...serviceNames, 'single', 'console', 'notifier'].toSorted());
   });
 
   test.each(composeFiles)(
@@ -82,7 +82,7 @@ describe('the files of a release', () => {
     const text = pinnedRelease(read('k8s/overlays/production/release/kustomization.yaml'), pushed);
     const { images } = parse(text) as { images: Record<string, string>[] };
     expect(images).toEqual(
-      [...serviceNames, 'console'].map((name) => ({
+      [...serviceNames, 'console', 'notifier'].map((name) => ({
         ...{ name: `quittance/${name}`, newName: `registry.test/shop/${name}` },
         ...{ newTag: currentVersion(), digest: digestOf(name) },
       })),

@@ -15,7 +15,8 @@ const kinds: Record<string, string> = {
 /** Their pods and labels are made by operators. */
 const ofOperators = /cnpg\.io\/cluster=|name=rabbitmq/;
 /** What a reader creates, restores into or removes in the guide itself. */
-const transient = /^(cluster\/postgres-2|secret\/(ca-bundle|postgres-ca|internal-token|registry)|job\/check-)/;
+const transient =
+  /^(cluster\/postgres-2|deploy\/notifier$|secret\/(ca-bundle|postgres-ca|internal-token|registry)|job\/check-)/;
 
 type Named = { page: string; command: string };
 

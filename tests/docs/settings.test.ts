@@ -5,7 +5,7 @@ import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { brokerUsers, passwordSettingOf } from '@quittance/messaging/broker/set-up.ts';
 import { readConfig as readConsoleConfig } from '../../services/console/src/config.ts';
-import { readSettings, samples, settingsOf } from '../support/service-settings.ts';
+import { notifierSettings, readSettings, samples, settingsOf } from '../support/service-settings.ts';
 
 type Row = { name: string; defaultText: string; required: boolean };
 
@@ -39,6 +39,18 @@ describe('docs/settings.md', () => {
     const env = { ...samples, API_GATEWAY_URL: 'http://gateway', PROBES_PORT: '8081' };
     readConsoleConfig(new Proxy(env, { get: (all, name: string) => (asked.add(name), all[name as never]) }));
     expect(['HOST', 'PORT', ...namesOf(table('console'))].sort()).toEqual([...asked].sort());
+  });
+
+  describe('of the notifier', () => {
+    const rows = [...table('Every service').filter(({ name }) => name !== 'AMQP_URL'), ...table('notifier')];
+
+    test('has every setting that the process reads, and no others', () => {
+      expect(namesOf(rows)).toEqual(notifierSettings().known);
+    });
+
+    test('marks the settings as required without which the process does not start', () => {
+      expect(namesOf(rows.filter(({ required }) => required))).toEqual(notifierSettings().required);
+    });
   });
 
   test('has every setting of the preparation of RabbitMQ', () => {

@@ -89,7 +89,7 @@ describe('prometheus.yml of docker-compose.alerts.yml', () => {
     const { scrape_configs: jobs } = parse(readFileSync(file, 'utf8')) as { scrape_configs: Job[] };
     const ours = jobs.find(({ job_name: name }) => name === 'quittance');
     expect(ours?.honor_labels).toBe(true);
-    // A second list is the one of docker-compose.single.yml.
+    // The other lists are those of docker-compose.notices.yml and docker-compose.single.yml.
     expect(ours?.static_configs[0]?.targets.toSorted()).toEqual(serviceNames.map((name) => `${name}:8080`).toSorted());
   });
 });

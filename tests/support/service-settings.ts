@@ -1,9 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { readFrameConfig } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError } from '@quittance/runtime/settings.ts';
 import { readConfig as readGatewayConfig } from '../../services/api-gateway/src/config.ts';
+import { readConfig as readNotifierConfig } from '../../packages/notifier/src/config.ts';
 import { readConfig as readWatcherConfig } from '../../services/chain-watcher/src/config.ts';
 import { readConfig as readPaymentsConfig } from '../../services/payments/src/config.ts';
 import { readConfig as readQuotaConfig } from '../../services/quota/src/config.ts';
@@ -42,18 +46,42 @@ export const readSettings = (service: ServiceName, env: NodeJS.ProcessEnv) => ({
 });
 
 /** The settings that the process reads, and those without which it does not start; sorted. */
-export function settingsOf(service: ServiceName): { known: string[]; required: string[] } {
-  const asked = new Set<string>();
-  readSettings(
-    service,
-    new Proxy(samples, {
-      get: (env, name: string) => {
-        asked.add(name);
-        return env[name];
-      },
+export const settingsOf = (service: ServiceName) => askedFor((env) => readSettings(service, env), samples);
+
+/** The same for the optional notifier, with every channel set up. */
+export const notifierSettings = () =>
+  withHooksFiles((files) =>
+    askedFor(readNotifierSettings, {
+      ...{ ...samples, ...files },
+      NOTICES_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+      ...{ SMTP_URL: 'smtp://127.0.0.1', NOTICES_FROM: 'notices@pay.example' },
     }),
   );
-  return { known: [...asked].sort(), required: missingIn(() => readSettings(service, {})) };
+
+/** The settings of a certificate and a key, for files that exist while `use` runs. */
+export function withHooksFiles<T>(use: (files: Record<string, string>) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'quittance-hooks-'));
+  const keyFile = join(directory, 'key.pem');
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  try {
+    return use({ HOOKS_CERTIFICATE_FILE: anyCertificate, HOOKS_KEY_FILE: keyFile });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const anyCertificate = join(repositoryRoot, 'k8s', 'components', 'private-webhook-targets', 'ca.pem');
+
+export const readNotifierSettings = (env: NodeJS.ProcessEnv) => ({
+  frame: readFrameConfig(env),
+  service: readNotifierConfig(env),
+});
+
+function askedFor(read: (env: NodeJS.ProcessEnv) => unknown, given: Record<string, string>) {
+  const asked = new Set<string>();
+  read(new Proxy(given, { get: (env, name: string) => (asked.add(name), env[name]) }));
+  return { known: [...asked].sort(), required: missingIn(() => read({})) };
 }
 
 function missingIn(read: () => unknown): string[] {

@@ -1,4 +1,10 @@
-import { prepareServiceDatabases, serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
+import { NOTIFIER } from '@quittance/contracts/service-name.ts';
+import {
+  notifierSchema,
+  prepareSchema,
+  prepareServiceDatabases,
+  serviceSchemas,
+} from '@quittance/postgres/roles/service-databases.ts';
 import { required } from './environment.ts';
 
 type ServiceName = keyof typeof serviceSchemas;
@@ -20,7 +26,10 @@ export async function prepareDatabase(env: NodeJS.ProcessEnv): Promise<string> {
   const maintenance = new URL(adminUrl);
   maintenance.pathname = '/postgres';
   await prepareServiceDatabases({ adminUrl: maintenance.href, database, passwords });
-  return `database ${database} is ready for ${serviceNames.join(', ')}`;
+  const password = env['NOTIFIER_DATABASE_PASSWORD'];
+  if (password) await prepareSchema({ adminUrl, ...notifierSchema, password });
+  const prepared = [...serviceNames, ...(password ? [NOTIFIER] : [])];
+  return `database ${database} is ready for ${prepared.join(', ')}`;
 }
 
 /** For example API_GATEWAY_DATABASE_PASSWORD. */

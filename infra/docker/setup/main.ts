@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { prepareDatabase } from './database.ts';
 import { writeEdgeConfiguration } from './edge.ts';
 import { init } from './init/init.ts';
+import { certifyNotices } from './notices.ts';
 import { deployTestToken } from './test-token.ts';
 import { demonstrate, prepareTrial, receive } from './trial.ts';
 
@@ -14,6 +15,7 @@ const jobs: Record<string, (env: NodeJS.ProcessEnv, words: string[]) => Promise<
   database: prepareDatabase,
   edge: writeEdgeConfiguration,
   'test-token': deployTestToken,
+  'notices-certificate': (env) => certifyNotices(env),
   'trial-merchant': prepareTrial,
   receiver: receive,
   demo: demonstrate,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
+import { NOTIFIER, OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import { newSigningKey } from '@quittance/runtime/trust.ts';
 
 /** The checkout that contains this file. */
@@ -60,7 +60,7 @@ export async function readOrMakeSecrets(directory: StackDirectory): Promise<Secr
 }
 
 const newSigningKeys = () =>
-  Object.fromEntries([...serviceNames, OPS].map((name) => [name, newSigningKey()])) as Record<Caller, string>;
+  Object.fromEntries([...serviceNames, NOTIFIER, OPS].map((name) => [name, newSigningKey()])) as Record<Caller, string>;
 
 /**
  * @returns the parsed file, or null when it does not exist.

@@ -1,6 +1,6 @@
 import type { Author } from './author.ts';
 import type { Access } from './principal.ts';
-import type { ServiceName } from './service-name.ts';
+import type { CallOwner } from './service-name.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -23,7 +23,7 @@ export type Call<
   Authored extends boolean = boolean,
 > = {
   /** The service that has the route. */
-  owner: ServiceName;
+  owner: CallOwner;
   method: Method;
   /** With `:parameters`. */
   path: Path;
@@ -34,7 +34,7 @@ export type Call<
   /** Who may make it in addition to `callers`; nobody by default. */
   access: Access;
   /** The services that may make it; none by default. */
-  callers: readonly ServiceName[];
+  callers: readonly CallOwner[];
   /** Whether people of the merchant that the path names may make it too. They may not by default. */
   forMerchants: boolean;
   maxBodyBytes: number;
@@ -70,7 +70,7 @@ export function defineCall<
   Body = undefined,
   Authored extends boolean = false,
 >(
-  owner: ServiceName,
+  owner: CallOwner,
   requestLine: Line,
   response: Json<Response>,
   more: Partial<Omit<Call<string, Query, Body, Response, Authored>, 'owner' | 'method' | 'path' | 'response'>> = {},

@@ -18,5 +18,14 @@ export const settingPrefix = (service: ServiceName): string => `${service.toUppe
 /** The operator's command line, on the local stack's machine or wherever it has a key. It may do what operators may. */
 export const OPS = 'ops';
 
+/**
+ * The optional service that sends notices to merchants without a backend. It is not one of `serviceNames`: it uses no
+ * broker, and nothing else needs it.
+ */
+export const NOTIFIER = 'notifier';
+
+/** A process that has internal calls. */
+export type CallOwner = ServiceName | typeof NOTIFIER;
+
 /** A process that makes internal calls, and signs them with its own key. */
-export type Caller = ServiceName | typeof OPS;
+export type Caller = CallOwner | typeof OPS;

@@ -40,6 +40,7 @@ test('only an admin makes permanent changes to a merchant, and changes credentia
     'GET /check/payments',
     'GET /check/transfers',
     'GET /merchants/:merchant_id/logins',
+    'GET /merchants/:merchant_id/notices',
     ...serviceNames.map(() => 'GET /trust'),
     'POST /check/events',
     'POST /check/report',
@@ -56,6 +57,7 @@ test('only an admin makes permanent changes to a merchant, and changes credentia
     'POST /merchants/:merchant_id/logins',
     'POST /merchants/:merchant_id/logins/:name/disable',
     'POST /merchants/:merchant_id/logins/:name/sign-in-link',
+    'POST /merchants/:merchant_id/notices/test',
     'POST /merchants/:merchant_id/pause',
     'POST /merchants/:merchant_id/profile',
     'POST /merchants/:merchant_id/resume',
@@ -63,6 +65,7 @@ test('only an admin makes permanent changes to a merchant, and changes credentia
     'POST /payments/:payment_id/accept-transfer',
     'POST /payments/:payment_id/cancel',
     'POST /wallets/:address/challenge',
+    'PUT /merchants/:merchant_id/notices',
   ]);
   // Every change by an operator is in the audit log. Exceptions: calls that only read, the outcome of a check, and a
   // text to sign, which changes nothing by itself.
@@ -74,12 +77,15 @@ test('only an admin makes permanent changes to a merchant, and changes credentia
   ]);
 });
 
-test("calls of merchants' people are about a merchant that the path names, only read except for a test event, and name the person", () => {
+test("calls of merchants' people are about a merchant that the path names, only read except for tests and notices, and name the person", () => {
   const open = declared.filter((call) => call.forMerchants);
   expect(
     open.map(({ owner, method, path }) => `${owner} ${method} ${path.slice('/internal/v1'.length)}`).sort(),
   ).toEqual([
     'api-gateway POST /merchants/:merchant_id/webhook-test',
+    'notifier GET /merchants/:merchant_id/notices',
+    'notifier POST /merchants/:merchant_id/notices/test',
+    'notifier PUT /merchants/:merchant_id/notices',
     'payments GET /merchants/:merchant_id/limits',
     'payments GET /merchants/:merchant_id/payments',
     'payments GET /merchants/:merchant_id/payments/:payment_id',

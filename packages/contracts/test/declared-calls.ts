@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Call } from '../src/call.ts';
+import { NOTIFIER, type ServiceName } from '../src/service-name.ts';
 
 const directory = fileURLToPath(new URL('../src/http/', import.meta.url));
 
@@ -18,6 +19,15 @@ export const declaredIn: readonly { folder: string | null; call: Call }[] = awai
 ).then((files) => files.flat());
 
 export const declaredCalls: readonly Call[] = declaredIn.map(({ call }) => call);
+
+/** Those of the services that run everywhere. */
+export const callsOfServices = declaredCalls.filter(isOfService);
+
+export type ServiceCall = Call & { owner: ServiceName };
+
+function isOfService(call: Call): call is ServiceCall {
+  return call.owner !== NOTIFIER;
+}
 
 function isCall(value: unknown): value is Call {
   return isObject(value) && 'owner' in value && 'path' in value;

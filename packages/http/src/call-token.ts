@@ -1,4 +1,4 @@
-import type { Caller, ServiceName } from '@quittance/contracts/service-name.ts';
+import type { Caller, CallOwner } from '@quittance/contracts/service-name.ts';
 import { isSignedBy, type PublicKeys, type Trust } from '@quittance/runtime/trust.ts';
 
 /**
@@ -18,10 +18,10 @@ const RENEWED_AFTER_SECONDS = 60;
 
 const DOMAIN = 'quittance call v1.';
 
-type Claims = { caller: Caller; audience: ServiceName; expires_at: number };
+type Claims = { caller: Caller; audience: CallOwner; expires_at: number };
 
 /** Returns the headers with which a process authenticates to a service. */
-export type ShowCaller = (audience: ServiceName) => Record<string, string>;
+export type ShowCaller = (audience: CallOwner) => Record<string, string>;
 
 /** @param now in milliseconds. */
 export function createCallerHeaders(
@@ -29,9 +29,9 @@ export function createCallerHeaders(
   { signer, sharedTokens: [sharedToken] }: Pick<Trust, 'signer' | 'sharedTokens'>,
   now: () => number = Date.now,
 ): ShowCaller {
-  const kept = new Map<ServiceName, { token: string; renewedAt: number }>();
+  const kept = new Map<CallOwner, { token: string; renewedAt: number }>();
 
-  function tokenFor(audience: ServiceName): string | null {
+  function tokenFor(audience: CallOwner): string | null {
     if (signer === null) return null;
     const seconds = Math.floor(now() / 1000);
     const known = kept.get(audience);

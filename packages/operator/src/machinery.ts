@@ -1,4 +1,4 @@
-import { OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
+import { NOTIFIER, OPS, type Caller, serviceNames } from '@quittance/contracts/service-name.ts';
 import { RemoveArchived } from '@quittance/contracts/http/payments/archive.ts';
 import { FinishRestore, MOVED_INDEXES } from '@quittance/contracts/http/payments/pools.ts';
 import { CheckPayments } from '@quittance/contracts/http/check.ts';
@@ -181,7 +181,7 @@ export const finishRestore = callRow('restore finished', FinishRestore, {
   ],
 });
 
-export const callers: readonly Caller[] = [...serviceNames, OPS];
+export const callers: readonly Caller[] = [...serviceNames, NOTIFIER, OPS];
 
 export const makeKeys = ownRow('trust keys', null, {
   does: 'make new signing keys: SIGNING_KEY for each process, TRUSTED_KEYS for all of them',

@@ -14,7 +14,7 @@ import { causesOf, detailText } from '@quittance/http/errors.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { signerOfKey } from '@quittance/runtime/trust.ts';
-import { OPS, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { NOTIFIER, OPS, type CallOwner, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { serviceSettings, type Config } from './config.ts';
 import { Failure } from './failure.ts';
 
@@ -49,7 +49,8 @@ function createClients(config: Config) {
   const clients = new Map<ServiceName, ServiceClient>();
   let showCaller: ShowCaller | null = null;
   return {
-    of(service: ServiceName): ServiceClient {
+    of(service: CallOwner): ServiceClient {
+      if (service === NOTIFIER) throw new Failure('wrongUse', 'ops makes no calls of the notifier');
       const known = clients.get(service);
       if (known !== undefined) return known;
       const client = createServiceClient({
@@ -76,10 +77,10 @@ export function createApi(config: Config): Api {
   });
 
   /** The calls of an operator with a credential, or else of a holder of the key of `ops`. */
-  const callsOf = async (service: ServiceName): Promise<ServiceCalls> =>
+  const callsOf = async (service: CallOwner): Promise<ServiceCalls> =>
     config.operatorCredential === '' ? clients.of(service) : clients.of(service).as(await operatorToken());
 
-  const answererOf = ({ owner }: Call): string => `${owner} at ${config.urls[owner]}`;
+  const answererOf = ({ owner }: Call): string => `${owner} at ${owner === NOTIFIER ? '' : config.urls[owner]}`;
 
   /** @throws Failure `unreachable` when there is none. */
   async function answerOf<T>(call: Call, ask: () => Promise<T>): Promise<T> {
@@ -188,7 +189,7 @@ export function needed(name: string, value: string): string {
 }
 
 /** @param secret the setting that identifies the caller. */
-function refusal(service: ServiceName, secret: string, status: number, body: unknown): Failure {
+function refusal(service: CallOwner, secret: string, status: number, body: unknown): Failure {
   if (status === 401) return new Failure('refused', `${service} does not accept this ${secret}.`);
   const detail = (body as { detail?: unknown } | null)?.detail;
   return new Failure('refused', `${service} refused (${status}): ${detailText(detail)}`);

@@ -12,7 +12,7 @@ const make = async (...words: string[]): Promise<Made> => {
 
 test('trust keys makes a key for each process, and the public keys by which all know them', async () => {
   const made = await make();
-  const names = ['api-gateway', 'payments', 'chain-watcher', 'webhook-dispatcher', 'quota', 'ops'];
+  const names = ['api-gateway', 'payments', 'chain-watcher', 'webhook-dispatcher', 'quota', 'notifier', 'ops'];
   expect(Object.keys(made.signing_keys)).toEqual(names);
   const known = parsePublicKeys(made.trusted_keys);
   for (const [name, key] of Object.entries(made.signing_keys))

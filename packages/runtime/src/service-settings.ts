@@ -3,19 +3,26 @@ import { logLevels } from './logger.ts';
 import { ConfigurationError, settings, type SettingsReader } from './settings.ts';
 import { trustSettings } from './trust.ts';
 
+type PoolRule = { databasePoolMin?: number };
+
 /**
- * The settings that every service has. Spread them into its own configuration.
+ * The settings of a service with a database and without a broker. Spread them into its own configuration.
  * @param databasePoolMin the fewest connections that the service works with: one is for readiness and one for
  *   operators.
  */
-export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { databasePoolMin?: number } = {}) => ({
+export const settingsWithoutBroker = (read: SettingsReader, { databasePoolMin = 3 }: PoolRule = {}) => ({
   host: read.text('HOST', { default: '0.0.0.0' }),
   port: read.integer('PORT', { min: 0, max: 65_535 }),
   ...databaseUrls(read),
   databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: databasePoolMin, max: 200 }),
+  trust: trustSettings(read),
+});
+
+/** The settings that every other service has, in the same way. */
+export const commonSettings = (read: SettingsReader, rule: PoolRule = {}) => ({
+  ...settingsWithoutBroker(read, rule),
   /** See parseAmqpUrls(). */
   amqpUrl: read.required('AMQP_URL', checkAmqpUrl),
-  trust: trustSettings(read),
 });
 
 /** The base URL of another service. */

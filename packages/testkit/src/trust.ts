@@ -7,6 +7,7 @@ export const signingKeys = {
   'chain-watcher': newSigningKey(),
   'webhook-dispatcher': newSigningKey(),
   quota: newSigningKey(),
+  notifier: newSigningKey(),
   ops: newSigningKey(),
 };
 

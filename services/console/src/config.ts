@@ -23,4 +23,6 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       'webhook-dispatcher': serviceUrl(read, 'WEBHOOK_DISPATCHER_URL'),
       'chain-watcher': serviceUrl(read, 'CHAIN_WATCHER_URL'),
     } satisfies Record<ServiceName, string>,
+    /** Empty without notices. */
+    notifierUrl: read.url('NOTIFIER_URL', { protocols: ['http:', 'https:'], default: '' }),
   }));

@@ -1,6 +1,6 @@
 import { createServiceClient } from '@quittance/http/client/client.ts';
 import { listen, listenForProbes } from '@quittance/http/server/listen.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { NOTIFIER, type CallOwner } from '@quittance/contracts/service-name.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
 import { createConsoleApp } from './app.ts';
@@ -15,7 +15,12 @@ const name = 'console';
 await startService({
   name,
   readConfig,
-  start: async ({ config: { host, port, probesPort, urls, networks, ...config }, logger, metrics, lifecycle }) => {
+  start: async ({
+    config: { host, port, probesPort, urls, networks, notifierUrl, ...config },
+    logger,
+    metrics,
+    lifecycle,
+  }) => {
     const clientOf = ([owner, baseUrl]: [string, string]) => {
       const client = createServiceClient({
         ...{ name: owner, baseUrl, showCaller: null },
@@ -23,9 +28,10 @@ await startService({
         ...{ logger, metrics },
       });
       lifecycle.onStop(`client ${owner}`, () => client.close());
-      return [owner as ServiceName, client] as const;
+      return [owner as CallOwner, client] as const;
     };
-    const clients = Object.fromEntries(Object.entries(urls).map(clientOf)) as Clients;
+    const all = { ...urls, ...(notifierUrl !== '' && { [NOTIFIER]: notifierUrl }) };
+    const clients = Object.fromEntries(Object.entries(all).map(clientOf)) as Clients;
     let isListening = false;
     const ready = () => (isListening ? Promise.resolve() : Promise.reject(new Error('the pages are not served yet')));
     await listenForProbes({ name, logger, metrics, ready }, { host, port: probesPort, lifecycle });

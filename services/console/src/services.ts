@@ -1,5 +1,5 @@
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { CallOwner, NOTIFIER, ServiceName } from '@quittance/contracts/service-name.ts';
 import type { ServiceCalls, ServiceClient } from '@quittance/http/client/client.ts';
 import { readAnswer, type Given, type ServiceResponse } from '@quittance/http/client/request.ts';
 import { readAll } from '@quittance/http/client/transport.ts';
@@ -14,15 +14,21 @@ export type Services = {
   stream<C extends Call>(call: C, ...given: Given<C>): Promise<StreamResponse>;
 };
 
-export type Clients = Record<ServiceName, ServiceClient>;
+export type Clients = Record<ServiceName, ServiceClient> & { [NOTIFIER]?: ServiceClient };
 
-export const asNobody = (clients: Clients): Services => servicesOf((owner) => clients[owner]);
+export const asNobody = (clients: Clients): Services => servicesOf((owner) => clientOf(clients, owner));
 
 /** Each service decides by the operator's token what may be done; the console could not do more if it wanted to. */
 export const asOperator = (clients: Clients, token: string): Services =>
-  servicesOf((owner) => clients[owner].as(token));
+  servicesOf((owner) => clientOf(clients, owner).as(token));
 
-const servicesOf = (callsOf: (owner: ServiceName) => ServiceCalls): Services => ({
+function clientOf(clients: Clients, owner: CallOwner): ServiceClient {
+  const client = clients[owner];
+  if (client === undefined) throw new HttpError(404, 'Notices are not set up here');
+  return client;
+}
+
+const servicesOf = (callsOf: (owner: CallOwner) => ServiceCalls): Services => ({
   async call(call, ...given) {
     const answer = await callsOf(call.owner).send(call, ...given);
     if (answer.status === call.status) return readAnswer(call, answer);

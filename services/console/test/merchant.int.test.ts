@@ -8,7 +8,7 @@ import { parseTrustedProxies } from '@quittance/http/server/client-address.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { trustOf } from '@quittance/testkit/trust.ts';
-import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
+import { callsOfServices } from '../../../packages/contracts/test/declared-calls.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { consoleRoutes } from '../src/app.ts';
 import type { Clients } from '../src/services.ts';
@@ -237,7 +237,7 @@ describe("the services themselves, asked with the token of a merchant's person",
     const response = await fetch(`${urls[call.owner]}${path}${query}`, { headers: { 'x-operator-token': token } });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  const open = declaredCalls.filter(({ forMerchants, method }) => forMerchants && method === 'GET');
+  const open = callsOfServices.filter(({ forMerchants, method }) => forMerchants && method === 'GET');
 
   test("answer for another merchant's payments and events, byte by byte, as for ones that are not there", async () => {
     const named = open.filter(({ path }) => /:(payment|event)_id/.test(path));

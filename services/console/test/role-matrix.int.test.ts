@@ -2,14 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Call } from '@quittance/contracts/call.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Principal } from '@quittance/contracts/principal.ts';
 import { issueOperatorToken } from '@quittance/http/operator-token.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { startServiceProcess, type ServiceProcess } from '@quittance/testkit/service-process.ts';
 import { signingKeys, trustOf, trustSettingsOf, type KeyHolder } from '@quittance/testkit/trust.ts';
-import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
+import { callsOfServices, type ServiceCall as Call } from '../../../packages/contracts/test/declared-calls.ts';
 import { callHeaders, startRealServices, type RealServices } from '../../../packages/ops/test/real-services.ts';
 import * as chainDatabase from '../../chain-watcher/src/migrations.ts';
 
@@ -152,10 +151,10 @@ const people: Row[] = [
 ];
 
 test.each(people)('%s may make the calls that are declared so, and no others', async (_who, headers, about, may) => {
-  expect(declaredCalls.length).toBeGreaterThan(80);
+  expect(callsOfServices.length).toBeGreaterThan(80);
   const found: string[] = [];
   const expected: string[] = [];
-  for (const call of declaredCalls) {
+  for (const call of callsOfServices) {
     const name = `${call.owner} ${call.method} ${call.path}`;
     const answer = await ask(call, headers(call), about());
     found.push(`${name}: ${outcomeOf(answer)}`);
@@ -190,7 +189,7 @@ test('whoever was disabled gets no token: neither by the credential, nor by a li
     ].map(({ status }) => status);
     expect(statuses).toEqual([401, 401, 401, 401]);
     for (const secret of [credential, session, link]) {
-      const call = declaredCalls.find(({ forMerchants }) => forMerchants)!;
+      const call = callsOfServices.find(({ forMerchants }) => forMerchants)!;
       expect(outcomeOf(await ask(call, { 'x-operator-token': secret }, own))).toBe('unknown');
     }
   }

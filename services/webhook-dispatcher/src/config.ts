@@ -5,7 +5,7 @@ import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError, settings, type SettingsReader } from '@quittance/runtime/settings.ts';
 import { defaultRetryDelaysSeconds } from './events/outcome.ts';
 import type { LocalReceiver } from './sending/ways-out.ts';
-import { parsePrivateTargets } from './sending/private-targets.ts';
+import { parseNotifier, parsePrivateTargets, type PrivateTarget } from './sending/private-targets.ts';
 
 const WEEK_SECONDS = 604_800;
 /** IPv4 addresses, or IPv6 addresses in brackets, each with or without a port, separated by commas. */
@@ -28,6 +28,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     nameServers: read.text('WEBHOOK_NAME_SERVERS', { default: '', pattern: nameServers }).split(',').filter(Boolean),
     /** Receivers in private networks, each for one merchant; see sending/private-targets.ts. */
     privateTargets: read.parsed('WEBHOOK_PRIVATE_TARGETS', { default: [] }, (text) => parsePrivateTargets(text)),
+    /** The receiver that sends notices to merchants without a backend; null where there is none. */
+    notifier: read.parsed<PrivateTarget | null>('WEBHOOK_NOTIFIER', { default: null }, (text) => parseNotifier(text)),
     /** PEM: the authorities of their certificates; null for the usual ones. */
     privateTargetsCa: read.parsed('WEBHOOK_PRIVATE_TARGETS_CA', { default: null }, readCertificates),
   }));

@@ -20,6 +20,7 @@ import { createQueries } from './events/reads.sql.ts';
 import { refuseOwnServers, addressOf, findPrivateTarget } from './sending/private-targets.ts';
 import { waysOut } from './sending/ways-out.ts';
 import { checkRoute, eventRoutes } from './events/http.ts';
+import { noticesRoutes } from './notices/http.ts';
 import { laneRoutes } from './lanes/http.ts';
 import { createSender } from './sending/sender.ts';
 import { signingKeys } from './endpoints/endpoint.sql.ts';
@@ -50,8 +51,9 @@ await startService({
       );
     }
 
-    await refuseOwnServers(config.privateTargets, [config.databaseUrl, ...parseAmqpUrls(config.amqpUrl)]);
-    const { resolve, connector, privateTargets } = waysOut(config, logger);
+    const targets = [...config.privateTargets, ...(config.notifier === null ? [] : [config.notifier])];
+    await refuseOwnServers(targets, [config.databaseUrl, ...parseAmqpUrls(config.amqpUrl)]);
+    const { resolve, connector, privateTargets } = waysOut({ ...config, privateTargets: targets }, logger);
     const sending = { connector, privateTargets, clock: systemClock };
     const sender = lifecycle.closing('sender', createSender(sending));
     const testSender = lifecycle.closing('test-sender', createSender(sending));
@@ -78,6 +80,7 @@ await startService({
     };
     const routes = [
       ...endpointRoutes({ pool, outbox, vault, resolve, privateTargets, sendTest }),
+      ...noticesRoutes({ pool, outbox, vault, notifier: config.notifier }),
       ...eventRoutes({ pool, queries, privateTargetOf, wake }),
       checkRoute(operators),
       ...laneRoutes({ pool: operators, queries, privateTargetOf }),

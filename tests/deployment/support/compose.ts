@@ -47,6 +47,7 @@ export const external = 'docker-compose.external.yml';
 export const tls = 'docker-compose.tls.yml';
 export const alerts = 'docker-compose.alerts.yml';
 export const trial = 'docker-compose.trial.yml';
+export const notices = 'docker-compose.notices.yml';
 export const single = 'docker-compose.single.yml';
 
 /**

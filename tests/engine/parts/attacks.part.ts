@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { OPS, serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { NOTIFIER, OPS, serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { freePorts } from '@quittance/local-backends/ports.ts';
 import { ensureToken, payer } from '@quittance/local-backends/token/token.ts';
 import { repositoryRoot, writePrivateJson } from '@quittance/local-stack/stack/directory.ts';
@@ -93,6 +93,7 @@ async function describe(
     services,
     signing_keys: {
       ...(await ofEach((name) => settings[`${settingPrefix(name)}SIGNING_KEY`]!)),
+      [NOTIFIER]: settings['NOTIFIER_SIGNING_KEY']!,
       [OPS]: settings['OPS_SIGNING_KEY']!,
     },
     postgres_url: `postgres://postgres:${settings['POSTGRES_PASSWORD']}@${await addressOf('postgres', 'backend')}:5432/quittance`,

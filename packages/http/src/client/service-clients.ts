@@ -1,4 +1,4 @@
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { CallOwner } from '@quittance/contracts/service-name.ts';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
@@ -7,7 +7,7 @@ import type { Trust } from '@quittance/runtime/trust.ts';
 import { createCallerHeaders } from '../call-token.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 
-type Parts = { caller: ServiceName; trust: Trust; logger: Logger; metrics: Metrics; lifecycle: Lifecycle };
+type Parts = { caller: CallOwner; trust: Trust; logger: Logger; metrics: Metrics; lifecycle: Lifecycle };
 
 /**
  * Creates the clients of one service, which close when the service stops. A client for slower calls passes its own

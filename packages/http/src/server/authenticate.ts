@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { OPS, type Caller, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { OPS, type Caller, type CallOwner } from '@quittance/contracts/service-name.ts';
 import { type Access, refusalOf, type Principal } from '@quittance/contracts/principal.ts';
 import type { Trust } from '@quittance/runtime/trust.ts';
 import { CALL_TOKEN_HEADER, createCallTokenReader, SHARED_TOKEN_HEADER } from '../call-token.ts';
@@ -72,7 +72,7 @@ export function requireAccess(
   if (refusal === 'closed') throw new HttpError(403, closedTo(person, access));
 }
 
-function mayCall(caller: Caller | 'any service', access: Access, callers: readonly ServiceName[]): boolean {
+function mayCall(caller: Caller | 'any service', access: Access, callers: readonly CallOwner[]): boolean {
   if (caller === 'any service') return true;
   return caller === OPS ? access !== 'services' : callers.includes(caller);
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Method } from '@quittance/contracts/call.ts';
 import type { Access, Principal } from '@quittance/contracts/principal.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { CallOwner } from '@quittance/contracts/service-name.ts';
 
 /** A request as a route sees it, independent of the framework. */
 export type RouteRequest = {
@@ -42,7 +42,7 @@ export type Route = {
   /** Who may call it under /internal/; only services by default. */
   access?: Access;
   /** The services that may call it under /internal/; none by default. */
-  callers?: readonly ServiceName[];
+  callers?: readonly CallOwner[];
   /** Whether people of the merchant that the path names may call it too; not by default. */
   forMerchants?: boolean;
   /** The time in which a request from outside is answered, where it differs from the default. */

@@ -11,6 +11,9 @@ export const serviceSchemas = {
   quota: { schema: schemas.quota, role: 'quittance_quota' },
 } as const satisfies Record<ServiceName, { schema: string; role: string }>;
 
+/** Those of the optional notifier. */
+export const notifierSchema = { schema: 'notifier', role: 'quittance_notifier' } as const;
+
 /**
  * Creates the database, the five roles and their schemas where they are missing, and sets the roles' passwords.
  * @param adminUrl the URL of a role on the server with CREATEROLE and CREATEDB.

@@ -1,4 +1,5 @@
 import { DISPLAY_NAME_MAX, EMBED_ORIGINS_MAX, type Profile } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import { emailProblem } from '@quittance/contracts/email.ts';
 import { returnUrlProblem } from '@quittance/contracts/api/return-url.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
@@ -84,14 +85,6 @@ const ofText = <T>(value: unknown, read: (text: string) => T): T | null =>
 
 const colorProblem = (color: string) =>
   /^#[0-9a-f]{6}$/i.test(color) ? null : 'must be # and six hex digits, such as #2446cf';
-
-/** As browsers check addresses (https://html.spec.whatwg.org/#valid-e-mail-address), with a name of two parts behind the @. */
-const email =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-const EMAIL_MAX = 254;
-
-const emailProblem = (address: string) =>
-  address.length <= EMAIL_MAX && email.test(address) ? null : 'must be one e-mail address, without a name';
 
 /** Only characters that mean nothing else in a Content-Security-Policy. */
 const origin = /^https?:\/\/[a-z0-9.-]+(?::\d{1,5})?$/;

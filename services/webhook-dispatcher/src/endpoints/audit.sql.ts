@@ -3,8 +3,8 @@ import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 
-/** An operator, with a reason, or the merchant. */
-export type AuditedAuthor = Author | typeof byMerchant;
+/** A person, with a reason, or the merchant or the notifier without one. */
+export type AuditedAuthor = Author | { actor: string; reason: null };
 
 /** The merchant, with its API key and without a reason. */
 export const byMerchant = { actor: 'merchant', reason: null } as const;

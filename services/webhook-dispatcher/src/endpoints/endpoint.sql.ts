@@ -5,7 +5,7 @@ import type { SealedTable } from '@quittance/postgres/sealed-keys.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { SealedSecret } from '@quittance/runtime/key-vault.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
-import { byMerchant, insertAudit } from './audit.sql.ts';
+import { byMerchant, insertAudit, type AuditedAuthor } from './audit.sql.ts';
 import { lanesOf, lockLanes, makeLanesDueNow, probeLanesNow, restartGiveUp } from '../lanes/lane.sql.ts';
 
 type EndpointRow = WithDates<WebhookSettings, 'created_at' | 'updated_at'> & { version: number };
@@ -16,9 +16,13 @@ type SavedEndpoint = { active_key_id: string; created_at: Date; events: WebhookC
 };
 
 /** @returns null before the merchant's first PUT. */
-export async function findEndpoint(db: Queryable, merchantId: string): Promise<EndpointRow | null> {
+export async function findEndpoint(
+  db: Queryable,
+  merchantId: string,
+  lock: '' | 'for update' = '',
+): Promise<EndpointRow | null> {
   const { rows } = await db.query<EndpointRow>(
-    `select url, active_key_id as key_id, events, version, created_at, updated_at from endpoint where merchant_id = $1`,
+    `select url, active_key_id as key_id, events, version, created_at, updated_at from endpoint where merchant_id = $1 ${lock}`,
     [merchantId],
   );
   return rows[0] ?? null;
@@ -51,6 +55,8 @@ type NewEndpoint = {
   privateTarget?: string | undefined;
   events?: WebhookChoice[] | undefined;
   offeredKey: NewKey;
+  /** The merchant, with its API key, by default. */
+  author?: AuditedAuthor;
 };
 
 /**
@@ -63,12 +69,12 @@ export async function saveEndpoint(
   tx: Transaction,
   endpoint: NewEndpoint,
 ): Promise<SavedEndpoint & { isNew: boolean }> {
-  const { merchantId, privateTarget, offeredKey } = endpoint;
+  const { merchantId, privateTarget, offeredKey, author = byMerchant } = endpoint;
   const row = (await insertEndpoint(tx, endpoint)) ?? (await changeEndpoint(tx, endpoint));
   const isNew = row.active_key_id === offeredKey.keyId;
   if (isNew) await insertKey(tx, merchantId, offeredKey);
   const action = isNew ? 'endpoint_configured' : 'endpoint_changed';
-  await insertAudit(tx, { merchantId, eventId: null, action, events: row.events, privateTarget, ...byMerchant });
+  await insertAudit(tx, { merchantId, eventId: null, action, events: row.events, privateTarget, ...author });
   // Events may be older than the endpoint, and a lane without an endpoint is not claimed.
   if (isNew) await makeLanesDueNow(tx, [merchantId]);
   else if (row.is_changed) {
@@ -120,7 +126,12 @@ async function changeEndpoint(
  * Replaces the signing key. Each attempt that is claimed after the commit is signed with the new one.
  * @returns false if there is no endpoint yet.
  */
-export async function replaceKey(tx: Transaction, merchantId: string, key: NewKey): Promise<boolean> {
+export async function replaceKey(
+  tx: Transaction,
+  merchantId: string,
+  key: NewKey,
+  author: AuditedAuthor = byMerchant,
+): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update endpoint set active_key_id = $2, version = version + 1, updated_at = clock_timestamp() where merchant_id = $1`,
     [merchantId, key.keyId],
@@ -132,7 +143,7 @@ export async function replaceKey(tx: Transaction, merchantId: string, key: NewKe
     [merchantId],
   );
   await insertKey(tx, merchantId, key);
-  await insertAudit(tx, { merchantId, eventId: null, action: 'key_rotated', ...byMerchant });
+  await insertAudit(tx, { merchantId, eventId: null, action: 'key_rotated', ...author });
   // A receiver that refused the old key's signatures may accept the new one's.
   await probeEndpoint(tx, merchantId);
   return true;

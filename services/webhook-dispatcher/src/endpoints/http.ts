@@ -7,9 +7,8 @@ import {
   TestWebhook,
   type TestedWebhook,
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
-import { newId, newSecret } from '@quittance/contracts/ids.ts';
+import { newId } from '@quittance/contracts/ids.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
-import { WebhookConfigured } from '@quittance/contracts/messages.ts';
 import { conflict, HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
@@ -18,12 +17,14 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { createKeyedQueue } from '@quittance/runtime/concurrency/keyed-queue.ts';
 import type { KeyVault, SealedSecret } from '@quittance/runtime/key-vault.ts';
-import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 import { asMerchantsSee } from '../events/reads.sql.ts';
 import { SendError, NameNotFound } from '../sending/errors.ts';
 import { addressOf, findPrivateTarget, type PrivateTarget } from '../sending/private-targets.ts';
 import { publicAddresses, type Resolve } from '../sending/resolve.ts';
-import { findEndpoint, findTarget, probeEndpoint, replaceKey, saveEndpoint, type NewKey } from './endpoint.sql.ts';
+import { findEndpoint, findTarget, probeEndpoint, replaceKey, saveEndpoint } from './endpoint.sql.ts';
+import { announce } from './announce.ts';
+import { newSigningKey } from './signing-key.ts';
 import type { Sender } from '../sending/sender.ts';
 
 type Dependencies = {
@@ -66,10 +67,7 @@ async function configure(
   const { signingKey, offeredKey } = newSigningKey(vault);
   const saved = await transaction(pool, async (tx) => {
     const row = await saveEndpoint(tx, { merchantId, url, host, privateTarget, events: given.events, offeredKey });
-    if (!row.isNew && !row.is_other_choice) return row;
-    const { created_at: configuredAt, events, version } = row;
-    const message = { merchant_id: merchantId, configured_at: rfc3339(configuredAt), events, version };
-    await outbox.send(tx, WebhookConfigured, message);
+    await announce(tx, outbox, merchantId, row);
     return row;
   });
   const { active_key_id: keyId, isNew, events, version } = saved;
@@ -109,12 +107,6 @@ async function checkHost(host: string, resolve: Resolve): Promise<void> {
     if (!isBlocked && !(error instanceof NameNotFound)) throw unavailable(error);
     throw invalid({ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' });
   }
-}
-
-function newSigningKey(vault: KeyVault): { signingKey: string; offeredKey: NewKey } {
-  const keyId = newId('whk');
-  const signingKey = newSecret('whsec');
-  return { signingKey, offeredKey: { keyId, ...vault.seal(keyId, signingKey) } };
 }
 
 type TestSender = ReturnType<typeof createTestSender>;

@@ -4,12 +4,15 @@ import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import { blockList } from '@quittance/contracts/public-address.ts';
 import { lookup } from 'node:dns/promises';
-import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { NOTIFIER, serviceNames } from '@quittance/contracts/service-name.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { ConfigurationError } from '@quittance/runtime/settings.ts';
 
-/** The address and port of one merchant's receiver in a private network, under one host name. Operators allow these exceptions. */
-export type PrivateTarget = { merchantId: string; host: string; address: string; port: number };
+/**
+ * The address and port of one merchant's receiver in a private network, under one host name. Operators allow these exceptions.
+ * `merchantId` is null for the notifier, which is for every merchant.
+ */
+export type PrivateTarget = { merchantId: string | null; host: string; address: string; port: number };
 
 /** Each has its own connections. */
 const MAX_TARGETS = 100;
@@ -26,7 +29,7 @@ export const findPrivateTarget = <T extends PrivateTarget>(
   targets: readonly T[],
   merchantId: string,
   host: string | null,
-): T | undefined => targets.find((target) => target.merchantId === merchantId && target.host === host);
+): T | undefined => targets.find((target) => (target.merchantId ?? merchantId) === merchantId && target.host === host);
 
 /** `address:port`. */
 export const addressOf = ({ address, port }: PrivateTarget): string =>
@@ -52,9 +55,21 @@ export function parsePrivateTargets(text: string, own: readonly string[] = ownAd
   return targets;
 }
 
+/**
+ * Reads WEBHOOK_NOTIFIER: `host=address:port`, with the rules of private targets.
+ * @throws Error with what is wrong.
+ */
+export function parseNotifier(text: string, own: readonly string[] = ownAddresses()): PrivateTarget {
+  const target = parseEntry(`${NOTIFIER}@${text}`);
+  if (target === null) throw new Error('must be host=address:port');
+  const problem = problemOf({ ...target, merchantId: null }, { own, targets: [] });
+  if (problem !== null) throw new Error(problem);
+  return { ...target, merchantId: null };
+}
+
 const entryForm = /^([^@=]+)@([^@=]+)=(?:([\d.]+)|\[([\da-f:]+)\]):(\d{1,5})$/;
 
-function parseEntry(entry: string): PrivateTarget | null {
+function parseEntry(entry: string): (PrivateTarget & { merchantId: string }) | null {
   const [, merchantId, host, address4, address6, port] = entryForm.exec(entry) ?? [];
   const address = address4 ?? address6;
   if (merchantId === undefined || host === undefined || address === undefined) return null;
@@ -66,14 +81,15 @@ function problemOf(
   { own, targets }: { own: readonly string[]; targets: readonly PrivateTarget[] },
 ): string | null {
   const { merchantId, host, address, port } = target;
-  if (!isId('mer', merchantId)) return 'must name a merchant by its id';
+  if (merchantId !== null && !isId('mer', merchantId)) return 'must name a merchant by its id';
   if (!isHostName(host)) return 'must have a host name with a dot, in lowercase';
   if (port < 1 || port > 65_535) return 'must have a port from 1 to 65535';
   if (!isPrivateAddress(address)) {
     return "must have an address in 10/8, 172.16/12, 192.168/16, 100.64/10 or fc00::/7 that is not its cloud's, in its usual spelling";
   }
   if (own.includes(address)) return 'must not have an address of this machine';
-  if (findPrivateTarget(targets, merchantId, host)) return 'repeats the merchant and host of an entry before it';
+  if (targets.some((other) => other.merchantId === merchantId && other.host === host))
+    return 'repeats the merchant and host of an entry before it';
   return null;
 }
 

@@ -19,7 +19,7 @@ export function waysOut(
   const resolve = local?.resolve ?? systemResolve({ servers: config.nameServers });
   const toPrivate = local?.dial ?? dialPrivate(config.privateTargetsCa);
   for (const target of config.privateTargets) {
-    const fields = { merchant_id: target.merchantId, host: target.host, address: addressOf(target) };
+    const fields = { merchant_id: target.merchantId ?? 'all', host: target.host, address: addressOf(target) };
     logger.warn(fields, "a merchant's webhooks may go to a private network");
   }
   return {

@@ -48,6 +48,29 @@ export const RotateWebhookKey = defineCall(
   { callers: ['api-gateway'] },
 );
 
+/** Calls of the notifier, which can point a merchant's endpoint only to itself. 404 while WEBHOOK_NOTIFIER is not set. */
+type NotifierKey = { key_id: string; signing_key: string };
+
+/** Makes the notifier the merchant's endpoint for paid payments and unmatched transfers, with a new signing key. */
+export const ConnectNotices = defineCall(
+  'webhook-dispatcher',
+  'PUT /merchants/:merchant_id/webhook/notices',
+  json<NotifierKey>(),
+  // Only the answer contains the signing key.
+  { callers: ['notifier'], authored: true, idempotent: false },
+);
+
+/**
+ * A new signing key for the notifier, if the endpoint's key was replaced by another caller. 409 unless the notifier is
+ * the merchant's endpoint and `replaces` is not its own key but the endpoint's.
+ */
+export const RenewNoticesKey = defineCall(
+  'webhook-dispatcher',
+  'POST /merchants/:merchant_id/webhook/notices/key',
+  json<NotifierKey>(),
+  { callers: ['notifier'], body: object<{ replaces: string }>({ replaces: { type: 'string' } }) },
+);
+
 /** The result of the one attempt to send a test event. */
 export type TestedWebhook = {
   event_id: string;

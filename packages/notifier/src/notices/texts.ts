@@ -1,0 +1,182 @@
+/** Every word of the notices. `{amount}` has the currency. */
+export type Texts = {
+  paid: string;
+  unmatched: string;
+  /** What to do about money that pays nothing. */
+  look: string;
+  test: string;
+  order: string;
+  description: string;
+};
+
+/** By the two letters of the language, for each language of the checkout page. */
+export const texts: { en: Texts } & Partial<Record<string, Texts>> = {
+  en: {
+    paid: 'Paid: {amount}',
+    unmatched: '{amount} arrived, but it pays nothing',
+    look: 'Find out whose it is. Then accept it for a payment, or send it back.',
+    test: 'Test: your payment notices arrive here',
+    order: 'Order',
+    description: 'Description',
+  },
+  id: {
+    paid: 'Dibayar: {amount}',
+    unmatched: '{amount} masuk, tetapi tidak membayar apa pun',
+    look: 'Cari tahu milik siapa. Lalu terima untuk suatu pembayaran, atau kembalikan.',
+    test: 'Tes: pemberitahuan pembayaran Anda masuk ke sini',
+    order: 'Pesanan',
+    description: 'Keterangan',
+  },
+  de: {
+    paid: 'Bezahlt: {amount}',
+    unmatched: '{amount} sind eingegangen, bezahlen aber nichts',
+    look: 'Finden Sie heraus, von wem das Geld ist. Nehmen Sie es dann für eine Zahlung an oder senden Sie es zurück.',
+    test: 'Test: Hier kommen Ihre Zahlungsmeldungen an',
+    order: 'Bestellung',
+    description: 'Beschreibung',
+  },
+  es: {
+    paid: 'Pagado: {amount}',
+    unmatched: 'Han llegado {amount}, pero no pagan nada',
+    look: 'Averigüe de quién son. Después acéptelos para un pago o devuélvalos.',
+    test: 'Prueba: sus avisos de pago llegan aquí',
+    order: 'Pedido',
+    description: 'Descripción',
+  },
+  fr: {
+    paid: 'Payé : {amount}',
+    unmatched: '{amount} reçus, mais ils ne paient rien',
+    look: 'Cherchez de qui ils viennent. Acceptez-les ensuite pour un paiement, ou renvoyez-les.',
+    test: 'Test : vos avis de paiement arrivent ici',
+    order: 'Commande',
+    description: 'Description',
+  },
+  it: {
+    paid: 'Pagato: {amount}',
+    unmatched: 'Sono arrivati {amount}, ma non pagano nulla',
+    look: 'Scopra di chi sono. Poi li accetti per un pagamento o li restituisca.',
+    test: 'Prova: gli avvisi di pagamento arrivano qui',
+    order: 'Ordine',
+    description: 'Descrizione',
+  },
+  pl: {
+    paid: 'Zapłacono: {amount}',
+    unmatched: 'Wpłynęło {amount}, ale nic nie opłaca',
+    look: 'Sprawdź, od kogo to jest. Potem przyjmij to na poczet płatności albo odeślij.',
+    test: 'Test: tutaj trafiają powiadomienia o płatnościach',
+    order: 'Zamówienie',
+    description: 'Opis',
+  },
+  pt: {
+    paid: 'Pago: {amount}',
+    unmatched: 'Chegaram {amount}, mas não pagam nada',
+    look: 'Descubra de quem são. Depois aceite-os para um pagamento ou devolva-os.',
+    test: 'Teste: os avisos de pagamento chegam aqui',
+    order: 'Pedido',
+    description: 'Descrição',
+  },
+  vi: {
+    paid: 'Đã thanh toán: {amount}',
+    unmatched: 'Đã nhận {amount}, nhưng không thanh toán cho khoản nào',
+    look: 'Hãy tìm hiểu tiền của ai. Sau đó chấp nhận cho một khoản thanh toán hoặc gửi trả lại.',
+    test: 'Thử nghiệm: thông báo thanh toán của bạn sẽ đến đây',
+    order: 'Đơn hàng',
+    description: 'Mô tả',
+  },
+  tr: {
+    paid: 'Ödendi: {amount}',
+    unmatched: '{amount} geldi, ama hiçbir şeyi ödemiyor',
+    look: 'Kime ait olduğunu öğrenin. Sonra bir ödeme için kabul edin veya geri gönderin.',
+    test: 'Test: ödeme bildirimleriniz buraya gelir',
+    order: 'Sipariş',
+    description: 'Açıklama',
+  },
+  ru: {
+    paid: 'Оплачено: {amount}',
+    unmatched: 'Поступило {amount}, но это ничего не оплачивает',
+    look: 'Выясните, чьи это деньги. Затем примите их для платежа или верните.',
+    test: 'Проверка: сюда приходят уведомления о платежах',
+    order: 'Заказ',
+    description: 'Описание',
+  },
+  uk: {
+    paid: 'Сплачено: {amount}',
+    unmatched: 'Надійшло {amount}, але це нічого не оплачує',
+    look: 'З’ясуйте, чиї це гроші. Потім прийміть їх для платежу або поверніть.',
+    test: 'Перевірка: сюди надходять сповіщення про платежі',
+    order: 'Замовлення',
+    description: 'Опис',
+  },
+  ar: {
+    paid: 'تم الدفع: {amount}',
+    unmatched: 'وصل {amount}، لكنه لا يسدد أي دفعة',
+    look: 'اعرف لمن هذا المبلغ، ثم اقبله لإحدى الدفعات أو أعده.',
+    test: 'اختبار: تصل إشعارات الدفع إلى هنا',
+    order: 'الطلب',
+    description: 'الوصف',
+  },
+  ur: {
+    paid: 'ادائیگی ہو گئی: {amount}',
+    unmatched: '{amount} موصول ہوئے، لیکن ان سے کوئی ادائیگی نہیں ہوتی',
+    look: 'معلوم کریں کہ یہ رقم کس کی ہے۔ پھر اسے کسی ادائیگی کے لیے قبول کریں یا واپس بھیج دیں۔',
+    test: 'ٹیسٹ: آپ کی ادائیگی کی اطلاعات یہاں آتی ہیں',
+    order: 'آرڈر',
+    description: 'تفصیل',
+  },
+  fa: {
+    paid: 'پرداخت شد: {amount}',
+    unmatched: '{amount} رسید، اما هیچ پرداختی را تسویه نمی‌کند',
+    look: 'ببینید این پول از کیست. سپس آن را برای یک پرداخت بپذیرید یا برگردانید.',
+    test: 'آزمایش: اعلان‌های پرداخت شما به اینجا می‌رسد',
+    order: 'سفارش',
+    description: 'توضیح',
+  },
+  hi: {
+    paid: 'भुगतान हो गया: {amount}',
+    unmatched: '{amount} आया है, लेकिन इससे कोई भुगतान पूरा नहीं होता',
+    look: 'पता करें कि यह किसका है। फिर इसे किसी भुगतान के लिए स्वीकार करें या वापस भेजें।',
+    test: 'परीक्षण: आपकी भुगतान सूचनाएँ यहाँ आती हैं',
+    order: 'ऑर्डर',
+    description: 'विवरण',
+  },
+  bn: {
+    paid: 'পরিশোধ হয়েছে: {amount}',
+    unmatched: '{amount} এসেছে, কিন্তু এতে কোনো পেমেন্ট পরিশোধ হয় না',
+    look: 'এটি কার, তা জেনে নিন। তারপর কোনো পেমেন্টের জন্য গ্রহণ করুন অথবা ফেরত পাঠান।',
+    test: 'পরীক্ষা: আপনার পেমেন্টের বিজ্ঞপ্তি এখানে আসে',
+    order: 'অর্ডার',
+    description: 'বিবরণ',
+  },
+  th: {
+    paid: 'ชำระแล้ว: {amount}',
+    unmatched: 'ได้รับ {amount} แต่ไม่ได้ชำระรายการใด',
+    look: 'ตรวจสอบว่าเป็นเงินของใคร แล้วรับเป็นการชำระเงินรายการหนึ่งหรือส่งคืน',
+    test: 'ทดสอบ: การแจ้งเตือนการชำระเงินของคุณจะมาที่นี่',
+    order: 'คำสั่งซื้อ',
+    description: 'รายละเอียด',
+  },
+  zh: {
+    paid: '已付款：{amount}',
+    unmatched: '收到 {amount}，但它没有支付任何款项',
+    look: '请查明是谁的款项，然后将其接受为某笔付款，或退回。',
+    test: '测试：您的付款通知会发送到这里',
+    order: '订单',
+    description: '说明',
+  },
+  ja: {
+    paid: '支払い完了：{amount}',
+    unmatched: '{amount} が届きましたが、どの支払いにも充てられません',
+    look: '誰からの入金か確認し、いずれかの支払いとして受け入れるか、返金してください。',
+    test: 'テスト：支払いの通知はここに届きます',
+    order: '注文',
+    description: '説明',
+  },
+  ko: {
+    paid: '결제 완료: {amount}',
+    unmatched: '{amount}이(가) 도착했지만 어떤 결제에도 해당하지 않습니다',
+    look: '누구의 돈인지 확인한 뒤 결제로 수락하거나 돌려보내세요.',
+    test: '테스트: 결제 알림이 여기로 옵니다',
+    order: '주문',
+    description: '설명',
+  },
+};
