@@ -1,5 +1,5 @@
 import type { Author } from './author.ts';
-import type { Access } from './principal.ts';
+import type { Access, MerchantRole } from './principal.ts';
 import type { CallOwner } from './service-name.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -35,8 +35,10 @@ export type Call<
   access: Access;
   /** The services that may make it; none by default. */
   callers: readonly CallOwner[];
-  /** Whether people of the merchant that the path names may make it too. They may not by default. */
-  forMerchants: boolean;
+  /** From which role on people of the merchant that the path names may make it too; null by default, for nobody. */
+  forMerchants: MerchantRole | null;
+  /** Whether a person at a console confirms each one with a passkey. Not by default. */
+  confirmed: boolean;
   maxBodyBytes: number;
   /** The status of success. Other answers have the body `{"detail": …, "code": …}`. */
   status: number;
@@ -86,7 +88,8 @@ export function defineCall<
     authored: false as Authored,
     access: 'services',
     callers: [],
-    forMerchants: false,
+    forMerchants: null,
+    confirmed: false,
     maxBodyBytes: MAX_BODY_BYTES,
     status: 200,
     idempotent: ['GET', 'PUT', 'DELETE'].includes(method),
@@ -131,7 +134,8 @@ export type InputOf<C extends Call> = Part<ParamsOf<C>, 'params'> &
   (C['query'] extends Record<string, never>
     ? object
     : { query?: { [name in keyof C['query']]?: string | number | undefined } }) &
-  (BodyOf<C> extends undefined ? object : { body: BodyOf<C> }) &
-  (C['authored'] extends true ? { author: Author } : object);
+  (BodyOf<C> extends undefined ? object : { body: BodyOf<C> }) & {
+    /** Besides our own. */ headers?: Record<string, string>;
+  } & (C['authored'] extends true ? { author: Author } : object);
 
 type Part<T, Name extends string> = keyof T extends never ? object : { [name in Name]: T };

@@ -5,8 +5,16 @@ export const operatorRoles = ['viewer', 'support', 'admin'] as const;
 
 export type OperatorRole = (typeof operatorRoles)[number];
 
+/** What a token says about how its person signed in. Absent in tokens for a credential, and while passkeys are off. */
+type SignedIn = {
+  /** The person uses a console, where some calls need a confirmation with a passkey. */
+  console?: true;
+  /** The one request that the person has just confirmed, see `requestHash()`. */
+  confirms?: string;
+};
+
 /** A person who runs the system. */
-export type Operator = { name: string; role: OperatorRole };
+export type Operator = { name: string; role: OperatorRole } & SignedIn;
 
 /**
  * Who may make an internal call in addition to the services that it names: operators of at least this role, or nobody.
@@ -35,8 +43,22 @@ export const isActorOfOperator = (actor: string): boolean =>
  */
 const looksMarked = new RegExp(`^(?:(?!${VISIBLE})[^])*@`, 'u');
 
-/** A person of one merchant, who sees that merchant's data and nothing else. */
-export type MerchantPerson = { name: string; role: 'merchant'; merchant_id: string };
+/** The roles of a merchant's people. Each may do everything that the ones before it may do. */
+export const merchantRoles = ['viewer', 'staff', 'owner'] as const;
+
+export type MerchantRole = (typeof merchantRoles)[number];
+
+/** A person of one merchant, who sees and changes that merchant's data and nothing else. */
+export type MerchantPerson = {
+  name: string;
+  role: 'merchant';
+  merchant_id: string;
+  /** What the person may do. In a session without a passkey, `viewer`. */
+  merchant_role: MerchantRole;
+} & SignedIn;
+
+export const mayAct = (person: Pick<MerchantPerson, 'merchant_role'>, needed: MerchantRole): boolean =>
+  merchantRoles.indexOf(person.merchant_role) >= merchantRoles.indexOf(needed);
 
 /** The person that a token is for: an operator, or a person of a merchant. */
 export type Principal = Operator | MerchantPerson;
@@ -44,19 +66,20 @@ export type Principal = Operator | MerchantPerson;
 export const isMerchantPerson = (principal: Principal): principal is MerchantPerson => principal.role === 'merchant';
 
 /**
- * Why a person may not make a call: it is `closed` to them, or about a `foreign` merchant. Foreign merchants are never
- * looked up, so that an existing merchant and a missing one look the same.
+ * Why a person may not make a call: it is `closed` to them, about a `foreign` merchant, or for a higher `role`. Foreign
+ * merchants are never looked up, so that an existing merchant and a missing one look the same.
  * @param params of the path.
  */
 export function refusalOf(
   principal: Principal,
-  { access, forMerchants }: { access: Access; forMerchants: boolean },
+  { access, forMerchants }: { access: Access; forMerchants: MerchantRole | null },
   params: Readonly<Record<string, string | undefined>>,
-): 'closed' | 'foreign' | null {
+): 'closed' | 'foreign' | 'role' | null {
   if (access === 'anyone') return null;
   if (!isMerchantPerson(principal)) return mayCall(principal, access) ? null : 'closed';
-  if (!forMerchants) return 'closed';
-  return params['merchant_id'] === principal.merchant_id ? null : 'foreign';
+  if (forMerchants === null) return 'closed';
+  if (params['merchant_id'] !== principal.merchant_id) return 'foreign';
+  return mayAct(principal, forMerchants) ? null : 'role';
 }
 
 /**

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Call } from '../src/call.ts';
+import { merchantRoles } from '../src/principal.ts';
 import { checkOfSchema } from '../src/schema.ts';
 import { serviceNames } from '../src/service-name.ts';
 import { declaredCalls as declared, declaredIn } from './declared-calls.ts';
@@ -29,9 +30,18 @@ test('only an admin makes permanent changes to a merchant, and changes credentia
       .map((call) => `${call.method} ${call.path.slice('/internal/v1'.length)}`);
   expect(declared.filter((call) => call.access === 'viewer' && call.method !== 'GET')).toEqual([]);
   expect(callsFor('anyone').sort()).toEqual([
+    'POST /account',
+    'POST /account/confirmation-options',
+    'POST /account/confirmations',
+    'POST /account/end-session',
+    'POST /account/passkey-options',
+    'POST /account/passkeys',
+    'POST /account/passkeys/remove',
     'POST /operator-sessions',
     'POST /operator-sessions/by-link',
+    'POST /operator-sessions/by-passkey',
     'POST /operator-sessions/close',
+    'POST /operator-sessions/passkey-options',
     'POST /operator-sessions/resume',
     'POST /operator-tokens',
   ]);
@@ -56,6 +66,8 @@ test('only an admin makes permanent changes to a merchant, and changes credentia
     'POST /merchants/:merchant_id/extend',
     'POST /merchants/:merchant_id/logins',
     'POST /merchants/:merchant_id/logins/:name/disable',
+    'POST /merchants/:merchant_id/logins/:name/reset-passkeys',
+    'POST /merchants/:merchant_id/logins/:name/role',
     'POST /merchants/:merchant_id/logins/:name/sign-in-link',
     'POST /merchants/:merchant_id/notices/test',
     'POST /merchants/:merchant_id/pause',
@@ -77,15 +89,10 @@ test('only an admin makes permanent changes to a merchant, and changes credentia
   ]);
 });
 
-test("calls of merchants' people are about a merchant that the path names, only read except for tests and notices, and name the person", () => {
-  const open = declared.filter((call) => call.forMerchants);
-  expect(
-    open.map(({ owner, method, path }) => `${owner} ${method} ${path.slice('/internal/v1'.length)}`).sort(),
-  ).toEqual([
+/** What merchants' people may call in a service, by role; what they change else is in the public API. */
+const ofPeople = {
+  viewer: [
     'api-gateway POST /merchants/:merchant_id/webhook-test',
-    'notifier GET /merchants/:merchant_id/notices',
-    'notifier POST /merchants/:merchant_id/notices/test',
-    'notifier PUT /merchants/:merchant_id/notices',
     'payments GET /merchants/:merchant_id/limits',
     'payments GET /merchants/:merchant_id/payments',
     'payments GET /merchants/:merchant_id/payments/:payment_id',
@@ -94,16 +101,68 @@ test("calls of merchants' people are about a merchant that the path names, only 
     'payments GET /merchants/:merchant_id/totals',
     'payments GET /merchants/:merchant_id/transfers',
     'payments GET /merchants/:merchant_id/unmatched-transfers',
+    'payments GET /merchants/:merchant_id/wallets',
     'quota GET /merchants/:merchant_id/usage',
     'webhook-dispatcher GET /merchants/:merchant_id/events/:event_id',
     'webhook-dispatcher GET /merchants/:merchant_id/payments/:payment_id/deliveries',
     'webhook-dispatcher GET /merchants/:merchant_id/webhook',
     'webhook-dispatcher GET /merchants/:merchant_id/webhook/health',
-  ]);
+  ],
+  staff: [],
+  owner: [
+    'api-gateway GET /merchants/:merchant_id/api-keys',
+    'api-gateway GET /merchants/:merchant_id/logins',
+    'api-gateway POST /merchants/:merchant_id/api-keys',
+    'api-gateway POST /merchants/:merchant_id/api-keys/revoke',
+    'api-gateway POST /merchants/:merchant_id/logins',
+    'api-gateway POST /merchants/:merchant_id/logins/:name/disable',
+    'api-gateway POST /merchants/:merchant_id/logins/:name/role',
+    'api-gateway POST /merchants/:merchant_id/logins/:name/sign-in-link',
+    'notifier GET /merchants/:merchant_id/notices',
+    'notifier POST /merchants/:merchant_id/notices/test',
+    'notifier PUT /merchants/:merchant_id/notices',
+    'payments POST /merchants/:merchant_id/wallets/:address/challenge',
+    'payments POST /merchants/:merchant_id/wallets/:address/proof',
+  ],
+};
+
+test("calls of merchants' people are about a merchant that the path names, and name the person; a viewer changes nothing", () => {
+  const open = declared.filter((call) => call.forMerchants !== null);
+  for (const role of merchantRoles) {
+    const names = open
+      .filter(({ forMerchants }) => forMerchants === role)
+      .map(({ owner, method, path }) => `${owner} ${method} ${path.slice('/internal/v1'.length)}`);
+    expect(names.sort()).toEqual(ofPeople[role]);
+  }
   for (const call of open) {
     expect(call.path.split('/').slice(0, 5)).toEqual(['', 'internal', 'v1', 'merchants', ':merchant_id']);
     // A query parameter can't name another merchant either.
     expect(Object.keys(call.query)).not.toContain('merchant_id');
     expect([call.path, call.method === 'GET' || call.authored]).toEqual([call.path, true]);
   }
+});
+
+test('what touches money, keys or people is confirmed, in every call that a console makes', () => {
+  const confirmed = declared
+    .filter((call) => call.confirmed)
+    .map(({ method, path }) => `${method} ${path.slice('/internal/v1'.length)}`);
+  expect(confirmed.sort()).toEqual([
+    'POST /merchants/:merchant_id/api-keys',
+    'POST /merchants/:merchant_id/api-keys/revoke',
+    'POST /merchants/:merchant_id/logins',
+    'POST /merchants/:merchant_id/logins/:name/disable',
+    'POST /merchants/:merchant_id/logins/:name/reset-passkeys',
+    'POST /merchants/:merchant_id/logins/:name/role',
+    'POST /merchants/:merchant_id/logins/:name/sign-in-link',
+    'POST /merchants/:merchant_id/replace-credentials',
+    'POST /merchants/:merchant_id/wallets/:address/proof',
+    'POST /operators',
+    'POST /operators/:name/disable',
+    'POST /operators/:name/reset-passkeys',
+    'POST /operators/:name/sign-in-link',
+    'POST /payments/:payment_id/accept-transfer',
+    'POST /wallets/:address/proof',
+    'POST /wallets/:address/release',
+    'PUT /merchants/:merchant_id/notices',
+  ]);
 });

@@ -1,6 +1,12 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { isId } from '@quittance/contracts/ids.ts';
-import { operatorRoles, isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
+import {
+  isMerchantPerson,
+  merchantRoles,
+  operatorRoles,
+  type MerchantRole,
+  type Principal,
+} from '@quittance/contracts/principal.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { isSignedBy, type Trust } from '@quittance/runtime/trust.ts';
 import { isInTime } from './call-token.ts';
@@ -11,6 +17,9 @@ import { isInTime } from './call-token.ts';
  */
 export const OPERATOR_TOKEN_SECONDS = 300;
 
+/** Lifetime of a token that confirms a request, which is sent at once. */
+const CONFIRMED_TOKEN_SECONDS = 60;
+
 /** Header of requests by an operator, or by a person of a merchant, on `/internal/` routes. */
 export const OPERATOR_TOKEN_HEADER = 'x-operator-token';
 
@@ -19,7 +28,11 @@ const ISSUER: ServiceName = 'api-gateway';
 const DOMAIN = 'quittance operator v1.';
 
 /** A token from an earlier release may lack fields. */
-type Claims = Pick<Principal, 'name' | 'role'> & { merchant_id?: string; expires_at: number };
+type Claims = Pick<Principal, 'name' | 'role' | 'console' | 'confirms'> & {
+  merchant_id?: string;
+  merchant_role?: MerchantRole;
+  expires_at: number;
+};
 
 /**
  * Issues a token that says who a person is and that every service can verify by itself: the claims, in base64url, and
@@ -32,10 +45,18 @@ export function issueOperatorToken(
   principal: Principal,
   now: Date = new Date(),
 ): string {
-  const { name, role } = principal;
-  const merchant = isMerchantPerson(principal) && { merchant_id: principal.merchant_id };
-  const expires_at = Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS;
-  const claims: Claims = { name, role, ...merchant, expires_at };
+  const { name, role, confirms } = principal;
+  const merchant = isMerchantPerson(principal) && {
+    merchant_id: principal.merchant_id,
+    merchant_role: principal.merchant_role,
+  };
+  const seconds = confirms === undefined ? OPERATOR_TOKEN_SECONDS : CONFIRMED_TOKEN_SECONDS;
+  const expires_at = Math.floor(now.getTime() / 1000) + seconds;
+  const signedIn = {
+    ...(principal.console && { console: true as const }),
+    ...(confirms !== undefined && { confirms }),
+  };
+  const claims: Claims = { name, role, ...merchant, ...signedIn, expires_at };
   const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
   const shared = sharedToken === undefined ? '' : mac(sharedToken, text).toString('base64url');
   return [text, shared, ...(signer === null ? [] : [signer(DOMAIN + text).toString('base64url')])].join('.');
@@ -49,10 +70,13 @@ export function readOperatorToken(
 ): Principal | null {
   const [text = '', shared = '', signature = '', ...more] = token.split('.');
   if (more.length > 0 || !(isShared(trust, text, shared) || isIssued(trust, text, signature))) return null;
-  const { name, role, merchant_id, expires_at } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
+  const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
+  const { name, role, merchant_id, merchant_role = 'viewer', expires_at, confirms } = claims;
   if (!isInTime(expires_at, OPERATOR_TOKEN_SECONDS, now.getTime())) return null;
-  if (role !== 'merchant') return operatorRoles.includes(role) ? { name, role } : null;
-  return merchant_id !== undefined && isId('mer', merchant_id) ? { name, role, merchant_id } : null;
+  const signedIn = { ...(claims.console && { console: true as const }), ...(confirms !== undefined && { confirms }) };
+  if (role !== 'merchant') return operatorRoles.includes(role) ? { name, role, ...signedIn } : null;
+  if (merchant_id === undefined || !isId('mer', merchant_id) || !merchantRoles.includes(merchant_role)) return null;
+  return { name, role, merchant_id, merchant_role, ...signedIn };
 }
 
 const isIssued = ({ publicKeys }: Pick<Trust, 'publicKeys'>, text: string, signature: string): boolean =>

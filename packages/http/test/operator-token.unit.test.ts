@@ -40,7 +40,12 @@ describe("an operator's token", () => {
   });
 
   test("of a merchant's person names one merchant, and is refused without it", () => {
-    const anna = { name: 'anna', role: 'merchant', merchant_id: `mer_${'a'.repeat(32)}` } as const;
+    const anna = {
+      name: 'anna',
+      role: 'merchant',
+      merchant_id: `mer_${'a'.repeat(32)}`,
+      merchant_role: 'viewer',
+    } as const;
     expect(readOperatorToken(reader, issueOperatorToken(issuer, anna, now), now)).toEqual(anna);
     for (const merchant_id of ['', 'mer_1', undefined as unknown as string])
       expect(readOperatorToken(reader, issueOperatorToken(issuer, { ...anna, merchant_id }, now), now)).toBeNull();

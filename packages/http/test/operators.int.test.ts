@@ -28,7 +28,7 @@ const reads = {
 };
 const Write = defineCall('quota', 'POST /write', json<{ actor: string }>(), { authored: true, access: 'support' });
 const Own = defineCall('quota', 'GET /merchants/:merchant_id/own', json<string>(), {
-  ...{ access: 'viewer', forMerchants: true },
+  ...{ access: 'viewer', forMerchants: 'viewer' },
 });
 const NotOwn = defineCall('quota', 'GET /merchants/:merchant_id/not-own', json<string>(), { access: 'viewer' });
 const Called = defineCall('quota', 'GET /called', json<string>(), { callers: ['payments'], access: 'support' });
@@ -138,7 +138,12 @@ describe('a process', () => {
 
 describe("a merchant's person", () => {
   const own = `mer_${'a'.repeat(32)}`;
-  const anna = issueOperatorToken(issuer, { name: 'anna', role: 'merchant', merchant_id: own });
+  const anna = issueOperatorToken(issuer, {
+    name: 'anna',
+    role: 'merchant',
+    merchant_id: own,
+    merchant_role: 'viewer',
+  });
   const ask = async (path: string) => {
     const response = await fetch(`${server.url}/internal/v1${path}`, { headers: { 'x-operator-token': anna } });
     return { status: response.status, text: await response.text() };

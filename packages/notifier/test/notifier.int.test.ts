@@ -9,6 +9,7 @@ import { ReadNotices, SendTestNotice, SetNotices, type Notices } from '@quittanc
 import { newId } from '@quittance/contracts/ids.ts';
 import { NoticeRaised } from '@quittance/contracts/messages.ts';
 import { createCallerHeaders } from '@quittance/http/call-token.ts';
+import { requestHash } from '@quittance/http/confirmation.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_HEADER } from '@quittance/http/operator-token.ts';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { testDatabase, testPool, type TestDatabase } from '@quittance/testkit/database.ts';
@@ -83,11 +84,21 @@ beforeEach(() => {
 });
 
 const asOps = () => createCallerHeaders('ops', trustOf('ops'))('notifier');
-const asPersonOf = (merchantId: string) => ({
-  [OPERATOR_TOKEN_HEADER]: issueOperatorToken(trustOf('api-gateway'), {
-    ...{ name: 'anna', role: 'merchant', merchant_id: merchantId },
-  }),
-});
+/** @param asked the request that the person has confirmed, if any. */
+const asPersonOf = (merchantId: string, asked?: { call: Call; body: object }) => {
+  const confirms = asked && {
+    confirms: requestHash(
+      asked.call.method,
+      asked.call.path.replace(':merchant_id', merchantId),
+      JSON.stringify(asked.body),
+    ),
+  };
+  return {
+    [OPERATOR_TOKEN_HEADER]: issueOperatorToken(trustOf('api-gateway'), {
+      ...{ name: 'anna', role: 'merchant', merchant_id: merchantId, merchant_role: 'owner', ...confirms },
+    }),
+  };
+};
 
 /** Repeated while it is answered 503: on a busy machine, the dispatcher's first answer may take too long. */
 const call = (...request: Parameters<typeof callOnce>): ReturnType<typeof callOnce> =>
@@ -247,7 +258,10 @@ test('the merchant reads and changes its own settings, and no secret is shown', 
   expect((await call(ReadNotices, merchantId, { headers })).status).toBe(404);
   const slack_url = 'https://hooks.slack.com/services/T/B/verysecret';
   const body = { ...choice, email: [], telegram_chat: null, slack_url, ...author };
-  const saved = await call(SetNotices, merchantId, { headers, body });
+  expect(await call(SetNotices, merchantId, { headers, body })).toMatchObject({ status: 403 });
+  const set = (chosen: object) =>
+    call(SetNotices, merchantId, { headers: asPersonOf(merchantId, { call: SetNotices, body: chosen }), body: chosen });
+  const saved = await set(body);
   const expected = {
     ...{ language: 'en', email: [], telegram_chat: null, slack: true, available: ['email', 'telegram', 'slack'] },
     channels: [{ channel: 'slack', waiting: 0, failed_at: null, problem: null }],
@@ -260,10 +274,10 @@ test('the merchant reads and changes its own settings, and no secret is shown', 
     [merchantId],
   );
   expect(rows).toEqual([{ action: 'endpoint_configured', actor: 'notifier', reason: '@merchant/anna: no backend' }]);
-  const again = await call(SetNotices, merchantId, { headers, body: { ...choice, ...author } });
+  const again = await set({ ...choice, ...author });
   expect(again.body).toMatchObject({ slack: true, email: choice.email });
   const wrong = { ...choice, email: ['x'], slack_url: 'https://10.0.0.1/x', ...author };
-  const { status, body: refused } = await call(SetNotices, merchantId, { headers, body: wrong });
+  const { status, body: refused } = await set(wrong);
   expect([status, refused.detail]).toEqual([
     422,
     expect.arrayContaining([expect.objectContaining({ field: 'email[0]' })]),

@@ -50,8 +50,9 @@ const mainOf = (service: ServiceKey): URL => new URL(`../../../services/${servic
  * The services that an operator's commands reach, as processes of their own: quota, webhook-dispatcher, api-gateway and two replicas
  * of payments, each on its own database, all on one broker. Between quota and the broker, and the gateway and the broker, are proxies
  * that can hold messages back. No chain: nothing is paid here.
+ * @param more.gateway settings of api-gateway besides its own.
  */
-export async function startRealServices() {
+export async function startRealServices({ gateway: more = {} }: { gateway?: Record<string, string> } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-operator-'));
   const networksFile = join(directory, 'networks.json');
   await writeFile(networksFile, JSON.stringify(networks));
@@ -99,6 +100,7 @@ export async function startRealServices() {
     PAYMENTS_URL,
     DATABASE_URL: gateway!.url,
     AMQP_URL: held.gateway.url,
+    ...more,
   };
   const gatewayProcess = await startServiceProcess(mainOf('api-gateway'), gatewaySettings);
   const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: {}, signer: trustOf('quota').signer });

@@ -16,7 +16,10 @@ import { docsRoutes } from './docs/http.ts';
 import { apiKeyRoutes, rotationRoute } from './keys/http.ts';
 import { createAdmission } from './limits/admission.ts';
 import { limitsRoute, merchantRoutes } from './merchants/http.ts';
-import { checkReportRoute, loginRoutes, operatorRoutes, sessionRoutes } from './operators/http.ts';
+import { checkReportRoute, operatorRoutes, sessionRoutes } from './operators/http.ts';
+import { loginRoutes } from './operators/logins.ts';
+import { accountRoutes, passkeySignInRoutes } from './operators/passkeys.ts';
+import { createWebauthn } from './operators/webauthn.ts';
 import type { OptionRules } from '@quittance/contracts/api/creation.ts';
 import { createCreations } from './payments/creations.ts';
 import {
@@ -44,6 +47,8 @@ export type GatewayParts = {
   upstreams: Upstreams;
   networks: readonly Network[];
   optionRules: OptionRules;
+  /** The host name that passkeys belong to; null while they are off. */
+  passkeysFor: string | null;
   trust: Trust;
   legacy: LegacyRecord;
   logger: Logger;
@@ -57,9 +62,10 @@ const PUBLIC_TIMEOUT_MS = 1_800;
 export function createGatewayApp(parts: GatewayParts) {
   const { upstreams, networks, logger, metrics, trust, legacy } = parts;
   const { payments } = upstreams;
-  const admission = createAdmission(parts.db, metrics);
+  const admission = createAdmission(parts.db, metrics, trust);
+  const webauthn = parts.passkeysFor === null ? null : createWebauthn(parts.passkeysFor);
   const views = createPaymentViews(payments);
-  const all = { ...parts, admission, views };
+  const all = { ...parts, admission, views, webauthn };
   return createApp({
     name: 'api-gateway',
     logger,
@@ -92,6 +98,8 @@ export function createGatewayApp(parts: GatewayParts) {
       ...loginRoutes(all),
       ...operatorRoutes(all),
       ...sessionRoutes(all),
+      ...passkeySignInRoutes(all),
+      ...accountRoutes(all),
       checkReportRoute(all),
       checkoutRoute({
         ...all,

@@ -51,6 +51,7 @@ await startService({
       upstreams,
       networks: config.networks,
       optionRules: config.optionRules,
+      passkeysFor: config.passkeysFor,
       trust,
       legacy,
       logger,

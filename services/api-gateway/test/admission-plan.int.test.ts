@@ -50,7 +50,7 @@ test('admission reads the rows of its own keys, however many keys there are', as
   const keys = Array.from({ length: 3 }, (_, n) => `mer_${(n + 1).toString(16).padStart(32, '0')}`);
   await admitCallers(
     explaining,
-    keys.map((key) => ({ keyHash: sha256(key), isRead: true, limit, requests: 1 })),
+    keys.map((key) => ({ keyHash: sha256(key), scope: 'read', limit, requests: 1 })),
   );
   const read = nodesOf(plan!)
     .filter((node) => ['api_key', 'additional_api_key', 'merchant'].includes(node['Relation Name'] ?? ''))

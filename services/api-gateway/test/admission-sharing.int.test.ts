@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { sharedTrust } from '@quittance/testkit/trust.ts';
 import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { createAdmission, type Admission, rateLimits } from '../src/limits/admission.ts';
@@ -19,13 +20,13 @@ let database: TestDatabase;
 let pools: Pool[];
 let replicas: Admission[];
 const metrics = createMetrics({ service: 'test', processMetrics: false });
-const ask = (keyHash: Buffer, limit: RateLimit | null, replica = 0, isRead = false) =>
-  replicas[replica]!.caller({ keyHash, isRead, limit });
+const ask = (keyHash: Buffer, limit: RateLimit | null, replica = 0, scope: 'read' | 'all' = 'all') =>
+  replicas[replica]!.caller({ keyHash, scope, limit });
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
   const pool = () => testPool({ url: database.url, schema, max: 4 });
   pools = [pool(), pool()];
-  replicas = pools.map((each) => createAdmission(each, metrics));
+  replicas = pools.map((each) => createAdmission(each, metrics, sharedTrust()));
   for (const merchantId of [...merchants, shop]) {
     const hashes = { keyHash: keyOf(merchantId), secretHash: sha256(`secret of ${merchantId}`) };
     await insertMerchant(pools[0]!, { merchantId, name: 'Shop', ...hashes });
@@ -84,7 +85,7 @@ test('keys of one merchant share its counters, also in one statement, and a key 
   await addApiKey(pools[0]!, { merchantId, name: 'web', scope: 'all', keyHash: all });
   await addApiKey(pools[0]!, { merchantId, name: 'app', scope: 'all', keyHash: other });
   const keys = [keyOf(merchantId), read, all, other, read, keyOf(merchantId), all];
-  const answers = await Promise.all(keys.map((key) => ask(key, rateLimits.sharedReads, 0, true)));
+  const answers = await Promise.all(keys.map((key) => ask(key, rateLimits.sharedReads, 0, 'read')));
   expect(answers.map((answer) => answer?.merchantId)).toEqual(keys.map(() => merchantId));
   const counts = answers.map((answer) => answer!.counted!.count);
   expect(counts.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);

@@ -50,7 +50,7 @@ describe("a merchant's person", () => {
     expect(credential).toMatch(/^qm_[\w-]{43}$/);
     const session = await sessionOf(credential);
     const resumed = (await resume(session)).json();
-    const anna = { name: 'anna', role: 'merchant', merchant_id: shop.merchant_id };
+    const anna = { name: 'anna', role: 'merchant', merchant_id: shop.merchant_id, merchant_role: 'viewer' };
     expect(resumed).toMatchObject({ ...anna, expires_in: 300 });
     const headers = { 'x-operator-token': String(resumed['token']) };
     for (const path of ['/merchants', `/merchants/${shop.merchant_id}`, loginsOf(shop), '/operators'])
@@ -162,7 +162,7 @@ describe('a test event', () => {
   const path = () => `/merchants/${shop.merchant_id}/webhook-test`;
   const tokenOf = (name: string, merchant: Merchant) => ({
     'x-operator-token': issueOperatorToken(gatewayTrust, {
-      ...{ name, role: 'merchant', merchant_id: merchant.merchant_id },
+      ...{ name, role: 'merchant', merchant_id: merchant.merchant_id, merchant_role: 'viewer' },
     }),
   });
 

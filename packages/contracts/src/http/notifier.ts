@@ -37,7 +37,7 @@ export type NoticesChoice = {
 /** 404 for a merchant that has not chosen notices. */
 export const ReadNotices = defineCall('notifier', 'GET /merchants/:merchant_id/notices', json<Notices>(), {
   access: 'support',
-  forMerchants: true,
+  forMerchants: 'owner',
 });
 
 /**
@@ -46,6 +46,7 @@ export const ReadNotices = defineCall('notifier', 'GET /merchants/:merchant_id/n
  */
 export const SetNotices = defineCall('notifier', 'PUT /merchants/:merchant_id/notices', json<Notices>(), {
   access: 'support',
+  confirmed: true,
   authored: true,
   body: object<NoticesChoice>(
     {
@@ -56,7 +57,7 @@ export const SetNotices = defineCall('notifier', 'PUT /merchants/:merchant_id/no
     },
     { optional: ['slack_url'] },
   ),
-  forMerchants: true,
+  forMerchants: 'owner',
 });
 
 /** Of one channel: `problem` is null if the test notice was sent. */
@@ -70,5 +71,5 @@ export const SendTestNotice = defineCall(
   'notifier',
   'POST /merchants/:merchant_id/notices/test',
   json<{ channels: TestedChannel[] }>(),
-  { access: 'support', authored: true, forMerchants: true },
+  { access: 'support', authored: true, forMerchants: 'owner' },
 );

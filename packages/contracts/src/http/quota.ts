@@ -74,7 +74,7 @@ export type UsageDay = { day: string; payments_created: number };
 /** The newest hundred days with a created payment, before a day if one is given. 404 for an unknown merchant. */
 export const ReadUsage = defineCall('quota', 'GET /merchants/:merchant_id/usage', json<{ days: UsageDay[] }>(), {
   access: 'viewer',
-  forMerchants: true,
+  forMerchants: 'viewer',
   query: { before: query.day },
 });
 

@@ -12,6 +12,7 @@ import { TIMEOUT_HEADER } from '../headers.ts';
 export type ServiceRequest = Pick<Call, 'owner' | 'method' | 'path' | 'idempotent' | 'changes'> & {
   query: URLSearchParams;
   json?: object;
+  headers?: Record<string, string>;
   /** The token of the operator for whom the call is made. */
   operatorToken?: string;
 };
@@ -23,7 +24,7 @@ export type Given<C extends Call> = object extends InputOf<C> ? [input?: InputOf
 
 /** Builds the request of a call. Parameters are percent-encoded. Undefined query parameters are left out. */
 export function requestOf<C extends Call>(call: C, input: InputOf<C> | undefined): ServiceRequest {
-  const { params = {}, query = {}, body, author } = (input ?? {}) as Parts;
+  const { params = {}, query = {}, body, author, headers } = (input ?? {}) as Parts;
   const path = call.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],
@@ -38,6 +39,7 @@ export function requestOf<C extends Call>(call: C, input: InputOf<C> | undefined
     changes,
     query: new URLSearchParams(given),
     ...(json !== undefined && { json }),
+    ...(headers !== undefined && { headers }),
   };
 }
 
@@ -46,6 +48,7 @@ type Parts = {
   query?: Record<string, string | number | undefined>;
   body?: object;
   author?: object;
+  headers?: Record<string, string>;
 };
 
 /**
@@ -54,13 +57,14 @@ type Parts = {
  * @param remainingMs how long the caller waits for the answer.
  */
 export function callHeaders(
-  { owner, operatorToken }: ServiceRequest,
+  { owner, operatorToken, headers }: ServiceRequest,
   showCaller: ShowCaller | null,
   remainingMs: number,
   traceparent?: string,
 ): Record<string, string> {
   const requestId = currentRequestId();
   return {
+    ...headers,
     ...showCaller?.(owner),
     [TIMEOUT_HEADER]: String(remainingMs),
     ...(requestId !== undefined && { 'x-request-id': requestId }),

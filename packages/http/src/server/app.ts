@@ -158,6 +158,7 @@ const askingOf = (response: Response): Asking => (response.locals.asking as Aski
 function toRouteRequest(request: Request, response: Response): RouteRequest {
   const asking = askingOf(response);
   const queryStart = request.url.indexOf('?');
+  let reading: ReturnType<typeof readBody> | undefined;
   return {
     method: request.method,
     path: request.path,
@@ -169,7 +170,7 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
     remoteAddress: request.socket.remoteAddress ?? 'unknown',
     principal: asking !== null && 'person' in asking ? asking.person : null,
     readBody: async (maxBytes) => {
-      const body = await readBody(request, maxBytes);
+      const body = await (reading ??= readBody(request, maxBytes));
       restartPublicCaller(request, response);
       return body;
     },

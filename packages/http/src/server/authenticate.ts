@@ -58,7 +58,7 @@ export function authenticate(
  */
 export function requireAccess(
   asking: Asking,
-  { access = 'services', forMerchants = false, callers = [] }: Pick<Route, 'access' | 'forMerchants' | 'callers'>,
+  { access = 'services', forMerchants = null, callers = [] }: Pick<Route, 'access' | 'forMerchants' | 'callers'>,
   params: Readonly<Record<string, string | undefined>>,
 ): void {
   if (asking === null || access === 'anyone') return;
@@ -69,6 +69,7 @@ export function requireAccess(
   const { person } = asking;
   const refusal = refusalOf(person, { access, forMerchants }, params);
   if (refusal === 'foreign') throw new HttpError(404, 'Not found');
+  if (refusal === 'role') throw new HttpError(403, `This needs the role ${String(forMerchants)}`);
   if (refusal === 'closed') throw new HttpError(403, closedTo(person, access));
 }
 

@@ -1,7 +1,8 @@
 import { authorProperties, type Author } from '@quittance/contracts/author.ts';
 import type { BodyOf, Call, ParamsOf, QueryOf, ResponseOf } from '@quittance/contracts/call.ts';
-import { isActorOfOperator, actorOf } from '@quittance/contracts/principal.ts';
+import { isActorOfOperator, actorOf, type Principal } from '@quittance/contracts/principal.ts';
 import { checkOfSchema } from '@quittance/contracts/schema.ts';
+import { requireConfirmation } from '../confirmation.ts';
 import { invalid, type ValidationItem } from '../errors.ts';
 import { readJson } from './body.ts';
 import type { Route, RouteRequest } from './route.ts';
@@ -15,6 +16,10 @@ export type CallRequest<C extends Call> = {
   author: C['authored'] extends true ? Author : undefined;
   /** The address of the connection's other end. */
   remoteAddress: string;
+  /** The person who makes it; null for a service, and for a call without a token. */
+  principal: Principal | null;
+  /** For a call that needs one only in some states. @throws HttpError 403 unless the person has confirmed this request. */
+  requireConfirmation: () => void;
 };
 
 /**
@@ -43,14 +48,21 @@ export function callReader<C extends Call>(call: C): (request: RouteRequest) => 
   const check = bodyCheck(call);
   return async (request) => {
     const query = readQuery(call.query, request.query);
+    const hasBody = call.method !== 'GET' && (call.confirmed || check !== null);
+    const { bytes } = hasBody ? await request.readBody(call.maxBodyBytes) : noBody;
+    const confirm = () => request.principal !== null && requireConfirmation(request.principal, request, bytes);
+    if (call.confirmed) confirm();
     const value = check === null ? null : await readJson(request, call.maxBodyBytes, check);
     const { actor, reason, ...fields } = value ?? {};
     const parts = call.authored
       ? { body: fields, author: { actor: actorIn(request, String(actor)), reason } }
       : { body: value ?? undefined };
-    return { params: request.params, query, ...parts, remoteAddress: request.remoteAddress } as CallRequest<C>;
+    const { params, remoteAddress, principal } = request;
+    return { params, query, ...parts, remoteAddress, principal, requireConfirmation: confirm } as CallRequest<C>;
   };
 }
+
+const noBody = { bytes: Buffer.alloc(0) };
 
 /** Nobody but the signed-in person can act under that person's name. */
 function actorIn({ principal }: RouteRequest, given: string): string {

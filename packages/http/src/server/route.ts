@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Method } from '@quittance/contracts/call.ts';
-import type { Access, Principal } from '@quittance/contracts/principal.ts';
+import type { Access, MerchantRole, Principal } from '@quittance/contracts/principal.ts';
 import type { CallOwner } from '@quittance/contracts/service-name.ts';
 
 /** A request as a route sees it, independent of the framework. */
@@ -21,7 +21,7 @@ export type RouteRequest = {
   principal: Principal | null;
   /**
    * Reads the body, with a length or chunked, and buffers at most `maxBytes`. For a longer body, `tooLarge` is true and
-   * `bytes` is empty.
+   * `bytes` is empty. Read again, it is the same.
    * @throws RequestAborted when the client leaves before the end.
    */
   readBody(maxBytes: number): Promise<{ bytes: Buffer; tooLarge: boolean }>;
@@ -43,8 +43,8 @@ export type Route = {
   access?: Access;
   /** The services that may call it under /internal/; none by default. */
   callers?: readonly CallOwner[];
-  /** Whether people of the merchant that the path names may call it too; not by default. */
-  forMerchants?: boolean;
+  /** From which role on people of the merchant that the path names may call it too; null by default, for nobody. */
+  forMerchants?: MerchantRole | null;
   /** The time in which a request from outside is answered, where it differs from the default. */
   publicTimeoutMs?: number;
 };

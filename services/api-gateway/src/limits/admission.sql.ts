@@ -1,11 +1,12 @@
+import type { ApiKeyScope } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /** Requests with one API key for one counter. */
 export type CallerRequests = {
   /** SHA-256 of the API key. */
   keyHash: Buffer;
-  /** Whether they only read. A key with the scope `read` may do nothing else. */
-  isRead: boolean;
+  /** The smallest scope with which a key may make them. */
+  scope: ApiKeyScope;
   /** The counter that counts them, or null. */
   limit: Pick<RateLimit, 'scope' | 'windowSeconds'> | null;
   requests: number;
@@ -31,7 +32,7 @@ type AdmittedRow = Omit<CallerRow, 'counted'> & {
 /**
  * Resolves API keys and adds their requests to their merchants' counters, in one round trip. Keys of one merchant share its counters.
  * Windows are locked before activities, each in a fixed order, so that two of these statements cannot deadlock.
- * @returns a row for each caller, in order; null if no active merchant has the key, or if the key may only read.
+ * @returns a row for each caller, in order; null if no active merchant has the key, or if the key's scope is smaller.
  */
 export async function admitCallers(db: Queryable, callers: readonly CallerRequests[]): Promise<(CallerRow | null)[]> {
   const { rows } = await db.query<AdmittedRow>({
@@ -40,14 +41,14 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
       with caller as materialized (
         select a.position, a.scope, a.window_seconds, a.requests, m.merchant_id, y.last_request_at, m.creations_per_minute,
                sum(a.requests) over (partition by a.scope, m.merchant_id order by a.position) as requests_so_far
-        from unnest($1::bytea[], $2::boolean[], $3::text[], $4::integer[], $5::integer[]) with ordinality
-            as a (key_hash, is_read, scope, window_seconds, requests, position)
+        from unnest($1::bytea[], $2::text[], $3::text[], $4::integer[], $5::integer[]) with ordinality
+            as a (key_hash, needed, scope, window_seconds, requests, position)
           -- Two joins, each by an index: a union of the two tables would be scanned.
           left join api_key f on f.key_hash = a.key_hash
           left join additional_api_key k on k.key_hash = a.key_hash and k.revoked_at is null
           join merchant m on m.merchant_id = coalesce(f.merchant_id, k.merchant_id)
           left join merchant_activity y on y.merchant_id = m.merchant_id
-        where m.status = 'active' and (a.is_read or f.key_hash is not null or k.scope = 'all')
+        where m.status = 'active' and (f.key_hash is not null or k.scope in ('all', a.needed) or a.needed = 'read')
       ), counted as (
         insert into rate_limit_window as w (scope, subject, started_at, ends_at, count)
         select scope, merchant_id, t.now, t.now + window_seconds * interval '1 second', requests
@@ -71,7 +72,7 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
       select position::integer, merchant_id, last_request_at, creations_per_minute, count, seconds_left from answer`,
     values: [
       callers.map(({ keyHash }) => keyHash),
-      callers.map(({ isRead }) => isRead),
+      callers.map(({ scope }) => scope),
       callers.map(({ limit }) => limit?.scope ?? null),
       callers.map(({ limit }) => limit?.windowSeconds ?? 0),
       callers.map(({ requests }) => requests),
@@ -83,6 +84,18 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
     answers[position - 1] = { ...caller, counted };
   }
   return answers;
+}
+
+/** @returns what applies to people of this merchant, or null if it is not active. */
+export async function findActiveMerchant(
+  db: Queryable,
+  merchantId: string,
+): Promise<Pick<CallerRow, 'creations_per_minute'> | null> {
+  const { rows } = await db.query<Pick<CallerRow, 'creations_per_minute'>>(
+    `select creations_per_minute from merchant where merchant_id = $1 and status = 'active'`,
+    [merchantId],
+  );
+  return rows[0] ?? null;
 }
 
 /** How many requests a counter admits in a window that starts with its first request. */

@@ -5,15 +5,18 @@ import {
   type CallerRequests,
   type CallerRow,
   addCounts,
+  findActiveMerchant,
   type Count,
   type CountRow,
   sweepWindows,
 } from './admission.sql.ts';
+import { insertAudit } from '../merchants/audit.sql.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { currentCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import { startLoop, type Loop, type LoopContext } from '@quittance/runtime/loop.ts';
 
 /**
@@ -41,7 +44,7 @@ type Caller = {
   counted: (Count & { limit: number }) | null;
 };
 
-type Asked = Pick<CallerRequests, 'keyHash' | 'isRead'> & { limit: RateLimit | null };
+type Asked = Pick<CallerRequests, 'keyHash' | 'scope'> & { limit: RateLimit | null };
 
 /** As for calls to other services. */
 const TIMEOUT_MS = 1_500;
@@ -53,11 +56,11 @@ const TIMEOUT_MS = 1_500;
 const batching = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: TIMEOUT_MS };
 
 /** Authenticates and counts requests. Throws while the database does not answer, so that no request passes uncounted. */
-export function createAdmission(db: Queryable, metrics: Metrics) {
+export function createAdmission(db: Queryable, metrics: Metrics, trust: Pick<Trust, 'publicKeys' | 'sharedTokens'>) {
   const refused = countRefusals(metrics);
   const caller = createBatchedCall<Asked, CallerRow | null, Caller | null>({
     ...batching,
-    keyOf: ({ keyHash, isRead, limit }) => `${keyHash.toString('latin1')} ${isRead} ${limit?.scope ?? ''}`,
+    keyOf: ({ keyHash, scope, limit }) => `${keyHash.toString('latin1')} ${scope} ${limit?.scope ?? ''}`,
     run: (batch) =>
       admitCallers(
         db,
@@ -81,9 +84,10 @@ export function createAdmission(db: Queryable, metrics: Metrics) {
     answerOf: (row, { count }, nth) => countOf(row, count, nth),
   });
   return {
+    trust,
     /**
      * Resolves an API key and adds the request to its merchant's counter.
-     * @returns null if no active merchant has this key, or if the key may only read and the request does more.
+     * @returns null if no active merchant has this key, or if the key's scope is too small.
      */
     async caller(asked: Asked): Promise<Caller | null> {
       const { limit } = asked;
@@ -91,6 +95,23 @@ export function createAdmission(db: Queryable, metrics: Metrics) {
       if (limit !== null && found?.counted) refused({ ...limit, limit: found.counted.limit }, found.counted);
       return found;
     },
+    /**
+     * Adds a request by a person to the counter that the merchant's API keys use.
+     * @returns null if the merchant is not active.
+     */
+    async person(merchantId: string, limit: RateLimit | null): Promise<Caller | null> {
+      const merchant = await findActiveMerchant(db, merchantId);
+      if (merchant === null) return null;
+      if (limit === null) return { merchantId, previousRequestAt: null, counted: null };
+      const own = limit.scope === rateLimits.creation.scope ? merchant.creations_per_minute : null;
+      const { scope, windowSeconds } = limit;
+      const applied = { scope, windowSeconds, limit: own ?? limit.limit };
+      const counted = await count({ subject: merchantId, limit: applied });
+      refused(applied, counted);
+      return { merchantId, previousRequestAt: null, counted: { ...counted, limit: applied.limit } };
+    },
+    /** Before it is done, so that nothing is done without an entry. */
+    audit: (entry: Parameters<typeof insertAudit>[1]): Promise<void> => insertAudit(db, entry),
     /** Adds a request to a counter that belongs to no merchant. @param subject never a secret in plain text. */
     async count(subject: string, limit: RateLimit): Promise<Count> {
       const counted = await count({ subject, limit });

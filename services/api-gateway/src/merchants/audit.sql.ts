@@ -3,10 +3,10 @@ import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 import type { Change } from './merchant.sql.ts';
-import type { SignInAction } from '../operators/operator.sql.ts';
+import type { AccountAction, SignInAction } from '../operators/operator.sql.ts';
 
 /** The merchant itself does `rotate_api_key`, which rotateApiKey() audits, and may do `set_profile`. */
-type AuditedAction =
+export type AuditedAction =
   | 'register'
   | 'block'
   | 'unblock'
@@ -18,9 +18,20 @@ type AuditedAction =
   | 'set_creation_rate'
   | 'add_login'
   | 'disable_login'
+  | 'set_login_role'
+  | AccountAction
   | 'make_sign_in_link'
   | SignInAction
-  | 'test_webhook';
+  | 'test_webhook'
+  // By a merchant's person at the console.
+  | 'create_payment'
+  | 'cancel_payment'
+  | 'accept_transfer'
+  | 'retry_event'
+  | 'set_webhook'
+  | 'rotate_webhook_key'
+  | 'put_wallet_pool'
+  | 'release_rest';
 
 type AuditRow = WithDates<AuditEntry, 'at'>;
 

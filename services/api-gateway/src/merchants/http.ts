@@ -34,7 +34,7 @@ import { listLogins } from '../operators/login.sql.ts';
 import { changeStatus, insertMerchant, listMerchants, replaceCredentials, setCreationRate } from './merchant.sql.ts';
 import { existingMerchant, merchantIdOf, merchantNotFound } from './existing-merchant.ts';
 import { type Admission, rateLimits } from '../limits/admission.ts';
-import { merchantRoute } from '../limits/merchant-route.ts';
+import { merchantRead } from '../limits/merchant-route.ts';
 import { refuseLargeBody } from '../request-body.ts';
 import { forward, successBody, type Upstreams } from '../upstreams.ts';
 
@@ -178,7 +178,7 @@ function newCredentials() {
 
 /** A merchant's own limits. */
 export const limitsRoute = ({ admission, upstreams }: { admission: Admission; upstreams: Upstreams }): Route =>
-  merchantRoute(admission, 'GET /api/v1/merchant/limits', {
+  merchantRead(admission, '/api/v1/merchant/limits', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
     handle: async ({ merchant, previousRequestAt }) => {

@@ -1,15 +1,9 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import { ReportCheck } from '@quittance/contracts/http/check.ts';
 import {
-  AddMerchantLogin,
-  DisableMerchantLogin,
-  LinkMerchantLogin,
-  ListMerchantLogins,
-  LOGINS_MAX,
-  type MerchantLogin,
-  type NewMerchantLogin,
   CloseOperatorSession,
   OpenOperatorSession,
+  ResetOperatorPasskeys,
   ResumeOperatorSession,
   SignOutOperator,
   AddOperator,
@@ -23,7 +17,7 @@ import {
   OpenSessionByLink,
 } from '@quittance/contracts/http/api-gateway/people.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
-import type { Operator, MerchantPerson } from '@quittance/contracts/principal.ts';
+import { isMerchantPerson, type Operator } from '@quittance/contracts/principal.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { issueOperatorToken, OPERATOR_TOKEN_SECONDS } from '@quittance/http/operator-token.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
@@ -32,21 +26,10 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
 import { startLoop, type Loop, type LoopContext } from '@quittance/runtime/loop.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
-import type { Trust } from '@quittance/runtime/trust.ts';
 import type { RateLimit } from '../limits/admission.sql.ts';
-import { insertAudit } from '../merchants/audit.sql.ts';
-import { existingMerchant, merchantIdOf, merchantNotFound } from '../merchants/existing-merchant.ts';
 import { readBackupState } from './backup-report.sql.ts';
 import { keepIncompleteCheck, keepWholeCheck, readCheckState } from './check-report.sql.ts';
-import {
-  addLogin,
-  disableLogin,
-  insertLoginLink,
-  listLogins,
-  takeLoginLink,
-  useLoginCredential,
-  useLoginSession,
-} from './login.sql.ts';
+import { takeLoginLink, useLoginCredential } from './login.sql.ts';
 import {
   addOperator,
   deleteSessions,
@@ -59,11 +42,12 @@ import {
   signOutOperator,
   takeLink,
   useCredential,
-  useSession,
 } from './operator.sql.ts';
-import { auditRefusal, auditToken, countOrRefuse, openSession } from './sign-in.ts';
+import { deletePasskeys } from './passkey.sql.ts';
+import { principalOf, stateOf, useAnySession, type SessionPerson } from './session.ts';
+import { auditOwn, auditRefusal, auditToken, countOrRefuse, openSession, type People } from './sign-in.ts';
 
-type Dependencies = { db: Queryable; transact: Transact; trust: Trust };
+type Dependencies = Pick<People, 'db' | 'transact' | 'trust'>;
 
 const LIST_MAX = 500;
 const AUDIT_MAX = 100;
@@ -71,6 +55,14 @@ const AUDIT_MAX = 100;
 /** The accounts of operators, and the tokens they get for their credentials. */
 export const operatorRoutes = ({ db, transact, trust }: Dependencies): Route[] => [
   callRoute(AddOperator, (request) => addAccount(transact, request)),
+  callRoute(ResetOperatorPasskeys, ({ params: { name }, author }) =>
+    transact(async (tx) => {
+      const removed = await deletePasskeys(tx, { name, role: 'viewer' });
+      if (removed === null) throw noActiveOperator();
+      await insertOperatorAudit(tx, { operator: name, action: 'reset_passkeys', author });
+      return { removed };
+    }),
+  ),
   callRoute(ListOperators, async () => ({ operators: (await listOperators(db, LIST_MAX)).map(withTextTimes) })),
   callRoute(DisableOperator, (request) => disableAccount(transact, request)),
   callRoute(ReadOperatorAudit, async ({ query }) => ({
@@ -126,118 +118,69 @@ const noActiveOperator = (): HttpError => new HttpError(404, 'No active operator
 const merchantPages: RateLimit = { scope: 'merchant_pages', limit: 120, windowSeconds: 60 };
 
 /** Console sessions of operators and merchants' people. Each call carries the session's secret, because the console stores none. */
-export const sessionRoutes = ({ db, transact, trust }: Dependencies): Route[] => [
-  callRoute(OpenOperatorSession, ({ body: { credential, ...place } }) => {
-    const hash = sha256(credential);
-    return openSession({ db, transact }, place, {
-      action: 'sign_in',
-      use: async (tx) => (await useCredential(tx, hash)) ?? (await useLoginCredential(tx, hash)),
-      ownerOf: (tx) => findCredentialOwner(tx, hash),
-      refusal: 'Nobody has this credential',
-    });
-  }),
-  callRoute(LinkOperator, async ({ params: { name }, author }) => {
-    const link = newSecret('ql');
-    return transact(async (tx) => {
-      const made = await insertOperatorLink(tx, name, sha256(link));
-      if (made === null) throw noActiveOperator();
-      await insertOperatorAudit(tx, { operator: name, action: 'make_sign_in_link', author });
-      return { ...made.operator, link, ends_at: rfc3339(made.endsAt) };
-    });
-  }),
-  callRoute(OpenSessionByLink, ({ body: { link, ...place } }) => {
-    const hash = sha256(link);
-    return openSession({ db, transact }, place, {
-      action: 'use_sign_in_link',
-      use: async (tx) => (await takeLink(tx, hash)) ?? (await takeLoginLink(tx, hash)),
-      // Expired links are deleted.
-      ownerOf: () => Promise.resolve(null),
-      refusal: 'This link has been used or has expired: ask for a new one',
-    });
-  }),
-  callRoute(ResumeOperatorSession, async ({ body: { session } }) => {
-    const hash = sha256(session);
-    const person = (await useSession(db, hash)) ?? (await useMerchantSession(db, hash));
-    if (person === null) throw new HttpError(401, 'This session has ended');
-    return { ...person, token: issueOperatorToken(trust, person), expires_in: OPERATOR_TOKEN_SECONDS };
-  }),
-  callRoute(CloseOperatorSession, async ({ body: { session, everywhere } }) => ({
-    closed: await deleteSessions(db, sha256(session), everywhere),
-  })),
-  callRoute(SignOutOperator, ({ params: { name }, author }) =>
-    transact(async (tx) => {
-      const closed = await signOutOperator(tx, name);
-      if (closed === null) throw new HttpError(404, 'No operator has this name');
-      await insertOperatorAudit(tx, { operator: name, action: 'sign_out', author });
-      return { closed };
+export const sessionRoutes = (people: People): Route[] => {
+  const { db, transact, trust } = people;
+  return [
+    callRoute(OpenOperatorSession, ({ body: { credential, ...place } }) => {
+      const hash = sha256(credential);
+      return openSession(people, place, {
+        action: 'sign_in',
+        use: async (tx) => (await useCredential(tx, hash)) ?? (await useLoginCredential(tx, hash)),
+        ownerOf: (tx) => findCredentialOwner(tx, hash),
+        refusal: 'Nobody has this credential',
+      });
     }),
-  ),
-];
+    callRoute(LinkOperator, async ({ params: { name }, author }) => {
+      const link = newSecret('ql');
+      return transact(async (tx) => {
+        const made = await insertOperatorLink(tx, name, sha256(link));
+        if (made === null) throw noActiveOperator();
+        await insertOperatorAudit(tx, { operator: name, action: 'make_sign_in_link', author });
+        return { ...made.operator, link, ends_at: rfc3339(made.endsAt) };
+      });
+    }),
+    callRoute(OpenSessionByLink, ({ body: { link, ...place } }) => {
+      const hash = sha256(link);
+      return openSession(people, place, {
+        action: 'use_sign_in_link',
+        use: async (tx) => (await takeLink(tx, hash)) ?? (await takeLoginLink(tx, hash)),
+        // Expired links are deleted.
+        ownerOf: () => Promise.resolve(null),
+        refusal: 'This link has been used or has expired: ask for a new one',
+      });
+    }),
+    callRoute(ResumeOperatorSession, async ({ body: { session } }) => {
+      const person = await useAnySession(db, sha256(session));
+      if (person === null) throw new HttpError(401, 'This session has ended');
+      await countPage(db, person);
+      const principal = principalOf(person, people);
+      const token = issueOperatorToken(trust, principal);
+      return { ...principal, ...stateOf(person, people), token, expires_in: OPERATOR_TOKEN_SECONDS };
+    }),
+    callRoute(CloseOperatorSession, ({ body: { session, everywhere } }) =>
+      transact(async (tx) => {
+        const person = await useAnySession(tx, sha256(session));
+        const closed = await deleteSessions(tx, sha256(session), everywhere);
+        if (person !== null)
+          await auditOwn(tx, person, everywhere ? 'sign_out_everywhere' : 'sign_out', 'at the console');
+        return { closed };
+      }),
+    ),
+    callRoute(SignOutOperator, ({ params: { name }, author }) =>
+      transact(async (tx) => {
+        const closed = await signOutOperator(tx, name);
+        if (closed === null) throw new HttpError(404, 'No operator has this name');
+        await insertOperatorAudit(tx, { operator: name, action: 'sign_out_everywhere', author });
+        return { closed };
+      }),
+    ),
+  ];
+};
 
 /** @throws HttpError 429. */
-async function useMerchantSession(db: Queryable, sessionHash: Buffer): Promise<MerchantPerson | null> {
-  const person = await useLoginSession(db, sessionHash);
-  if (person !== null) await countOrRefuse(db, merchantPages, person.merchant_id, 'Too many pages in a minute');
-  return person;
-}
-
-type NamedLogin = { params: { merchant_id: string; name: string }; author: Author };
-
-/** The accounts of a merchant's people, who see its data in the console. Support adds and disables them. */
-export const loginRoutes = ({ db, transact }: Omit<Dependencies, 'trust'>): Route[] => [
-  callRoute(AddMerchantLogin, (request) => addPerson(transact, merchantIdOf(request), request)),
-  callRoute(ListMerchantLogins, async (request) => {
-    const { merchant_id } = await existingMerchant(db, merchantIdOf(request));
-    return { merchant_id, logins: (await listLogins(db, merchant_id, LIST_MAX)).map(withTextTimes) };
-  }),
-  callRoute(LinkMerchantLogin, (request) => linkPerson(transact, merchantIdOf(request), request)),
-  callRoute(DisableMerchantLogin, (request) => disablePerson(transact, merchantIdOf(request), request)),
-];
-
-async function addPerson(
-  transact: Transact,
-  merchantId: string,
-  { body: { name }, author }: { body: { name: string }; author: Author },
-): Promise<NewMerchantLogin> {
-  const credential = newSecret('qm');
-  await transact(async (tx) => {
-    const outcome = await addLogin(tx, { merchantId, name, credentialHash: sha256(credential) });
-    if (outcome === 'unknown_merchant') throw merchantNotFound();
-    if (outcome === 'name_taken')
-      throw new HttpError(409, `${name} can sign in already: disable it first, or choose another name`);
-    if (outcome === 'too_many')
-      throw new HttpError(409, `A merchant has at most ${LOGINS_MAX} logins: disable one first`);
-    const before = outcome === 'enabled' ? { name, disabled: true } : null;
-    await insertAudit(tx, { merchantId, action: 'add_login', author, change: { before, after: { name } } });
-  });
-  return { name, role: 'merchant', merchant_id: merchantId, credential };
-}
-
-async function linkPerson(transact: Transact, merchantId: string, { params: { name }, author }: NamedLogin) {
-  const link = newSecret('ql');
-  const endsAt = await transact(async (tx) => {
-    const until = await insertLoginLink(tx, { merchantId, name, linkHash: sha256(link) });
-    if (until === null) throw new HttpError(404, 'No login of this merchant with this name may sign in');
-    const change = { before: null, after: { name } };
-    await insertAudit(tx, { merchantId, action: 'make_sign_in_link', author, change });
-    return until;
-  });
-  return { name, role: 'merchant' as const, merchant_id: merchantId, link, ends_at: rfc3339(endsAt) };
-}
-
-async function disablePerson(
-  transact: Transact,
-  merchantId: string,
-  { params: { name }, author }: NamedLogin,
-): Promise<MerchantLogin> {
-  const disabled = await transact(async (tx) => {
-    const login = await disableLogin(tx, merchantId, name);
-    if (login === null) throw new HttpError(404, 'No active login of this merchant has this name');
-    const change = { before: { name, disabled: false }, after: { name, disabled: true } };
-    await insertAudit(tx, { merchantId, action: 'disable_login', author, change });
-    return login;
-  });
-  return withTextTimes(disabled);
+async function countPage(db: Queryable, person: SessionPerson): Promise<void> {
+  if (isMerchantPerson(person))
+    await countOrRefuse(db, merchantPages, person.merchant_id, 'Too many pages in a minute');
 }
 
 /** Stores what `ops check --report` found. */

@@ -4,15 +4,15 @@ import {
   type MerchantLogin,
   SIGN_IN_LINK_SECONDS,
 } from '@quittance/contracts/http/api-gateway/people.ts';
-import type { MerchantPerson } from '@quittance/contracts/principal.ts';
+import type { MerchantPerson, MerchantRole } from '@quittance/contracts/principal.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
-import { isOpen } from './operator.sql.ts';
+import { isOpen, type NewSession, type SessionPasskeys } from './operator.sql.ts';
 
 type MerchantLoginRow = WithDates<MerchantLogin, 'created_at' | 'last_used_at' | 'disabled_at'>;
 
-const columns = 'name, created_at, last_used_at, disabled_at';
-const person = `l.name, 'merchant' as role, l.merchant_id`;
+const columns = 'name, role, created_at, last_used_at, disabled_at';
+const person = `l.name, 'merchant' as role, l.merchant_id, l.role as merchant_role`;
 
 /** A login `l` that is not disabled, of a merchant `m` that is not blocked. */
 const mayEnter = `l.disabled_at is null and m.merchant_id = l.merchant_id and m.status = 'active'`;
@@ -23,7 +23,12 @@ const mayEnter = `l.disabled_at is null and m.merchant_id = l.merchant_id and m.
  */
 export async function addLogin(
   tx: Queryable,
-  { merchantId, name, credentialHash }: { merchantId: string; name: string; credentialHash: Buffer },
+  {
+    merchantId,
+    name,
+    role,
+    credentialHash,
+  }: { merchantId: string; name: string; role: MerchantRole; credentialHash: Buffer },
 ): Promise<'added' | 'enabled' | 'unknown_merchant' | 'name_taken' | 'too_many'> {
   const { rowCount } = await tx.query('select from merchant where merchant_id = $1 for no key update', [merchantId]);
   if (rowCount === 0) return 'unknown_merchant';
@@ -35,10 +40,10 @@ export async function addLogin(
   if (known?.works) return 'name_taken';
   if (rows.filter(({ works }) => works).length >= LOGINS_MAX) return 'too_many';
   await tx.query(
-    `insert into merchant_login (merchant_id, name, credential_hash) values ($1, $2, $3)
+    `insert into merchant_login (merchant_id, name, role, credential_hash) values ($1, $2, $3, $4)
      on conflict (merchant_id, name) do update
-       set credential_hash = excluded.credential_hash, last_used_at = null, disabled_at = null`,
-    [merchantId, name, credentialHash],
+       set credential_hash = excluded.credential_hash, role = excluded.role, last_used_at = null, disabled_at = null`,
+    [merchantId, name, role, credentialHash],
   );
   return known === undefined ? 'added' : 'enabled';
 }
@@ -77,44 +82,75 @@ export async function useLoginCredential(db: Queryable, credentialHash: Buffer):
 export async function insertLoginSession(
   db: Queryable,
   { merchant_id: merchantId, name }: MerchantPerson,
-  sessionHash: Buffer,
+  { sessionHash, hasPasskey, client, userAgent }: NewSession,
 ): Promise<void> {
   await db.query(
     `with over as (delete from operator_session s where merchant_id = $1 and login = $2 and not (${isOpen}))
-     insert into operator_session (session_hash, merchant_id, login, ends_at)
-     values ($3, $1, $2, clock_timestamp() + interval '${SESSION_SECONDS} seconds')`,
-    [merchantId, name, sessionHash],
+     insert into operator_session (session_hash, merchant_id, login, has_passkey, client, user_agent, ends_at)
+     values ($3, $1, $2, $4, $5, $6, clock_timestamp() + interval '${SESSION_SECONDS} seconds')`,
+    [merchantId, name, sessionHash, hasPasskey, client, userAgent],
   );
 }
 
 /** @returns the person, or null once the session has ended. While the merchant is blocked the session is refused but stays open. */
-export async function useLoginSession(db: Queryable, sessionHash: Buffer): Promise<MerchantPerson | null> {
-  const { rows } = await db.query<MerchantPerson>(
+export async function useLoginSession(
+  db: Queryable,
+  sessionHash: Buffer,
+): Promise<(MerchantPerson & SessionPasskeys) | null> {
+  const { rows } = await db.query<MerchantPerson & SessionPasskeys>(
     `update operator_session s set last_seen_at = clock_timestamp() from merchant_login l, merchant m
      where s.session_hash = $1 and ${isOpen} and l.merchant_id = s.merchant_id and l.name = s.login and ${mayEnter}
-     returning ${person}`,
+     returning ${person}, s.has_passkey as "hasPasskey",
+       (select count(*)::integer from passkey k where k.merchant_id = l.merchant_id and k.login = l.name) as passkeys`,
     [sessionHash],
   );
   return rows[0] ?? null;
 }
 
-/** Adds a link for a person who may sign in, and deletes the person's expired ones. @returns the link's end, or null if no such person may sign in. */
+/** Adds a link for a person who may sign in, and deletes the person's expired ones. @returns the link's end and the person's role, or null if no such person may sign in. */
 export async function insertLoginLink(
   tx: Queryable,
-  { merchantId, name, linkHash }: { merchantId: string; name: string; linkHash: Buffer },
-): Promise<Date | null> {
-  const { rows } = await tx.query<{ ends_at: Date }>(
+  {
+    merchantId,
+    name,
+    linkHash,
+    seconds = SIGN_IN_LINK_SECONDS,
+  }: { merchantId: string; name: string; linkHash: Buffer; seconds?: number },
+): Promise<{ ends_at: Date; role: MerchantRole } | null> {
+  const { rows } = await tx.query<{ ends_at: Date; role: MerchantRole }>(
     `with person as (
-       select l.merchant_id, l.name from merchant_login l, merchant m
+       select l.merchant_id, l.name, l.role from merchant_login l, merchant m
        where l.merchant_id = $1 and l.name = $2 and ${mayEnter} for update of l
      ),
-     over as (delete from sign_in_link where merchant_id = $1 and login = $2 and ends_at <= clock_timestamp())
-     insert into sign_in_link (link_hash, merchant_id, login, ends_at)
-     select $3, merchant_id, name, clock_timestamp() + interval '${SIGN_IN_LINK_SECONDS} seconds' from person
-     returning ends_at`,
-    [merchantId, name, linkHash],
+     over as (delete from sign_in_link where merchant_id = $1 and login = $2 and ends_at <= clock_timestamp()),
+     made as (
+       insert into sign_in_link (link_hash, merchant_id, login, ends_at)
+       select $3, merchant_id, name, clock_timestamp() + $4 * interval '1 second' from person
+       returning ends_at
+     )
+     select ends_at, role from made, person`,
+    [merchantId, name, linkHash, seconds],
   );
-  return rows[0]?.ends_at ?? null;
+  return rows[0] ?? null;
+}
+
+/** In open sessions too. @returns the role before and the login, or null if no active login of the merchant has the name. */
+export async function setLoginRole(
+  tx: Queryable,
+  { merchantId, name, role }: { merchantId: string; name: string; role: MerchantRole },
+): Promise<{ before: MerchantRole; login: MerchantLoginRow } | null> {
+  const { rows } = await tx.query<MerchantLoginRow & { before: MerchantRole }>(
+    `with old as (
+       select role from merchant_login where merchant_id = $1 and name = $2 and disabled_at is null for update
+     )
+     update merchant_login l set role = $3 from old
+     where l.merchant_id = $1 and l.name = $2 returning l.name, l.role, l.created_at, l.last_used_at, l.disabled_at, old.role as before`,
+    [merchantId, name, role],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { before, ...login } = row;
+  return { before, login };
 }
 
 /** Uses the link of a merchant's person. @returns the person, or null if the link has expired, was used, or its person may not sign in. */

@@ -75,9 +75,20 @@ export async function findCredentialOwner(db: Queryable, credentialHash: Buffer)
 }
 
 /** These change no account, but are in the same audit log. */
-const signInActions = ['sign_in', 'use_sign_in_link', 'use_credential', 'refuse_sign_in'] as const;
+const signInActions = [
+  'sign_in',
+  'use_sign_in_link',
+  'use_passkey',
+  'use_credential',
+  'refuse_sign_in',
+  'sign_out',
+  'end_session',
+] as const;
 
 export type SignInAction = (typeof signInActions)[number];
+
+/** Changes of accounts that operators and merchants' people have in common. */
+export type AccountAction = 'add_passkey' | 'remove_passkey' | 'reset_passkeys' | 'sign_out_everywhere';
 
 /** Deletes a few old attempts by unknown people. Called for each new one, so their number stays bounded. */
 export async function forgetStrangers(db: Queryable): Promise<void> {
@@ -94,7 +105,7 @@ export async function insertOperatorAudit(
   entry: {
     /** Null if it is about an unknown person. */
     operator: string | null;
-    action: 'add' | 'disable' | 'make_sign_in_link' | 'sign_out' | SignInAction;
+    action: 'add' | 'disable' | 'make_sign_in_link' | AccountAction | SignInAction;
     author: Author;
     before?: object | null;
     after?: object | null;
@@ -128,29 +139,45 @@ export async function readOperatorAudit(
 /** For a row `s` of `operator_session`. */
 export const isOpen = `s.ends_at > clock_timestamp() and s.last_seen_at > clock_timestamp() - interval '${SESSION_IDLE_SECONDS} seconds'`;
 
+/** A session that begins. */
+export type NewSession = { sessionHash: Buffer; hasPasskey: boolean; client: string; userAgent: string | null };
+
 /** Starts a session, and deletes the operator's ended ones. */
-export async function insertSession(db: Queryable, operator: string, sessionHash: Buffer): Promise<void> {
+export async function insertSession(
+  db: Queryable,
+  operator: string,
+  { sessionHash, hasPasskey, client, userAgent }: NewSession,
+): Promise<void> {
   await db.query(
     `with over as (delete from operator_session s where operator = $1 and not (${isOpen}))
-     insert into operator_session (session_hash, operator, ends_at)
-     values ($2, $1, clock_timestamp() + interval '${SESSION_SECONDS} seconds')`,
-    [operator, sessionHash],
+     insert into operator_session (session_hash, operator, has_passkey, client, user_agent, ends_at)
+     values ($2, $1, $3, $4, $5, clock_timestamp() + interval '${SESSION_SECONDS} seconds')`,
+    [operator, sessionHash, hasPasskey, client, userAgent],
   );
 }
 
+/** What a session's passkeys say. */
+export type SessionPasskeys = {
+  /** Whether a passkey has shown who uses the session. */
+  hasPasskey: boolean;
+  /** How many the account has. */
+  passkeys: number;
+};
+
 /** @returns the operator, or null once the session has ended or the operator is disabled. */
-export async function useSession(db: Queryable, sessionHash: Buffer): Promise<Operator | null> {
-  const { rows } = await db.query<Operator>(
+export async function useSession(db: Queryable, sessionHash: Buffer): Promise<(Operator & SessionPasskeys) | null> {
+  const { rows } = await db.query<Operator & SessionPasskeys>(
     `update operator_session s set last_seen_at = clock_timestamp()
      from operator o
      where s.session_hash = $1 and ${isOpen} and o.name = s.operator and o.disabled_at is null
-     returning o.name, o.role`,
+     returning o.name, o.role, s.has_passkey as "hasPasskey",
+       (select count(*)::integer from passkey k where k.operator = o.name) as passkeys`,
     [sessionHash],
   );
   return rows[0] ?? null;
 }
 
-/** Ends sessions of an operator or a merchant's person. @returns how many ended. */
+/** Ends this session, or all of its person. @returns how many ended. */
 export async function deleteSessions(db: Queryable, sessionHash: Buffer, everywhere: boolean): Promise<number> {
   const { rowCount } = await db.query(
     `delete from operator_session where session_hash = $1

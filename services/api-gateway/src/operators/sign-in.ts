@@ -1,3 +1,4 @@
+import type { Author } from '@quittance/contracts/author.ts';
 import type { ConsoleAudience, OpenedSession, SignInPlace } from '@quittance/contracts/http/api-gateway/people.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { type Operator, actorOf, isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
@@ -5,10 +6,27 @@ import { HttpError } from '@quittance/http/errors.ts';
 import { clientBlock } from '@quittance/http/server/client-address.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
+import type { Trust } from '@quittance/runtime/trust.ts';
 import { addCounts, type RateLimit } from '../limits/admission.sql.ts';
 import { insertAudit } from '../merchants/audit.sql.ts';
 import { insertLoginSession } from './login.sql.ts';
-import { forgetStrangers, insertOperatorAudit, insertSession, type SignInAction } from './operator.sql.ts';
+import {
+  forgetStrangers,
+  insertOperatorAudit,
+  insertSession,
+  type AccountAction,
+  type SignInAction,
+} from './operator.sql.ts';
+import type { Webauthn } from './webauthn.ts';
+
+/** What the accounts of people need. */
+export type People = {
+  db: Queryable;
+  transact: Transact;
+  trust: Trust;
+  /** Null while CONSOLE_RP_ID is not set. */
+  webauthn: Webauthn | null;
+};
 
 /** Per client address. Each audience has its own limit, so that no merchant locks operators out of their console. */
 const signIns: Record<ConsoleAudience, RateLimit> = {
@@ -25,26 +43,28 @@ const signIns: Record<ConsoleAudience, RateLimit> = {
  */
 export async function openSession(
   { db, transact }: { db: Queryable; transact: Transact },
-  { client, audience = 'everyone' }: SignInPlace,
+  place: SignInPlace,
   secret: {
-    action: 'sign_in' | 'use_sign_in_link';
+    action: 'sign_in' | 'use_sign_in_link' | 'use_passkey';
+    hasPasskey?: boolean;
     use: (tx: Queryable) => Promise<Principal | null>;
     ownerOf: (tx: Queryable) => Promise<Principal | null>;
     refusal: string;
   },
 ): Promise<OpenedSession> {
-  const address = sha256(clientBlock(client)).toString('hex');
-  await countOrRefuse(db, signIns[audience], address, 'Too many attempts to sign in');
+  const { client, audience = 'everyone', user_agent: userAgent = null } = place;
+  await countSignIn(db, place, 'end');
   const session = newSecret('qs');
-  const door = { client, at: audience };
+  const begun = { sessionHash: sha256(session), hasPasskey: secret.hasPasskey ?? false, client, userAgent };
+  const door = { client, at: audience, userAgent };
   try {
     // One transaction, so that an account that is disabled meanwhile keeps no session.
     const person = await transact(async (tx) => {
       const found = await secret.use(tx);
       // Operators cannot sign in at the merchants' console. The answer is the same as for a wrong credential.
       if (found === null || (audience === 'merchants' && !isMerchantPerson(found))) throw new Refused(found);
-      if (isMerchantPerson(found)) await insertLoginSession(tx, found, sha256(session));
-      else await insertSession(tx, found.name, sha256(session));
+      if (isMerchantPerson(found)) await insertLoginSession(tx, found, begun);
+      else await insertSession(tx, found.name, begun);
       await audit(tx, found, { action: secret.action, actor: actorOf(found), door });
       return found;
     });
@@ -66,7 +86,7 @@ class Refused extends Error {
 }
 
 /** Where a person signs in: at one of the consoles, or with `ops`. */
-type SignInDoor = { client: string; at: ConsoleAudience | 'ops' };
+type SignInDoor = { client: string; at: ConsoleAudience | 'ops'; userAgent?: string | null };
 
 const doorTexts: Record<SignInDoor['at'], string> = {
   everyone: '',
@@ -99,11 +119,44 @@ async function audit(
   person: Principal | null,
   { action, actor, door }: { action: SignInAction; actor: string; door: SignInDoor },
 ): Promise<void> {
-  const author = { actor, reason: `from ${door.client}${doorTexts[door.at]}` };
-  if (person === null || !isMerchantPerson(person))
-    return insertOperatorAudit(tx, { operator: person?.name ?? null, action, author });
+  const browser = door.userAgent === null || door.userAgent === undefined ? '' : `, with ${door.userAgent}`;
+  const author = { actor, reason: `from ${door.client}${doorTexts[door.at]}${browser}` };
+  if (person === null) return insertOperatorAudit(tx, { operator: null, action, author });
+  await writeAudit(tx, person, action, author);
+}
+
+async function writeAudit(
+  tx: Queryable,
+  person: Principal,
+  action: SignInAction | AccountAction,
+  author: Author,
+): Promise<void> {
+  if (!isMerchantPerson(person)) return insertOperatorAudit(tx, { operator: person.name, action, author });
   const change = { before: null, after: { name: person.name } };
   await insertAudit(tx, { merchantId: person.merchant_id, action, author, change });
+}
+
+/** What people do to their own accounts. */
+export const auditOwn = (
+  tx: Queryable,
+  person: Principal,
+  action: SignInAction | AccountAction,
+  reason: string,
+): Promise<void> => writeAudit(tx, person, action, { actor: actorOf(person), reason });
+
+/**
+ * Counts an attempt, of an address at one of the consoles. A sign-in with a passkey begins with a request of its own.
+ * @throws HttpError 429.
+ */
+export async function countSignIn(
+  db: Queryable,
+  { client, audience = 'everyone' }: SignInPlace,
+  step: 'start' | 'end',
+): Promise<void> {
+  const { scope, ...limit } = signIns[audience];
+  const counter = { ...limit, scope: step === 'start' ? `${scope}_start` : scope };
+  const address = sha256(clientBlock(client)).toString('hex');
+  await countOrRefuse(db, counter, address, 'Too many attempts to sign in');
 }
 
 /** @throws HttpError 429. */

@@ -13,7 +13,7 @@ import { conflict, HttpError, rateUnavailable, unavailable } from '@quittance/ht
 import { pathParameter, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { rateLimits, type Admission } from '../limits/admission.ts';
-import { assertBelowLimit, merchantRoute, rateLimited } from '../limits/merchant-route.ts';
+import { assertBelowLimit, merchantChange, merchantRead, rateLimited } from '../limits/merchant-route.ts';
 import { bodiless, refuseLargeBody } from '../request-body.ts';
 import { forward, successBody, type Upstreams } from '../upstreams.ts';
 import { readCreation, type CreationRules } from './creation.ts';
@@ -37,7 +37,9 @@ export const changeRoutes = ({
   createUpstream,
   creationRules,
 }: Dependencies & { createUpstream: CreateUpstream; creationRules: CreationRules }): Route[] => [
-  merchantRoute(admission, 'POST /api/v1/payments', {
+  merchantChange(admission, 'POST /api/v1/payments', {
+    right: 'orders',
+    action: 'create_payment',
     limit: rateLimits.creation,
     read: (request) => readCreation(request, creationRules),
     handle: async ({ merchant, input }) => {
@@ -47,7 +49,9 @@ export const changeRoutes = ({
     },
   }),
 
-  merchantRoute(admission, 'POST /api/v1/payments/:payment_id/cancel', {
+  merchantChange(admission, 'POST /api/v1/payments/:payment_id/cancel', {
+    right: 'orders',
+    action: 'cancel_payment',
     limit: rateLimits.cancellation,
     read: bodiless<string | null>(readPaymentId),
     handle: async ({ merchant, input: paymentId }) => {
@@ -61,7 +65,7 @@ export const changeRoutes = ({
 
 /** The rates that convert prices now. */
 export const ratesRoute = ({ admission, upstreams }: Dependencies): Route =>
-  merchantRoute(admission, 'GET /api/v1/rates', {
+  merchantRead(admission, '/api/v1/rates', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
     handle: async () => forward(await upstreams.payments.send(ReadRates)),
@@ -69,7 +73,7 @@ export const ratesRoute = ({ admission, upstreams }: Dependencies): Route =>
 
 /** One payment for its merchant: in detail, and its webhooks. */
 export const paymentRoutes = ({ admission, upstreams, views }: Dependencies & { views: PaymentViews }): Route[] => [
-  merchantRoute(admission, 'GET /api/v1/payments/:payment_id/details', {
+  merchantRead(admission, '/api/v1/payments/:payment_id/details', {
     limit: rateLimits.sharedReads,
     read: bodiless<string | null>(readPaymentId),
     handle: async ({ merchant, input: paymentId }) => ({
@@ -78,7 +82,7 @@ export const paymentRoutes = ({ admission, upstreams, views }: Dependencies & { 
     }),
   }),
 
-  merchantRoute(admission, 'GET /api/v1/payments/:payment_id/webhooks', {
+  merchantRead(admission, '/api/v1/payments/:payment_id/webhooks', {
     limit: rateLimits.sharedReads,
     read: bodiless<string | null>(readPaymentId),
     handle: async ({ merchant, input: paymentId }) => {
@@ -137,7 +141,7 @@ export function findingRoutes({
     read: bodiless((request) => read(request.query)),
   });
   return [
-    merchantRoute(admission, 'GET /api/v1/payments', {
+    merchantRead(admission, '/api/v1/payments', {
       ...reading(queries.list),
       handle: async ({ merchant, input }) => {
         const answer = await upstreams.payments.send(ListPayments, { params: merchant, query: input });
@@ -146,13 +150,13 @@ export function findingRoutes({
       },
     }),
 
-    merchantRoute(admission, 'GET /api/v1/payments/page', {
+    merchantRead(admission, '/api/v1/payments/page', {
       ...reading(queries.page),
       handle: async ({ merchant, input }) =>
         forward(await upstreams.payments.send(ListPayments, { params: merchant, query: input })),
     }),
 
-    merchantRoute(admission, 'GET /api/v1/payments/export', {
+    merchantRead(admission, '/api/v1/payments/export', {
       ...reading((query) => readExportQuery(query, systemClock)),
       handle: async ({ merchant, input }) =>
         toExport(await upstreams.payments.stream(ExportPayments, { params: merchant, query: input })),
@@ -160,7 +164,7 @@ export function findingRoutes({
 
     {
       publicTimeoutMs: REPORT_TIMEOUT_MS,
-      ...merchantRoute(admission, 'GET /api/v1/merchant/report', {
+      ...merchantRead(admission, '/api/v1/merchant/report', {
         ...reading(readReportQuery),
         handle: async ({ merchant, input }) =>
           forward(await upstreams.reports.send(ReadReport, { params: merchant, query: input })),
@@ -191,7 +195,9 @@ const LOOK_UP_TIMEOUT_MS = 6_000;
 export const transferRoutes = ({ admission, upstreams: { acceptance } }: Dependencies): Route[] => [
   {
     publicTimeoutMs: ACCEPTANCE_TIMEOUT_MS,
-    ...merchantRoute(admission, 'POST /api/v1/payments/:payment_id/accept-transfer', {
+    ...merchantChange(admission, 'POST /api/v1/payments/:payment_id/accept-transfer', {
+      right: 'acceptance',
+      action: 'accept_transfer',
       limit: rateLimits.cancellation,
       read: async (request) => ({ paymentId: readPaymentId(request), event: await readAcceptedTransfer(request) }),
       handle: async ({ merchant, input: { paymentId, event } }) => {
@@ -204,7 +210,7 @@ export const transferRoutes = ({ admission, upstreams: { acceptance } }: Depende
 
   {
     publicTimeoutMs: LOOK_UP_TIMEOUT_MS,
-    ...merchantRoute(admission, 'GET /api/v1/merchant/transfers', {
+    ...merchantRead(admission, '/api/v1/merchant/transfers', {
       limit: rateLimits.sharedReads,
       read: bodiless<{ transaction_id: string }>(({ query }) => readTransactionQuery(query)),
       handle: async ({ merchant, input }) =>

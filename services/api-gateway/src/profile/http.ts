@@ -7,7 +7,7 @@ import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
 import { inTime, type Admission, rateLimits } from '../limits/admission.ts';
-import { merchantRoute } from '../limits/merchant-route.ts';
+import { merchantChange, merchantRead } from '../limits/merchant-route.ts';
 import { insertAudit } from '../merchants/audit.sql.ts';
 import { existingMerchant, merchantIdOf, merchantNotFound } from '../merchants/existing-merchant.ts';
 import { refuseLargeBody } from '../request-body.ts';
@@ -21,8 +21,6 @@ type Dependencies = {
   optionRules: { localReturnUrls: boolean };
 };
 
-const byMerchant: Author = { actor: 'merchant', reason: 'asked for with an API key' };
-
 /** What customers see of a merchant. The merchant sets it with its API key, and operators can set the name. */
 export const profileRoutes = ({ db, transact, admission, optionRules }: Dependencies): Route[] => {
   const rules = { localUrls: optionRules.localReturnUrls };
@@ -35,7 +33,7 @@ export const profileRoutes = ({ db, transact, admission, optionRules }: Dependen
       return profile;
     });
   return [
-    merchantRoute(admission, 'GET /api/v1/merchant/profile', {
+    merchantRead(admission, '/api/v1/merchant/profile', {
       limit: rateLimits.sharedReads,
       read: refuseLargeBody,
       handle: async ({ merchant: { merchant_id: merchantId } }) => {
@@ -45,12 +43,14 @@ export const profileRoutes = ({ db, transact, admission, optionRules }: Dependen
       },
     }),
 
-    merchantRoute(admission, 'PUT /api/v1/merchant/profile', {
+    merchantChange(admission, 'PUT /api/v1/merchant/profile', {
+      right: 'profile',
+      action: null,
       limit: rateLimits.webhookSettings,
       read: (request) => readProfile(request, rules),
-      handle: async ({ merchant: { merchant_id: merchantId }, input }) => ({
+      handle: async ({ merchant: { merchant_id: merchantId }, author, input }) => ({
         status: 200,
-        body: await inTime(save(merchantId, input, byMerchant)),
+        body: await inTime(save(merchantId, input, author)),
       }),
     }),
 

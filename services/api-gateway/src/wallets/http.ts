@@ -10,7 +10,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { type Admission, rateLimits } from '../limits/admission.ts';
-import { merchantRoute } from '../limits/merchant-route.ts';
+import { merchantChange, merchantRead } from '../limits/merchant-route.ts';
 import { bodiless, refuseLargeBody } from '../request-body.ts';
 import { forward, type Upstreams } from '../upstreams.ts';
 import { readPool } from './pool.ts';
@@ -19,20 +19,22 @@ type Dependencies = { admission: Admission; upstreams: Upstreams; networks: read
 
 /** A merchant's pools of addresses, and the early end of an address's rest. */
 export const walletRoutes = ({ admission, upstreams: { payments }, networks }: Dependencies): Route[] => [
-  merchantRoute(admission, 'PUT /api/v1/merchant/wallet-pools/:name', {
+  merchantChange(admission, 'PUT /api/v1/merchant/wallet-pools/:name', {
+    right: 'settings',
+    action: 'put_wallet_pool',
     limit: rateLimits.webhookSettings,
     read: (request) => readPool(request, networks),
     handle: async ({ merchant, input: { name, body } }) =>
       forward(await payments.send(PutWalletPool, { params: { ...merchant, name }, body })),
   }),
 
-  merchantRoute(admission, 'GET /api/v1/merchant/wallet-pools', {
+  merchantRead(admission, '/api/v1/merchant/wallet-pools', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
     handle: async ({ merchant }) => forward(await payments.send(ListWalletPools, { params: merchant })),
   }),
 
-  merchantRoute(admission, 'GET /api/v1/merchant/wallet-pools/:name', {
+  merchantRead(admission, '/api/v1/merchant/wallet-pools/:name', {
     limit: rateLimits.sharedReads,
     read: bodiless<string>(({ params }) => pathParameter(params, 'name')),
     handle: async ({ merchant, input: name }) => {
@@ -41,7 +43,9 @@ export const walletRoutes = ({ admission, upstreams: { payments }, networks }: D
     },
   }),
 
-  merchantRoute(admission, 'DELETE /api/v1/merchant/wallet-rests/:address', {
+  merchantChange(admission, 'DELETE /api/v1/merchant/wallet-rests/:address', {
+    right: 'settings',
+    action: 'release_rest',
     limit: rateLimits.webhookSettings,
     read: bodiless<ParsedAddress | null>(({ params }) => parseAddress(pathParameter(params, 'address'))),
     handle: async ({ merchant, input: address }) => {

@@ -12,7 +12,7 @@ import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { type Admission, rateLimits } from '../limits/admission.ts';
-import { merchantRoute, assertBelowLimit } from '../limits/merchant-route.ts';
+import { merchantChange, merchantRead, assertBelowLimit } from '../limits/merchant-route.ts';
 import { bodiless, refuseLargeBody, readValidJson } from '../request-body.ts';
 import { forward, successBody, type Upstreams } from '../upstreams.ts';
 import { TestWebhookAsPerson } from '@quittance/contracts/http/api-gateway/webhook-test.ts';
@@ -38,7 +38,9 @@ type Dependencies = { admission: Admission; upstreams: Upstreams };
 
 /** A merchant's webhook endpoint, its signing key, and the manual retry of an event. */
 export const webhookRoutes = ({ admission, upstreams }: Dependencies): Route[] => [
-  merchantRoute(admission, 'PUT /api/v1/merchant/webhook', {
+  merchantChange(admission, 'PUT /api/v1/merchant/webhook', {
+    right: 'settings',
+    action: 'set_webhook',
     limit: rateLimits.webhookSettings,
     read: readWebhookEndpoint,
     handle: async ({ merchant, input }) => {
@@ -48,14 +50,16 @@ export const webhookRoutes = ({ admission, upstreams }: Dependencies): Route[] =
     },
   }),
 
-  merchantRoute(admission, 'GET /api/v1/merchant/webhook', {
+  merchantRead(admission, '/api/v1/merchant/webhook', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
     handle: async ({ merchant }) =>
       settingsOf(ReadWebhook, await upstreams.webhooks.send(ReadWebhook, { params: merchant })),
   }),
 
-  merchantRoute(admission, 'POST /api/v1/merchant/webhook/rotate-key', {
+  merchantChange(admission, 'POST /api/v1/merchant/webhook/rotate-key', {
+    right: 'settings',
+    action: 'rotate_webhook_key',
     limit: rateLimits.webhookSettings,
     read: refuseLargeBody,
     handle: async ({ merchant }) => forward(await upstreams.webhooks.send(RotateWebhookKey, { params: merchant })),
@@ -63,14 +67,18 @@ export const webhookRoutes = ({ admission, upstreams }: Dependencies): Route[] =
 
   {
     publicTimeoutMs: TEST_TIMEOUT_MS,
-    ...merchantRoute(admission, 'POST /api/v1/merchant/webhook/test', {
+    ...merchantChange(admission, 'POST /api/v1/merchant/webhook/test', {
+      right: 'orders',
+      action: 'test_webhook',
       limit: rateLimits.webhookSettings,
       read: refuseLargeBody,
       handle: async ({ merchant }) => forward(await upstreams.webhookTests.send(TestWebhook, { params: merchant })),
     }),
   },
 
-  merchantRoute(admission, 'POST /api/v1/merchant/webhook/events/:event_id/retry', {
+  merchantChange(admission, 'POST /api/v1/merchant/webhook/events/:event_id/retry', {
+    right: 'orders',
+    action: 'retry_event',
     limit: rateLimits.manualRetry,
     read: bodiless<string>(({ params }) => pathParameter(params, 'event_id')),
     handle: async ({ merchant, input: eventId }) => {

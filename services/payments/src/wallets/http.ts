@@ -1,10 +1,15 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
+import type { Author } from '@quittance/contracts/author.ts';
 import {
+  ChallengeOwnWallet,
   ChallengeWallet,
   ListWallets,
+  ProveOwnWallet,
   ProveWallet,
   ReadWallet,
   ReleaseWallet,
+  type ProvenWallet,
+  type WalletChallenge,
 } from '@quittance/contracts/http/payments/wallets.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
@@ -43,16 +48,31 @@ export const walletRoutes = (context: ProvingContext): Route[] => [
     if (merchantId === null) throw new HttpError(404, 'This wallet belongs to no merchant');
     return { address, merchant_id: merchantId };
   }),
-  callRoute(ChallengeWallet, async ({ params, body: { merchant_id } }) => {
-    const address = canonical(params.address);
-    const { text, ends_at } = await challengeWallet(context, { address, merchantId: merchant_id });
-    return { address, merchant_id, text, ends_at: rfc3339(ends_at) };
-  }),
-  callRoute(ProveWallet, async ({ params, body: { merchant_id, signature }, author }) => {
-    const claim = { address: canonical(params.address), merchantId: merchant_id };
-    return withTextTimes(await proveWallet(context, claim, { signature, author }));
-  }),
+  callRoute(ChallengeWallet, ({ params: { address }, body: { merchant_id } }) =>
+    challenge(context, { address, merchant_id }),
+  ),
+  callRoute(ProveWallet, ({ params: { address }, body: { merchant_id, signature }, author }) =>
+    prove(context, { address, merchant_id }, { signature, author }),
+  ),
+  callRoute(ChallengeOwnWallet, ({ params }) => challenge(context, params)),
+  callRoute(ProveOwnWallet, ({ params, body: { signature }, author }) => prove(context, params, { signature, author })),
 ];
+
+type Claim = { address: string; merchant_id: string };
+
+async function challenge(context: ProvingContext, { address: given, merchant_id }: Claim): Promise<WalletChallenge> {
+  const address = canonical(given);
+  const { text, ends_at } = await challengeWallet(context, { address, merchantId: merchant_id });
+  return { address, merchant_id, text, ends_at: rfc3339(ends_at) };
+}
+
+async function prove(
+  context: ProvingContext,
+  { address, merchant_id: merchantId }: Claim,
+  proof: { signature: string; author: Author },
+): Promise<ProvenWallet> {
+  return withTextTimes(await proveWallet(context, { address: canonical(address), merchantId }, proof));
+}
 
 /** @throws HttpError 422 for a text that is no address. */
 function canonical(address: string): string {

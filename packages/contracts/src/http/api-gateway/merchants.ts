@@ -69,8 +69,13 @@ export const ReadMerchant = defineCall('api-gateway', 'GET /merchants/:merchant_
 export const ReadMerchantAudit = auditCall('api-gateway', json<{ entries: AuditEntry[] }>());
 
 /** An operator's change of an account. 404 for an unknown merchant. Blocking a blocked account changes nothing. */
-const change = <const Action extends string, T>(access: OperatorRole, action: Action, response: Json<T>) =>
-  defineCall('api-gateway', `POST /merchants/:merchant_id/${action}`, response, { authored: true, access });
+const change = <const Action extends string, T>(
+  access: OperatorRole,
+  action: Action,
+  response: Json<T>,
+  { confirmed = false } = {},
+) =>
+  defineCall('api-gateway', `POST /merchants/:merchant_id/${action}`, response, { authored: true, access, confirmed });
 
 export const BlockMerchant = change('support', 'block', json<Merchant>());
 export const UnblockMerchant = change('support', 'unblock', json<Merchant>());
@@ -96,7 +101,9 @@ export const SetCreationRate = defineCall(
   },
 );
 /** Keeps the account and its history, and what `still_working` lists. */
-export const ReplaceCredentials = change('admin', 'replace-credentials', json<ReplacedCredentials>());
+export const ReplaceCredentials = change('admin', 'replace-credentials', json<ReplacedCredentials>(), {
+  confirmed: true,
+});
 
 /** In code points, after Unicode NFC. */
 export const DISPLAY_NAME_MAX = 60;
@@ -128,8 +135,11 @@ export const SetProfile = defineCall('api-gateway', 'POST /merchants/:merchant_i
   body: object<Pick<Profile, 'display_name'>>({ display_name: { type: ['string', 'null'] } }),
 });
 
-/** A key may do everything, or only read. */
-export const apiKeyScopes = ['all', 'read'] as const;
+/**
+ * What a key may do: everything; `orders`, which creates and cancels payments, reads, and sends events again; or only
+ * read.
+ */
+export const apiKeyScopes = ['all', 'orders', 'read'] as const;
 
 export type ApiKeyScope = (typeof apiKeyScopes)[number];
 
@@ -157,6 +167,8 @@ const NAME_MAX = 60;
 export const AddApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys', json<NewApiKey>(), {
   authored: true,
   access: 'admin',
+  forMerchants: 'owner',
+  confirmed: true,
   body: object<{ name: string; scope: ApiKeyScope }>({
     name: nameSchema(NAME_MAX),
     scope: { enum: apiKeyScopes },
@@ -171,7 +183,7 @@ export const ListApiKeys = defineCall(
   'api-gateway',
   'GET /merchants/:merchant_id/api-keys',
   json<{ merchant_id: string; keys: ApiKey[] }>(),
-  { access: 'viewer' },
+  { access: 'viewer', forMerchants: 'owner' },
 );
 
 /**
@@ -181,6 +193,8 @@ export const ListApiKeys = defineCall(
 export const RevokeApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys/revoke', json<ApiKey>(), {
   authored: true,
   access: 'admin',
+  forMerchants: 'owner',
+  confirmed: true,
   // An earlier release allowed names without a visible character.
   body: object<{ name: string }>({ name: textSchema(NAME_MAX) }),
 });

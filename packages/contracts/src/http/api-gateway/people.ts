@@ -1,5 +1,14 @@
+import { textSchema } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
-import { OPERATOR_NAME, operatorRoles, type Operator, type Principal, type MerchantPerson } from '../../principal.ts';
+import {
+  merchantRoles,
+  OPERATOR_NAME,
+  operatorRoles,
+  type MerchantPerson,
+  type MerchantRole,
+  type Operator,
+  type Principal,
+} from '../../principal.ts';
 import { query } from '../../query.ts';
 import type { AuditEntry } from '../audit.ts';
 
@@ -21,7 +30,11 @@ export type NewOperator = Operator & { credential: string };
 export const AddOperator = defineCall('api-gateway', 'POST /operators', json<NewOperator>(), {
   authored: true,
   access: 'admin',
-  body: object<Operator>({ name: { type: 'string', pattern: OPERATOR_NAME }, role: { enum: operatorRoles } }),
+  confirmed: true,
+  body: object<Pick<Operator, 'name' | 'role'>>({
+    name: { type: 'string', pattern: OPERATOR_NAME },
+    role: { enum: operatorRoles },
+  }),
   status: 201,
 });
 
@@ -37,6 +50,7 @@ export const ListOperators = defineCall('api-gateway', 'GET /operators', json<{ 
 export const DisableOperator = defineCall('api-gateway', 'POST /operators/:name/disable', json<OperatorAccount>(), {
   authored: true,
   access: 'admin',
+  confirmed: true,
 });
 
 /**
@@ -69,7 +83,7 @@ export const IssueOperatorToken = defineCall('api-gateway', 'POST /operator-toke
 export const SESSION_IDLE_SECONDS = 30 * 60;
 export const SESSION_SECONDS = 12 * 60 * 60;
 
-const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as const;
+export const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as const;
 
 /** Who may sign in at a console. A console for merchants need not admit operators. */
 export const consoleAudiences = ['everyone', 'merchants'] as const;
@@ -80,11 +94,12 @@ export type ConsoleAudience = (typeof consoleAudiences)[number];
  * From which address, and at which console, a person signs in. All attempts are counted, successful or not, for each
  * address and separately for each audience. An older console sends no audience, which means everyone.
  */
-export type SignInPlace = { client: string; audience?: ConsoleAudience };
+export type SignInPlace = { client: string; audience?: ConsoleAudience; user_agent?: string };
 
-const signInPlace = {
+export const signInPlace = {
   client: { type: 'string', minLength: 1, maxLength: 100 },
   audience: { enum: consoleAudiences },
+  user_agent: textSchema(200),
 } as const;
 
 /** The only answer that contains the session's secret, which goes into a cookie. */
@@ -98,10 +113,21 @@ export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-ses
   access: 'anyone',
   body: object<{ credential: string } & SignInPlace>(
     { credential: secretSchema, ...signInPlace },
-    { optional: ['audience'] },
+    { optional: ['audience', 'user_agent'] },
   ),
   status: 201,
 });
+
+/**
+ * What is known of a session besides its person. The person's role is `viewer` in a session without a passkey, while
+ * passkeys are on and for a merchant's person always.
+ */
+export type SessionState = {
+  /** The role of the account; the person has it in this session unless a passkey is missing. */
+  account_role: string;
+  /** How many passkeys the account has; null while CONSOLE_RP_ID is not set. Absent in answers of older releases. */
+  passkeys?: number | null;
+};
 
 /**
  * Who is signed in, with a token to act as that person. 401 when the session has ended or the person may no longer sign
@@ -111,7 +137,7 @@ export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-ses
 export const ResumeOperatorSession = defineCall(
   'api-gateway',
   'POST /operator-sessions/resume',
-  json<Principal & Token>(),
+  json<Principal & Token & SessionState>(),
   {
     access: 'anyone',
     body: object<{ session: string }>({ session: secretSchema }),
@@ -140,9 +166,10 @@ export const SignOutOperator = defineCall('api-gateway', 'POST /operators/:name/
 /** The most people of one merchant who can sign in. */
 export const LOGINS_MAX = 20;
 
-/** A person of a merchant who may see its data in the console. Only the credential's hash is stored. */
+/** A person of a merchant who may use the console. Only the credential's hash is stored. */
 export type MerchantLogin = {
   name: string;
+  role: MerchantRole;
   created_at: string;
   /** When the person last signed in with the credential; null before the first time. */
   last_used_at: string | null;
@@ -150,11 +177,14 @@ export type MerchantLogin = {
   disabled_at: string | null;
 };
 
-/** The only answer that contains the credential. */
-export type NewMerchantLogin = MerchantPerson & { credential: string };
+/** The only answer that contains the credential, and a link for those who need none: it ends with a passkey. */
+export type NewMerchantLogin = MerchantPerson & { credential: string } & Partial<SignInLink>;
+
+/** An invitation is read later than a link that support sends while it talks to the person. */
+export const INVITATION_SECONDS = 3 * 24 * 60 * 60;
 
 /**
- * Adds a person, or enables a disabled one with a new credential. 409 for a person who is not disabled, and when the
+ * Adds a person, as a viewer without `role`, or enables a disabled one with a new credential. 409 for a person who is not disabled, and when the
  * merchant has the most people allowed. 404 for an unknown merchant.
  */
 export const AddMerchantLogin = defineCall(
@@ -164,7 +194,12 @@ export const AddMerchantLogin = defineCall(
   {
     authored: true,
     access: 'support',
-    body: object<{ name: string }>({ name: { type: 'string', pattern: OPERATOR_NAME } }),
+    forMerchants: 'owner',
+    confirmed: true,
+    body: object<{ name: string; role?: MerchantRole }>(
+      { name: { type: 'string', pattern: OPERATOR_NAME }, role: { enum: merchantRoles } },
+      { optional: ['role'] },
+    ),
     status: 201,
   },
 );
@@ -174,7 +209,32 @@ export const ListMerchantLogins = defineCall(
   'api-gateway',
   'GET /merchants/:merchant_id/logins',
   json<{ merchant_id: string; logins: MerchantLogin[] }>(),
-  { access: 'support' },
+  { access: 'support', forMerchants: 'owner' },
+);
+
+/** Takes effect at once, in open sessions too. 404 when no working login has the name; 409 for the own role. */
+export const SetMerchantLoginRole = defineCall(
+  'api-gateway',
+  'POST /merchants/:merchant_id/logins/:name/role',
+  json<MerchantLogin>(),
+  {
+    authored: true,
+    access: 'support',
+    forMerchants: 'owner',
+    confirmed: true,
+    body: object<{ role: MerchantRole }>({ role: { enum: merchantRoles } }),
+  },
+);
+
+/**
+ * For a person who has lost the device: removes all passkeys and ends all sessions. The person then signs in with the
+ * credential or a link and adds a new passkey. 404 when no working login has the name.
+ */
+export const ResetMerchantPasskeys = defineCall(
+  'api-gateway',
+  'POST /merchants/:merchant_id/logins/:name/reset-passkeys',
+  json<{ removed: number }>(),
+  { authored: true, access: 'support', confirmed: true },
 );
 
 /** Creates a link that signs the person in to the console once. 404 when no person with the name can sign in. */
@@ -182,7 +242,7 @@ export const LinkMerchantLogin = defineCall(
   'api-gateway',
   'POST /merchants/:merchant_id/logins/:name/sign-in-link',
   json<MerchantPerson & SignInLink>(),
-  { authored: true, access: 'support', status: 201 },
+  { authored: true, access: 'support', forMerchants: 'owner', confirmed: true, status: 201 },
 );
 
 /**
@@ -192,7 +252,7 @@ export const DisableMerchantLogin = defineCall(
   'api-gateway',
   'POST /merchants/:merchant_id/logins/:name/disable',
   json<MerchantLogin>(),
-  { authored: true, access: 'support' },
+  { authored: true, access: 'support', forMerchants: 'owner', confirmed: true },
 );
 
 /** A link works once, within this time. */
@@ -212,8 +272,17 @@ export const LinkOperator = defineCall(
   {
     authored: true,
     access: 'admin',
+    confirmed: true,
     status: 201,
   },
+);
+
+/** As ResetMerchantPasskeys, for an operator. With `ops` on the machine, also for the last administrator. */
+export const ResetOperatorPasskeys = defineCall(
+  'api-gateway',
+  'POST /operators/:name/reset-passkeys',
+  json<{ removed: number }>(),
+  { authored: true, access: 'admin', confirmed: true },
 );
 
 /**
@@ -221,6 +290,9 @@ export const LinkOperator = defineCall(
  */
 export const OpenSessionByLink = defineCall('api-gateway', 'POST /operator-sessions/by-link', json<OpenedSession>(), {
   access: 'anyone',
-  body: object<{ link: string } & SignInPlace>({ link: secretSchema, ...signInPlace }, { optional: ['audience'] }),
+  body: object<{ link: string } & SignInPlace>(
+    { link: secretSchema, ...signInPlace },
+    { optional: ['audience', 'user_agent'] },
+  ),
   status: 201,
 });

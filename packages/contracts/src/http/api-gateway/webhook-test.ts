@@ -10,5 +10,5 @@ export const TestWebhookAsPerson = defineCall(
   'api-gateway',
   'POST /merchants/:merchant_id/webhook-test',
   json<TestedWebhook>(),
-  { authored: true, forMerchants: true },
+  { authored: true, forMerchants: 'viewer' },
 );

@@ -58,6 +58,7 @@ const acceptedTransfer = object<AcceptedTransfer>(
 export const AcceptTransfer = defineCall('payments', 'POST /payments/:payment_id/accept-transfer', json<Acceptance>(), {
   authored: true,
   access: 'support',
+  confirmed: true,
   body: acceptedTransfer,
 });
 

@@ -21,7 +21,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_id/payments/export', json<never>(), {
   callers: ['api-gateway'],
   access: 'viewer',
-  forMerchants: true,
+  forMerchants: 'viewer',
   query: { status, created_from, created_to, format: query.oneOf(...exportFormats), bom: query.oneOf('0', '1') },
 });
 

@@ -9,7 +9,7 @@ export type OwnLimits = Omit<CreationLimits, 'last_api_request_at'>;
 export const ReadLimits = defineCall('payments', 'GET /merchants/:merchant_id/limits', json<OwnLimits>(), {
   callers: ['api-gateway'],
   access: 'viewer',
-  forMerchants: true,
+  forMerchants: 'viewer',
 });
 
 /** The policy that payments enforces, and its counters. */

@@ -69,7 +69,7 @@ export const FindMerchantTransfers = defineCall(
   'payments',
   'GET /merchants/:merchant_id/transfers',
   json<FoundTransfers>(),
-  { callers: ['api-gateway'], forMerchants: true, query: { transaction_id: query.transactionId } },
+  { callers: ['api-gateway'], forMerchants: 'viewer', query: { transaction_id: query.transactionId } },
 );
 
 /** The same for operators: transfers to all merchants' wallets, and what the chain shows if the ledger has none. */

@@ -191,7 +191,7 @@ export const ListPayments = defineCall(
   {
     callers: ['api-gateway'],
     access: 'viewer',
-    forMerchants: true,
+    forMerchants: 'viewer',
     query: { ...listFilters, ...searchFilters, ...pageParameters },
   },
 );
@@ -235,7 +235,7 @@ export const ReadOwnPayment = defineCall(
   'payments',
   'GET /merchants/:merchant_id/payments/:payment_id',
   json<PaymentDetails>(),
-  { access: 'viewer', forMerchants: true },
+  { access: 'viewer', forMerchants: 'viewer' },
 );
 
 /** 409 for every payment that can't be cancelled, for any reason, so that the answer doesn't reveal which ids exist. */

@@ -38,7 +38,7 @@ export const REPORT_ROWS_MAX = 400;
 export const ReadReport = defineCall('payments', 'GET /merchants/:merchant_id/report', json<Report>(), {
   callers: ['api-gateway'],
   access: 'viewer',
-  forMerchants: true,
+  forMerchants: 'viewer',
   query: { from: query.day, to: query.day, group: query.oneOf(...reportGroups), by: query.oneOf(...reportTimes) },
 });
 
@@ -103,6 +103,6 @@ export type MerchantTotals = { days: CountedDay[]; together: Omit<CountedDay, 'd
  */
 export const ReadMerchantTotals = defineCall('payments', 'GET /merchants/:merchant_id/totals', json<MerchantTotals>(), {
   access: 'viewer',
-  forMerchants: true,
+  forMerchants: 'viewer',
   query: { from: query.day, to: query.day },
 });

@@ -58,5 +58,5 @@ export const ListUnmatchedOfMerchant = defineCall(
   'payments',
   'GET /merchants/:merchant_id/unmatched-transfers',
   json<UnmatchedPage>(),
-  { ...more, forMerchants: true },
+  { ...more, forMerchants: 'viewer' },
 );

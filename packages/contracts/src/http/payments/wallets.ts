@@ -62,7 +62,7 @@ export const ListWallets = defineCall(
   'payments',
   'GET /merchants/:merchant_id/wallets',
   json<{ wallets: OwnWallet[] }>(),
-  { access: 'viewer' },
+  { access: 'viewer', forMerchants: 'viewer' },
 );
 
 /** A wallet and its previous merchant. */
@@ -74,6 +74,7 @@ export type ReleasedWallet = { address: string; merchant_id: string };
  */
 export const ReleaseWallet = defineCall('payments', 'POST /wallets/:address/release', json<ReleasedWallet>(), {
   authored: true,
+  confirmed: true,
   access: 'admin',
 });
 
@@ -90,6 +91,8 @@ export const ChallengeWallet = defineCall('payments', 'POST /wallets/:address/ch
   idempotent: true,
 });
 
+const signatureSchema = { type: 'string', minLength: 1, maxLength: 500 } as const;
+
 /**
  * Gives a wallet to the merchant whose challenge is signed with its key. 409 without an open challenge, 422 for a
  * different signature.
@@ -97,8 +100,29 @@ export const ChallengeWallet = defineCall('payments', 'POST /wallets/:address/ch
 export const ProveWallet = defineCall('payments', 'POST /wallets/:address/proof', json<ProvenWallet>(), {
   body: object<{ merchant_id: string; signature: string }>({
     merchant_id: fields.merchantId,
-    signature: { type: 'string', minLength: 1, maxLength: 500 },
+    signature: signatureSchema,
   }),
   authored: true,
+  confirmed: true,
   access: 'admin',
 });
+
+/** The same two, by an owner of the merchant for a wallet of its own. */
+export const ChallengeOwnWallet = defineCall(
+  'payments',
+  'POST /merchants/:merchant_id/wallets/:address/challenge',
+  json<WalletChallenge>(),
+  { authored: true, forMerchants: 'owner', idempotent: true },
+);
+
+export const ProveOwnWallet = defineCall(
+  'payments',
+  'POST /merchants/:merchant_id/wallets/:address/proof',
+  json<ProvenWallet>(),
+  {
+    body: object<{ signature: string }>({ signature: signatureSchema }),
+    authored: true,
+    forMerchants: 'owner',
+    confirmed: true,
+  },
+);

@@ -37,7 +37,7 @@ export const ReadWebhook = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/webhook',
   json<WebhookSettings & { version: number }>(),
-  { callers: ['api-gateway', 'payments'], access: 'viewer', forMerchants: true },
+  { callers: ['api-gateway', 'payments'], access: 'viewer', forMerchants: 'viewer' },
 );
 
 /** 409 before the first configuration. */

@@ -9,7 +9,7 @@ export const ListDeliveries = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/payments/:payment_id/deliveries',
   json<{ deliveries: DeliveryRecord[] }>(),
-  { callers: ['api-gateway'], access: 'viewer', forMerchants: true },
+  { callers: ['api-gateway'], access: 'viewer', forMerchants: 'viewer' },
 );
 
 /** A merchant's retry. 404 for an unknown event or another merchant's; 409 unless it has failed. */
@@ -97,7 +97,7 @@ export const ReadOwnEvent = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/events/:event_id',
   json<OwnEvent>(),
-  { ...page, forMerchants: true },
+  { ...page, forMerchants: 'viewer' },
 );
 
 export const ReadEventOfPayment = defineCall(
@@ -134,5 +134,5 @@ export const ReadWebhookHealth = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/webhook/health',
   json<WebhookHealth>(),
-  { access: 'viewer', forMerchants: true },
+  { access: 'viewer', forMerchants: 'viewer' },
 );
