@@ -230,7 +230,7 @@ const rightToken = (stack: StackFile, { owner }: Call, caller: Caller): string[]
 function operators(stack: StackFile, calls: Call[]): Check[] {
   const { signing_keys: keys } = stack;
   const admin = (seconds: number) => ({ name: 'root', role: 'admin', expires_at: inSeconds(seconds) });
-  const merchant = { name: 'root', role: 'merchant', merchant_id: stack.merchant.merchant_id };
+  const merchant = { name: 'root', role: 'merchant', merchant_id: stack.merchant.merchant_id, merchant_role: 'viewer' };
   return [
     ...callers
       .filter((caller) => caller !== 'api-gateway')

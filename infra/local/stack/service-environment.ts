@@ -69,6 +69,7 @@ export function serviceEnvironment(
     NODE_ENV: 'development',
     ...leanProcess,
     RATE_SOURCES: options.rateSources,
+    ...ownMachine,
     ...inherited,
     PORT: String(port),
     HOST: '127.0.0.1',
@@ -94,6 +95,9 @@ export const keySettings = ({ signing_keys: keys }: Pick<Secrets, 'signing_keys'
   TRUSTED_KEYS: trustedKeysOf(keys),
 });
 
+/** Browsers allow passkeys without HTTPS under this name alone. */
+const ownMachine = { CONSOLE_RP_ID: 'localhost' };
+
 /** The console gets the services' addresses, and no secret. */
 export const consoleEnvironment = (
   { serviceUrls, networksFile, inherited }: ServiceEnvironmentOptions,
@@ -101,6 +105,7 @@ export const consoleEnvironment = (
 ): NodeJS.ProcessEnv => ({
   NODE_ENV: 'development',
   ...leanProcess,
+  ...ownMachine,
   ...inherited,
   PORT: String(port),
   PROBES_PORT: String(consoleProbes),

@@ -108,7 +108,8 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   const contents: StackFile = {
     edge_url: urls.edge,
     gateway_url: gatewayUrl,
-    console_url: `http://127.0.0.1:${ports.console}`,
+    // Under this name browsers allow passkeys.
+    console_url: `http://localhost:${ports.console}`,
     services: describeServices(services, urls.services),
     signing_keys: secrets.signing_keys,
     ...(secrets.internal_token !== undefined && { internal_token: secrets.internal_token }),

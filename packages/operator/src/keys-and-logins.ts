@@ -11,12 +11,16 @@ import {
   DisableMerchantLogin,
   LinkMerchantLogin,
   ListMerchantLogins,
+  ResetMerchantPasskeys,
+  SetMerchantLoginRole,
+  signInLinkPath,
   type MerchantLogin,
 } from '@quittance/contracts/http/api-gateway/people.ts';
+import { merchantRoles } from '@quittance/contracts/principal.ts';
 import { anyText, choiceOf, needed, PERSON_NAME_MAX, personName, word } from './field.ts';
 import { merchant, onMerchant } from './access.ts';
 import { callRow, ownRow } from './row.ts';
-import { facts, table, type Value } from './view.ts';
+import { facts, table, type Value, text } from './view.ts';
 
 const NAME_MAX = 60;
 const keyName = (help: string) =>
@@ -32,10 +36,19 @@ export const keyRows = [
     fields: {
       merchant_id: merchant,
       name: keyName('what uses it; no two working keys have one name'),
-      scope: choiceOf('--scope <scope>', apiKeyScopes, 'what it may do: all, or read for what only reads', {
-        byDefault: 'all',
-        form: { input: 'select', label: 'Scope', names: { all: 'everything', read: 'only read' } },
-      }),
+      scope: choiceOf(
+        '--scope <scope>',
+        apiKeyScopes,
+        'what it may do: all; orders to create, cancel and read payments and send events again; or read',
+        {
+          byDefault: 'all',
+          form: {
+            input: 'select',
+            label: 'Scope',
+            names: { all: 'everything', orders: 'payments and their events', read: 'only read' },
+          },
+        },
+      ),
     },
     view: (key) => [facts({ merchant: key.merchant_id, name: key.name, scope: key.scope, 'API key': key.api_key })],
   }),
@@ -81,6 +94,9 @@ export const linkLogin = ownRow('merchant login link', LinkMerchantLogin.access,
   subject: onMerchant('', '').subject,
 });
 
+const rolesHelp =
+  'viewer looks, staff also creates and cancels payments and accepts transfers, owner also changes settings, keys, wallets and people';
+
 export const loginRows = [
   callRow('merchant login add', AddMerchantLogin, {
     does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new credential',
@@ -92,8 +108,14 @@ export const loginRows = [
         ...word('name', personName, 'as the audit of the merchant shows it'),
         form: { input: 'text', label: 'Name', max: PERSON_NAME_MAX },
       },
+      role: choiceOf('--role <role>', merchantRoles, rolesHelp, { byDefault: 'viewer', form: { input: 'select' } }),
     },
-    view: ({ merchant_id: id, name, credential }) => [facts({ merchant: id, name, credential })],
+    view: ({ merchant_id: id, name, merchant_role: role, credential, link, ends_at: until }) => [
+      facts({
+        ...{ merchant: id, name, role, credential },
+        ...(link !== undefined && { invitation: signInLinkPath(link), 'works until': until }),
+      }),
+    ],
   }),
   callRow('merchant login list', ListMerchantLogins, {
     does: 'list names, and when each credential was last used; those who were disabled last too',
@@ -101,6 +123,27 @@ export const loginRows = [
     view: ({ merchant_id: id, logins }) => [loginsTable(id, logins)],
   }),
   linkLogin,
+  callRow('merchant login role', SetMerchantLoginRole, {
+    does: 'change what a person may do, in open sessions too',
+    fields: {
+      merchant_id: merchant,
+      name: listed,
+      role: choiceOf('--role <role>', merchantRoles, rolesHelp, { form: { input: 'select' } }),
+    },
+    page: ofLogin('role', 'Change the role'),
+    subject: onMerchant('', '').subject,
+    view: (login) => loginView(login),
+  }),
+  callRow('merchant login reset-passkeys', ResetMerchantPasskeys, {
+    does: 'remove all passkeys of a person who has lost the device, and end the sessions',
+    more: 'Be sure who asks. The person then signs in by a link and adds a new passkey.',
+    asks: true,
+    fields: { merchant_id: merchant, name: listed },
+    page: { ...ofLogin('reset-passkeys', 'Remove the passkeys'), isDanger: true },
+    question: ({ name }) => `Remove all passkeys of ${name}?`,
+    subject: onMerchant('', '').subject,
+    view: ({ removed }) => [text(`${removed} passkeys removed.`)],
+  }),
   callRow('merchant login disable', DisableMerchantLogin, {
     does: 'end sessions and links at once, and refuse the credential from now on',
     asks: true,
@@ -118,6 +161,7 @@ export const loginsTable = (merchantId: string, logins: readonly MerchantLogin[]
     logins,
     {
       name: 'name',
+      role: 'role',
       created: 'created_at',
       'last used': 'last_used_at',
       disabled: 'disabled_at',
@@ -136,6 +180,7 @@ const loginActions = (values: Record<string, string>): Value => [
 const loginView = (login: MerchantLogin) => [
   facts({
     name: login.name,
+    role: login.role,
     created: login.created_at,
     'last used': login.last_used_at,
     disabled: login.disabled_at,

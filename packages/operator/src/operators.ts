@@ -7,6 +7,7 @@ import {
   type OperatorChange,
   SignOutOperator,
   LinkOperator,
+  ResetOperatorPasskeys,
 } from '@quittance/contracts/http/api-gateway/people.ts';
 import { operatorRoles } from '@quittance/contracts/principal.ts';
 import { choiceOf, flag, moment, option, PERSON_NAME_MAX, personName, word } from './field.ts';
@@ -56,6 +57,15 @@ export const operatorRows = [
     fields: { name: listed },
     page: ofOperator('sign-out', 'End the sessions'),
     view: ({ closed }) => [text(`${closed} sessions ended.`)],
+  }),
+  callRow('operator reset-passkeys', ResetOperatorPasskeys, {
+    does: 'remove all passkeys of an operator who has lost the device, and end the sessions',
+    more: 'With `ops` on the machine it also helps the last administrator.',
+    asks: true,
+    fields: { name: listed },
+    page: { ...ofOperator('reset-passkeys', 'Remove the passkeys'), isDanger: true },
+    question: ({ name }) => `Remove all passkeys of ${name}?`,
+    view: ({ removed }) => [text(`${removed} passkeys removed.`)],
   }),
   callRow('operator disable', DisableOperator, {
     does: 'refuse the credential from now on; what was begun with it goes on for five minutes at most',

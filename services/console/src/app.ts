@@ -3,12 +3,22 @@ import { HttpError } from '@quittance/http/errors.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { script, stylesheet } from './frame.ts';
+import { accountPages } from './account.ts';
+import { passkeyScript, script, stylesheet } from './frame.ts';
 import { incidentRoutes } from './incidents.ts';
 import { merchantRoutes } from './merchants.ts';
+import { actingRoutes } from './my/acting.ts';
+import { createRoutes } from './my/create.ts';
+import { noticeRoutes } from './my/notices.ts';
+import { startRoutes } from './my/start.ts';
+import { endpointRoutes } from './my/endpoint.ts';
+import { keyRoutes } from './my/keys.ts';
 import { ownPageRoutes } from './my/pages.ts';
 import { ownPaymentRoutes } from './my/payments.ts';
+import { profileRoutes } from './my/profile.ts';
 import { reportRoutes } from './my/report.ts';
+import { teamRoutes } from './my/team.ts';
+import { walletPages } from './my/wallets.ts';
 import { networkRoutes } from './networks.ts';
 import { overviewRoutes } from './overview.ts';
 import type { Context } from './page-route.ts';
@@ -40,6 +50,7 @@ export const createConsoleApp = (context: Context & { metrics: Metrics }) =>
 
 export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Route[] => [
   ...signInRoutes(context),
+  ...accountPages(context),
   ...overviewRoutes(context),
   ...paymentRoutes(context),
   ...transferRoutes(context),
@@ -50,9 +61,18 @@ export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Rout
   ...incidentRoutes(context, runbooks),
   ...runbookRoutes(context, runbooks),
   ...peopleRoutes(context),
+  ...startRoutes(context),
   ...ownPaymentRoutes(context),
   ...reportRoutes(context),
   ...ownPageRoutes(context),
+  ...createRoutes(context),
+  ...actingRoutes(context),
+  ...endpointRoutes(context),
+  ...keyRoutes(context),
+  ...profileRoutes(context),
+  ...walletPages(context),
+  ...teamRoutes(context),
+  ...noticeRoutes(context),
   assetRoute,
 ];
 
@@ -62,7 +82,7 @@ const assetRoute: Route = {
   path: '/assets/:name',
   handle: ({ params }) => {
     const name = pathParameter(params, 'name');
-    const asset = [stylesheet, script].find((one) => withoutHash(one.name) === withoutHash(name));
+    const asset = [stylesheet, script, passkeyScript].find((one) => withoutHash(one.name) === withoutHash(name));
     if (asset === undefined) throw new HttpError(404, 'Not found');
     const cache = name === asset.name ? CACHE_IMMUTABLE : 'no-store';
     const headers = { 'content-type': asset.contentType, 'cache-control': cache };

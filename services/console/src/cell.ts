@@ -19,6 +19,7 @@ import { toneOf } from './tone.ts';
 
 /** Where the payments of a merchant's people are; nothing else of theirs has an address of its own. */
 export const MERCHANT_HOME = '/my/payments';
+export const MERCHANT_START = '/my';
 
 /** How much room a value has: `full` in a list of facts, `short` in a table, where ids are cut. */
 export type Room = 'full' | 'short';

@@ -2,7 +2,7 @@ import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { options } from './action.ts';
 
 /** A field of a filter, with its label above. @param isWide for what takes a sentence. */
-const field = (id: string, label: string, input: Html, isWide = false): Html =>
+export const field = (id: string, label: string, input: Html, isWide = false): Html =>
   html`<div class="${isWide ? 'field wide' : 'field'}">
     <label for="${id}">${label}</label>
     ${input}

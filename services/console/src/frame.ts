@@ -8,11 +8,21 @@ const assetAt = (name: string) => loadAsset(new URL(`assets/${name}`, import.met
 
 /** The console's files, read once at start. */
 export const stylesheet = assetAt('console.css');
+/** Asks the device for a passkey: without it there is none. */
+export const passkeyScript = assetAt('passkeys.js');
 /** Copies ids, and shows times in the browser's zone. Pages say the same without it. */
 export const script = assetAt('console.js');
 
 /** What every page needs to be drawn: the token of its forms, which page it is, and where transactions can be looked up. */
-type Look = { formToken: string; path: string; explorer: Explorer };
+type Look = {
+  formToken: string;
+  path: string;
+  explorer: Explorer;
+  /** How many passkeys the account has; null while passkeys are off. */
+  passkeys: number | null;
+  /** The role of the account, which the person has only in a session with a passkey. */
+  accountRole: string;
+};
 
 export type Viewer = Operator & Look;
 export type MerchantViewer = MerchantPerson & Look;
@@ -30,6 +40,7 @@ export function page(title: string, viewer: AnyViewer | null, content: Html): st
         <title>${title} · Quittance</title>
         <link rel="stylesheet" href="/assets/${stylesheet.name}" />
         <script src="/assets/${script.name}" defer></script>
+        <script src="/assets/${passkeyScript.name}" defer></script>
       </head>
       ${viewer === null ? strangersBody(title, content) : body(title, viewer, content)}
     </html> `.html;
@@ -54,13 +65,13 @@ const body = (title: string, viewer: AnyViewer, content: Html): Html =>
       </details>
       <a class="brand" href="/">Quittance</a>
       <div class="viewer">
-        <span>@${viewer.name}, ${viewer.role}</span>
+        <a href="/account">@${viewer.name}, ${roleIn(viewer)}</a>
         ${form('/sign-out', viewer, html`<button class="quiet">Sign out</button>`)}
       </div>
     </header>
     <div class="side">${navigation(viewer, 'Console')}</div>
     <main>
-      ${wayBack(viewer)}
+      ${onlyLooking(viewer)} ${wayBack(viewer)}
       <h1>${title}</h1>
       ${content}
     </main>
@@ -70,17 +81,44 @@ const body = (title: string, viewer: AnyViewer, content: Html): Html =>
     </footer>
   </body>`;
 
+const roleIn = (viewer: AnyViewer): string => (viewer.role === 'merchant' ? viewer.merchant_role : viewer.role);
+
+/** Says why the person may do less than the account. */
+function onlyLooking(viewer: AnyViewer): Html {
+  const { accountRole, passkeys, path } = viewer;
+  if (accountRole === roleIn(viewer) || path.startsWith('/account')) return html``;
+  if (passkeys === null)
+    return html`<p class="notice">You can only look: your role needs a passkey, and passkeys are off here.</p>`;
+  return passkeys === 0
+    ? html`<p class="notice">You can only look until you <a href="/account">add a passkey</a>.</p>`
+    : form(
+        '/account/use-passkey',
+        viewer,
+        html`<p class="notice">
+          You signed in without your passkey, so you can only look. <button>Use your passkey</button>
+        </p>`,
+      );
+}
+
 /** A form that changes something. */
 export const form = (action: string, { formToken }: AnyViewer, content: Html): Html =>
   html`<form method="post" action="${action}">
     <input type="hidden" name="form_token" value="${formToken}" />${content}
   </form>`;
 
-export const signInPage = (problem: string | null): string =>
+export const signInPage = (problem: string | null, { offersPasskeys }: { offersPasskeys: boolean }): string =>
   page(
     'Sign in',
     null,
     html`${problem === null ? [] : html`<p class="problem" role="alert">${problem}</p>`}
+      ${
+        offersPasskeys
+          ? html`<form method="post" action="/sign-in/passkey" class="sign-in">
+                <button>Sign in with a passkey</button>
+              </form>
+              <p class="or">or</p>`
+          : []
+      }
       <form method="post" action="/sign-in" class="sign-in">
         <label for="credential">Your credential</label>
         <input
@@ -91,7 +129,7 @@ export const signInPage = (problem: string | null): string =>
           required
           maxlength="255"
         />
-        <button>Sign in</button>
+        <button class="quiet">Sign in with the credential</button>
       </form>`,
   );
 

@@ -1,12 +1,19 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { ListOperators, ReadOperatorAudit } from '@quittance/contracts/http/api-gateway/people.ts';
-import { isMerchantPerson, mayCall, type Access, type Principal } from '@quittance/contracts/principal.ts';
+import {
+  isMerchantPerson,
+  mayAct,
+  mayCall,
+  type Access,
+  type MerchantRole,
+  type Principal,
+} from '@quittance/contracts/principal.ts';
 
 /** Who looks, and at which page. */
 type Visitor = Principal & { path: string };
 
-/** A place in the navigation. @property also where other pages of the section are. @property access who sees it; everybody by default. */
-type Section = { path: string; name: string; also?: readonly string[]; access?: Access };
+/** A place in the navigation. @property also where other pages of the section are. @property access the operators, or `role` the merchant's people, who see it; everybody by default. */
+type Section = { path: string; name: string; also?: readonly string[]; access?: Access; role?: MerchantRole };
 type Group = { title: string | null; sections: readonly Section[] };
 
 const ofOperators: readonly Group[] = [
@@ -48,15 +55,22 @@ const ofMerchants: readonly Group[] = [
   {
     title: null,
     sections: [
+      { path: '/my', name: 'Start' },
       { path: '/my/payments', name: 'Payments' },
+      { path: '/my/new-payment', name: 'New payment', role: 'staff' },
       { path: '/my/transfers', name: 'Transfers' },
       { path: '/my/report', name: 'Report' },
     ],
   },
   {
-    title: 'Account',
+    title: 'Shop',
     sections: [
+      { path: '/my/wallets', name: 'Wallets' },
       { path: '/my/webhooks', name: 'Webhooks' },
+      { path: '/my/notices', name: 'Notices', role: 'owner' },
+      { path: '/my/profile', name: 'Profile', role: 'owner' },
+      { path: '/my/keys', name: 'API keys', role: 'owner' },
+      { path: '/my/team', name: 'Team', role: 'owner' },
       { path: '/my/limits', name: 'Limits' },
     ],
   },
@@ -65,14 +79,18 @@ const ofMerchants: readonly Group[] = [
 /** The groups that a person sees. */
 const groupsOf = (viewer: Visitor): readonly Group[] =>
   isMerchantPerson(viewer)
-    ? ofMerchants
+    ? ofMerchants.map((group) => ({
+        ...group,
+        sections: group.sections.filter(({ role = 'viewer' }) => mayAct(viewer, role)),
+      }))
     : ofOperators.map((group) => ({
         ...group,
         sections: group.sections.filter(({ access = 'viewer' }) => mayCall(viewer, access)),
       }));
 
+/** First pages have none below them. */
 const isWithin = (path: string, section: string): boolean =>
-  path === section || (section !== '/' && path.startsWith(`${section}/`));
+  path === section || (!['/', '/my'].includes(section) && path.startsWith(`${section}/`));
 
 /** The section that a page belongs to; null for a page of none. */
 const sectionAt = (viewer: Visitor): Section | null =>

@@ -61,7 +61,7 @@ function sumTiles({ days, together, open }: Totals): Html {
 type Sum = Totals['together'];
 
 /** One number, with what it is above and more about it below. */
-function tile(label: string, count: Html, more: string, path: string | null = null, isTrouble = false): Html {
+export function tile(label: string, count: Html, more: string, path: string | null = null, isTrouble = false): Html {
   const content = html`<span class="quiet-text">${label}</span><strong>${count}</strong
     ><span class="quiet-text">${more}</span>`;
   return path === null
@@ -70,7 +70,7 @@ function tile(label: string, count: Html, more: string, path: string | null = nu
 }
 
 /** What somebody should look at, unless it is nothing. */
-const troubleTile = (label: string, path: string, count: number): Html =>
+export const troubleTile = (label: string, path: string, count: number): Html =>
   tile(label, html`${String(count)}`, count === 0 ? 'all is well' : 'look at them', path, count > 0);
 
 const counts: Columns<Sum> = {

@@ -1,4 +1,5 @@
-import type { Html } from '@quittance/checkout-page/html.ts';
+import { html, type Html } from '@quittance/checkout-page/html.ts';
+import { ConfirmRequest, StartConfirmation } from '@quittance/contracts/http/api-gateway/passkeys.ts';
 import { ResumeOperatorSession, type ConsoleAudience } from '@quittance/contracts/http/api-gateway/people.ts';
 import { detailText, HttpError } from '@quittance/http/errors.ts';
 import type { TrustedProxies } from '@quittance/http/server/client-address.ts';
@@ -8,14 +9,16 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { isMerchantPerson } from '@quittance/contracts/principal.ts';
 import { page, problemPage, type AnyViewer, type MerchantViewer, type Viewer } from './frame.ts';
 import type { Explorer } from './explorer.ts';
-import { asNobody, asOperator, type Clients, type Services } from './services.ts';
+import { answerIn, PASSKEY_FIELD, passkeyForm } from './passkey-form.ts';
+import { asNobody, asOperator, NeedsConfirmation, type Clients, type Services } from './services.ts';
 import { formTokenOf, isFormToken, noSessionCookie, readForm, sessionIn } from './session.ts';
-import { MERCHANT_HOME } from './cell.ts';
+import { MERCHANT_START } from './cell.ts';
 
 export type Context = {
   clients: Clients;
   logger: Logger;
   audience: ConsoleAudience;
+  offersPasskeys: boolean;
   /** Whose word counts for where a request comes from. */
   trustedProxies: TrustedProxies;
   explorer: Explorer;
@@ -68,12 +71,12 @@ export const pageRoute = (
   show: (visit: Visit) => Promise<{ title: string; content: Html }>,
 ): Route => visitRoute(context, 'GET', path, isOperator, (visit) => shown(visit, show));
 
-async function shown<V extends AnyViewer>(
-  visit: Visit<V>,
-  show: (visit: Visit<V>) => Promise<{ title: string; content: Html }>,
-): Promise<Reply> {
-  const { title, content } = await show(visit);
-  return htmlReply(200, page(title, visit.viewer, content));
+/** A page. @property headers besides our own. */
+type Shown = { title: string; content: Html; headers?: Record<string, string> };
+
+async function shown<V extends AnyViewer>(visit: Visit<V>, show: (visit: Visit<V>) => Promise<Shown>): Promise<Reply> {
+  const { title, content, headers } = await show(visit);
+  return htmlReply(200, page(title, visit.viewer, content), headers);
 }
 
 /** What a form of a page does. `act` returns where to go then. */
@@ -98,9 +101,51 @@ export const formRoute = <V extends AnyViewer>(
     const form = await readForm(visit.request);
     if (!isFormToken(visit.session, form.get('form_token') ?? ''))
       throw new HttpError(403, 'This form is from an earlier session: open the page again');
-    const next = await act(visit, form);
-    return typeof next === 'string' ? goTo(next) : next;
+    try {
+      const next = await act(await confirmed(context, visit, form), form);
+      return typeof next === 'string' ? goTo(next) : next;
+    } catch (error) {
+      if (error instanceof NeedsConfirmation) return confirmPage(context, visit, form, error.requestHash);
+      throw error;
+    }
   });
+
+/** The fields of a confirmation, which the form of the action does not know. */
+const HASH_FIELD = 'request_hash';
+const confirming = [HASH_FIELD, PASSKEY_FIELD];
+
+/** With the passkey's answer in the form, the services as a person who has confirmed one request. */
+async function confirmed<V extends AnyViewer>(
+  { clients }: Context,
+  visit: Visit<V>,
+  form: URLSearchParams,
+): Promise<Visit<V>> {
+  const hash = form.get(HASH_FIELD);
+  if (hash === null) return visit;
+  const body = { session: visit.session, request_hash: hash, answer: answerIn(form) };
+  const { token } = await asNobody(clients).call(ConfirmRequest, { body });
+  return { ...visit, services: asOperator(clients, token) };
+}
+
+/** Asks for a passkey, and sends the same form again with it. */
+export async function confirmPage<V extends AnyViewer>(
+  { clients }: Context,
+  { request, viewer, session }: Visit<V>,
+  form: URLSearchParams,
+  hash: string,
+): Promise<Reply> {
+  const { options } = await asNobody(clients).call(StartConfirmation, { body: { session, request_hash: hash } });
+  const query = request.query.toString();
+  const content = html`<p>
+      This touches money, keys or people, so your device asks for your passkey. Nothing has been done yet.
+    </p>
+    ${passkeyForm({
+      ...{ action: request.path + (query === '' ? '' : `?${query}`), kind: 'get', options, label: 'Use your passkey' },
+      hidden: [...[...form].filter(([name]) => !confirming.includes(name)), [HASH_FIELD, hash]],
+    })}
+    <p><a href="/">Do nothing</a></p>`;
+  return htmlReply(200, page('Confirm with your passkey', viewer, content));
+}
 
 /** A page for another kind of person is 404: operators' pages for merchants, and merchants' pages for operators. */
 export function visitRoute<V extends AnyViewer>(
@@ -119,14 +164,16 @@ export function visitRoute<V extends AnyViewer>(
       const {
         token,
         expires_in: _,
-        ...person
+        ...resumed
       } = await asNobody(clients).call(ResumeOperatorSession, {
         body: { session },
       });
+      const { account_role: accountRole, passkeys = null, ...person } = resumed;
       if (audience === 'merchants' && !isMerchantPerson(person)) throw new HttpError(401, 'Not for operators');
-      const seen: AnyViewer = { ...person, formToken: formTokenOf(session), path: request.path, explorer };
+      const look = { formToken: formTokenOf(session), path: request.path, explorer, passkeys, accountRole };
+      const seen: AnyViewer = { ...person, ...look };
       viewer = seen;
-      if (path === '/' && isMerchant(seen)) return goTo(MERCHANT_HOME);
+      if (path === '/' && isMerchant(seen)) return goTo(MERCHANT_START);
       if (!isFor(seen)) throw new HttpError(404, 'Not found');
       return await answer({ request, viewer: seen, services: asOperator(clients, token), session });
     } catch (error) {
@@ -162,11 +209,8 @@ const titles: Record<number, string> = {
 export type OwnVisit = Visit<MerchantViewer>;
 
 /** A page for a merchant's people. */
-export const ownPage = (
-  context: Context,
-  path: string,
-  show: (visit: OwnVisit) => Promise<{ title: string; content: Html }>,
-): Route => visitRoute(context, 'GET', path, isMerchant, (visit) => shown(visit, show));
+export const ownPage = (context: Context, path: string, show: (visit: OwnVisit) => Promise<Shown>): Route =>
+  visitRoute(context, 'GET', path, isMerchant, (visit) => shown(visit, show));
 
 /** The merchant that every one of their calls names. */
 export const paramsOf = ({ merchant_id }: MerchantViewer) => ({ params: { merchant_id } });

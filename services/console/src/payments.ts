@@ -6,13 +6,13 @@ import {
 } from '@quittance/contracts/http/payments/acceptance.ts';
 import { FindPayments, paymentQueryOf } from '@quittance/contracts/http/payments/finding.ts';
 import { LocateTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { ReadPayment } from '@quittance/contracts/http/payments/payments.ts';
+import { ListAllPayments, ReadPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries, ReadEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { parseTransactionId } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
-import { count, paymentId } from '@quittance/operator/field.ts';
-import { foundTable, paymentView } from '@quittance/operator/payments.ts';
+import { count, paymentId, Wrong } from '@quittance/operator/field.ts';
+import { foundTable, listedTable, merchantsOf, paymentView } from '@quittance/operator/payments.ts';
 import { rowOf } from '@quittance/operator/table.ts';
 import { acceptQuestion, acceptTransfer, locatedView } from '@quittance/operator/transfers.ts';
 import { actionRoutes, authorIn, confirmation } from './action.ts';
@@ -21,9 +21,10 @@ import { candidateList } from './cell.ts';
 import { filterForm, searchField } from './filter.ts';
 import { page, type Viewer } from './frame.ts';
 import { actionRoute, htmlReply, inPath, pageRoute, type Context, type Visit } from './page-route.ts';
+import { filtersIn, goOn, input, listForm, queryOf } from './payment-list.ts';
 import { partOf, type Services } from './services.ts';
 import { paymentStory, warningsPart } from './story.ts';
-import { hero, render, show } from './view.ts';
+import { capital, hero, render, show } from './view.ts';
 
 /** Of a payment's events, the attempts of so many are shown: PAID comes first. */
 const EVENTS_SHOWN = 5;
@@ -31,10 +32,14 @@ const ACCEPT = '/payments/:payment_id/accept';
 
 export const paymentRoutes = (context: Context): Route[] => [
   pageRoute(context, '/payments', async ({ request, services, viewer }) => {
-    const text = (request.query.get('q') ?? '').trim();
+    const [text, sought] = ['q', 'merchant'].map((name) => (request.query.get(name) ?? '').trim()) as [string, string];
+    const filters = filtersIn(request);
+    const merchant = input('merchant', 'Merchant', sought, 'text');
     return {
       title: 'Payments',
-      content: html`${searchForm(text)} ${text === '' ? [] : await found(services, viewer, text)}`,
+      content: html`${listForm('/payments', text, filters, [merchant])}
+      ${text === '' ? [] : await found(services, viewer, text)}
+      ${await listed({ services, viewer }, text, sought, filters)}`,
     };
   }),
   pageRoute(context, '/payments/:payment_id', async ({ request, services, viewer }) => {
@@ -70,6 +75,30 @@ export const paymentRoutes = (context: Context): Route[] => [
     return `/payments/${payment_id}`;
   }),
 ];
+
+/** By what stands in them; by what names one, `found` finds it however old it is. */
+async function listed(
+  { services, viewer }: Pick<Visit, 'services' | 'viewer'>,
+  text: string,
+  sought: string,
+  filters: ReturnType<typeof filtersIn>,
+): Promise<Html> {
+  try {
+    const merchants = sought === '' ? undefined : await merchantsOf(services, sought);
+    const query = { ...queryOf(filters), merchants, text: text || undefined };
+    const page = await services.call(ListAllPayments, { query });
+    const given = { ...filters, ...(text !== '' && { q: text }), ...(sought !== '' && { merchant: sought }) };
+    return html`${render([listedTable(page.payments, 'newest first')], viewer)} ${goOn('/payments', given, page)}`;
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+/** What is wrong with a filter, above nothing. */
+export function problemOf(error: unknown): Html {
+  if (!(error instanceof Wrong) && !(error instanceof HttpError && error.status === 422)) throw error;
+  return html`<p class="problem" role="alert">${capital(error.message)}</p>`;
+}
 
 export const searchForm = (text: string): Html =>
   filterForm('/payments', [

@@ -29,13 +29,15 @@ export const peopleRoutes = (context: Context): Route[] => [
       ${render([operatorsTable(operators, 'accounts')], viewer)}`,
     };
   }),
-  ...['operator add', 'operator sign-out', 'operator disable'].flatMap((command) =>
+  ...['operator add', 'operator sign-out', 'operator reset-passkeys', 'operator disable'].flatMap((command) =>
     actionRoutes(context, rowOf(command)),
   ),
   ...actionRoutes(context, linkOperator, async (visit, { name }, author) =>
     linkDone(visit, await visit.services.call(LinkOperator, { params: { name: String(name) }, author })),
   ),
-  ...actionRoutes(context, rowOf('merchant login disable')),
+  ...['merchant login role', 'merchant login reset-passkeys', 'merchant login disable'].flatMap((command) =>
+    actionRoutes(context, rowOf(command)),
+  ),
   ...actionRoutes(context, linkLogin, async (visit, { merchant_id: id, name }, author) => {
     const params = { merchant_id: String(id), name: String(name) };
     return linkDone(visit, await visit.services.call(LinkMerchantLogin, { params, author }));

@@ -1,8 +1,9 @@
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import type { CallOwner, NOTIFIER, ServiceName } from '@quittance/contracts/service-name.ts';
 import type { ServiceCalls, ServiceClient } from '@quittance/http/client/client.ts';
-import { readAnswer, type Given, type ServiceResponse } from '@quittance/http/client/request.ts';
+import { readAnswer, requestOf, type Given, type ServiceResponse } from '@quittance/http/client/request.ts';
 import { readAll } from '@quittance/http/client/transport.ts';
+import { CONFIRMATION_NEEDED, requestHash } from '@quittance/http/confirmation.ts';
 import type { StreamResponse } from '@quittance/http/client/stream.ts';
 import { detailText, HttpError } from '@quittance/http/errors.ts';
 
@@ -32,7 +33,10 @@ const servicesOf = (callsOf: (owner: CallOwner) => ServiceCalls): Services => ({
   async call(call, ...given) {
     const answer = await callsOf(call.owner).send(call, ...given);
     if (answer.status === call.status) return readAnswer(call, answer);
-    throw refusalOf(answer);
+    const refusal = refusalOf(answer);
+    if (refusal.code !== CONFIRMATION_NEEDED) throw refusal;
+    const { method, path, json } = requestOf(call, given[0]);
+    throw new NeedsConfirmation(requestHash(method, path, json === undefined ? '' : JSON.stringify(json)));
   },
   async stream(call, ...given) {
     const { status, headers, body } = await callsOf(call.owner).stream(call, ...given);
@@ -41,16 +45,24 @@ const servicesOf = (callsOf: (owner: CallOwner) => ServiceCalls): Services => ({
   },
 });
 
+/** The person has to confirm this request with a passkey first; then it can be made again, exactly as it was. */
+export class NeedsConfirmation extends Error {
+  readonly requestHash: string;
+  constructor(hash: string) {
+    super('a request needs a confirmation');
+    this.requestHash = hash;
+  }
+}
+
 /** A refusal is a sentence or two. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 function refusalOf({ status, headers, body }: ServiceResponse): HttpError {
   const retryAfter = headers['retry-after'];
-  return new HttpError(status, detailOf(body), retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+  const { detail, code } = JSON.parse(body.toString('utf8')) as { detail?: unknown; code?: unknown };
+  const more = typeof code === 'string' ? { code } : {};
+  return new HttpError(status, detailText(detail), retryAfter === undefined ? {} : { 'retry-after': retryAfter }, more);
 }
-
-const detailOf = (body: Buffer): string =>
-  detailText((JSON.parse(body.toString('utf8')) as { detail?: unknown }).detail);
 
 /** @param unknown in place of a 404. */
 export async function knownOr<T, U>(unknown: U, asked: Promise<T>): Promise<T | U> {

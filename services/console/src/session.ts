@@ -31,7 +31,8 @@ export function isFormToken(session: string, given: string): boolean {
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
-const MAX_BYTES = 16 * 1024;
+/** A logo, or five hundred addresses, as a form sends them. */
+const MAX_BYTES = 96 * 1024;
 
 /**
  * Reads what a form of ours sent.

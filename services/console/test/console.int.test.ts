@@ -49,6 +49,7 @@ const routes = consoleRoutes({
   audience: 'everyone',
   trustedProxies: parseTrustedProxies(''),
   explorer: () => null,
+  offersPasskeys: false,
 }).filter(({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'));
 const pathOf = (path: string): string =>
   path
@@ -259,7 +260,7 @@ describe('what changes something', () => {
     expect((await browsers.viewer.get(`/merchants/${merchant}`)).text).not.toContain(`${merchant}/block`);
     expect((await browsers.support.get(`/merchants/${merchant}`)).text).toContain(`${merchant}/block`);
     const forms = routes.filter(
-      ({ method, path }) => method === 'POST' && path !== '/sign-out' && !path.startsWith('/my/'),
+      ({ method, path }) => method === 'POST' && path !== '/sign-out' && !/^\/(my|account)\//.test(path),
     );
     expect(forms.length).toBeGreaterThan(3);
     const formToken = /name="form_token" value="([^"]+)"/.exec((await browsers.viewer.get('/')).text)?.[1] ?? '';

@@ -11,7 +11,15 @@ import { errorWords, eventMoments, warningsPart } from '../src/story.ts';
 import { transfersOnChain } from '../src/transfers.ts';
 import { render } from '../src/view.ts';
 
-const viewer: AnyViewer = { name: 'olga', role: 'viewer', formToken: '', path: '/', explorer: () => null };
+const viewer: AnyViewer = {
+  name: 'olga',
+  role: 'viewer',
+  formToken: '',
+  path: '/',
+  explorer: () => null,
+  passkeys: null,
+  accountRole: 'viewer',
+};
 const shown = (candidates: string[], elsewhere = false): string => {
   const shownCell = cell(candidatesOf({ candidates, candidates_elsewhere: elsewhere }), viewer);
   return String(shownCell?.html ?? null).replaceAll(/\s+/g, ' ');

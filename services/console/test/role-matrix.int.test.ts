@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { Principal } from '@quittance/contracts/principal.ts';
+import { merchantRoles, type MerchantRole, type Principal } from '@quittance/contracts/principal.ts';
 import { issueOperatorToken } from '@quittance/http/operator-token.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { startServiceProcess, type ServiceProcess } from '@quittance/testkit/service-process.ts';
@@ -82,7 +82,8 @@ async function ask(call: Call, headers: Record<string, string>, merchantId: stri
 }
 
 /** Told by status and bytes. Handlers say what was not found. */
-function outcomeOf({ status, text }: Answer): 'unknown' | 'closed' | 'hidden' | 'let in' {
+function outcomeOf({ status, text }: Answer): 'unknown' | 'closed' | 'hidden' | 'to confirm' | 'let in' {
+  if (status === 403 && text.includes('confirmation_needed')) return 'to confirm';
   if (status === 401 && /call token|operator token/.test(text)) return 'unknown';
   if (status === 403 && /This (is not for|is for services|needs the role)/.test(text)) return 'closed';
   if (text === '{"detail":"Not found","code":"not_found"}' && status === 404) return 'hidden';
@@ -92,15 +93,29 @@ function outcomeOf({ status, text }: Answer): 'unknown' | 'closed' | 'hidden' | 
 const tokenOf = (principal: Principal, now?: Date) => ({
   'x-operator-token': issueOperatorToken(trustOf('api-gateway'), principal, now),
 });
-const anna = (): Principal => ({ name: 'anna', role: 'merchant', merchant_id: own });
+const anna = (merchant_role: MerchantRole): Principal => ({
+  name: 'anna',
+  role: 'merchant',
+  merchant_id: own,
+  merchant_role,
+});
 const longAgo = new Date(Date.now() - 3_600_000);
 const isOpen = ({ access }: Call) => access === 'anyone';
 const among =
   (...accesses: Call['access'][]) =>
   (call: Call) =>
     isOpen(call) || accesses.includes(call.access) ? 'let in' : 'closed';
-const own404 = (mine: 'let in' | 'hidden') => (call: Call) =>
-  isOpen(call) ? 'let in' : call.forMerchants ? mine : 'closed';
+/** A merchant's person is let in from the call's role on, but for what has to be confirmed first. */
+const asPerson = (role: MerchantRole) => (call: Call) => {
+  if (isOpen(call)) return 'let in';
+  if (call.forMerchants === null) return 'closed';
+  return merchantRoles.indexOf(call.forMerchants) <= merchantRoles.indexOf(role)
+    ? call.confirmed
+      ? 'to confirm'
+      : 'let in'
+    : 'closed';
+};
+const hidden = (call: Call) => (isOpen(call) ? 'let in' : call.forMerchants === null ? 'closed' : 'hidden');
 
 type Row = [
   who: string,
@@ -137,9 +152,23 @@ const people: Row[] = [
   ['a viewer', () => tokenOf({ name: 'vera', role: 'viewer' }), () => own, among('viewer')],
   ['support', () => tokenOf({ name: 'sara', role: 'support' }), () => own, among('viewer', 'support')],
   ['an admin', () => tokenOf({ name: 'ada', role: 'admin' }), () => own, among('viewer', 'support', 'admin')],
-  ["a merchant's person about the own merchant", () => tokenOf(anna()), () => own, own404('let in')],
-  ["a merchant's person about another merchant", () => tokenOf(anna()), () => foreign, own404('hidden')],
-  ["a merchant's person about no merchant", () => tokenOf(anna()), () => newId('mer'), own404('hidden')],
+  [
+    'an admin at a console',
+    () => tokenOf({ name: 'ada', role: 'admin', console: true }),
+    () => own,
+    (call) =>
+      call.confirmed && among('viewer', 'support', 'admin')(call) === 'let in'
+        ? 'to confirm'
+        : among('viewer', 'support', 'admin')(call),
+  ],
+  ...merchantRoles.map((role): Row => [
+    `a merchant's ${role} about the own merchant`,
+    () => tokenOf(anna(role)),
+    () => own,
+    asPerson(role),
+  ]),
+  ["a merchant's owner about another merchant", () => tokenOf(anna('owner')), () => foreign, hidden],
+  ["a merchant's owner about no merchant", () => tokenOf(anna('owner')), () => newId('mer'), hidden],
   ['nobody', () => ({}), () => own, (call) => (isOpen(call) ? 'let in' : 'unknown')],
   [
     'an admin whose token has lapsed',
@@ -147,7 +176,7 @@ const people: Row[] = [
     () => own,
     () => 'unknown',
   ],
-  ["a merchant's person whose token has lapsed", () => tokenOf(anna(), longAgo), () => own, () => 'unknown'],
+  ["a merchant's person whose token has lapsed", () => tokenOf(anna('owner'), longAgo), () => own, () => 'unknown'],
 ];
 
 test.each(people)('%s may make the calls that are declared so, and no others', async (_who, headers, about, may) => {
@@ -189,7 +218,7 @@ test('whoever was disabled gets no token: neither by the credential, nor by a li
     ].map(({ status }) => status);
     expect(statuses).toEqual([401, 401, 401, 401]);
     for (const secret of [credential, session, link]) {
-      const call = callsOfServices.find(({ forMerchants }) => forMerchants)!;
+      const call = callsOfServices.find(({ forMerchants }) => forMerchants !== null)!;
       expect(outcomeOf(await ask(call, { 'x-operator-token': secret }, own))).toBe('unknown');
     }
   }

@@ -47,12 +47,12 @@ test('who signed in or was refused stands on a page for admins alone', async () 
   await endWindows(world.services.pools.gateway, 'operator_sign_in');
   const admin = await world.browserOf(await world.credentialOf('ada', 'admin'));
   await world.signIn('qo_wrong');
-  const { status, text } = await admin.get('/operators');
+  const { status, text } = await admin.get('/audit');
   expect([status, text.includes('refuse sign in'), text.includes('from 127.0.0.1')]).toEqual([200, true, true]);
-  expect((await admin.get('/operators?only=changes')).text).not.toContain('refuse sign in');
+  expect((await admin.get('/audit?only=changes')).text).not.toContain('refuse sign in');
   const viewer = await world.browserOf(credential);
-  expect((await viewer.get('/operators')).status).toBe(403);
-  expect((await viewer.get('/')).text).not.toContain('href="/operators"');
+  expect((await viewer.get('/audit')).status).toBe(403);
+  expect((await viewer.get('/')).text).not.toContain('href="/audit"');
 });
 
 test('signing out ends this session, or every one of the operator', async () => {

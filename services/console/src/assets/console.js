@@ -30,3 +30,14 @@ for (const text of document.querySelectorAll('[data-copy]')) {
   });
   text.append(button);
 }
+
+// A file goes into its form as base64, in the hidden field before the form is sent.
+for (const input of document.querySelectorAll('input[type="file"][data-into]')) {
+  input.addEventListener('change', async () => {
+    const [file] = input.files;
+    const bytes = file === undefined ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
+    input.form.elements.namedItem(input.dataset.into).value = btoa(
+      Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''),
+    );
+  });
+}

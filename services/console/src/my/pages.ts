@@ -2,6 +2,7 @@ import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { TestWebhookAsPerson } from '@quittance/contracts/http/api-gateway/webhook-test.ts';
 import { ReadLimits, type OwnLimits } from '@quittance/contracts/http/payments/gate.ts';
 import { ListUnmatchedOfMerchant } from '@quittance/contracts/http/payments/unmatched.ts';
+import { mayAct } from '@quittance/contracts/principal.ts';
 import { ReadUsage } from '@quittance/contracts/http/quota.ts';
 import { ReadWebhook, type TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { ReadWebhookHealth, type WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
@@ -12,6 +13,8 @@ import { usageTable } from '@quittance/operator/merchants.ts';
 import { badge, facts, table, text, type Part, type View } from '@quittance/operator/view.ts';
 import { typeOf } from '@quittance/operator/webhooks.ts';
 import { form, page } from '../frame.ts';
+import { againPart } from './acting.ts';
+import { ENDPOINT, ROTATE } from './endpoint.ts';
 import { formRoute, htmlReply, isMerchant, ownPage, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
 import { knownOr, partOf } from '../services.ts';
 import { errorWords } from '../story.ts';
@@ -68,8 +71,12 @@ async function webhooks({ services, viewer }: OwnVisit, tested: TestedWebhook | 
   ]);
   const result = tested === null ? [] : html`<section role="status">${render([testFacts(tested)], viewer)}</section>`;
   return html`${show(settings, (known) => render(endpointView(known), viewer))} ${result}
-  ${form('/my/webhooks/test', viewer, html`<button>Send a test event</button>`)}
-  ${show(health, (known) => render(healthView(known), viewer))}`;
+    <div class="actions">
+      ${form('/my/webhooks/test', viewer, html`<button>Send a test event</button>`)}
+      ${mayAct(viewer, 'owner') ? html`<a href="${ENDPOINT}">Change the address</a> ${form(ROTATE, viewer, html`<button class="quiet">Replace the signing key</button>`)}` : []}
+    </div>
+    ${show(health, ({ failed }) => againPart(failed.events, viewer))}
+    ${show(health, (known) => render(healthView(known), viewer))}`;
 }
 
 const endpointView = (settings: WebhookSettings | null): View => [

@@ -5,9 +5,9 @@ import { ListPayments, ReadOwnPayment } from '@quittance/contracts/http/payments
 import { ListDeliveries, ReadOwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { parseTransactionId } from '@quittance/contracts/ids.ts';
 import {
-  paymentStatuses,
   type Payment,
   type PaymentDetails,
+  type PaymentStatus,
   type ReceivedTransfer,
   type UnmatchedTransfer,
 } from '@quittance/contracts/api/payment.ts';
@@ -28,11 +28,13 @@ import {
   type View,
 } from '@quittance/operator/view.ts';
 import { MERCHANT_HOME } from '../cell.ts';
-import { filterForm, searchField, selectField } from '../filter.ts';
+import { filtersIn, goOn, listForm, queryOf } from '../payment-list.ts';
+import { problemOf } from '../payments.ts';
 import { inPath, ownPage, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
 import { knownOr, partOf } from '../services.ts';
+import { acceptPart, againPart, sharePart } from './acting.ts';
 import { ownStoryPart, warningsPart } from '../story.ts';
-import { hero, olderLink, render, show } from '../view.ts';
+import { hero, render, show } from '../view.ts';
 
 /** Payments on a page; of a search, so many for each way in which the text may be meant. */
 const SHOWN = 50;
@@ -43,9 +45,13 @@ const EVENTS_SHOWN = 5;
 /** A merchant's payments: listed, found by whatever names them, and one with everything that happened to it. */
 export const ownPaymentRoutes = (context: Context): Route[] => [
   ownPage(context, MERCHANT_HOME, async (visit) => {
-    const [text, status] = [textOf(visit, 'q'), textOf(visit, 'status')];
-    const content = text === '' ? await listed(visit, status) : await found(visit, text, status);
-    return { title: 'Payments', content: html`${ownSearchForm(text, status)} ${content}` };
+    const text = textOf(visit, 'q');
+    const filters = filtersIn(visit.request);
+    return {
+      title: 'Payments',
+      content: html`${listForm(MERCHANT_HOME, text, filters)} ${text === '' ? [] : await found(visit, text)}
+      ${await listed(visit, text, filters)}`,
+    };
   }),
   ownPage(context, `${MERCHANT_HOME}/:payment_id`, async (visit) => {
     const { services, viewer } = visit;
@@ -58,30 +64,49 @@ export const ownPaymentRoutes = (context: Context): Route[] => [
     return {
       title: `Payment ${payment.reference}`,
       content: html`${hero(payment.amount, payment.currency, payment.status, viewer)} ${warningsPart(payment.warnings)}
-      ${render(ownPaymentView(payment), visit.viewer)} ${show(events, (known) => ownStoryPart(payment, known))}`,
+      ${sharePart(payment, visit)} ${acceptPart(payment, viewer)}
+      ${show(events, (known) =>
+        againPart(
+          known.map(({ event }) => event),
+          viewer,
+        ),
+      )}
+      ${render(ownPaymentView(payment), viewer)} ${show(events, (known) => ownStoryPart(payment, known))}`,
+      ...(unfinished.includes(payment.status) && { headers: { refresh: String(LOOK_AGAIN_SECONDS) } }),
     };
   }),
 ];
 
+/** Shown again by itself, so that a person sees the money arrive. */
+const LOOK_AGAIN_SECONDS = 15;
+const unfinished: readonly PaymentStatus[] = ['PENDING', 'CHECKING'];
+
 const textOf = ({ request }: OwnVisit, name: string): string => (request.query.get(name) ?? '').trim();
 
-async function listed({ request, services, viewer }: OwnVisit, status: string) {
-  const cursor = request.query.get('cursor') ?? undefined;
-  const query = { limit: SHOWN, cursor, status: status || undefined };
-  const { payments, next_cursor: next } = await services.call(ListPayments, { ...paramsOf(viewer), query });
-  const older = next === null ? null : new URLSearchParams({ ...(status !== '' && { status }), cursor: next });
-  return html`${render([paymentsTable(payments, 'newest first')], viewer)}
-  ${olderLink(older && `${MERCHANT_HOME}?${older.toString()}`)}`;
+/** By what stands in them; by what names one, `found` finds it however old it is. */
+async function listed(
+  { services, viewer }: OwnVisit,
+  text: string,
+  filters: ReturnType<typeof filtersIn>,
+): Promise<Html> {
+  try {
+    const query = { ...queryOf(filters), text: text || undefined };
+    const page = await services.call(ListPayments, { ...paramsOf(viewer), query });
+    const given = { ...filters, ...(text !== '' && { q: text }) };
+    return html`${render([paymentsTable(page.payments, 'newest first')], viewer)} ${goOn(MERCHANT_HOME, given, page)}`;
+  } catch (error) {
+    return problemOf(error);
+  }
 }
 
 /** By whatever names it; of a transaction also where its money is. */
-async function found(visit: OwnVisit, text: string, status: string) {
+async function found(visit: OwnVisit, text: string): Promise<Html> {
   const { services, viewer } = visit;
   const ways = paymentQueryOf(text) ?? {};
   const transactionId = parseTransactionId(text);
   const params = paramsOf(viewer);
   const [lists, where] = await Promise.all([
-    Promise.all(Object.entries(ways).map(([way, value]) => foundBy(visit, way, value, status))),
+    Promise.all(Object.entries(ways).map(([way, value]) => foundBy(visit, way, value))),
     transactionId === null
       ? null
       : partOf(services.call(FindMerchantTransfers, { ...params, query: { transaction_id: transactionId } })),
@@ -94,10 +119,10 @@ async function found(visit: OwnVisit, text: string, status: string) {
 
 const filters = ['order_id', 'reference', 'transaction_id', 'merchant_wallet'];
 
-async function foundBy({ services, viewer }: OwnVisit, way: string, value: string, status: string) {
+async function foundBy({ services, viewer }: OwnVisit, way: string, value: string) {
   if (way === 'payment_id') return ownPayment({ services, viewer }, value);
   if (!filters.includes(way)) return [];
-  const query = { [way]: value, limit: SHOWN, status: status || undefined };
+  const query = { [way]: value, limit: SHOWN };
   return (await services.call(ListPayments, { ...paramsOf(viewer), query })).payments;
 }
 
@@ -116,13 +141,6 @@ async function eventsOf({ services, viewer }: OwnVisit, paymentId: string) {
     .map(({ event_id: id }) => ({ merchant_id: merchantId, event_id: id }));
   return Promise.all(shown.map((event) => services.call(ReadOwnEvent, { params: event })));
 }
-
-/** @param status '' for all. */
-const ownSearchForm = (text: string, status: string): Html =>
-  filterForm(MERCHANT_HOME, [
-    searchField('q', 'Payment id, order id, reference, transaction id or wallet; empty for all', text),
-    selectField('status', 'Status', ['', ...paymentStatuses], status, { names: { '': 'any' } }),
-  ]);
 
 /** The sentence first: it explains where the money is. */
 const whereView = ({ explanation, transfers }: FoundTransfers): View => [

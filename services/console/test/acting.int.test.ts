@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createAuthenticator } from '@quittance/testkit/authenticator.ts';
+import { endWindows } from '../../api-gateway/test/gateway.ts';
+import { openShop, type Shop } from './merchant-world.ts';
+import { startWorld, type Answer, type World } from './world.ts';
+
+// Five services and a console start for it.
+jest.setTimeout(300_000);
+
+const rpId = 'localhost';
+const scopes = [
+  'operator_sign_in',
+  'operator_sign_in_start',
+  'merchant_pages',
+  'webhook_settings',
+  'creation',
+  'cancellation',
+];
+
+let world: World;
+let shop: Shop;
+let other: Shop;
+beforeAll(async () => {
+  world = await startWorld({ passkeysFor: rpId });
+  shop = await openShop(world, 'Ours');
+  other = await openShop(world, 'Theirs');
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  for (const scope of scopes) await endWindows(world.services.pools.gateway, scope);
+});
+
+type Device = ReturnType<typeof createAuthenticator>;
+
+/** What a form of a page asks a passkey for, and what else it carries. */
+function askedIn({ text }: Answer): { options: object; hidden: Record<string, string>; action: string } {
+  const form = /<form[^>]*data-passkey[\s\S]*?<\/form>/.exec(text)?.[0];
+  if (form === undefined) throw new Error(`no passkey is asked for: ${text.slice(0, 2000)}`);
+  const plain = (escaped: string) =>
+    escaped
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&');
+  const attribute = (name: string) => plain(new RegExp(`${name}="([^"]*)"`).exec(form)?.[1] ?? '');
+  const hidden = [...form.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+    ([, name = '', value = '']) => [name, plain(value)],
+  );
+  return {
+    options: JSON.parse(attribute('data-options')) as object,
+    hidden: Object.fromEntries(hidden),
+    action: attribute('action'),
+  };
+}
+
+/** A person's browser with a device that keeps the passkey. */
+async function personWith(role: string, name: string, { merchantId } = shop) {
+  const path = `/merchants/${merchantId}/logins`;
+  const invited = await world.services.internal<{ link: string }>('api-gateway', 'POST', path, { name, role });
+  const signedIn = await world.ask('POST', '/sign-in/link', {}, { link: invited.body.link });
+  expect(signedIn.headers.get('location')).toBe('/account');
+  const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const device = createAuthenticator({ origin: 'http://localhost:1', rpId });
+  const get = (page: string) => world.ask('GET', page, { cookie });
+  async function send(page: string, fields: Record<string, string> = {}): Promise<Answer> {
+    const formToken = /name="form_token" value="([^"]+)"/.exec((await get('/account')).text)?.[1] ?? '';
+    return world.ask('POST', page, { cookie }, { form_token: formToken, ...fields });
+  }
+  const { options, hidden } = askedIn(await send('/account/passkey', { name: 'phone' }));
+  const added = await send('/account/passkeys', { ...hidden, new_passkey: JSON.stringify(device.create(options)) });
+  expect(added.headers.get('location')).toBe('/account');
+  return {
+    cookie,
+    device,
+    get,
+    /** Without a passkey: what somebody does who has only the cookie. */
+    send,
+    /** Sends a form that asks for the passkey, and answers. */
+    async confirm(page: string, fields: Record<string, string> = {}, by: Device = device): Promise<Answer> {
+      const asked = askedIn(await send(page, fields));
+      const passkey = JSON.stringify(by.get(asked.options));
+      return world.ask('POST', asked.action, { cookie }, { ...asked.hidden, passkey });
+    },
+  };
+}
+type Person = Awaited<ReturnType<typeof personWith>>;
+
+const auditOf = async () => {
+  const { body } = await world.services.internal<{ entries: { action: string; actor: string; after: object }[] }>(
+    'api-gateway',
+    'GET',
+    `/merchants/${shop.merchantId}/audit`,
+  );
+  return body.entries.map(({ action, actor }) => `${actor} ${action}`);
+};
+
+/** The first id of a payment that a redirect leads to. */
+const idIn = ({ headers }: Answer): string => /pay_\w{32}/.exec(headers.get('location') ?? '')?.[0] ?? '';
+
+async function createdBy(person: Person, fields: Record<string, string> = {}): Promise<string> {
+  const wallet = `0x${'0'.repeat(24)}${Math.random().toString(16).slice(2, 14).padEnd(16, '1')}`;
+  const created = await person.send('/my/new-payment', {
+    ...{ amount: '12.50', description: 'A table for two', merchant_wallet: wallet, key: crypto.randomUUID() },
+    ...fields,
+  });
+  expect([created.status, idIn(created)]).toEqual([303, expect.stringMatching(/^pay_/)]);
+  return idIn(created);
+}
+
+describe('staff', () => {
+  let staff: Person;
+  beforeAll(async () => {
+    staff = await personWith('staff', 'stan');
+  });
+
+  test('creates a payment once however often the form is sent, with what a customer needs, and cancels it', async () => {
+    const same = { key: crypto.randomUUID(), merchant_wallet: `0x${'4'.repeat(40)}` };
+    const [first, again] = [await createdBy(staff, same), await createdBy(staff, same)];
+    expect(again).toBe(first);
+    const { text, headers } = await staff.get(`/my/payments/${first}`);
+    const shown = [/https:\/\/pay\.example\/pay\/[\w-]{43}/.test(text), text.includes('mailto:')];
+    expect([headers.get('refresh'), ...shown]).toEqual(['15', true, true]);
+    expect((await staff.send('/my/cancel', { payment_id: first })).headers.get('location')).toBe(
+      `/my/payments/${first}`,
+    );
+    expect((await staff.get(`/my/payments/${first}`)).headers.get('refresh')).toBeNull();
+    expect(await auditOf()).toEqual(
+      expect.arrayContaining(['@merchant/stan create_payment', '@merchant/stan cancel_payment']),
+    );
+  });
+
+  test('sees what is wrong with a form, and keeps what was typed', async () => {
+    const answer = await staff.send('/my/new-payment', {
+      amount: 'much',
+      description: 'A "table"',
+      merchant_wallet: '0x1',
+    });
+    expect([answer.status, answer.text.includes('value="much"'), answer.text.includes('A &quot;table&quot;')]).toEqual([
+      422,
+      true,
+      true,
+    ]);
+  });
+
+  test('is refused every setting, with and without a passkey', async () => {
+    const pages = [
+      '/my/keys',
+      '/my/team',
+      '/my/profile',
+      '/my/webhooks/endpoint',
+      '/my/wallets/pool',
+      '/my/wallets/proof',
+    ];
+    for (const page of pages)
+      expect([page, (await staff.get(page)).status, (await staff.send(page, { name: 'x' })).status]).toEqual([
+        page,
+        403,
+        403,
+      ]);
+    for (const page of [
+      '/my/webhooks/rotate-key',
+      '/my/keys/revoke',
+      '/my/team/disable',
+      '/my/team/role',
+      '/my/team/link',
+    ])
+      expect([page, (await staff.send(page, { name: 'x', role: 'owner' })).status]).toEqual([page, 403]);
+  });
+
+  test('does nothing to what is another merchant’s', async () => {
+    const theirs = { payment_id: other.payment, event_id: other.event };
+    expect((await staff.send('/my/cancel', theirs)).status).toBe(409);
+    expect((await staff.send('/my/send-again', theirs)).status).toBe(404);
+    const transfer = { payment_id: other.cancelled, transaction_id: other.transactionId, index: '0' };
+    expect((await staff.confirm('/my/accept', transfer)).status).toBe(404);
+  });
+});
+
+test('a viewer creates and cancels nothing', async () => {
+  const viewer = await personWith('viewer', 'vic');
+  expect((await viewer.get('/my/new-payment')).status).toBe(403);
+  for (const [page, fields] of [
+    ['/my/new-payment', { amount: '1', description: 'x', merchant_wallet: shop.wallet }],
+    ['/my/cancel', { payment_id: shop.payment }],
+    ['/my/send-again', { event_id: shop.event }],
+  ] as const)
+    expect([page, (await viewer.send(page, fields)).status]).toEqual([page, 403]);
+});
+
+describe('an owner', () => {
+  let owner: Person;
+  beforeAll(async () => {
+    owner = await personWith('owner', 'olive');
+  });
+
+  test('adds and revokes a key, which works with its scope', async () => {
+    const { text } = await owner.confirm('/my/keys', { name: 'till', scope: 'orders' });
+    const key = /qk_[\w-]{43}/.exec(text)?.[0] ?? '';
+    const as = (method: string, path: string, body?: object) =>
+      fetch(`${world.services.env.API_GATEWAY_URL}/api/v1${path}`, {
+        method,
+        headers: { 'x-api-key': key, 'idempotency-key': crypto.randomUUID(), 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }).then(({ status }) => status);
+    expect(await as('GET', '/payments')).toBe(200);
+    expect(await as('POST', '/payments', { amount: '1', description: 'x', merchant_wallet: shop.wallet })).not.toBe(
+      401,
+    );
+    expect(await as('POST', '/merchant/webhook/rotate-key')).toBe(401);
+    expect(await as('PUT', '/merchant/profile', { display_name: 'x' })).toBe(401);
+    expect((await owner.confirm('/my/keys/revoke', { name: 'till' })).headers.get('location')).toBe('/my/keys');
+    expect(await as('GET', '/payments')).toBe(401);
+  });
+
+  test('invites a person by a link, changes the role, and disables', async () => {
+    const { text } = await owner.confirm('/my/team', { name: 'nils', role: 'viewer' });
+    expect(text).toMatch(/\/sign-in\/link\/ql_[\w-]{43}/);
+    expect((await owner.confirm('/my/team/role', { name: 'nils', role: 'staff' })).status).toBe(303);
+    expect((await owner.get('/my/team')).text).toContain('Staff: also creates');
+    expect((await owner.confirm('/my/team/disable', { name: 'nils' })).status).toBe(303);
+    expect(await auditOf()).toEqual(
+      expect.arrayContaining([
+        '@merchant/olive add_login',
+        '@merchant/olive set_login_role',
+        '@merchant/olive disable_login',
+      ]),
+    );
+  });
+
+  test('changes the webhook, its key, the profile and the pools', async () => {
+    const saved = await owner.confirm('/my/webhooks/endpoint', {
+      url: 'https://shop.example/new',
+      events: 'CANCELLED',
+    });
+    expect(saved.headers.get('location')).toBe('/my/webhooks');
+    expect((await owner.get('/my/webhooks')).text).toContain('https://shop.example/new');
+    expect((await owner.confirm('/my/webhooks/rotate-key')).text).toMatch(/whsec_[\w-]+/);
+    const profile = { display_name: 'Olive’s', accent_color: '#2446cf', embed_origins: 'https://shop.example' };
+    expect((await owner.send('/my/profile', profile)).headers.get('location')).toBe('/my/profile?saved=yes');
+    expect((await owner.get('/my/profile')).text).toContain('Olive’s');
+    const pool = { name: 'shop', network: 'local', addresses: `0x${'1'.repeat(40)}\n0x${'2'.repeat(40)}` };
+    expect((await owner.confirm('/my/wallets/pool', pool)).headers.get('location')).toBe('/my/wallets');
+    expect((await owner.get('/my/wallets')).text).toContain('2 of 2');
+  });
+
+  test('whose session was stolen loses nothing: without the passkey, and with the thief’s, every change is refused', async () => {
+    const before = await auditOf();
+    const thief = createAuthenticator({ origin: 'http://localhost:1', rpId });
+    thief.create({ challenge: 'x' });
+    const forms: [string, Record<string, string>][] = [
+      ['/my/keys', { name: 'evil', scope: 'all' }],
+      ['/my/keys/revoke', { name: 'till' }],
+      ['/my/team', { name: 'eve', role: 'owner' }],
+      ['/my/team/role', { name: 'stan', role: 'owner' }],
+      ['/my/team/link', { name: 'stan' }],
+      ['/my/team/disable', { name: 'stan' }],
+      ['/my/webhooks/endpoint', { url: 'https://evil.example' }],
+      ['/my/webhooks/rotate-key', {}],
+      ['/my/wallets/pool', { name: 'evil', network: 'local', addresses: `0x${'3'.repeat(40)}` }],
+      ['/my/wallets/rest', { address: `0x${'1'.repeat(40)}` }],
+      ['/my/accept', { payment_id: shop.cancelled, transaction_id: shop.transactionId, index: '0' }],
+    ];
+    for (const [page, fields] of forms) {
+      const asked = askedIn(await owner.send(page, fields));
+      // The device names another passkey than the person's: the answer is one that no device of the person has made.
+      const passkey = JSON.stringify(thief.get({ ...asked.options, allowCredentials: undefined }));
+      const answer = await world.ask('POST', asked.action, { cookie: owner.cookie }, { ...asked.hidden, passkey });
+      expect([page, answer.status]).toEqual([page, 403]);
+    }
+    const adding = askedIn(await owner.send('/account/passkey', { name: 'thief' }));
+    const added = await owner.send('/account/passkeys', {
+      ...adding.hidden,
+      new_passkey: JSON.stringify(thief.create(adding.options)),
+    });
+    expect(askedIn(added).action).toBe('/account/passkeys');
+    expect(await auditOf()).toEqual(before);
+  });
+
+  test('signs in with the passkey, sees where else, and ends that session', async () => {
+    const asked = askedIn(await world.ask('POST', '/sign-in/passkey', {}, {}));
+    const passkey = JSON.stringify(owner.device.get(asked.options));
+    const signedIn = await world.ask('POST', asked.action, { 'user-agent': 'A browser' }, { passkey });
+    const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const account = await world.ask('GET', '/account', { cookie });
+    expect(account.text).toContain('A browser');
+    const id = /action="\/account\/end-session"[\s\S]*?name="id" value="(\w{16})"/.exec(account.text)?.[1] ?? '';
+    const formToken = /name="form_token" value="([^"]+)"/.exec(account.text)?.[1] ?? '';
+    await world.ask('POST', '/account/end-session', { cookie }, { form_token: formToken, id });
+    expect((await owner.get('/account')).headers.get('location')).toBe('/sign-in');
+  });
+});
