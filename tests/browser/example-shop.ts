@@ -159,7 +159,7 @@ export const exampleShop = (opened: Opened): void =>
         const list = await administrator();
         await eventually(async () => {
           await list.reload();
-          expect(await list.locator('tbody tr').first().innerText()).toMatch(/Sencha\s+9\.90\s+Paid/);
+          expect(await list.locator('tbody tr').first().innerText()).toMatch(/Sencha\s+9\.90 USDT\s+Paid/);
         }, patience);
         await orderSays(page, 'Paid');
         await follow(page.getByRole('link', { name: 'Kettle & Leaf' }));

@@ -11,7 +11,7 @@ import { useStage } from './support/use-stage.ts';
 const headings: Record<State, string> = {
   waiting: 'Waiting for your payment',
   over: 'The time to pay has ended',
-  arrived: '1248.50\u00a0USDT has arrived at this address',
+  arrived: '1248.50 USDT has arrived at this address',
   frozen: 'This address is frozen',
   seen: 'Payment found',
   paid: 'Paid',

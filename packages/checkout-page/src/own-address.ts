@@ -25,11 +25,16 @@ export function isOverpaid(view: CheckoutPayment): boolean {
   return received !== null && received.missing === '0' && received.amount !== asked;
 }
 
+/** The most characters of an amount with its currency that have room on one line of the smallest phone. */
+const WHOLE_MAX = 16;
+
 /** Puts an amount apart from the direction of the text around it, on one line with its currency where that has room. */
 export const setApart =
   (language: Language) =>
   (amount: string): Html =>
-    html`<bdi dir="ltr">${groupedAmount(language, amount.replace(' ', '\u00a0'))}</bdi>`;
+    html`<bdi dir="ltr" ${amount.length <= WHOLE_MAX ? html`class="whole"` : []}
+      >${groupedAmount(language, amount)}</bdi
+    >`;
 
 /** @param text has places for what arrived and for what was asked; the currency follows the second. */
 export function receivedOf(

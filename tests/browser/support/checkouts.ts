@@ -66,7 +66,7 @@ const all = { amount: '1249.5', missing: '0' };
 /** What a payment with an address of its own shows, by names for tests and pictures. */
 export const ownAddress: Record<string, [state: State, changes: Changes, heading: string]> = {
   'own-nothing': ['waiting', { received: { amount: '0', missing: '1249.5' } }, 'Waiting for your payment'],
-  'own-part': ['waiting', { received: part }, 'Received 1200 of 1249.50\u00a0USDT'],
+  'own-part': ['waiting', { received: part }, 'Received 1200 of 1249.50 USDT'],
   'own-over': ['over', { received: part }, 'The time to pay has ended'],
   'own-seen': ['seen', { received: all }, 'Payment found'],
   'own-paid': ['paid', { received: all }, 'Paid'],
@@ -75,9 +75,9 @@ export const ownAddress: Record<string, [state: State, changes: Changes, heading
   'own-expired': [
     'arrived',
     { received: part, status: 'EXPIRED', minutesLeft: -1 },
-    '1200\u00a0USDT has arrived at this address',
+    '1200 USDT has arrived at this address',
   ],
-  'own-cancelled': ['arrived', { received: part, status: 'CANCELLED' }, '1200\u00a0USDT has arrived at this address'],
+  'own-cancelled': ['arrived', { received: part, status: 'CANCELLED' }, '1200 USDT has arrived at this address'],
 };
 
 /** Every page of a payment, by names for tests and pictures. */

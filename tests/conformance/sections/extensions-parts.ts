@@ -111,7 +111,7 @@ export function extensionsPartsSection(contract: Contract): void {
           expect(page).not.toContain('last-digits');
           expect(textOf(page)).not.toContain('in one transfer');
         }
-        expect(textOf(await pageOf(paid))).toContain('31.5 of 30.00 USDT');
+        expect(textOf(await pageOf(paid))).toContain('31.5 instead of 30.00 USDT');
       },
     );
 

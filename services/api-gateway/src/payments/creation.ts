@@ -59,8 +59,10 @@ export async function readCreation(request: RouteRequest, rules: CreationRules):
   const idempotencyKey = request.headers['idempotency-key'];
   const body = await readJsonBody(request);
   const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
-  const problems = [...keyProblems(key), ...body.problems];
-  const creation = body.value === null ? null : checkFields(body.value, rules, problems);
+  const fieldProblems: ValidationItem[] = [];
+  const creation = body.value === null ? null : checkFields(body.value, rules, fieldProblems);
+  // What is missing comes before fields that are given twice, of which there may be many.
+  const problems = [...keyProblems(key), ...fieldProblems, ...body.problems];
   if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems.slice(0, PROBLEMS_MAX));
   return { idempotency_key: key, ...creation };
 }

@@ -33,8 +33,7 @@ export type Opening = VisitOptions &
 export const payButtons = (page: Page) => page.locator('.wallet-buttons button:visible');
 export const press = (page: Page) => payButtons(page).first().click();
 /** The one text that the panel shows. */
-export const says = async (page: Page) =>
-  (await page.locator('[data-says]:visible').allInnerTexts()).join(' | ').replaceAll('\u00a0', ' ');
+export const says = async (page: Page) => (await page.locator('[data-says]:visible').allInnerTexts()).join(' | ');
 export const shows = (page: Page, text: string | RegExp) =>
   eventually(async () => expect(await says(page)).toMatch(text), { intervalMs: 50 });
 export const offers = (page: Page) => page.locator('[data-offers]:visible').allInnerTexts();
