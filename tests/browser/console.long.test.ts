@@ -25,6 +25,9 @@ import {
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
 import { DESCRIPTION, fillMonth, linesOf, sumsInDatabase, sumsOfLines, sumsOnPage } from './support/merchant-month.ts';
 
+/** Operators then have their own role without one. back-office.long.test.ts has them. */
+const withoutPasskeys = { CONSOLE_RP_ID: '' };
+
 let stack: JourneyStack;
 let browser: TestBrowser;
 let shop: Shop;
@@ -32,7 +35,10 @@ let data: ConsoleData;
 let credentials: Record<Visitor, string>;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([journeyStack({ sharesBroker: true }), openBrowser()]);
+  [stack, browser] = await Promise.all([
+    journeyStack({ sharesBroker: true, settings: withoutPasskeys }),
+    openBrowser(),
+  ]);
   shop = await Shop.open(stack);
   data = await fillConsole(stack, shop);
   credentials = await welcomeVisitors(stack, data);

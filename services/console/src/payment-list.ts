@@ -37,7 +37,7 @@ export function queryOf({ from, to, ...others }: Filters) {
 /** @param more fields that only one list has. */
 export const listForm = (path: string, text: string, filters: Filters, more: readonly Html[] = []): Html =>
   filterForm(path, [
-    searchField('q', 'Description, order, amount, reference, transaction, wallet or id; empty for all', text),
+    searchField('q', 'Description, order, amount or any id', text),
     ...more,
     selectField('status', 'Status', ['', ...paymentStatuses], filters.status ?? '', { names: { '': 'any' } }),
     input('network', 'Network', filters.network, 'text'),

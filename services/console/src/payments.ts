@@ -76,7 +76,7 @@ export const paymentRoutes = (context: Context): Route[] => [
   }),
 ];
 
-/** By what stands in them; by what names one, `found` finds it however old it is. */
+/** By texts and filters. What names a payment exactly, `found` finds however old it is. */
 async function listed(
   { services, viewer }: Pick<Visit, 'services' | 'viewer'>,
   text: string,

@@ -263,7 +263,7 @@ describe('an owner', () => {
     ];
     for (const [page, fields] of forms) {
       const asked = askedIn(await owner.send(page, fields));
-      // The device names another passkey than the person's: the answer is one that no device of the person has made.
+      // Signed with a passkey that is not the person's.
       const passkey = JSON.stringify(thief.get({ ...asked.options, allowCredentials: undefined }));
       const answer = await world.ask('POST', asked.action, { cookie: owner.cookie }, { ...asked.hidden, passkey });
       expect([page, answer.status]).toEqual([page, 403]);

@@ -105,7 +105,7 @@ const among =
   (...accesses: Call['access'][]) =>
   (call: Call) =>
     isOpen(call) || accesses.includes(call.access) ? 'let in' : 'closed';
-/** A merchant's person is let in from the call's role on, but for what has to be confirmed first. */
+/** A merchant's person is let in from the call's role on, except where a confirmation comes first. */
 const asPerson = (role: MerchantRole) => (call: Call) => {
   if (isOpen(call)) return 'let in';
   if (call.forMerchants === null) return 'closed';

@@ -46,7 +46,10 @@ export async function openBrowser({ forReading = false }: { forReading?: boolean
     env: { ...ownEnvironment(), ...found.env },
     chromiumSandbox: found.canSandbox,
     // Names don't resolve, so a page can reach only this machine, whatever it contains.
-    args: ['--disable-background-networking', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+    args: [
+      '--disable-background-networking',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+    ],
   });
   let visits: Visit[] = [];
   const lookers = new Map<string, Visit>();
@@ -84,7 +87,7 @@ async function openVisit(browser: Browser, { device = 'phone', expected, ...opti
   };
   context.on('request', (request) => {
     const { hostname, protocol } = new URL(request.url());
-    if (protocol !== 'data:' && hostname !== '127.0.0.1') complaints.push(`a request to ${request.url()}`);
+    if (protocol !== 'data:' && !ownHosts.includes(hostname)) complaints.push(`a request to ${request.url()}`);
   });
   // Violations of the content security policy are reported here too.
   context.on('console', (message) => {
@@ -97,6 +100,9 @@ async function openVisit(browser: Browser, { device = 'phone', expected, ...opti
   });
   return { page: await context.newPage(), context, complaints };
 }
+
+/** Passkeys need the name. */
+const ownHosts = ['127.0.0.1', 'localhost'];
 
 /** Our environment without undefined values. */
 function ownEnvironment(): Record<string, string> {

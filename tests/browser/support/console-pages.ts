@@ -132,7 +132,7 @@ export async function merchantPersonCalled(
 export async function signIn(page: Page, stack: Stack, credential: string): Promise<void> {
   await page.goto(`${stack.file.console_url}/sign-in`);
   await page.getByLabel('Your credential').fill(credential);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in with the credential' }).click();
   await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
 }
 

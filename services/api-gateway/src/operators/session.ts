@@ -13,8 +13,8 @@ export const useAnySession = async (db: Queryable, sessionHash: Buffer): Promise
   (await useSession(db, sessionHash)) ?? (await useLoginSession(db, sessionHash));
 
 /**
- * What the person may do in this session. Without a passkey, only look: whoever has stolen a credential, a link or a
- * cookie changes nothing. An operator's console without passkeys is as before; a merchant's people need them.
+ * What the person may do in this session. Without a passkey, only look: a stolen credential, link or cookie
+ * changes nothing. An operator's console without passkeys is as before; a merchant's people need them.
  */
 export function principalOf(person: SessionPerson, { webauthn }: Pick<People, 'webauthn'>): Principal {
   const { name } = person;

@@ -74,7 +74,7 @@ async function createForm(visit: OwnVisit, form: URLSearchParams): Promise<Html>
 const walletField = (wallet: string, known: readonly string[]): Html =>
   html`<datalist id="wallets">${known.map((address) => html`<option value="${address}"></option>`)}</datalist>
     <label for="merchant_wallet">Wallet</label>
-    <p class="help" id="merchant_wallet-help">Your address, where the money arrives.</p>
+
     <input
       id="merchant_wallet"
       name="merchant_wallet"
@@ -83,7 +83,8 @@ const walletField = (wallet: string, known: readonly string[]): Html =>
       maxlength="100"
       autocomplete="off"
       aria-describedby="merchant_wallet-help"
-    />`;
+    />
+    <p class="help" id="merchant_wallet-help">Your address, where the money arrives.</p>`;
 
 /** What few payments need. */
 function moreFields(form: URLSearchParams): Html {

@@ -103,7 +103,6 @@ export const textField = ({
   maxLength = 500,
 }: Text): Html =>
   html`<label for="${name}">${label}</label>
-    ${helpOf(name, help)}
     <input
       id="${name}"
       name="${name}"
@@ -113,11 +112,11 @@ export const textField = ({
       autocomplete="off"
       ${describedBy(name, help)}
       ${isRequired ? html`required` : []}
-    />`;
+    />
+    ${helpOf(name, help)}`;
 
 export const areaField = ({ name, label, value, help, isRequired = false }: Omit<Text, 'type' | 'maxLength'>): Html =>
   html`<label for="${name}">${label}</label>
-    ${helpOf(name, help)}
     <textarea id="${name}" name="${name}" rows="4" ${describedBy(name, help)} ${isRequired ? html`required` : []}>
 ${value ?? ''}</textarea>`;
 
@@ -129,10 +128,10 @@ export const choiceField = (
   { names = {}, help }: { names?: Record<string, string>; help?: string } = {},
 ): Html =>
   html`<label for="${name}">${label}</label>
-    ${helpOf(name, help)}
     <select id="${name}" name="${name}" ${describedBy(name, help)}>
       ${options(values, chosen, names)}
-    </select>`;
+    </select>
+    ${helpOf(name, help)}`;
 
 export const checkField = (name: string, label: string, isChecked: boolean, value = 'yes'): Html =>
   html`<label class="check"

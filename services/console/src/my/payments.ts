@@ -83,7 +83,7 @@ const unfinished: readonly PaymentStatus[] = ['PENDING', 'CHECKING'];
 
 const textOf = ({ request }: OwnVisit, name: string): string => (request.query.get(name) ?? '').trim();
 
-/** By what stands in them; by what names one, `found` finds it however old it is. */
+/** By texts and filters. What names a payment exactly, `found` finds however old it is. */
 async function listed(
   { services, viewer }: OwnVisit,
   text: string,

@@ -45,9 +45,9 @@ async function profileForm(visit: OwnVisit, form: URLSearchParams): Promise<Html
         help: 'Customers see it as the one they pay.',
       }),
       html`<label for="logo-file">Logo</label>
-        <p class="help" id="logo-help">A PNG file of at most ${String(LOGO_MAX_BYTES / 1024)} KiB.</p>
         ${now.logo === null ? [] : html`<p class="quiet-text">There is one now.</p>`}
         <input id="logo-file" type="file" accept="image/png" data-into="logo" aria-describedby="logo-help" />
+        <p class="help" id="logo-help">A PNG file of at most ${String(LOGO_MAX_BYTES / 1024)} KiB.</p>
         <input type="hidden" name="logo" value="" />
         ${now.logo === null ? [] : checkField('no_logo', 'Remove the logo', false)}`,
       textField({
