@@ -37,7 +37,7 @@ Quittance is running.
                   -d '${JSON.stringify({ amount: '4.20', ...receiving, description: 'Tea' })}'
   guide         ${stack.edge_url}/docs   (from an empty folder to a paid order in five minutes)
   operator      npm run ops -- merchant list
-  console       ${stack.console_url}   (sign in with what npm run ops -- operator add me --role admin prints)
+  console       ${stack.console_url}   (sign in with what npm run ops -- operator add me --role admin prints, and add a passkey)
   webhooks      ${stack.receiver.events_url}   (what the merchant's endpoint received)
   RabbitMQ      ${stack.management_url ?? 'no management plugin on this machine'}
   PostgreSQL    ${stack.postgres_url}

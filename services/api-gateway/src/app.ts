@@ -47,8 +47,8 @@ export type GatewayParts = {
   upstreams: Upstreams;
   networks: readonly Network[];
   optionRules: OptionRules;
-  /** The host name that passkeys belong to; null while they are off. */
-  passkeysFor: string | null;
+  /** The host names that passkeys belong to; empty while they are off. */
+  passkeysFor: readonly string[];
   trust: Trust;
   legacy: LegacyRecord;
   logger: Logger;
@@ -63,7 +63,7 @@ export function createGatewayApp(parts: GatewayParts) {
   const { upstreams, networks, logger, metrics, trust, legacy } = parts;
   const { payments } = upstreams;
   const admission = createAdmission(parts.db, metrics, trust);
-  const webauthn = parts.passkeysFor === null ? null : createWebauthn(parts.passkeysFor);
+  const webauthn = parts.passkeysFor.length === 0 ? null : createWebauthn(parts.passkeysFor);
   const views = createPaymentViews(payments);
   const all = { ...parts, admission, views, webauthn };
   return createApp({

@@ -9,7 +9,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     paymentsUrl: serviceUrl(read, 'PAYMENTS_URL'),
     webhookDispatcherUrl: serviceUrl(read, 'WEBHOOK_DISPATCHER_URL'),
     networks: read.jsonFile('NETWORKS_FILE', parseNetworks),
-    passkeysFor: read.parsed('CONSOLE_RP_ID', { default: null }, parsePasskeyHost),
+    passkeysFor: read.parsed('CONSOLE_RP_ID', { default: [] }, parsePasskeyHosts),
     optionRules: {
       expiresIn: readBounds(read),
       // A checkout page with plain HTTP is only for trying out.
@@ -17,17 +17,17 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     },
   }));
 
+const hostName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/;
+
 /**
- * @returns the host name that passkeys belong to: that of the console, or a domain above it.
- * @throws Error for a text that is no host name. Browsers accept no IP address; `localhost` is for one's own machine.
+ * @returns the host names that passkeys belong to: of each console, or a domain above it.
+ * @throws Error for a text that is no host name. Browsers accept no IP address; `localhost` is for a tunnel and one's own
+ *   machine.
  */
-function parsePasskeyHost(text: string): string {
-  if (
-    text === 'localhost' ||
-    /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/.test(text)
-  )
-    return text;
-  throw new Error('must be the host name of the console in lower case, such as console.example.com, or localhost');
+function parsePasskeyHosts(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name === 'localhost' || hostName.test(name))) return names;
+  throw new Error('must be host names of consoles in lower case, separated by commas, such as console.example.com');
 }
 
 const protocols = ['https:', 'http:'];

@@ -51,7 +51,7 @@ export const gatewayTrust = sharedTrust(INTERNAL_TOKEN);
 const note = { actor: 'tests', reason: 'a merchant to test with' };
 
 /** The whole gateway on a fresh database, with substitutes for payments and webhook-dispatcher, and without a broker. */
-export async function testGateway({ passkeysFor = null }: { passkeysFor?: string | null } = {}): Promise<TestGateway> {
+export async function testGateway({ passkeysFor = [] }: { passkeysFor?: string[] } = {}): Promise<TestGateway> {
   const database = await testDatabase({ schema, migrations });
   const [payments, webhooks] = await Promise.all([standIn(), standIn()]);
   const lines: string[] = [];

@@ -11,7 +11,7 @@ const client = '192.0.2.1';
 let gateway: TestGateway;
 let shop: Merchant;
 beforeAll(async () => {
-  gateway = await testGateway({ passkeysFor: rpId });
+  gateway = await testGateway({ passkeysFor: [rpId, 'localhost'] });
   shop = await gateway.merchant();
 });
 afterAll(() => gateway.close());
@@ -87,6 +87,22 @@ describe('an invitation', () => {
     const add = () => post('/account/passkeys', { session, name: 'phone', answer });
     expect([(await add()).status, (await add()).status]).toEqual([201, 401]);
     expect(await resume(session)).toMatchObject({ passkeys: 1 });
+  });
+});
+
+test('at a second console a passkey belongs to the name of that console', async () => {
+  const { session } = await invited('lena', 'owner');
+  const asked = await options('/account/passkey-options', { session, rp_id: 'localhost' });
+  expect(asked).toMatchObject({ rp: { id: 'localhost' } });
+  // Made for one console, used at the other.
+  const mixed = createAuthenticator({ origin: 'http://localhost:8090', rpId });
+  expect((await post('/account/passkeys', { session, name: 'x', answer: mixed.create(asked) })).status).toBe(422);
+  const tunnel = createAuthenticator({ origin: 'http://localhost:8090', rpId: 'localhost' });
+  const again = await options('/account/passkey-options', { session, rp_id: 'localhost' });
+  const added = await post('/account/passkeys', { session, name: 'tunnel', answer: tunnel.create(again) });
+  expect(added.status).toBe(201);
+  expect(await options('/operator-sessions/passkey-options', { client, rp_id: 'localhost' })).toMatchObject({
+    rpId: 'localhost',
   });
 });
 

@@ -13,7 +13,16 @@ import { requestHash } from '@quittance/http/confirmation.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { timeOf } from './cell.ts';
 import { form, page, type AnyViewer } from './frame.ts';
-import { confirmPage, formRoute, htmlReply, isAnybody, visitRoute, type Context, type Visit } from './page-route.ts';
+import {
+  atConsole,
+  confirmPage,
+  formRoute,
+  htmlReply,
+  isAnybody,
+  visitRoute,
+  type Context,
+  type Visit,
+} from './page-route.ts';
 import { answerIn, passkeyForm } from './passkey-form.ts';
 import { textIn } from './session.ts';
 
@@ -27,7 +36,7 @@ export const accountPages = (context: Context): Route[] => [
   ),
   formRoute(context, '/account/passkey', isAnybody, async ({ services, session, viewer }, given) => {
     const name = textIn(given, 'name', PASSKEY_NAME_MAX);
-    const { options } = await services.call(StartPasskey, { body: { session } });
+    const { options } = await services.call(StartPasskey, { body: { session, ...atConsole(context.passkeysFor) } });
     const content = html`<p>
         Your browser asks where to keep the passkey: on this device, on a phone, or on a security key.
       </p>

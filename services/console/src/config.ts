@@ -15,8 +15,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     audience: read.oneOf('CONSOLE_AUDIENCE', consoleAudiences, { default: 'everyone' }),
     /** For the links to explorers; without it there are none. */
     networks: read.jsonFile('NETWORKS_FILE', parseNetworks, { default: [] }),
-    /** Whether the sign-in page offers passkeys: api-gateway checks them, with the same setting. */
-    offersPasskeys: read.text('CONSOLE_RP_ID', { default: '' }) !== '',
+    /** The host name that passkeys of this console belong to; '' for none. api-gateway knows those of all consoles. */
+    passkeysFor: read.text('CONSOLE_RP_ID', { default: '' }),
     trustedProxies: read.parsed('CONSOLE_TRUSTED_PROXIES', { default: parseTrustedProxies('') }, parseTrustedProxies),
     urls: {
       'api-gateway': serviceUrl(read, 'API_GATEWAY_URL'),

@@ -106,13 +106,13 @@ export const form = (action: string, { formToken }: AnyViewer, content: Html): H
     <input type="hidden" name="form_token" value="${formToken}" />${content}
   </form>`;
 
-export const signInPage = (problem: string | null, { offersPasskeys }: { offersPasskeys: boolean }): string =>
+export const signInPage = (problem: string | null, { passkeysFor }: { passkeysFor: string }): string =>
   page(
     'Sign in',
     null,
     html`${problem === null ? [] : html`<p class="problem" role="alert">${problem}</p>`}
       ${
-        offersPasskeys
+        passkeysFor !== ''
           ? html`<form method="post" action="/sign-in/passkey" class="sign-in">
                 <button>Sign in with a passkey</button>
               </form>

@@ -18,7 +18,8 @@ export type Context = {
   clients: Clients;
   logger: Logger;
   audience: ConsoleAudience;
-  offersPasskeys: boolean;
+  /** The host name that passkeys of this console belong to; '' for none. */
+  passkeysFor: string;
   /** Whose word counts for where a request comes from. */
   trustedProxies: TrustedProxies;
   explorer: Explorer;
@@ -127,14 +128,19 @@ async function confirmed<V extends AnyViewer>(
   return { ...visit, services: asOperator(clients, token) };
 }
 
+/** Where the browser is, as the calls that begin with a passkey take it. */
+export const atConsole = (rpId: string): { rp_id?: string } => (rpId === '' ? {} : { rp_id: rpId });
+
 /** Asks for a passkey, and sends the same form again with it. */
 export async function confirmPage<V extends AnyViewer>(
-  { clients }: Context,
+  { clients, passkeysFor }: Context,
   { request, viewer, session }: Visit<V>,
   form: URLSearchParams,
   hash: string,
 ): Promise<Reply> {
-  const { options } = await asNobody(clients).call(StartConfirmation, { body: { session, request_hash: hash } });
+  const { options } = await asNobody(clients).call(StartConfirmation, {
+    body: { session, request_hash: hash, ...atConsole(passkeysFor) },
+  });
   const query = request.query.toString();
   const content = html`<p>
       This touches money, keys or people, so your device asks for your passkey. Nothing has been done yet.

@@ -13,7 +13,7 @@ import { pathParameter, type Reply, type Route, type RouteRequest } from '@quitt
 import { linkPage, page, signInPage } from './frame.ts';
 import { html } from '@quittance/checkout-page/html.ts';
 import { answerIn, passkeyForm } from './passkey-form.ts';
-import { formRoute, goTo, htmlReply, isAnybody, problemReply, type Context } from './page-route.ts';
+import { atConsole, formRoute, goTo, htmlReply, isAnybody, problemReply, type Context } from './page-route.ts';
 import { asNobody } from './services.ts';
 import { noSessionCookie, readForm, sessionCookie } from './session.ts';
 
@@ -38,7 +38,7 @@ export const signInRoutes = (context: Context): Route[] => [
       try {
         await readForm(request);
         const { options } = await asNobody(context.clients).call(StartPasskeySignIn, {
-          body: placeOf(context, request),
+          body: { ...placeOf(context, request), ...atConsole(context.passkeysFor) },
         });
         const form = passkeyForm({
           ...{ action: '/sign-in/with-passkey', kind: 'get', options, label: 'Use your passkey', hidden: [] },

@@ -49,7 +49,7 @@ const routes = consoleRoutes({
   audience: 'everyone',
   trustedProxies: parseTrustedProxies(''),
   explorer: () => null,
-  offersPasskeys: false,
+  passkeysFor: '',
 }).filter(({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'));
 const pathOf = (path: string): string =>
   path

@@ -40,7 +40,7 @@ const routes = consoleRoutes({
   audience: 'everyone',
   trustedProxies: parseTrustedProxies(''),
   explorer: () => null,
-  offersPasskeys: false,
+  passkeysFor: '',
 }).filter(({ path }) => !path.startsWith('/sign-') && !path.startsWith('/assets'));
 const ownRoutes = routes.filter(({ path }) => /^\/my(\/|$)/.test(path));
 const operatorRoutes = routes.filter(({ path }) => !/^\/(my|account)(\/|$)/.test(path) && path !== '/');

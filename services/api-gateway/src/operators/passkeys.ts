@@ -63,11 +63,11 @@ export const accountRoutes = (people: People): Route[] => {
         return { closed };
       }),
     ),
-    callRoute(StartPasskey, async ({ body: { session } }) => {
+    callRoute(StartPasskey, async ({ body: { session, rp_id: rpId } }) => {
       const person = await personOf(db, session);
       const known = await listPasskeys(db, person);
       if (known.length >= PASSKEYS_MAX) throw new HttpError(409, `A person has at most ${PASSKEYS_MAX} passkeys`);
-      const { options, challenge } = await on(webauthn).registration(person, known);
+      const { options, challenge } = await on(webauthn).registration(person, known, rpId);
       await insertChallenge(db, { challenge, sessionHash: sha256(session), requestHash: null });
       return { options };
     }),
@@ -84,10 +84,10 @@ export const accountRoutes = (people: People): Route[] => {
         return withTextTimes(removed);
       }),
     ),
-    callRoute(StartConfirmation, async ({ body: { session, request_hash: requestHash } }) => {
+    callRoute(StartConfirmation, async ({ body: { session, request_hash: requestHash, rp_id: rpId } }) => {
       const known = await listPasskeys(db, await personOf(db, session));
       if (known.length === 0) throw new HttpError(409, 'Add a passkey to your account first');
-      return start(db, on(webauthn), known, { sessionHash: sha256(session), requestHash });
+      return start(db, on(webauthn), known, { sessionHash: sha256(session), requestHash, rpId });
     }),
     confirmRoute(people),
   ];
@@ -135,9 +135,9 @@ const confirmRoute = (people: People): Route =>
 
 /** Signing in with a passkey, which names its owner. */
 export const passkeySignInRoutes = (people: People): Route[] => [
-  callRoute(StartPasskeySignIn, async ({ body: place }) => {
+  callRoute(StartPasskeySignIn, async ({ body: { rp_id: rpId, ...place } }) => {
     await countSignIn(people.db, place, 'start');
-    return start(people.db, on(people.webauthn), [], { sessionHash: null, requestHash: null });
+    return start(people.db, on(people.webauthn), [], { sessionHash: null, requestHash: null, rpId });
   }),
   callRoute(OpenSessionByPasskey, ({ body: { answer, ...place } }) => {
     const webauthn = on(people.webauthn);
@@ -155,9 +155,9 @@ async function start(
   db: Queryable,
   webauthn: Webauthn,
   known: Parameters<Webauthn['authentication']>[0],
-  about: { sessionHash: Buffer | null; requestHash: string | null },
+  { rpId, ...about }: { sessionHash: Buffer | null; requestHash: string | null; rpId: string | undefined },
 ): Promise<PasskeyOptions> {
-  const { options, challenge } = await webauthn.authentication(known);
+  const { options, challenge } = await webauthn.authentication(known, rpId);
   await insertChallenge(db, { challenge, ...about });
   return { options };
 }

@@ -20,14 +20,18 @@ type Known = { id: string; transports: string[] };
 
 /**
  * Makes and checks what passkeys sign (WebAuthn). A passkey asks for the device's PIN, fingerprint or face each time, and
- * belongs to the host name `rpId`: a browser uses it nowhere else.
+ * belongs to one of the host names `rpIds`: a browser uses it nowhere else.
  */
-export function createWebauthn(rpId: string) {
-  const shown = { rpID: rpId, timeout: CHALLENGE_SECONDS * 1000 };
+export function createWebauthn(rpIds: readonly string[]) {
+  /** @param asked the one of the console; any other, and none, is the first. */
+  const shownAt = (asked: string | undefined) => ({
+    rpID: rpIds.find((rpId) => rpId === asked) ?? rpIds[0] ?? '',
+    timeout: CHALLENGE_SECONDS * 1000,
+  });
   return {
-    async registration(person: Principal, known: readonly Known[]): Promise<Options> {
+    async registration(person: Principal, known: readonly Known[], rpId?: string): Promise<Options> {
       const options = await generateRegistrationOptions({
-        ...shown,
+        ...shownAt(rpId),
         rpName: 'Quittance',
         userName: actorOf(person),
         userDisplayName: person.name,
@@ -41,9 +45,9 @@ export function createWebauthn(rpId: string) {
     },
 
     /** @param known the passkeys that may sign; empty for any, which names its owner. */
-    async authentication(known: readonly Known[]): Promise<Options> {
+    async authentication(known: readonly Known[], rpId?: string): Promise<Options> {
       const options = await generateAuthenticationOptions({
-        ...shown,
+        ...shownAt(rpId),
         userVerification: 'required',
         ...(known.length > 0 && { allowCredentials: [...known] }),
       });
@@ -56,7 +60,7 @@ export function createWebauthn(rpId: string) {
         const { verified, registrationInfo } = await verifyRegistrationResponse({
           response: responseOf<'register'>(answer),
           supportedAlgorithmIDs: algorithms,
-          ...expected(answer, rpId),
+          ...expected(answer, rpIds),
         });
         if (!verified) return null;
         const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
@@ -71,7 +75,7 @@ export function createWebauthn(rpId: string) {
       try {
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: responseOf<'authenticate'>(answer),
-          ...expected(answer, rpId),
+          ...expected(answer, rpIds),
           credential: { id, publicKey: new Uint8Array(publicKey), counter, transports },
         });
         return verified ? authenticationInfo.newCounter : null;
@@ -91,12 +95,15 @@ const responseOf = <Kind extends 'register' | 'authenticate'>({ id, response }: 
   >[0]['response'];
 
 /** The challenge must be taken before, so any that the answer names is the right one. */
-const expected = (answer: Answer, rpId: string) => ({
-  expectedChallenge: () => true,
-  expectedRPID: rpId,
-  expectedOrigin: isOriginOf(rpId, originOf(answer)) ? originOf(answer) : [],
-  requireUserVerification: true,
-});
+function expected(answer: Answer, rpIds: readonly string[]) {
+  const origin = originOf(answer);
+  const rpId = rpIds.find((one) => isOriginOf(one, origin));
+  return {
+    expectedChallenge: () => true,
+    ...(rpId === undefined ? { expectedRPID: [], expectedOrigin: [] } : { expectedRPID: rpId, expectedOrigin: origin }),
+    requireUserVerification: true,
+  };
+}
 
 /** What the browser says that it signed for. */
 function clientDataOf({ response }: Answer): { challenge?: unknown; origin?: unknown } {

@@ -30,6 +30,14 @@ export const PASSKEY_NAME_MAX = 60;
 const idSchema = { type: 'string', minLength: 1, maxLength: 1400 } as const;
 const ofSession = { session: secretSchema } as const;
 
+/**
+ * The host name that passkeys of this console belong to, one of those that api-gateway knows. Without it, the first of
+ * them.
+ */
+type AtConsole = { rp_id?: string };
+
+const rpIdSchema = { type: 'string', minLength: 1, maxLength: 253 } as const;
+
 export type Passkey = { id: string; name: string; created_at: string; last_used_at: string | null };
 
 /** A session of a person. `id` names it and is no secret. */
@@ -62,7 +70,7 @@ export const EndSession = defineCall('api-gateway', 'POST /account/end-session',
 /** Begins to add a passkey. 409 for a person with the most there may be. */
 export const StartPasskey = defineCall('api-gateway', 'POST /account/passkey-options', json<PasskeyOptions>(), {
   access: 'anyone',
-  body: object<{ session: string }>(ofSession),
+  body: object<{ session: string } & AtConsole>({ ...ofSession, rp_id: rpIdSchema }, { optional: ['rp_id'] }),
 });
 
 /**
@@ -92,7 +100,10 @@ export const StartPasskeySignIn = defineCall(
   json<PasskeyOptions>(),
   {
     access: 'anyone',
-    body: object<SignInPlace>(signInPlace, { optional: ['audience', 'user_agent'] }),
+    body: object<SignInPlace & AtConsole>(
+      { ...signInPlace, rp_id: rpIdSchema },
+      { optional: ['audience', 'user_agent', 'rp_id'] },
+    ),
   },
 );
 
@@ -120,7 +131,10 @@ export const StartConfirmation = defineCall(
   json<PasskeyOptions>(),
   {
     access: 'anyone',
-    body: object<{ session: string; request_hash: string }>({ ...ofSession, request_hash: requestHashSchema }),
+    body: object<{ session: string; request_hash: string } & AtConsole>(
+      { ...ofSession, request_hash: requestHashSchema, rp_id: rpIdSchema },
+      { optional: ['rp_id'] },
+    ),
   },
 );
 
