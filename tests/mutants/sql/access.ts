@@ -16,7 +16,7 @@ export const access: SqlMutants[] = [
       },
       {
         breaks: 'a key for reading may do everything',
-        before: `and (a.is_read or f.key_hash is not null or k.scope = 'all')`,
+        before: `and (f.key_hash is not null or k.scope in ('all', a.needed) or a.needed = 'read')`,
         after: '',
         noticedBy:
           'keys of one merchant share its counters, also in one statement, and a key for reading only admits reads',
