@@ -26,7 +26,7 @@ import {
 import { answerIn, passkeyForm } from './passkey-form.ts';
 import { textIn } from './session.ts';
 
-/** Where a person signs in with it at last, a name is all that tells two passkeys apart. */
+/** The field of a new passkey. The one of a confirmation comes in the same form. */
 const NEW_FIELD = 'new_passkey';
 
 /** What everybody has: passkeys and sessions. */

@@ -35,7 +35,6 @@ import { auditOwn, countSignIn, openSession, type People } from './sign-in.ts';
 import { challengeOf, type Answer, type Webauthn } from './webauthn.ts';
 import { principalOf, useAnySession, type SessionPerson } from './session.ts';
 
-/** What passkeys are for is a console, so an answer that is wrong is its person's. */
 const wrongAnswer = (): HttpError => invalid({ field: 'passkey', reason: 'was not accepted: try again' });
 
 const off = (): HttpError => new HttpError(409, 'Passkeys are off: CONSOLE_RP_ID is not set');

@@ -21,7 +21,7 @@ const eventNames: Record<WebhookChoice, string> = {
   TRANSFER_UNMATCHED: 'money has arrived that pays nothing',
 };
 
-/** The address that a shop is told at, and the key by which it knows that we tell it. */
+/** Where a shop receives webhooks, and the key that signs them. */
 export const endpointRoutes = (context: Context): Route[] => [
   ...ownForm(context, {
     path: ENDPOINT,

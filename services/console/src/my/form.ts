@@ -17,7 +17,7 @@ type OwnForm = {
   act(visit: OwnVisit, given: URLSearchParams): Promise<string | Html>;
 };
 
-/** Statuses of a request that its person can put right. */
+/** Refusals that a person can put right in the form. */
 const mendable = [404, 409, 422, 429, 503];
 
 /** The page and what its form does. What is refused is shown with everything that was typed. */
