@@ -50,9 +50,12 @@ const mainOf = (service: ServiceKey): URL => new URL(`../../../services/${servic
  * The services that an operator's commands reach, as processes of their own: quota, webhook-dispatcher, api-gateway and two replicas
  * of payments, each on its own database, all on one broker. Between quota and the broker, and the gateway and the broker, are proxies
  * that can hold messages back. No chain: nothing is paid here.
- * @param more.gateway settings of api-gateway besides its own.
+ * @param more settings of api-gateway and webhook-dispatcher besides their own.
  */
-export async function startRealServices({ gateway: more = {} }: { gateway?: Record<string, string> } = {}) {
+export async function startRealServices({
+  gateway: more = {},
+  webhooks: moreWebhooks = {},
+}: { gateway?: Record<string, string>; webhooks?: Record<string, string> } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-operator-'));
   const networksFile = join(directory, 'networks.json');
   await writeFile(networksFile, JSON.stringify(networks));
@@ -77,6 +80,7 @@ export async function startRealServices({ gateway: more = {} }: { gateway?: Reco
       WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       // Nothing is delivered here; every name resolves, so that an endpoint can be set.
       WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:1',
+      ...moreWebhooks,
     }),
   ]);
   const peers = { QUOTA_URL: quotaProcess.url, WEBHOOK_DISPATCHER_URL: webhooksProcess.url };

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { createAuthenticator } from '@quittance/testkit/authenticator.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { openShop, type Shop } from './merchant-world.ts';
+import { askedIn, invite, ORIGIN, RP_ID, type Person } from './person.ts';
 import { startWorld, type Answer, type World } from './world.ts';
 
 // Five services and a console start for it.
 jest.setTimeout(300_000);
 
-const rpId = 'localhost';
 const scopes = [
   'operator_sign_in',
   'operator_sign_in_start',
@@ -21,7 +21,7 @@ let world: World;
 let shop: Shop;
 let other: Shop;
 beforeAll(async () => {
-  world = await startWorld({ passkeysFor: rpId });
+  world = await startWorld({ passkeysFor: RP_ID });
   shop = await openShop(world, 'Ours');
   other = await openShop(world, 'Theirs');
 });
@@ -30,61 +30,7 @@ beforeEach(async () => {
   for (const scope of scopes) await endWindows(world.services.pools.gateway, scope);
 });
 
-type Device = ReturnType<typeof createAuthenticator>;
-
-/** What a form of a page asks a passkey for, and what else it carries. */
-function askedIn({ text }: Answer): { options: object; hidden: Record<string, string>; action: string } {
-  const form = /<form[^>]*data-passkey[\s\S]*?<\/form>/.exec(text)?.[0];
-  if (form === undefined) throw new Error(`no passkey is asked for: ${text.slice(0, 2000)}`);
-  const plain = (escaped: string) =>
-    escaped
-      .replaceAll('&quot;', '"')
-      .replaceAll('&#39;', "'")
-      .replaceAll('&lt;', '<')
-      .replaceAll('&gt;', '>')
-      .replaceAll('&amp;', '&');
-  const attribute = (name: string) => plain(new RegExp(`${name}="([^"]*)"`).exec(form)?.[1] ?? '');
-  const hidden = [...form.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
-    ([, name = '', value = '']) => [name, plain(value)],
-  );
-  return {
-    options: JSON.parse(attribute('data-options')) as object,
-    hidden: Object.fromEntries(hidden),
-    action: attribute('action'),
-  };
-}
-
-/** A person's browser with a device that keeps the passkey. */
-async function personWith(role: string, name: string, { merchantId } = shop) {
-  const path = `/merchants/${merchantId}/logins`;
-  const invited = await world.services.internal<{ link: string }>('api-gateway', 'POST', path, { name, role });
-  const signedIn = await world.ask('POST', '/sign-in/link', {}, { link: invited.body.link });
-  expect(signedIn.headers.get('location')).toBe('/account');
-  const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  const device = createAuthenticator({ origin: 'http://localhost:1', rpId });
-  const get = (page: string) => world.ask('GET', page, { cookie });
-  async function send(page: string, fields: Record<string, string> = {}): Promise<Answer> {
-    const formToken = /name="form_token" value="([^"]+)"/.exec((await get('/account')).text)?.[1] ?? '';
-    return world.ask('POST', page, { cookie }, { form_token: formToken, ...fields });
-  }
-  const { options, hidden } = askedIn(await send('/account/passkey', { name: 'phone' }));
-  const added = await send('/account/passkeys', { ...hidden, new_passkey: JSON.stringify(device.create(options)) });
-  expect(added.headers.get('location')).toBe('/account');
-  return {
-    cookie,
-    device,
-    get,
-    /** Without a passkey: what somebody does who has only the cookie. */
-    send,
-    /** Sends a form that asks for the passkey, and answers. */
-    async confirm(page: string, fields: Record<string, string> = {}, by: Device = device): Promise<Answer> {
-      const asked = askedIn(await send(page, fields));
-      const passkey = JSON.stringify(by.get(asked.options));
-      return world.ask('POST', asked.action, { cookie }, { ...asked.hidden, passkey });
-    },
-  };
-}
-type Person = Awaited<ReturnType<typeof personWith>>;
+const personWith = (role: string, name: string) => invite(world, shop, { role, name });
 
 const auditOf = async () => {
   const { body } = await world.services.internal<{ entries: { action: string; actor: string; after: object }[] }>(
@@ -246,7 +192,7 @@ describe('an owner', () => {
 
   test('whose session was stolen loses nothing: without the passkey, and with the thief’s, every change is refused', async () => {
     const before = await auditOf();
-    const thief = createAuthenticator({ origin: 'http://localhost:1', rpId });
+    const thief = createAuthenticator({ origin: ORIGIN, rpId: RP_ID });
     thief.create({ challenge: 'x' });
     const forms: [string, Record<string, string>][] = [
       ['/my/keys', { name: 'evil', scope: 'all' }],

@@ -1,15 +1,32 @@
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
-import { startRealServices } from '../../../packages/ops/test/real-services.ts';
+import { startRealServices, type RealServices } from '../../../packages/ops/test/real-services.ts';
 
 export type Answer = { status: number; headers: Headers; text: string };
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** The console as a process of its own, on real services. No chain-watcher runs: pages say so, and show the rest. */
-export async function startWorld({ passkeysFor }: { passkeysFor?: string } = {}) {
+/**
+ * The console as a process of its own, on real services. No chain-watcher runs: pages say so, and show the rest.
+ * @param options.neighbour starts what the console needs besides, and returns its settings.
+ */
+export async function startWorld({
+  passkeysFor,
+  webhooks,
+  neighbour,
+}: {
+  passkeysFor?: string;
+  webhooks?: Record<string, string>;
+  neighbour?: (services: RealServices) => Promise<Record<string, string>>;
+} = {}) {
   const passkeys = passkeysFor === undefined ? {} : { CONSOLE_RP_ID: passkeysFor };
-  const services = await startRealServices({ gateway: passkeys });
+  const services = await startRealServices({ gateway: passkeys, ...(webhooks && { webhooks }) });
   const { SIGNING_KEY: _signingKey, TRUSTED_KEYS: _trustedKeys, AMQP_URL: _amqpUrl, ...urls } = services.env;
-  const settings = { ...urls, ...passkeys, CHAIN_WATCHER_URL: 'http://127.0.0.1:1', HOST: '127.0.0.1' };
+  const settings = {
+    ...urls,
+    ...(await neighbour?.(services)),
+    ...passkeys,
+    CHAIN_WATCHER_URL: 'http://127.0.0.1:1',
+    HOST: '127.0.0.1',
+  };
   const console = await startServiceProcess(new URL('../src/main.ts', import.meta.url), settings);
 
   const ask = (method: string, path: string, headers: Record<string, string>, form?: Record<string, string>) =>
