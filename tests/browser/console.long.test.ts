@@ -263,7 +263,7 @@ test("a merchant's person sees nothing at operators' URLs, and gets 404 for anot
     expect([path, foreign.filter((id) => source.includes(id))]).toEqual([path, []]);
     return [status, new URL(page.url()).pathname, await page.locator('body').innerText()];
   };
-  expect(await seen('/')).toEqual([200, '/my/payments', expect.stringContaining('@nina, merchant')]);
+  expect(await seen('/')).toEqual([200, '/my', expect.stringContaining('@nina, viewer')]);
   const [, , nothing] = await seen(`/merchants/${newId('mer')}`);
   expect(nothing).toContain('Not found');
   const own = `/merchants/${other.merchantId}`;
