@@ -231,7 +231,8 @@ const usedOutsideOperations = Object.values(openApi['x-outside-operations']).map
 /** The parts do nothing here: only the list of routes is read. */
 function routesOfGateway(): string[] {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
-  const parts = { logger: testLogger, metrics, trust: sharedTrust(), upstreams: {}, networks: [], optionRules: {} };
+  const nothing = { upstreams: {}, networks: [], optionRules: {}, passkeysFor: [] };
+  const parts = { logger: testLogger, metrics, trust: sharedTrust(), ...nothing };
   const app = createGatewayApp(parts as unknown as GatewayParts);
   type Layer = { route?: { path: string; methods: Record<string, boolean> } };
   return (app.router.stack as unknown as Layer[])
