@@ -52,11 +52,7 @@ export function issueOperatorToken(
   };
   const seconds = confirms === undefined ? OPERATOR_TOKEN_SECONDS : CONFIRMED_TOKEN_SECONDS;
   const expires_at = Math.floor(now.getTime() / 1000) + seconds;
-  const signedIn = {
-    ...(principal.console && { console: true as const }),
-    ...(confirms !== undefined && { confirms }),
-  };
-  const claims: Claims = { name, role, ...merchant, ...signedIn, expires_at };
+  const claims: Claims = { name, role, ...merchant, ...signedIn(principal), expires_at };
   const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
   const shared = sharedToken === undefined ? '' : mac(sharedToken, text).toString('base64url');
   return [text, shared, ...(signer === null ? [] : [signer(DOMAIN + text).toString('base64url')])].join('.');
@@ -71,13 +67,18 @@ export function readOperatorToken(
   const [text = '', shared = '', signature = '', ...more] = token.split('.');
   if (more.length > 0 || !(isShared(trust, text, shared) || isIssued(trust, text, signature))) return null;
   const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
-  const { name, role, merchant_id, merchant_role = 'viewer', expires_at, confirms } = claims;
+  const { name, role, merchant_id, merchant_role = 'viewer', expires_at } = claims;
   if (!isInTime(expires_at, OPERATOR_TOKEN_SECONDS, now.getTime())) return null;
-  const signedIn = { ...(claims.console && { console: true as const }), ...(confirms !== undefined && { confirms }) };
-  if (role !== 'merchant') return operatorRoles.includes(role) ? { name, role, ...signedIn } : null;
+  if (role !== 'merchant') return operatorRoles.includes(role) ? { name, role, ...signedIn(claims) } : null;
   if (merchant_id === undefined || !isId('mer', merchant_id) || !merchantRoles.includes(merchant_role)) return null;
-  return { name, role, merchant_id, merchant_role, ...signedIn };
+  return { name, role, merchant_id, merchant_role, ...signedIn(claims) };
 }
+
+/** How the person signed in. Absent fields stay absent. */
+const signedIn = ({ console, confirms }: Pick<Principal, 'console' | 'confirms'>) => ({
+  ...(console && { console }),
+  ...(confirms !== undefined && { confirms }),
+});
 
 const isIssued = ({ publicKeys }: Pick<Trust, 'publicKeys'>, text: string, signature: string): boolean =>
   isSignedBy(publicKeys, ISSUER, DOMAIN + text, Buffer.from(signature, 'base64url'));

@@ -61,7 +61,7 @@ export async function readCreation(request: RouteRequest, rules: CreationRules):
   const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
   const fieldProblems: ValidationItem[] = [];
   const creation = body.value === null ? null : checkFields(body.value, rules, fieldProblems);
-  // What is missing comes before fields that are given twice, of which there may be many.
+  // Missing fields first: only the first problems are answered, and many fields may be given twice.
   const problems = [...keyProblems(key), ...fieldProblems, ...body.problems];
   if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems.slice(0, PROBLEMS_MAX));
   return { idempotency_key: key, ...creation };
