@@ -193,10 +193,15 @@ test('waiting notices are measured from when they were due, and old ended ones a
   const [email] = await measureNotices(pool);
   expect(email).toMatchObject({ channel: 'email', waiting: 1 });
   expect(email!.overdue_seconds).toBeGreaterThanOrEqual(1_200);
-  await pool.query(
-    `update notice set state = 'sent', content = null, ended_at = now() - interval '91 days' where merchant_id = $1`,
-    [merchantId],
-  );
+  const endedAgo = (days: number) =>
+    pool.query(
+      `update notice set state = 'sent', content = null, ended_at = now() - make_interval(days => $2) where merchant_id = $1`,
+      [merchantId, days],
+    );
+  await endedAgo(89);
+  expect(await deleteOldNotices(pool)).toBe(false);
+  expect(await noticesOf(merchantId)).toHaveLength(1);
+  await endedAgo(91);
   expect(await deleteOldNotices(pool)).toBe(false);
   expect(await noticesOf(merchantId)).toEqual([]);
 });

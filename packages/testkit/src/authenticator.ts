@@ -8,14 +8,25 @@ type Answer = { id: string; response: Record<string, unknown> };
 const PRESENT_AND_VERIFIED = 0x05;
 const HAS_KEY = 0x40;
 
-/** A device with passkeys and the browser in front of it, without either: ES256, no attestation. */
-export function createAuthenticator({ origin, rpId }: { origin: string; rpId: string }) {
+/**
+ * A device with passkeys and the browser in front of it, without either: ES256, no attestation.
+ * @param counts whether it counts its signatures. Passkeys that a vendor copies between devices always say 0.
+ */
+export function createAuthenticator({
+  origin,
+  rpId,
+  counts = false,
+}: {
+  origin: string;
+  rpId: string;
+  counts?: boolean;
+}) {
   const passkeys = new Map<string, KeyObject>();
   let counter = 0;
 
   const dataOf = (flags: number, more: Buffer[] = []): Buffer => {
     const count = Buffer.alloc(4);
-    count.writeUInt32BE((counter += 1));
+    count.writeUInt32BE(counts ? (counter += 1) : 0);
     return Buffer.concat([sha256(rpId), Buffer.of(flags), count, ...more]);
   };
   const clientData = (type: string, { challenge }: Options): Buffer =>

@@ -26,7 +26,8 @@ type Json = Record<string, unknown>;
 const at = (path: string) => `/internal/v1${path}`;
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
   gateway.call('POST', at(path), { headers, body });
-const device = (more: { origin?: string; rpId?: string } = {}) => createAuthenticator({ origin, rpId, ...more });
+const device = (more: { origin?: string; rpId?: string; counts?: boolean } = {}) =>
+  createAuthenticator({ origin, rpId, ...more });
 const logins = () => `/merchants/${shop.merchant_id}/logins`;
 
 async function invited(name: string, role: string): Promise<{ session: string }> {
@@ -118,7 +119,7 @@ describe('a confirmation', () => {
     expect((await addKey(headers, 'till')).status).toBe(201);
   });
 
-  test('is not given for the passkey of somebody else, nor for an old signature', async () => {
+  test('is not given for the passkey of somebody else, a signature used before, of another session, or too late', async () => {
     const [bea, cid] = [await owner('bea'), await owner('cid')];
     const hash = requestHash('POST', keyPath(), '{}');
     const ask = () => options('/account/confirmation-options', { session: bea.session, request_hash: hash });
@@ -129,6 +130,24 @@ describe('a confirmation', () => {
     const good = bea.own.get(await ask());
     expect((await send(good, requestHash('POST', keyPath(), '{"x":1}'))).status).toBe(403);
     expect([(await send(good)).status, (await send(good)).status]).toEqual([200, 403]);
+    const { link } = (await post(`${logins()}/bea/sign-in-link`, note, internal)).json();
+    const second = String((await post('/operator-sessions/by-link', { link, client })).json()['session']);
+    const elsewhere = await options('/account/confirmation-options', { session: second, request_hash: hash });
+    expect((await send(bea.own.get(elsewhere))).status).toBe(403);
+    const late = bea.own.get(await ask());
+    await gateway.pool.query('update passkey_challenge set ends_at = clock_timestamp()');
+    expect((await send(late)).status).toBe(403);
+  });
+
+  test('is not given by a copy of a device that counts its signatures', async () => {
+    const { session } = await invited('ivy', 'owner');
+    const own = device({ counts: true });
+    expect((await addPasskey(session, own)).status).toBe(201);
+    const hash = requestHash('POST', keyPath(), '{}');
+    const ask = () => options('/account/confirmation-options', { session, request_hash: hash });
+    const [earlier, later] = [own.get(await ask()), own.get(await ask())];
+    const send = (answer: object) => post('/account/confirmations', { session, request_hash: hash, answer });
+    expect([(await send(later)).status, (await send(earlier)).status]).toEqual([200, 403]);
   });
 
   test('is needed for a second passkey: a stolen session adds none, not even with a confirmation by its thief', async () => {
@@ -164,6 +183,10 @@ describe('signing in', () => {
     ]);
     const old = String(account.sessions[1]?.['id']);
     expect((await post('/account/end-session', { session, id: old })).status).toBe(200);
+    const stranger = await owner('ela');
+    const [foreign] = (await post('/account', { session: stranger.session })).json()['sessions'] as Json[];
+    expect((await post('/account/end-session', { session, id: foreign?.['id'] })).status).toBe(404);
+    expect(await resume(stranger.session)).toMatchObject({ name: 'ela' });
     expect(((await post('/account', { session })).json()['sessions'] as Json[]).length).toBe(1);
   });
 

@@ -5,6 +5,7 @@ import { uniqueAmounts } from './unique-amounts.ts';
 import { messages } from './messages.ts';
 import type { SqlMutants } from './mutant.ts';
 import { payments } from './payments.ts';
+import { people } from './people.ts';
 import { webhooks } from './webhooks.ts';
 
 /** What statements promise about keys, money, claims, outcomes and the outbox, each broken once. */
@@ -16,4 +17,5 @@ export const sqlMutants: readonly SqlMutants[] = [
   ...webhooks,
   ...messages,
   ...chain,
+  ...people,
 ];
