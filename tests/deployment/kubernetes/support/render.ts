@@ -26,11 +26,16 @@ export type Overlay = keyof typeof overlays;
 
 export const overlayNames = Object.keys(overlays) as Overlay[];
 
-const rendered = new Map<Overlay, Promise<string>>();
+const rendered = new Map<Overlay, Promise<KubernetesObject[]>>();
 
 /** What `kubectl apply --kustomize` would send, as a copy that the caller may change. @throws Error with kustomize's own message. */
 export async function render(overlay: Overlay): Promise<KubernetesObject[]> {
-  const text = rendered.get(overlay) ?? kustomize(join(repositoryRoot, overlays[overlay]));
-  rendered.set(overlay, text);
-  return parseAllDocuments(await text).map((document) => document.toJS() as KubernetesObject);
+  const objects = rendered.get(overlay) ?? build(overlay);
+  rendered.set(overlay, objects);
+  return structuredClone(await objects);
+}
+
+async function build(overlay: Overlay): Promise<KubernetesObject[]> {
+  const text = await kustomize(join(repositoryRoot, overlays[overlay]));
+  return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
 }
