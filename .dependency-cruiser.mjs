@@ -19,6 +19,7 @@ const packagesBelow = {
   testkit: ['contracts', 'runtime', 'postgres', 'messaging', 'local-backends'],
   // Merchants install it alone.
   sdk: [],
+  mcp: ['sdk'],
   // An optional process of ours that receives webhooks as a merchant's program does.
   notifier: ['checkout-page', 'contracts', 'runtime', 'postgres', 'http', 'sdk'],
   // It shows what a merchant's own program has to do.

@@ -30,6 +30,7 @@ test.each([
   '/docs/',
   '/docs/page.js?a=b',
   '/openapi.json',
+  '/llms.txt',
 ])('%s reaches the gateway byte for byte', async (path) => {
   expect((await ask(edge, path)).status).toBe(200);
   expect(edge.seen).toMatchObject([{ url: path }]);
@@ -59,6 +60,7 @@ describe('paths that are not public', () => {
     '/docsx',
     '/openapi.jsonx',
     '/openapi.json/x',
+    '/llms.txt.bak',
   ];
   const detours = ['/api/v1', '/pay', '/assets', '/docs', '/api/v1/payments/x'].flatMap((prefix) =>
     [

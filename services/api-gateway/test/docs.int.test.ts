@@ -139,6 +139,34 @@ describe('the guide', () => {
   });
 });
 
+describe('the guide as Markdown', () => {
+  const markdownLinks = (text: string) => [...text.matchAll(/\]\((\/[^)\s]+)\)/g)].map(([, link = '']) => link);
+
+  test('/llms.txt names every page, and each is there, with links that lead to others', async () => {
+    const { status, headers, body } = await get('/llms.txt');
+    expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
+    const index = body.toString();
+    expect(index).toMatch(/^# Quittance\n\n> .+\n\n## Guide\n/);
+    const links = markdownLinks(index);
+    expect(links).toEqual(
+      expect.arrayContaining([...pages.map((path) => `${path}.md`), '/docs/mcp.md', '/openapi.json']),
+    );
+    const broken: string[] = [];
+    for (const page of links.filter((link) => link.endsWith('.md')))
+      for (const link of markdownLinks(await textOf(page))) {
+        const answer = await get(link.split('#')[0]!).catch(() => null);
+        if (answer === null) broken.push(`${page}: ${link}`);
+      }
+    expect(broken).toEqual([]);
+  });
+
+  test('is the text of the file, with code unchanged', async () => {
+    const written = readFileSync(`${docs}guide/quick-start.md`, 'utf8');
+    const codeOf = (text: string) => [...text.matchAll(/^```.*?^```/gms)].map(([block]) => block);
+    expect(codeOf(await textOf('/docs/quick-start.md'))).toEqual(codeOf(written));
+  });
+});
+
 describe('the search', () => {
   const resultsOf = async (query: string): Promise<string[]> => {
     const page = await textOf(`/docs/search?q=${encodeURIComponent(query)}`);

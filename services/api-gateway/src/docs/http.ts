@@ -42,8 +42,11 @@ const documentHeaders = {
   'access-control-allow-origin': '*',
 };
 
+/** Pages for programs that read Markdown, such as assistants (llms.txt). */
+const textHeaders = { ...documentHeaders, 'content-type': 'text/markdown; charset=utf-8' };
+
 /**
- * The documentation: the guide with its search, the API reference, and the OpenAPI document as JSON. The first request renders it, and the
+ * The documentation: the guide with its search and as Markdown, the API reference, and the OpenAPI document as JSON. The first request renders it, and the
  * next one again if that failed; most processes never render it.
  * @throws Error if docs/ is missing, so that the gateway does not start without it.
  */
@@ -64,6 +67,7 @@ export function docsRoutes(make: () => Promise<Site> = makeSite): Route[] {
   return [
     { method: 'GET', path: '/', handle: leadBrowser },
     fixed('/openapi.json'),
+    fixed('/llms.txt'),
     fixed('/docs'),
     { method: 'GET', path: '/docs/', handle: () => ({ status: 308, headers: { location: '/docs' } }) },
     { method: 'GET', path: '/docs/search', handle: async (request) => (await docs()).search(request) },
@@ -92,7 +96,7 @@ type Docs = {
   search(request: RouteRequest): Reply;
 };
 
-function readyDocs({ pages, documents, links, places }: Site): Docs {
+function readyDocs({ pages, documents, texts, links, places }: Site): Docs {
   const assets = readDocsAssets();
   const contents = new Map([
     ...Object.entries(pages).map(([path, page]): [string, FixedContent] => [
@@ -103,6 +107,7 @@ function readyDocs({ pages, documents, links, places }: Site): Docs {
       path,
       fixedContent(json, documentHeaders),
     ]),
+    ...Object.entries(texts).map(([path, text]): [string, FixedContent] => [path, fixedContent(text, textHeaders)]),
   ]);
   const files = assetFiles(assets, CACHE_IMMUTABLE);
   return {

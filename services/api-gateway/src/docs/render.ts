@@ -1,6 +1,6 @@
 import { constants, setPriority } from 'node:os';
 import { guideContent, guideDocument, type PageLink, docsPage, readDocsAssets } from './pages.ts';
-import { readGuide, readSignatures, operationsOf, readOpenApi, type OpenApiDocument } from './sources.ts';
+import { forPrograms, readGuide, readSignatures, operationsOf, readOpenApi, type OpenApiDocument } from './sources.ts';
 import type { Place } from './search.ts';
 
 /** All documentation that is the same for every reader. */
@@ -9,6 +9,8 @@ export type Site = {
   pages: Record<string, string>;
   /** JSON by path. */
   documents: Record<string, string>;
+  /** Markdown by path. */
+  texts: Record<string, string>;
   links: PageLink[];
   places: Place[];
 };
@@ -26,10 +28,17 @@ function makeSite(): Site {
   return {
     pages: { ...Object.fromEntries(pages), [reference.path]: docsPage(openApi, assets) },
     documents: { '/openapi.json': JSON.stringify(openApi), '/docs/webhook-signatures.json': readSignatures() },
+    texts: Object.fromEntries(
+      guide.map(({ path, markdown }) => [forPrograms(path), path === '/docs' ? llmsText(openApi, markdown) : markdown]),
+    ),
     links,
     places: [...placesOfGuide(guide), ...placesOfApi(openApi)],
   };
 }
+
+/** The index of the guide as an `llms.txt`. Source: llmstxt.org. */
+const llmsText = ({ info }: OpenApiDocument, index: string): string =>
+  `# Quittance\n\n> ${info.summary}\n\n${index.replace(/^# /, '## ')}`;
 
 const placesOfGuide = (guide: ReturnType<typeof readGuide>): Place[] =>
   guide.flatMap(({ path, title, sections }) =>

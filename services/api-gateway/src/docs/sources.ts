@@ -35,7 +35,11 @@ export const operationsOf = ({ paths }: OpenApiDocument): (Operation & { name: s
   );
 
 /** One page of the site. */
-export type GuidePage = MarkdownPage & { path: string };
+export type GuidePage = MarkdownPage & {
+  path: string;
+  /** The page as Markdown, with links to the site's other pages as Markdown. */
+  markdown: string;
+};
 
 const docsFolder = fileURLToPath(new URL('../../../../docs', import.meta.url));
 const index = 'guide/README.md';
@@ -44,6 +48,7 @@ const index = 'guide/README.md';
 const addresses: Record<string, string> = {
   [index]: '/docs',
   '../packages/sdk/README.md': '/docs/sdk',
+  '../packages/mcp/README.md': '/docs/mcp',
   'webhooks.md': '/docs/receiving-webhooks',
   'openapi.yaml': '/docs/api',
   'vectors/webhook-signatures.json': '/docs/webhook-signatures.json',
@@ -61,9 +66,26 @@ export function readGuide(): GuidePage[] {
   );
   return [index, ...listed].map((file) => ({
     path: addressOf(file) ?? '',
+    markdown: markdownOf(file),
     ...renderMarkdown(read(file), (href) => followed(file, href)),
   }));
 }
+
+/** With links to what programs read. A link to a file that is only in the repository becomes its text. */
+const markdownOf = (file: string): string =>
+  read(file).replace(
+    /\[([^\]]+)\]\(([^)\s]+\.(?:md|yaml|json))(#[^)\s]*)?\)/g,
+    (link, text: string, href: string, place = '') => {
+      if (href.startsWith('https:')) return link;
+      const address = addressOf(fileOf(file, href));
+      return address === null ? text : `[${text}](${forPrograms(address)}${String(place)})`;
+    },
+  );
+
+/** The address of the same page for programs. */
+export const forPrograms = (address: string): string =>
+  ({ '/docs': '/llms.txt', '/docs/api': '/openapi.json' })[address] ??
+  (address.endsWith('.json') ? address : `${address}.md`);
 
 const read = (file: string): string => readFileSync(join(docsFolder, file), 'utf8');
 
