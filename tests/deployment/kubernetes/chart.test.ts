@@ -38,6 +38,11 @@ const privateTargets = {
   },
 };
 
+/** As components/notices. */
+const notices = {
+  notices: { enabled: true, ca: readFileSync(join(repositoryRoot, 'k8s/components/notices/ca.pem'), 'utf8') },
+};
+
 const gateway = { ingress: { enabled: false }, gateway: { enabled: true } };
 
 const everything = {
@@ -106,6 +111,7 @@ describe('the chart makes what the kustomization makes', () => {
     ['external with a store and an authority', { ...store, caBundle: { secret: 'ca-bundle' } }],
     ['production with traces', traces],
     ['production with a private webhook target', privateTargets],
+    ['production with notices', notices],
     ['production with the Gateway API', gateway],
     ['production with KEDA', { autoscaling: { keda: { enabled: true } } }],
     ['production with an authority of its own', { caBundle: { secret: 'ca-bundle' } }],
