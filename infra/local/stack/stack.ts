@@ -10,6 +10,7 @@ import { readTrustedProxies } from '../../nginx/trusted-proxies.ts';
 import { startEdge } from './edge.ts';
 import { migrateAll } from './migrations.ts';
 import { localNetwork, tronNetwork } from './network.ts';
+import { noticesAt, startNotices, wantsNotices } from './notices.ts';
 import { portPlan, type Ports } from './ports.ts';
 import { startRateSources } from './rate-sources.ts';
 import { refuseDecidedSettings, type ServiceEnvironmentOptions } from './service-environment.ts';
@@ -82,7 +83,13 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   }
   await steps.take('database schemas', () => migrateAll(backends.databaseUrls, checkout));
 
-  const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
+  const urls = {
+    edge: `http://127.0.0.1:${ports.edge}`,
+    // Under this name browsers allow passkeys.
+    console: `http://localhost:${ports.console}`,
+    services: urlsOfServices(ports, replicas),
+    notices: wantsNotices(environment, checkout) ? noticesAt(ports) : null,
+  };
   const file = new StackFileWriter(directory.stackFile, options.say);
   const settings = settingsOf(options, backends, secrets, urls, await rateSources(ports, steps));
   const processOptions = { directory, ports, checkout, settings };
@@ -96,6 +103,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   });
   steps.undoLater(() => stopAll(services));
   await steps.take(`${services.length} service processes`, () => startAll(services));
+  if (urls.notices !== null) await startNotices({ ...processOptions, onChange: options.say }, backends, steps);
   await startConsole(processOptions, steps, options.say);
   const edge = await steps.take(`nginx on ${ports.edge}`, () =>
     startEdge({ directory, ports, replicas, trustedProxies }),
@@ -108,8 +116,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   const contents: StackFile = {
     edge_url: urls.edge,
     gateway_url: gatewayUrl,
-    // Under this name browsers allow passkeys.
-    console_url: `http://localhost:${ports.console}`,
+    console_url: urls.console,
     services: describeServices(services, urls.services),
     signing_keys: secrets.signing_keys,
     ...(secrets.internal_token !== undefined && { internal_token: secrets.internal_token }),
@@ -139,7 +146,11 @@ function settingsOf(
   { directory, environment, withoutKeys = false }: StackOptions,
   backends: Backends,
   secrets: Secrets,
-  urls: { edge: string; services: Record<ServiceName, string> },
+  urls: Pick<ServiceEnvironmentOptions, 'notices'> & {
+    edge: string;
+    console: string;
+    services: Record<ServiceName, string>;
+  },
   rateSources: string,
 ): ServiceEnvironmentOptions {
   return {
@@ -149,6 +160,8 @@ function settingsOf(
     amqpUrls: backends.amqpUrls,
     serviceUrls: urls.services,
     edgeUrl: urls.edge,
+    consoleUrl: urls.console,
+    notices: urls.notices,
     networksFile: environment['NETWORKS_FILE'] ?? directory.networksFile,
     receiverAddress: backends.receiver.address,
     caCertificateFile: backends.ca.cert,
