@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { addressFromHex } from '@quittance/contracts/address.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startBackends, type Backends } from './backends.ts';
 import { demoMerchant } from './demo-merchant.ts';
 import { readOrMakeSecrets, repositoryRoot, writePrivateJson, type Secrets, type StackDirectory } from './directory.ts';
@@ -83,15 +82,10 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   }
   await steps.take('database schemas', () => migrateAll(backends.databaseUrls, checkout));
 
-  const urls = {
-    edge: `http://127.0.0.1:${ports.edge}`,
-    // Under this name browsers allow passkeys.
-    console: `http://localhost:${ports.console}`,
-    services: urlsOfServices(ports, replicas),
-    notices: wantsNotices(environment, checkout) ? noticesAt(ports) : null,
-  };
+  const urls = urlsOf(ports, replicas);
+  const notices = wantsNotices(environment, checkout) ? noticesAt(ports) : null;
   const file = new StackFileWriter(directory.stackFile, options.say);
-  const settings = settingsOf(options, backends, secrets, urls, await rateSources(ports, steps));
+  const settings = settingsOf(options, backends, secrets, { ...urls, notices }, await rateSources(ports, steps));
   const processOptions = { directory, ports, checkout, settings };
   const services = serviceProcesses({
     ...processOptions,
@@ -103,7 +97,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   });
   steps.undoLater(() => stopAll(services));
   await steps.take(`${services.length} service processes`, () => startAll(services));
-  if (urls.notices !== null) await startNotices({ ...processOptions, onChange: options.say }, backends, steps);
+  if (notices !== null) await startNotices({ ...processOptions, onChange: options.say }, backends, steps);
   await startConsole(processOptions, steps, options.say);
   const edge = await steps.take(`nginx on ${ports.edge}`, () =>
     startEdge({ directory, ports, replicas, trustedProxies }),
@@ -136,6 +130,13 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   return { file: contents, backends, services, failed, stop: () => steps.undo() };
 }
 
+const urlsOf = (ports: Ports, replicas: number) => ({
+  edge: `http://127.0.0.1:${ports.edge}`,
+  // Under this name browsers allow passkeys.
+  console: `http://localhost:${ports.console}`,
+  services: urlsOfServices(ports, replicas),
+});
+
 async function rateSources({ rates }: Ports, steps: Steps): Promise<string> {
   const sources = await startRateSources(rates);
   steps.undoLater(() => sources.stop());
@@ -146,11 +147,7 @@ function settingsOf(
   { directory, environment, withoutKeys = false }: StackOptions,
   backends: Backends,
   secrets: Secrets,
-  urls: Pick<ServiceEnvironmentOptions, 'notices'> & {
-    edge: string;
-    console: string;
-    services: Record<ServiceName, string>;
-  },
+  urls: ReturnType<typeof urlsOf> & Pick<ServiceEnvironmentOptions, 'notices'>,
   rateSources: string,
 ): ServiceEnvironmentOptions {
   return {
