@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { signInLinkPath } from '@quittance/contracts/http/api-gateway/people.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page } from 'playwright-core';
+import { startMailServer } from '../../packages/notifier/test/stand-ins.ts';
 import { withDatabase } from '../support/database.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { asOperator } from '../support/operator.ts';
@@ -12,10 +13,11 @@ import { accessibilityProblems, layoutProblems } from './support/look.ts';
 import { giveDevice } from './support/passkeys.ts';
 
 /*
- * An owner runs a shop with a mouse: from the invitation to a payment that is paid, an underpaid one accepted, a failed
- * event sent again, a rotated key and the month as a file.
+ * An owner without a developer runs a shop with a mouse: from the invitation to a payment that is paid, which an e-mail
+ * tells, an underpaid one accepted, a failed event sent again, a rotated key and the month as a file.
  */
 
+let mail: Awaited<ReturnType<typeof startMailServer>>;
 let stack: JourneyStack;
 let browser: TestBrowser;
 let shop: Shop;
@@ -23,8 +25,10 @@ let owner: Visit;
 let takeDevice: () => Promise<void>;
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([journeyStack({ sharesBroker: true }), openBrowser()]);
-  shop = await Shop.open(stack);
+  mail = await startMailServer();
+  const settings = { SMTP_URL: mail.url };
+  [stack, browser] = await Promise.all([journeyStack({ sharesBroker: true, settings }), openBrowser()]);
+  shop = await Shop.withoutWebhook(stack);
   owner = await browser.visit({ device: 'desktop', expected });
   takeDevice = await giveDevice(owner.page);
   // Chromium is downloaded when it is used for the first time.
@@ -33,6 +37,7 @@ afterEach(() => expect(owner.complaints).toEqual([]));
 afterAll(async () => {
   await browser.close();
   await stack.close();
+  await mail.close();
 });
 
 const at = (path: string): string => `${stack.file.console_url}${path}`;
@@ -44,6 +49,21 @@ async function confirm(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Confirm with your passkey' }).waitFor();
   await press(page, 'Use your passkey');
   await page.getByRole('heading', { name: 'Confirm with your passkey' }).waitFor({ state: 'detached' });
+}
+
+/** Waits for the e-mail with this subject. @returns its text, in which long lines are no longer folded. */
+const told = (subject: string): Promise<string> =>
+  eventually(() => {
+    const texts = mail.mails.map(({ raw }) => raw.replaceAll('=\r\n', '').replaceAll('\r\n', '\n'));
+    const found = texts.find((text) => text.includes(`Subject: ${subject}\n`));
+    if (found === undefined) throw new Error(`no e-mail has the subject "${subject}":\n${texts.join('\n')}`);
+    return found;
+  });
+
+/** Opens the link of an e-mail. */
+async function follow(page: Page, text: string): Promise<void> {
+  const [link = 'no link'] = /http:\S+/.exec(text) ?? [];
+  await page.goto(link);
 }
 
 test('an invitation ends with a passkey', async () => {
@@ -61,30 +81,50 @@ test('an invitation ends with a passkey', async () => {
   expect(await page.getByRole('link', { name: 'Team' }).count()).toBeGreaterThan(0);
 });
 
-test('a payment by hand becomes PAID on the page, without a reload by the person', async () => {
+test('the owner chooses to be told by e-mail, with a passkey', async () => {
+  const { page } = owner;
+  await page.goto(at('/my/notices'));
+  await page.getByLabel('E-mail addresses').fill('olive@shop.example');
+  await press(page, 'Use notices');
+  await confirm(page);
+  await press(page, 'Send a test notice');
+  await page.getByText('E-mail: sent').waitFor();
+  expect(mail.mails.map(({ to }) => to)).toEqual([['olive@shop.example']]);
+});
+
+test('a payment by hand becomes PAID on the page, without a reload by the person, and is told by e-mail', async () => {
   const { page } = owner;
   await page.goto(at('/my/new-payment'));
-  await page.getByLabel('Amount', { exact: true }).fill('12,50');
+  await page.getByLabel('Amount', { exact: true }).fill('12,34');
   await page.getByLabel('What it is for').fill('A table for two');
   await page.getByLabel('Wallet', { exact: true }).fill(shop.wallet);
   await press(page, 'Create the payment');
   await page.getByText('Send this to your customer').waitFor();
   expect(await page.getByRole('link', { name: 'Write an e-mail' }).getAttribute('href')).toContain('mailto:');
-  await shop.pay('12.5');
+  await shop.pay('12.34');
   await page.locator('.hero').getByText('PAID').waitFor({ timeout: 120_000 });
+  const text = await told('Paid: 12.34 USDT');
+  expect(text).toContain('A table for two');
+  const paid = page.url();
+  await page.goto(at('/'));
+  await follow(page, text);
+  expect(page.url()).toBe(paid);
+  await page.locator('.hero').getByText('PAID').waitFor();
 }, 180_000);
 
-test('an underpaid payment is accepted, with a passkey', async () => {
+test('an underpaid payment is told by e-mail, and accepted with a passkey', async () => {
   const { page } = owner;
-  const payment = await shop.createOrThrow('49.90');
-  await shop.pay('48.90');
+  const payment = await shop.createOrThrow('49.98');
+  await shop.pay('48.97');
   await eventually(async () => expect((await shop.details(payment.payment_id)).unmatched_transfers.length).toBe(1), {
     intervalMs: 1_100,
   });
-  await page.goto(at(`/my/payments/${payment.payment_id}`));
+  await follow(page, await told('48.97 USDT arrived, but it pays nothing'));
+  expect(page.url()).toBe(at(`/my/payments/${payment.payment_id}`));
   await press(page, 'Accept it');
   await confirm(page);
   await page.locator('.hero').getByText('PAID').waitFor();
+  expect(await told('Paid: 48.97 USDT')).toContain(page.url());
   const audit = await asOperator<{ entries: { action: string; actor: string }[] }>(
     stack.file,
     'GET',

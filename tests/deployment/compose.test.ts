@@ -15,6 +15,7 @@ import {
   notices,
   readCompose,
   single,
+  singleWithNotices,
   tls,
   trial,
   type Compose,
@@ -32,6 +33,7 @@ const variants: [string, Compose][] = [
   ['docker-compose.yml with docker-compose.external.yml', readCompose([base, external], elsewhere)],
   ['the same with TLS and alerts', readCompose([base, external, tls, alerts], environment)],
   ['docker-compose.yml with docker-compose.notices.yml', readCompose([base, notices], environment)],
+  ['one process with notices', readCompose([base, external, tls, alerts, ...singleWithNotices], environment)],
   ['docker-compose.yml with docker-compose.trial.yml', readCompose([base, trial], environment)],
   ['all of it in one process', readCompose([base, external, tls, alerts, single], environment)],
 ];
@@ -109,7 +111,7 @@ describe.each(variants)('%s', (_, compose) => {
     const ofTrial = 'receiver' in compose.services ? { 'webhook-dispatcher': ['trial:/trial:ro'] } : {};
     const ofNotices = 'notifier' in compose.services && {
       ...{ 'webhook-dispatcher': ['notices:/notices:ro'], notifier: ['notices:/notices:ro'] },
-      'notices-certificate': ['notices:/app/volume'],
+      ...{ single: ['notices:/notices:ro'], 'notices-certificate': ['notices:/app/volume'] },
     };
     const volumes: Record<string, string[]> = {
       ...{ 'edge-configuration': ['edge-configuration:/app/volume'], ...ofTrial, ...ofNotices },
@@ -208,11 +210,12 @@ describe('docker-compose.external.yml', () => {
   });
 
   test('gives each client of PostgreSQL or RabbitMQ the given ones, and access to them', () => {
-    const clients = Object.entries(compose.services).filter(
+    const { services } = readCompose([base, external, notices], elsewhere);
+    const clients = Object.entries(services).filter(
       ([, { environment: env = {} }]) => 'DATABASE_URL' in env || 'AMQP_URL' in env || 'POSTGRES_ADMIN_URL' in env,
     );
-    // Services and their migrations, the two jobs of the backends, and `ops`.
-    expect(clients).toHaveLength(2 * serviceNames.length + 3);
+    // Services, the notifier and their migrations, the two jobs of the backends, and `ops`.
+    expect(clients).toHaveLength(2 * (serviceNames.length + 1) + 3);
     for (const [, { environment: env = {}, networks }] of clients) {
       expect(env['DATABASE_URL'] ?? '@database.example:5432/').toContain('@database.example:5432/');
       expect(env['AMQP_URL'] ?? elsewhere.AMQP_URL).toBe(elsewhere.AMQP_URL);
@@ -364,7 +367,7 @@ describe('.env', () => {
     // Compose itself reads the first ones; USER is the user who runs the command.
     const known = [
       'COMPOSE_PROFILES',
-      ...variablesIn([base, external, tls, trial, single, notices].map(composeText).join('')),
+      ...variablesIn([base, external, tls, trial, ...singleWithNotices].map(composeText).join('')),
     ];
     expect(Object.keys(example).sort()).toEqual([...new Set(known)].filter((name) => name !== 'USER').sort());
   });

@@ -212,9 +212,38 @@ describe('an existing .env', () => {
     }
   });
 
-  test('of a trial keeps five processes', async () => {
+  const [notices, single] = ['docker-compose.notices.yml', 'docker-compose.single.yml'];
+  test.each([
+    ['notices', [['--notices']], [notices]],
+    [
+      'notices and then one process',
+      [['--notices'], ['--single']],
+      [notices, single, 'docker-compose.single-notices.yml'],
+    ],
+    [
+      'one process and then notices',
+      [['--single'], ['--notices']],
+      [notices, single, 'docker-compose.single-notices.yml'],
+    ],
+    [
+      'both at once, and then again',
+      [['--single', '--notices'], ['--notices']],
+      [notices, single, 'docker-compose.single-notices.yml'],
+    ],
+  ])('adds the files for %s in the order in which they work', async (_, steps, files) => {
+    expect(await init(live, [tron])).toMatchObject({ code: 0 });
+    for (const words of steps) expect(await init(['--update', ...words])).toMatchObject({ code: 0 });
+    const all = ['docker-compose.yml', 'docker-compose.external.yml', ...files];
+    expect((await environment())['COMPOSE_FILE']).toBe(all.join(':'));
+    expect(Object.keys(readCompose(all, (await environment()) as Record<string, string>).services)).toContain(
+      'notifier',
+    );
+  });
+
+  test('of a trial keeps five processes, and sends no notices', async () => {
     for (const words of [['--trial', '--single'], ['--trial'], ['--update', '--single']]) await init(words);
     expect((await init(['--update', '--single'])).output).toContain('a trial runs each of the five services');
+    expect((await init(['--update', '--notices'])).output).toContain('a trial sends nothing to the outside');
     expect((await environment())['COMPOSE_FILE']).toBe('docker-compose.yml:docker-compose.trial.yml');
   });
 

@@ -47,7 +47,8 @@ export async function prepareImages(say: (line: string) => void): Promise<Images
 }
 
 function buildOurs(images: Images, say: (line: string) => void): Promise<void> {
-  const files = 'docker-compose.yml:docker-compose.single.yml';
+  const files =
+    'docker-compose.yml:docker-compose.notices.yml:docker-compose.single.yml:docker-compose.single-notices.yml';
   return buildImages({ ...images, say }, { version: images.version, files }, (onEnd) =>
     freshCheckout(images.version, onEnd),
   );

@@ -77,9 +77,17 @@ async function runsBroker(): Promise<{ settings: Record<string, string>; close()
   return { settings: { AMQP_URL: url, AMQP_MANAGEMENT_URL: managementUrl }, close };
 }
 
-/** Our environment without what jest adds, and without backends that a developer may have named for `npm start`: a journey has its own. */
+/** Our environment without what jest adds, and without backends and a mail server that a developer may have named for `npm start`: a journey has its own. */
 export function ownEnvironment(): NodeJS.ProcessEnv {
-  const foreign = ['POSTGRES_URL', 'AMQP_URL', 'CHAIN_RPC_URL', 'NODE_OPTIONS', 'NODE_ENV'];
+  const foreign = [
+    'SMTP_URL',
+    'TELEGRAM_BOT_TOKEN',
+    'POSTGRES_URL',
+    'AMQP_URL',
+    'CHAIN_RPC_URL',
+    'NODE_OPTIONS',
+    'NODE_ENV',
+  ];
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.includes(name)));
 }
 

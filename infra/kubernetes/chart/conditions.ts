@@ -4,6 +4,7 @@ export const POSTGRES = '.Values.postgres.operator';
 export const RABBITMQ = '.Values.rabbitmq.operator';
 export const OTLP = '.Values.otlp.enabled';
 export const PRIVATE_TARGETS = '.Values.privateWebhookTargets.targets';
+export const NOTICES = '.Values.notices.enabled';
 export const PRIVATE_AUTHORITY = '.Values.privateWebhookTargets.ca';
 const EITHER = `(or ${POSTGRES} ${RABBITMQ})`;
 
@@ -17,6 +18,10 @@ const conditions: readonly (readonly [kind: RegExp, name: RegExp, condition: str
   [/^ConfigMap$/, /^postgres-schemas$/, POSTGRES],
   [/^ConfigMap$/, /^dashboards$/, '.Values.dashboards.enabled'],
   [/^ConfigMap$/, /^private-targets-ca$/, PRIVATE_AUTHORITY],
+  [/^ConfigMap$/, /^(notifier-settings|notices-ca)$/, NOTICES],
+  [/^(Deployment|Service|ServiceAccount|NetworkPolicy)$/, /^(|to-|webhooks-to-)notifier$/, NOTICES],
+  [/^NetworkPolicy$/, /^notifier-to-postgres$/, NOTICES],
+  [/^NetworkPolicy$/, /^notifier-to-postgres$/, POSTGRES],
   [/^PodDisruptionBudget$/, /^rabbitmq$/, RABBITMQ],
   [/^NetworkPolicy$/, /^(postgres|postgres-cluster|migrations-to-postgres)$/, POSTGRES],
   [/^NetworkPolicy$/, /^(rabbitmq|rabbitmq-cluster|broker)$/, RABBITMQ],

@@ -1,27 +1,38 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { repositoryRoot } from '../generated-files.ts';
 import { kustomize } from '../packaged-tools.ts';
 import { conditionOf } from './conditions.ts';
 import { fill } from './fill.ts';
 import { entry, hole, templateText } from './holes.ts';
-import { mapStrings, type KubernetesObject } from './objects.ts';
+import { mapStrings, type KubernetesObject, type Template } from './objects.ts';
 import { chartReadme } from './readme.ts';
 import { settingsTemplate } from './settings.ts';
 
 const chart = 'k8s/charts/quittance';
+
+const read = (path: string): string => readFileSync(repositoryRoot + path, 'utf8');
 
 /** What production lacks, and the chart offers: each file is that of a kustomization. */
 const additional = [
   'k8s/overlays/external/policies.yaml',
   'k8s/components/gateway-api/route.yaml',
   'k8s/components/keda/scaled-object.yaml',
+  'k8s/components/notices/deployment.yaml',
+  'k8s/components/notices/policy.yaml',
+  'k8s/components/notices/service.yaml',
   'k8s/components/otlp/policy.yaml',
   'k8s/components/private-webhook-targets/policy.yaml',
 ];
 
 /** ConfigMaps of components, whose contents the chart's values and files decide. */
-const additionalMaps = ['dashboards', 'private-targets-ca'];
+const additionalMaps: Record<string, Record<string, string>> = {
+  dashboards: {},
+  'private-targets-ca': {},
+  'notices-ca': {},
+  'notifier-settings': parseEnv(read('k8s/components/notices/notifier.env')) as Record<string, string>,
+};
 
 /** Kinds whose whole `spec` the values may change, and where. */
 const overridden: Record<string, string> = {
@@ -36,8 +47,10 @@ const overridden: Record<string, string> = {
  * @returns text by path from the root of the repository.
  */
 export async function chartFiles(): Promise<Record<string, string>> {
-  const more = additional.flatMap((path) => objectsOf(read(path)));
-  const maps = additionalMaps.map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }));
+  const more = additional.flatMap((path) => objectsOf(read(path))).map(prioritized);
+  const maps = Object.entries(additionalMaps).map(([name, data]) => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
+  }));
   const objects = [...objectsOf(await kustomize(`${repositoryRoot}k8s/overlays/production`)), ...more, ...maps];
   // `helm install --create-namespace` makes it; docs/kubernetes.md has its labels.
   const ours = withoutHashes(objects).filter(({ kind }) => kind !== 'Namespace');
@@ -91,6 +104,13 @@ function template(original: KubernetesObject): string {
   return [...partials, condition === null ? text : `{{- if ${condition} }}\n${text}\n{{- end }}`].join('\n');
 }
 
+/** As production's patch, which reaches what production has. */
+function prioritized(object: KubernetesObject): KubernetesObject {
+  if (object.kind === 'Deployment')
+    (object.spec as { template: Template }).template.spec.priorityClassName = 'quittance';
+  return object;
+}
+
 /** Kustomize's names of ConfigMaps end in a hash. Helm keeps the name, and replaces the pods by a checksum. */
 function withoutHashes(objects: KubernetesObject[]): KubernetesObject[] {
   const names = objects.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata }) => metadata.name);
@@ -100,5 +120,3 @@ function withoutHashes(objects: KubernetesObject[]): KubernetesObject[] {
 
 const objectsOf = (text: string): KubernetesObject[] =>
   parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
-
-const read = (path: string): string => readFileSync(repositoryRoot + path, 'utf8');

@@ -4,7 +4,16 @@ import { mapStrings, type KubernetesObject, type Template } from './objects.ts';
 import { fillPod } from './pods.ts';
 
 /** Secrets whose names the values may change. */
-const secrets = ['api-gateway', 'payments', 'chain-watcher', 'webhook-dispatcher', 'quota', 'operator', 'broker'];
+const secrets = [
+  'api-gateway',
+  'payments',
+  'chain-watcher',
+  'webhook-dispatcher',
+  'quota',
+  'notifier',
+  'operator',
+  'broker',
+];
 const secretName = (name: string): string => hole(`index .Values.secrets.names "${name}"`);
 
 const namespaces: Record<string, string> = {
@@ -169,7 +178,11 @@ function fillNames(value: unknown): unknown {
 function fillString(text: string, key: string, kind: string): string {
   const [, image] = /^registry\.example\.com\/quittance\/([a-z-]+):[^:]+$/.exec(text) ?? [];
   if (image !== undefined) return hole(`include "quittance.image" (list . "${image}")`);
+  // In the files of components.
+  if (key === 'image' && text.startsWith('quittance/'))
+    return hole(`include "quittance.image" (list . "${text.replace('quittance/', '')}")`);
   if (key === 'image' && text.startsWith('nginx:')) return hole('.Values.image.nginx');
+  if (key === 'clusterIP' && text !== 'None') return hole('.Values.notices.address');
   if (text === 'pay.example.com') return hole('.Values.host');
   if (key === 'kubernetes.io/metadata.name' && text in namespaces)
     return hole(`.Values.namespaces.${namespaces[text]}`);

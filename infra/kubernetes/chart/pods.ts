@@ -1,4 +1,4 @@
-import { PRIVATE_AUTHORITY } from './conditions.ts';
+import { NOTICES, PRIVATE_AUTHORITY } from './conditions.ts';
 import { entry, helmValue, hole, lines } from './holes.ts';
 import type { Container, PodSpec, Template } from './objects.ts';
 import { checksumOf } from './settings.ts';
@@ -11,7 +11,7 @@ import { checksumOf } from './settings.ts';
 export function fillPod(owner: string, template: Template): void {
   const { spec } = template;
   const isDispatcher = owner === 'webhook-dispatcher';
-  const maps = [...configMapsOf(spec), ...(isDispatcher ? ['private-targets-ca'] : [])];
+  const maps = [...configMapsOf(spec), ...(isDispatcher ? authorities.map(({ name }) => name) : [])];
   for (const container of spec.containers)
     fillResources(container, owner.startsWith('migrate-') ? 'migrations' : owner);
   if (maps.length > 0) template.metadata.annotations = { 'checksum/settings': checksumOf(maps) };
@@ -23,7 +23,7 @@ export function fillPod(owner: string, template: Template): void {
   const trusting = spec.containers.filter(({ name }) => ['service', 'operator', 'prepare'].includes(name));
   for (const container of trusting) trustAuthority(container);
   if (trusting.length > 0) addVolume(spec);
-  if (isDispatcher) trustPrivateTargets(spec);
+  if (isDispatcher) trustReceivers(spec);
 }
 
 /** The values are merged over what the kustomization has, so that one number can be changed alone. */
@@ -48,11 +48,19 @@ function addVolume(spec: PodSpec): void {
   add(spec, 'volumes', AUTHORITY, `- name: ca-bundle\n  ${source}`);
 }
 
-/** As components/private-webhook-targets does. */
-function trustPrivateTargets(spec: PodSpec): void {
-  const mount = '- { name: private-targets-ca, mountPath: /etc/quittance/private-targets, readOnly: true }';
-  for (const container of spec.containers) add(container, 'volumeMounts', PRIVATE_AUTHORITY, mount);
-  add(spec, 'volumes', PRIVATE_AUTHORITY, '- { name: private-targets-ca, configMap: { name: private-targets-ca } }');
+/** ConfigMaps with authorities of receivers in private networks. */
+const authorities = [
+  { name: 'private-targets-ca', path: '/etc/quittance/private-targets', condition: PRIVATE_AUTHORITY },
+  { name: 'notices-ca', path: '/etc/quittance/notices', condition: NOTICES },
+];
+
+/** As components/private-webhook-targets and components/notices do. */
+function trustReceivers(spec: PodSpec): void {
+  for (const { name, path, condition } of authorities) {
+    const mount = `- { name: ${name}, mountPath: ${path}, readOnly: true }`;
+    for (const container of spec.containers) add(container, 'volumeMounts', condition, mount);
+    add(spec, 'volumes', condition, `- { name: ${name}, configMap: { name: ${name} } }`);
+  }
 }
 
 /** An item in a list of the object, which may have no such list yet. */

@@ -1,5 +1,5 @@
 import { edgeConfiguration } from '../generated-files.ts';
-import { OTLP, PRIVATE_AUTHORITY, PRIVATE_TARGETS } from './conditions.ts';
+import { NOTICES, OTLP, PRIVATE_AUTHORITY, PRIVATE_TARGETS } from './conditions.ts';
 import { hole, templateText } from './holes.ts';
 
 /** A network of the documentation block, which stands for the trusted proxies until their lines become a loop. */
@@ -9,6 +9,8 @@ const PROXY = '192.0.2.1';
 const fromValues: Record<string, string> = {
   TRUSTED_KEYS: '.Values.trustedKeys',
   PUBLIC_BASE_URL: '(print "https://" .Values.host)',
+  NOTICES_FROM: '.Values.notices.from',
+  CONSOLE_URL: '.Values.notices.consoleUrl',
 };
 
 /** The name of the partial template with the data of a ConfigMap. */
@@ -48,7 +50,11 @@ const onlyIf: Record<string, [condition: string, name: string, value: string][]>
   'webhook-dispatcher': [
     [PRIVATE_TARGETS, 'WEBHOOK_PRIVATE_TARGETS', '(include "quittance.privateTargets" .)'],
     [PRIVATE_AUTHORITY, 'WEBHOOK_PRIVATE_TARGETS_CA', '"/etc/quittance/private-targets/ca.pem"'],
+    [NOTICES, 'WEBHOOK_NOTIFIER', '(print "notices.internal=" .Values.notices.address ":8443")'],
+    // Has the authorities of both.
+    [NOTICES, 'WEBHOOK_PRIVATE_TARGETS_CA', '"/etc/quittance/notices/ca.pem"'],
   ],
+  console: [[NOTICES, 'NOTIFIER_URL', '"http://notifier:8080"']],
 };
 
 /** ConfigMaps with a file. */
@@ -74,5 +80,6 @@ const fileTemplates: Record<string, () => string> = {
     ),
   dashboards: () => '{{- (.Files.Glob "files/dashboards/*.json").AsConfig }}',
   'private-targets-ca': () => '{{- dict "ca.pem" .Values.privateWebhookTargets.ca | toYaml }}',
+  'notices-ca': () => '{{- dict "ca.pem" (print .Values.notices.ca .Values.privateWebhookTargets.ca) | toYaml }}',
   'postgres-schemas': () => 'schemas.sql: {{ .Files.Get "files/schemas.sql" | toJson }}',
 };

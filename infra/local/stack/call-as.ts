@@ -1,4 +1,4 @@
-import { OPS, type Caller, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { OPS, type Caller, type CallOwner } from '@quittance/contracts/service-name.ts';
 import { createCallerHeaders } from '@quittance/http/call-token.ts';
 import { signerOfKey } from '@quittance/runtime/trust.ts';
 
@@ -8,7 +8,7 @@ export type SigningKeys = { signing_keys: { [caller in Caller]?: string }; inter
 /** Headers for a call to a service of the stack, as another service or as `ops`. They are valid for two minutes. */
 export function callAs(
   { signing_keys: keys, internal_token: token }: SigningKeys,
-  service: ServiceName,
+  service: CallOwner,
   caller: Caller = OPS,
 ): Record<string, string> {
   const { [caller]: key } = keys;

@@ -74,7 +74,7 @@ export type Receiving = { wallet_pool: string } | { merchant_wallet: string };
  */
 export async function createPayment(
   edgeUrl: string,
-  merchant: DemoMerchant,
+  merchant: Pick<DemoMerchant, 'api_key' | 'wallet'>,
   body: { amount: string; description: string } & Partial<Receiving>,
 ): Promise<Pick<Payment, 'payment_id' | 'payment_url' | 'merchant_wallet'>> {
   const idempotencyKey = randomUUID();

@@ -41,19 +41,21 @@ export type Secrets = {
   internal_token?: string;
   webhook_encryption_key: string;
   wallet_pool_encryption_key: string;
+  notices_encryption_key: string;
   database_password: string;
 };
 
 export async function readOrMakeSecrets(directory: StackDirectory): Promise<Secrets> {
   const kept = await readJson<Partial<Secrets>>(directory.secretsFile);
   // A stack of an earlier release lacks some.
-  if (kept?.signing_keys !== undefined && kept.wallet_pool_encryption_key !== undefined) return kept as Secrets;
+  if (kept?.signing_keys !== undefined && kept.notices_encryption_key !== undefined) return kept as Secrets;
   const secrets = {
-    signing_keys: newSigningKeys(),
     webhook_encryption_key: randomBytes(32).toString('base64'),
     wallet_pool_encryption_key: randomBytes(32).toString('base64'),
+    notices_encryption_key: randomBytes(32).toString('base64'),
     database_password: randomBytes(24).toString('hex'),
     ...kept,
+    signing_keys: { ...newSigningKeys(), ...kept?.signing_keys },
   };
   await writePrivateJson(directory.secretsFile, secrets);
   return secrets;

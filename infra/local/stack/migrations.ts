@@ -15,10 +15,19 @@ export async function migrateAll(databaseUrls: Record<ServiceName, string>, chec
   await Promise.all(serviceNames.map((name) => migrate(name, databaseUrls[name], checkout)));
 }
 
-async function migrate(name: ServiceName, databaseUrl: string, checkout: string): Promise<void> {
+function migrate(name: ServiceName, databaseUrl: string, checkout: string): Promise<void> {
   const entry = join(checkout, 'packages', 'messaging', 'src', 'schema', 'migrate.ts');
+  return runMigration(name, [entry, name], { databaseUrl, checkout });
+}
+
+/** @param words of the command, without Node. @throws StackError with what it printed. */
+export async function runMigration(
+  name: string,
+  words: readonly string[],
+  { databaseUrl, checkout }: { databaseUrl: string; checkout: string },
+): Promise<void> {
   const env = { ...process.env, DATABASE_URL: databaseUrl };
-  await promisify(execFile)(process.execPath, [entry, name], { cwd: checkout, env, timeout: TIMEOUT_MS }).catch(
+  await promisify(execFile)(process.execPath, words, { cwd: checkout, env, timeout: TIMEOUT_MS }).catch(
     (error: unknown) => {
       const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
       throw new StackError(`migrating the schema of ${name} failed: ${message}\n${stdout}${stderr}`);

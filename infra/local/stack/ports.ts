@@ -21,6 +21,9 @@ export type Ports = {
   console: number;
   /** Port of the console's health checks. */
   consoleProbes: number;
+  /** Port of the notifier, which runs only on request, and where it takes webhooks. */
+  notifier: number;
+  notifierHooks: number;
   /** Port of the example shop, which runs only on request. */
   shop: number;
   /** Ports of each service's replicas. */
@@ -58,6 +61,8 @@ export function portPlan(base: number, replicas: number): Ports {
     console: base + 18,
     consoleProbes: base + 17,
     shop: base + 19,
+    notifier: base + 70,
+    notifierHooks: base + 71,
     replicas: perService((position) => {
       return Array.from({ length: replicas }, (_, replica) => base + 20 + position * maxReplicas + replica);
     }),

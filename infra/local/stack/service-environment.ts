@@ -1,5 +1,11 @@
 import { join } from 'node:path';
-import { serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
+import {
+  NOTIFIER,
+  serviceNames,
+  settingPrefix,
+  type CallOwner,
+  type ServiceName,
+} from '@quittance/contracts/service-name.ts';
 import { trustedKeysOf } from '@quittance/runtime/trust.ts';
 import { repositoryRoot, StackError, type Secrets } from './directory.ts';
 import type { Ports } from './ports.ts';
@@ -15,11 +21,14 @@ export type ServiceEnvironmentOptions = {
   amqpUrls: Record<ServiceName, string>;
   serviceUrls: Record<ServiceName, string>;
   edgeUrl: string;
+  consoleUrl: string;
   networksFile: string;
   receiverAddress: string;
   caCertificateFile: string;
   /** RATE_SOURCES, unless the environment has it. */
   rateSources: string;
+  /** Whether the notifier runs, and where: WEBHOOK_NOTIFIER and NOTIFIER_URL. */
+  notices: { target: string; url: string } | null;
   inherited: NodeJS.ProcessEnv;
 };
 
@@ -37,6 +46,8 @@ const decidedByTheStack: Record<string, string> = {
   QUOTA_URL: 'PORT_BASE moves all ports',
   WEBHOOK_ENCRYPTION_KEY: 'it is generated',
   WALLET_POOL_ENCRYPTION_KEY: 'it is generated',
+  WEBHOOK_NOTIFIER: 'SMTP_URL starts a notifier',
+  NOTIFIER_URL: 'SMTP_URL starts a notifier',
   WEBHOOK_LOCAL_RECEIVER: 'the stack has a receiver, and no webhook leaves the machine',
 };
 
@@ -85,12 +96,13 @@ export function serviceEnvironment(
       WEBHOOK_ENCRYPTION_KEY: secrets.webhook_encryption_key,
       WEBHOOK_LOCAL_RECEIVER: options.receiverAddress,
       NODE_EXTRA_CA_CERTS: options.caCertificateFile,
+      ...(options.notices !== null && { WEBHOOK_NOTIFIER: options.notices.target }),
     }),
   };
 }
 
 /** The keys by which a service recognizes callers and is recognized. */
-export const keySettings = ({ signing_keys: keys }: Pick<Secrets, 'signing_keys'>, name: ServiceName) => ({
+export const keySettings = ({ signing_keys: keys }: Pick<Secrets, 'signing_keys'>, name: CallOwner) => ({
   SIGNING_KEY: keys[name],
   TRUSTED_KEYS: trustedKeysOf(keys),
 });
@@ -100,7 +112,7 @@ const ownMachine = { CONSOLE_RP_ID: 'localhost' };
 
 /** The console gets the services' addresses, and no secret. */
 export const consoleEnvironment = (
-  { serviceUrls, networksFile, inherited }: ServiceEnvironmentOptions,
+  { serviceUrls, networksFile, notices, inherited }: ServiceEnvironmentOptions,
   { console: port, consoleProbes }: Pick<Ports, 'console' | 'consoleProbes'>,
 ): NodeJS.ProcessEnv => ({
   NODE_ENV: 'development',
@@ -112,6 +124,31 @@ export const consoleEnvironment = (
   NETWORKS_FILE: networksFile,
   HOST: '127.0.0.1',
   ...urlSettings(serviceUrls),
+  ...(notices !== null && { NOTIFIER_URL: notices.url }),
+});
+
+export type NotifierSettings = { databaseUrl: string; certificateFile: string; keyFile: string };
+
+/** How it sends comes from the environment, except for a sender that nobody can answer. */
+export const notifierEnvironment = (
+  { secrets, serviceUrls, consoleUrl, inherited }: ServiceEnvironmentOptions,
+  { notifier: port, notifierHooks }: Pick<Ports, 'notifier' | 'notifierHooks'>,
+  { databaseUrl, certificateFile, keyFile }: NotifierSettings,
+): NodeJS.ProcessEnv => ({
+  NODE_ENV: 'development',
+  ...leanProcess,
+  NOTICES_FROM: 'notices@quittance.example',
+  ...inherited,
+  PORT: String(port),
+  HOST: '127.0.0.1',
+  DATABASE_URL: databaseUrl,
+  ...keySettings(secrets, NOTIFIER),
+  WEBHOOK_DISPATCHER_URL: serviceUrls['webhook-dispatcher'],
+  HOOKS_PORT: String(notifierHooks),
+  HOOKS_CERTIFICATE_FILE: certificateFile,
+  HOOKS_KEY_FILE: keyFile,
+  NOTICES_ENCRYPTION_KEY: secrets.notices_encryption_key,
+  CONSOLE_URL: consoleUrl,
 });
 
 const urlSettings = (urls: Record<ServiceName, string>) => ({

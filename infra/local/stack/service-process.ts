@@ -12,12 +12,12 @@ const graceMs = 30_000;
 const restartDelayMs = 200;
 
 export type ServiceProcessOptions = {
-  /** `single` runs all services except the console. */
-  name: ServiceName | 'console' | 'single';
+  /** `single` runs all services except the console and the notifier. */
+  name: ServiceName | 'console' | 'notifier' | 'single';
   /** Counted from 1. */
   replica: number;
   /** Ports of the services that the process runs. */
-  ports: Partial<Record<ServiceName | 'console', number>>;
+  ports: Partial<Record<ServiceName | 'console' | 'notifier', number>>;
   /** Port of its health checks, if not one of these ports. */
   probesPort?: number;
   env: NodeJS.ProcessEnv;
@@ -36,7 +36,7 @@ export type Restart = { settings?: NodeJS.ProcessEnv; checkout?: string };
 export class ServiceProcess {
   readonly name: ServiceProcessOptions['name'];
   /** The URL of each of its services. */
-  readonly urls: Partial<Record<ServiceName | 'console', string>>;
+  readonly urls: Partial<Record<ServiceName | 'console' | 'notifier', string>>;
   readonly #options: ServiceProcessOptions;
   readonly #title: string;
   readonly #logFile: string;
@@ -148,7 +148,7 @@ export class ServiceProcess {
 
   get #entryFile(): string {
     if (this.name === 'single') return join(this.#checkout, 'infra', 'single', 'src', 'main.ts');
-    return join(this.#checkout, 'services', this.name, 'src', 'main.ts');
+    return join(this.#checkout, this.name === 'notifier' ? 'packages' : 'services', this.name, 'src', 'main.ts');
   }
 }
 

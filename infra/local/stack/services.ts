@@ -19,7 +19,7 @@ export function urlsOfServices(ports: Ports, replicas: number): Record<ServiceNa
   return Object.fromEntries(urls) as Record<ServiceName, string>;
 }
 
-type ProcessOptions = {
+export type ProcessOptions = {
   directory: StackDirectory;
   ports: Ports;
   settings: ServiceEnvironmentOptions;

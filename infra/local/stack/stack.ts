@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { addressFromHex } from '@quittance/contracts/address.ts';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startBackends, type Backends } from './backends.ts';
 import { demoMerchant } from './demo-merchant.ts';
 import { readOrMakeSecrets, repositoryRoot, writePrivateJson, type Secrets, type StackDirectory } from './directory.ts';
@@ -10,6 +9,7 @@ import { readTrustedProxies } from '../../nginx/trusted-proxies.ts';
 import { startEdge } from './edge.ts';
 import { migrateAll } from './migrations.ts';
 import { localNetwork, tronNetwork } from './network.ts';
+import { noticesAt, startNotices, wantsNotices } from './notices.ts';
 import { portPlan, type Ports } from './ports.ts';
 import { startRateSources } from './rate-sources.ts';
 import { refuseDecidedSettings, type ServiceEnvironmentOptions } from './service-environment.ts';
@@ -82,9 +82,10 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   }
   await steps.take('database schemas', () => migrateAll(backends.databaseUrls, checkout));
 
-  const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
+  const urls = urlsOf(ports, replicas);
+  const notices = wantsNotices(environment, checkout) ? noticesAt(ports) : null;
   const file = new StackFileWriter(directory.stackFile, options.say);
-  const settings = settingsOf(options, backends, secrets, urls, await rateSources(ports, steps));
+  const settings = settingsOf(options, backends, secrets, { ...urls, notices }, await rateSources(ports, steps));
   const processOptions = { directory, ports, checkout, settings };
   const services = serviceProcesses({
     ...processOptions,
@@ -96,6 +97,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   });
   steps.undoLater(() => stopAll(services));
   await steps.take(`${services.length} service processes`, () => startAll(services));
+  if (notices !== null) await startNotices({ ...processOptions, onChange: options.say }, backends, steps);
   await startConsole(processOptions, steps, options.say);
   const edge = await steps.take(`nginx on ${ports.edge}`, () =>
     startEdge({ directory, ports, replicas, trustedProxies }),
@@ -108,8 +110,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   const contents: StackFile = {
     edge_url: urls.edge,
     gateway_url: gatewayUrl,
-    // Under this name browsers allow passkeys.
-    console_url: `http://localhost:${ports.console}`,
+    console_url: urls.console,
     services: describeServices(services, urls.services),
     signing_keys: secrets.signing_keys,
     ...(secrets.internal_token !== undefined && { internal_token: secrets.internal_token }),
@@ -129,6 +130,13 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   return { file: contents, backends, services, failed, stop: () => steps.undo() };
 }
 
+const urlsOf = (ports: Ports, replicas: number) => ({
+  edge: `http://127.0.0.1:${ports.edge}`,
+  // Under this name browsers allow passkeys.
+  console: `http://localhost:${ports.console}`,
+  services: urlsOfServices(ports, replicas),
+});
+
 async function rateSources({ rates }: Ports, steps: Steps): Promise<string> {
   const sources = await startRateSources(rates);
   steps.undoLater(() => sources.stop());
@@ -139,7 +147,7 @@ function settingsOf(
   { directory, environment, withoutKeys = false }: StackOptions,
   backends: Backends,
   secrets: Secrets,
-  urls: { edge: string; services: Record<ServiceName, string> },
+  urls: ReturnType<typeof urlsOf> & Pick<ServiceEnvironmentOptions, 'notices'>,
   rateSources: string,
 ): ServiceEnvironmentOptions {
   return {
@@ -149,6 +157,8 @@ function settingsOf(
     amqpUrls: backends.amqpUrls,
     serviceUrls: urls.services,
     edgeUrl: urls.edge,
+    consoleUrl: urls.console,
+    notices: urls.notices,
     networksFile: environment['NETWORKS_FILE'] ?? directory.networksFile,
     receiverAddress: backends.receiver.address,
     caCertificateFile: backends.ca.cert,

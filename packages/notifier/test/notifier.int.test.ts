@@ -56,7 +56,7 @@ beforeAll(async () => {
       authority,
       settings: {
         ...trustSettingsOf('webhook-dispatcher'),
-        WEBHOOK_NOTIFIER: `${HOST}=10.20.30.40:8443`,
+        WEBHOOK_NOTIFIER: `${HOST}=10.20.30.40:${hooksPort}`,
         WEBHOOK_LOCAL_RECEIVER: `127.0.0.1:${hooksPort}`,
       },
     }),

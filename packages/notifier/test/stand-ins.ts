@@ -8,7 +8,7 @@ import { SMTPServer } from 'smtp-server';
 type Mail = { from: string; to: string[]; raw: string };
 
 /** A real SMTP server. `refuse` is the answer to each e-mail, while it is set. */
-export async function startMailServer(port = 0) {
+export async function startMailServer(port = 0, host = '127.0.0.1') {
   const mails: Mail[] = [];
   const state: { refuse: { code: number; recipient?: string } | null } = { refuse: null };
   const refusal = (code: number) => Object.assign(new Error('not now'), { responseCode: code });
@@ -30,7 +30,7 @@ export async function startMailServer(port = 0) {
       });
     },
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(port, host);
   await once(server.server, 'listening');
   const { port: own } = server.server.address() as AddressInfo;
   return {

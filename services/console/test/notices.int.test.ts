@@ -60,7 +60,7 @@ beforeAll(async () => {
   world = await startWorld({
     passkeysFor: RP_ID,
     webhooks: {
-      ...{ WEBHOOK_NOTIFIER: `${HOST}=10.20.30.40:8443`, WEBHOOK_LOCAL_RECEIVER: `127.0.0.1:${hooksPort}` },
+      ...{ WEBHOOK_NOTIFIER: `${HOST}=10.20.30.40:${hooksPort}`, WEBHOOK_LOCAL_RECEIVER: `127.0.0.1:${hooksPort}` },
       NODE_EXTRA_CA_CERTS: files.authority,
     },
     neighbour: startNotifier,

@@ -40,7 +40,8 @@ function readCertificates(path: string): string | null {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
   if (certificates.length === 0) throw new Error('names a file without a PEM certificate');
   for (const certificate of certificates) new X509Certificate(certificate);
-  return pem;
+  // Files put together may lack the line break between two certificates, and OpenSSL would read the first one only.
+  return certificates.join('\n');
 }
 
 /** Only on the loopback interface, and never in production. */

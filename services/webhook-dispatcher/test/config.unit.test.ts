@@ -92,14 +92,14 @@ describe('the settings', () => {
     ]);
   });
 
-  test('the authorities of private targets are certificates in PEM', async () => {
-    const { certificate } = await createAuthority();
+  test('the authorities of private targets are certificates in PEM, also when nothing separates them', async () => {
+    const certificate = (await createAuthority()).certificate.trim();
     const directory = mkdtempSync(join(tmpdir(), 'quittance-ca-'));
     const file = join(directory, 'ca.pem');
     const read = () => readConfig({ ...required, WEBHOOK_PRIVATE_TARGETS_CA: file }).privateTargetsCa;
     try {
       writeFileSync(file, `The shop's own\n${certificate}${certificate}`);
-      expect(read()).toContain(certificate);
+      expect(read()).toBe(`${certificate}\n${certificate}`);
       const broken = certificate.replace(/\n\w{10}/, '\n');
       for (const text of ['', 'no certificate', `${certificate}${broken}`]) {
         writeFileSync(file, text);

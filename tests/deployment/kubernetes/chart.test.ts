@@ -38,6 +38,11 @@ const privateTargets = {
   },
 };
 
+/** As components/notices. */
+const notices = {
+  notices: { enabled: true, ca: readFileSync(join(repositoryRoot, 'k8s/components/notices/ca.pem'), 'utf8') },
+};
+
 const gateway = { ingress: { enabled: false }, gateway: { enabled: true } };
 
 const everything = {
@@ -106,6 +111,7 @@ describe('the chart makes what the kustomization makes', () => {
     ['external with a store and an authority', { ...store, caBundle: { secret: 'ca-bundle' } }],
     ['production with traces', traces],
     ['production with a private webhook target', privateTargets],
+    ['production with notices', notices],
     ['production with the Gateway API', gateway],
     ['production with KEDA', { autoscaling: { keda: { enabled: true } } }],
     ['production with an authority of its own', { caBundle: { secret: 'ca-bundle' } }],
@@ -284,6 +290,19 @@ describe('the values of single parts', () => {
     });
   });
 
+  test('reach the notifier, with one file for its authority and those of private receivers', async () => {
+    const own = { address: '10.96.7.7', from: 'till@shop.example', consoleUrl: 'https://console.shop.example' };
+    const told = await helmTemplate({ ...privateTargets, notices: { ...notices.notices, ...own } });
+    const data = (name: string) => find(told, 'ConfigMap', name).data!;
+    expect(data('notifier-settings')).toMatchObject({ NOTICES_FROM: own.from, CONSOLE_URL: own.consoleUrl });
+    expect(data('webhook-dispatcher-settings')).toMatchObject({
+      WEBHOOK_NOTIFIER: `notices.internal=${own.address}:8443`,
+      WEBHOOK_PRIVATE_TARGETS_CA: '/etc/quittance/notices/ca.pem',
+    });
+    expect(specOf<object>(told, 'Service', 'notifier')).toHaveProperty('clusterIP', own.address);
+    expect(data('notices-ca')['ca.pem']).toBe(notices.notices.ca + privateTargets.privateWebhookTargets.ca);
+  });
+
   test('leave out the alerts and monitors of a backend without its operator', async () => {
     const groupsOf = async (values: object) => {
       const rules = ofKind(await helmTemplate(values), 'PrometheusRule') as { spec: { groups: { name: string }[] } }[];
@@ -302,6 +321,7 @@ describe('the schema of the values', () => {
     ['a misspelt name', { imgae: {} }, "'imgae'"],
     ['a setting that is no string', { settings: { common: { DATABASE_POOL_SIZE: 5 } } }, 'DATABASE_POOL_SIZE'],
     ['an own PostgreSQL without addresses', { postgres: { operator: false } }, 'addresses'],
+    ['notices without the authority of their certificate', { notices: { enabled: true } }, 'ca'],
     ['resources of an unknown pod', { resources: { gateway: {} } }, 'gateway'],
     ['a network that does not exist', { networks: { mars: ['https://node.example'] } }, 'networks names mars'],
   ])('refuses %s', async (_, values, message) => {

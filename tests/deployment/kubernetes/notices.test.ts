@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
-import { parseAllDocuments } from 'yaml';
-import { kustomize } from '../../../infra/kubernetes/packaged-tools.ts';
 import { parseNotifier } from '../../../services/webhook-dispatcher/src/sending/private-targets.ts';
 import { notifierSettings, readNotifierSettings, withHooksFiles } from '../../support/service-settings.ts';
 import { environmentOf } from './support/environment.ts';
 import { Network, type Party } from './support/network.ts';
 import { podOf, podsOf, specOf, type KubernetesObject } from './support/objects.ts';
+import { render } from './support/render.ts';
 import { problemsOf } from './support/schemas.ts';
 
 /** Production with the component. */
@@ -16,8 +13,7 @@ let network: Network;
 let everybody: Party[];
 
 beforeAll(async () => {
-  const text = await kustomize(join(repositoryRoot, 'tests/deployment/kubernetes/variants/notices'));
-  objects = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+  objects = await render('production with notices');
   network = new Network(objects);
   const party = (name: string, labels: Record<string, string>, namespace = 'quittance') => ({
     name,

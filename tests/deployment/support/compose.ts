@@ -49,6 +49,8 @@ export const alerts = 'docker-compose.alerts.yml';
 export const trial = 'docker-compose.trial.yml';
 export const notices = 'docker-compose.notices.yml';
 export const single = 'docker-compose.single.yml';
+/** In this order, as init writes them. */
+export const singleWithNotices = [notices, single, 'docker-compose.single-notices.yml'];
 
 /**
  * The files as Compose merges them, with variables replaced. Only the merge rules that our files need are implemented: mappings are merged,

@@ -77,14 +77,23 @@ async function chainFiles(
 
 const trialFiles = 'docker-compose.yml:docker-compose.trial.yml';
 const tlsFile = 'docker-compose.tls.yml';
+const noticesFile = 'docker-compose.notices.yml';
 const singleFile = 'docker-compose.single.yml';
+const bothFile = 'docker-compose.single-notices.yml';
 const liveFiles = `docker-compose.yml:docker-compose.external.yml:${tlsFile}`;
 
 /** The compose files, separated by colons. Only the options that were given change them. */
-function composeFiles({ ownProxy, single }: Options, earlier: string): string {
-  const without = [...(ownProxy ? [tlsFile] : []), ...(single ? [singleFile] : [])];
-  const kept = earlier.split(':').filter((file) => !without.includes(file));
-  return [...kept, ...(single ? [singleFile] : [])].join(':');
+function composeFiles({ ownProxy, single, notices }: Options, earlier: string): string {
+  const before = earlier.split(':').filter((file) => !(ownProxy && file === tlsFile));
+  const hasNotices = notices || before.includes(noticesFile);
+  const isSingle = single || before.includes(singleFile);
+  // A later file changes what earlier ones have.
+  const last = [
+    ...(hasNotices ? [noticesFile] : []),
+    ...(isSingle ? [singleFile] : []),
+    ...(hasNotices && isSingle ? [bothFile] : []),
+  ];
+  return [...before.filter((file) => ![noticesFile, singleFile, bothFile].includes(file)), ...last].join(':');
 }
 
 /** The values that change in .env. The files and profiles of an earlier .env that is not a trial's stay as its owner set them. */
@@ -100,16 +109,19 @@ function valuesOf(
   const goesLive = (files === '' || files === trialFiles) && (isNamed || hasChains);
   if (goesLive && !(isNamed && hasChains))
     throw new Error('--host and --endpoints are both needed to change a trial into a deployment');
-  if (options.single && (options.trial || (files === trialFiles && !goesLive)))
+  const staysTrial = options.trial || (files === trialFiles && !goesLive);
+  if (options.single && staysTrial)
     throw new Error('a trial runs each of the five services as its own process: --single is for deployments only');
-  if (backends.length > 0 && (options.trial || (files === trialFiles && !goesLive)))
+  if (options.notices && staysTrial)
+    throw new Error('a trial sends nothing to the outside: --notices is for deployments only');
+  if (backends.length > 0 && staysTrial)
     throw new Error('a trial has its own PostgreSQL and RabbitMQ: --backends is for deployments only');
   const own = backends.map(({ kind }): string => kind);
   const bundled = (goesLive ? 'postgres,rabbitmq' : profiles).split(',').filter((name) => !own.includes(name));
   const chosen = composeFiles(options, goesLive ? liveFiles : files || 'docker-compose.yml');
   return {
     ...(isNamed && { PUBLIC_BASE_URL: `https://${publicHost(host)}` }),
-    ...((goesLive || options.ownProxy || options.single) && { COMPOSE_FILE: chosen }),
+    ...((goesLive || options.ownProxy || options.single || options.notices) && { COMPOSE_FILE: chosen }),
     ...(options.trial && { COMPOSE_FILE: trialFiles }),
     ...(hasChains && { NETWORKS_FILE: './networks.json' }),
     ...((goesLive || own.length > 0) && { COMPOSE_PROFILES: bundled.join(',') }),

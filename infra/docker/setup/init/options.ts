@@ -10,6 +10,7 @@ export type Options = {
   wallet?: string[];
   ownProxy?: boolean;
   single?: boolean;
+  notices?: boolean;
   backends?: string;
   edge?: string;
   console?: string;
@@ -49,6 +50,7 @@ export function readOptions(words: readonly string[]): Options {
       'your own proxy on this machine terminates TLS, instead of the one in docker-compose.tls.yml',
     )
     .option('--single', 'all services in one process, for a small server')
+    .option('--notices', 'the notifier, for merchants without a backend (docs/notices.md)')
     .option(
       '--backends <file>',
       'a file with your own PostgreSQL or RabbitMQ, instead of the bundled ones; "-" is stdin',

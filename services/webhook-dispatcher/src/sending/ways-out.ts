@@ -1,5 +1,13 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { createConnector, createPrivateConnector, dialPrivate, dialPublic, openTls, type Dial } from './dial.ts';
+import {
+  createConnector,
+  createPrivateConnector,
+  dialPrivate,
+  dialPublic,
+  openTls,
+  type Dial,
+  type DialPrivate,
+} from './dial.ts';
 import { addressOf, type PrivateTarget } from './private-targets.ts';
 import { systemResolve, type Resolve } from './resolve.ts';
 import { NameNotFound } from './errors.ts';
@@ -18,6 +26,7 @@ export function waysOut(
   const local = config.localReceiver && localReceiver(config.localReceiver);
   const resolve = local?.resolve ?? systemResolve({ servers: config.nameServers });
   const toPrivate = local?.dial ?? dialPrivate(config.privateTargetsCa);
+  const toNotifier = local?.dialNotifier ?? toPrivate;
   for (const target of config.privateTargets) {
     const fields = { merchant_id: target.merchantId ?? 'all', host: target.host, address: addressOf(target) };
     logger.warn(fields, "a merchant's webhooks may go to a private network");
@@ -27,7 +36,7 @@ export function waysOut(
     connector: createConnector({ resolve, dial: local?.dial ?? dialPublic() }),
     privateTargets: config.privateTargets.map((target) => ({
       ...target,
-      connector: createPrivateConnector(target, toPrivate),
+      connector: createPrivateConnector(target, target.merchantId === null ? toNotifier : toPrivate),
     })),
   };
 }
@@ -40,14 +49,20 @@ const STAND_IN_ADDRESS = '8.8.8.8';
 
 /**
  * Connects to this machine only, for the local stack: every name exists, except under `.invalid`, and every address is the local receiver,
- * also those of private targets. The URL policy, the rules for resolved addresses and TLS verification stay the same.
+ * also those of private targets. The notifier is a process of its own, at its port of this machine. The URL policy, the rules for resolved
+ * addresses and TLS verification stay the same.
  */
-export function localReceiver({ address, port }: LocalReceiver): { resolve: Resolve; dial: Dial } {
+export function localReceiver({ address, port }: LocalReceiver): {
+  resolve: Resolve;
+  dial: Dial;
+  dialNotifier: DialPrivate;
+} {
   return {
     resolve: async (name) => {
       if (name.endsWith('.invalid')) throw new NameNotFound(name);
       return [STAND_IN_ADDRESS];
     },
     dial: (target) => openTls({ ...target, address, port }),
+    dialNotifier: (target) => openTls({ ...target, address }),
   };
 }

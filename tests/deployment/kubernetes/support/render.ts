@@ -18,13 +18,15 @@ const overlays = {
   'production with the Gateway API': 'tests/deployment/kubernetes/variants/gateway-api',
   'production with an authority of its own': 'tests/deployment/kubernetes/variants/ca-bundle',
   'production from a private registry': 'tests/deployment/kubernetes/variants/pull-secret',
+  'production with notices': 'tests/deployment/kubernetes/variants/notices',
   'production with KEDA': 'tests/deployment/kubernetes/variants/keda',
   'production behind a load balancer': 'tests/deployment/kubernetes/variants/edge-load-balancer',
 } as const;
 
 export type Overlay = keyof typeof overlays;
 
-export const overlayNames = Object.keys(overlays) as Overlay[];
+/** Those that have the same rules. The notifier's are in notices.test.ts. */
+export const overlayNames = (Object.keys(overlays) as Overlay[]).filter((name) => name !== 'production with notices');
 
 const rendered = new Map<Overlay, Promise<KubernetesObject[]>>();
 
