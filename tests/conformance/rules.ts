@@ -103,6 +103,7 @@ export const rules = {
   'events.header.signature': 'X-Service-Signature: v1= and the hex HMAC-SHA256 of timestamp, dot, raw body',
   'events.header.event-id': 'X-Service-Event-ID: the same across retries',
   'events.header.key-id': 'X-Service-Key-ID: selects the signing key',
+  'events.header.standard': 'webhook-id, webhook-timestamp and webhook-signature are those of Standard Webhooks',
   'events.verification.1': 'The raw bytes and the whole key, whsec_ included, verify the signature',
   'events.verification.2': 'The expected value is v1= and the hex HMAC',
   'events.verification.3': 'The timestamp is all digits and at most 12 of them',

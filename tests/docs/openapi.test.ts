@@ -215,12 +215,17 @@ describe('docs/openapi.yaml', () => {
 
     const headers = new Map(parametersOf(event!.at).map((parameter) => [parameter.node.name, parameter.node.example]));
     expect(headers.get('X-Service-Signature')).toBe(signature);
+    const decoded = Buffer.from(key.slice('whsec_'.length), 'base64');
+    const id = headers.get('webhook-id');
+    const standard = createHmac('sha256', decoded).update(`${id}.${timestamp}.${body}`).digest('base64');
+    expect([line('standard'), headers.get('webhook-signature')]).toEqual([`v1,${standard}`, `v1,${standard}`]);
+    expect(headers.get('webhook-timestamp')).toBe(timestamp);
     expect(headers.get('X-Service-Timestamp')).toBe(timestamp);
     const example = below<{ value: { event_id: string } }>(
       `${pointer}/requestBody/content/application~1json/examples/paid`,
     ).node.value;
     expect(JSON.parse(body)).toEqual(example);
-    expect(headers.get('X-Service-Event-ID')).toBe(example.event_id);
+    expect([headers.get('X-Service-Event-ID'), id]).toEqual([example.event_id, example.event_id]);
   });
 });
 

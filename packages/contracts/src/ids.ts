@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
 export type IdPrefix = 'pay' | 'mer' | 'evt' | 'whk';
-export type SecretPrefix = 'qk' | 'qr' | 'qo' | 'qm' | 'qs' | 'ql' | 'whsec';
+export type SecretPrefix = 'qk' | 'qr' | 'qo' | 'qm' | 'qs' | 'ql';
 
 /**
  * A new public id: the prefix, an underscore and 32 lowercase hex characters. The hex characters are a UUIDv7 (RFC
@@ -37,10 +37,18 @@ export const findTransactionId = (text: string): string | null =>
 
 /**
  * A new credential: `qk` API key, `qr` rotation secret, `qo` operator's credential, `qm` credential of a merchant's
- * person, `qs` console session, `ql` sign-in link, `whsec` webhook signing key. 256 random bits in base64url.
+ * person, `qs` console session, `ql` sign-in link. 256 random bits in base64url.
  */
 export function newSecret(prefix: SecretPrefix): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;
+}
+
+/**
+ * A new webhook signing key: `whsec_` and 256 random bits in standard base64, as Standard Webhooks libraries decode it. Keys issued by
+ * 0.2.0 and earlier are in base64url without padding, and stay valid.
+ */
+export function newWebhookKey(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
 /** The last segment of a payment_url: 256 random bits in base64url, 43 characters, unrelated to the payment's id. */

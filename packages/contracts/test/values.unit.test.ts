@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { addressFromHex, parseAddress } from '../src/address.ts';
 import { formatUnits, MAX_AMOUNT_UNITS, parseAmount, toTokenUnits } from '../src/amount.ts';
-import { isId, newId, newPublicToken, newSecret } from '../src/ids.ts';
+import { isId, newId, newPublicToken, newSecret, newWebhookKey } from '../src/ids.ts';
 
 describe('amounts', () => {
   test.each([
@@ -121,7 +121,8 @@ describe('ids and secrets', () => {
   });
 
   test('secrets carry 256 bits behind their prefix', () => {
-    expect(newSecret('whsec')).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/);
+    expect(newSecret('qk')).toMatch(/^qk_[A-Za-z0-9_-]{43}$/);
+    expect(newWebhookKey()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(newPublicToken()).toMatch(/^[A-Za-z0-9_-]{43}$/);
   });
 });

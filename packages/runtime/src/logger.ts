@@ -51,7 +51,8 @@ const secretMember =
 const urlPassword = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]*@/g;
 /** Keys of wallets' accounts, private and public: `xprv…`, `xpub…`, and those of other coins. */
 const extendedKey = /([A-Za-z](?:prv|pub))[1-9A-HJ-NP-Za-km-z]{100,}/g;
-const ourCredential = /\b(qk|qr|qo|qs|ql|whsec)_[A-Za-z0-9_-]{43}/g;
+/** In base64url, and webhook signing keys also in standard base64. */
+const ourCredential = /\b(qk|qr|qo|qm|qs|ql|whsec)_[A-Za-z0-9+/_-]{43}=?/g;
 
 /**
  * Removes secrets from a finished log line, so that no field, error text or child logger can leak one: members with a

@@ -707,7 +707,7 @@ export interface webhooks {
          *     1. Take the body's **raw bytes**, before any JSON parser has seen them.
          *     2. Refuse a timestamp that is not all digits, that has more than 12 of them, or that is more than 300 seconds away from your
          *        clock, in either direction.
-         *     3. Choose the key by `X-Service-Key-ID`. The whole text is the key, `whsec_` included.
+         *     3. Choose the key by `X-Service-Key-ID`. The whole text is the key, `whsec_` and a final `=` included.
          *     4. Compute `v1=` and the lowercase hex of HMAC-SHA256 over the timestamp as it was sent, a dot, and the raw body. Compare it with
          *        `X-Service-Signature` in constant time.
          *     5. Parse the body. Check that its `event_id` equals `X-Service-Event-ID`, that the payment is one of yours, and that amount and
@@ -716,11 +716,15 @@ export interface webhooks {
          *     An example to test your code with:
          *
          *     ```
-         *     signing key  whsec_ThisIsAnExampleKeyThisIsAnExampleKeyThisIsA
+         *     signing key  whsec_ThisIsAnExampleKeyThisIsAnExampleKeyThisIsA=
          *     timestamp    1773480662
          *     raw body     {"event_id":"evt_019cebaf559b7aa382198a5397d53d3c","payment_id":"pay_019cebab8995701a9de3af47eaf6360b","status":"PAID","expected_amount":"10.50","transaction_id":"1b5b9ccb3e8d006a5230de9bda23ff91edc794d4f56410560830b418528e446c","transaction_event_index":7,"description":"Order 1007"}
-         *     signature    v1=0293de16e08730c3bc70e2030a4a65011c8650afab78a12cf9579a7f4dfd9e78
+         *     signature    v1=7e1d8989a6f801320d2812ce231e304d30b2a9af5e13dee6ea2e392fbf4159f1
+         *     standard     v1,Ou73m/gm776eDKCNuQpKZDReQz2bgo7KWQsyc/2bIx4=
          *     ```
+         *
+         *     A [Standard Webhooks](https://www.standardwebhooks.com) library verifies the three `webhook-` headers with the same key instead of
+         *     steps 2 to 4. A key of 0.2.0 or earlier cannot be read by these libraries, and its deliveries have no such headers: rotate it.
          *
          *     ### Answer it
          *
@@ -1339,7 +1343,10 @@ export interface components {
             /** @description The UTC day or month, such as 2026-03-31 or 2026-03. */
             period: string;
         };
-        /** @description The key that signs your events. It is shown only now, so keep it where secrets are kept. */
+        /**
+         * @description The key that signs your events: `whsec_` and 32 bytes in standard base64. Keys of 0.2.0 and earlier are in base64url without
+         *     padding. It is shown only now, so keep it where secrets are kept.
+         */
         SigningKey: string;
         /** @description What the transfers carried, exact decimal text in USDT. */
         Sum: string;
@@ -1799,6 +1806,22 @@ export interface components {
          * @example order-1007.try-1
          */
         RequestId: string;
+        /**
+         * @description The event's id again, for Standard Webhooks libraries. Absent under a signing key of 0.2.0 or earlier.
+         * @example evt_019cebaf559b7aa382198a5397d53d3c
+         */
+        StandardWebhookId: components["schemas"]["EventId"];
+        /**
+         * @description `v1,` and the base64 HMAC-SHA256 of the id, a dot, the timestamp, a dot and the raw body. Its key is the base64-decoded part of the
+         *     signing key after `whsec_`. Absent when `webhook-id` is.
+         * @example v1,Ou73m/gm776eDKCNuQpKZDReQz2bgo7KWQsyc/2bIx4=
+         */
+        StandardWebhookSignature: string;
+        /**
+         * @description The value of `X-Service-Timestamp`. Absent when `webhook-id` is.
+         * @example 1773480662
+         */
+        StandardWebhookTimestamp: string;
         /**
          * @description Only payments with this status.
          * @example PAID
@@ -3147,6 +3170,22 @@ export interface operations {
             query?: never;
             header: {
                 /**
+                 * @description The event's id again, for Standard Webhooks libraries. Absent under a signing key of 0.2.0 or earlier.
+                 * @example evt_019cebaf559b7aa382198a5397d53d3c
+                 */
+                "webhook-id"?: components["parameters"]["StandardWebhookId"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of the id, a dot, the timestamp, a dot and the raw body. Its key is the base64-decoded part of the
+                 *     signing key after `whsec_`. Absent when `webhook-id` is.
+                 * @example v1,Ou73m/gm776eDKCNuQpKZDReQz2bgo7KWQsyc/2bIx4=
+                 */
+                "webhook-signature"?: components["parameters"]["StandardWebhookSignature"];
+                /**
+                 * @description The value of `X-Service-Timestamp`. Absent when `webhook-id` is.
+                 * @example 1773480662
+                 */
+                "webhook-timestamp"?: components["parameters"]["StandardWebhookTimestamp"];
+                /**
                  * @description The event's id, the same on every attempt.
                  * @example evt_019cebaf559b7aa382198a5397d53d3c
                  */
@@ -3158,7 +3197,7 @@ export interface operations {
                 "X-Service-Key-ID": components["schemas"]["KeyId"];
                 /**
                  * @description `v1=` and the hex HMAC-SHA256 of timestamp, dot and raw body. New on every attempt.
-                 * @example v1=0293de16e08730c3bc70e2030a4a65011c8650afab78a12cf9579a7f4dfd9e78
+                 * @example v1=7e1d8989a6f801320d2812ce231e304d30b2a9af5e13dee6ea2e392fbf4159f1
                  */
                 "X-Service-Signature": string;
                 /**
@@ -3211,6 +3250,22 @@ export interface operations {
             query?: never;
             header: {
                 /**
+                 * @description The event's id again, for Standard Webhooks libraries. Absent under a signing key of 0.2.0 or earlier.
+                 * @example evt_019cebaf559b7aa382198a5397d53d3c
+                 */
+                "webhook-id"?: components["parameters"]["StandardWebhookId"];
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of the id, a dot, the timestamp, a dot and the raw body. Its key is the base64-decoded part of the
+                 *     signing key after `whsec_`. Absent when `webhook-id` is.
+                 * @example v1,Ou73m/gm776eDKCNuQpKZDReQz2bgo7KWQsyc/2bIx4=
+                 */
+                "webhook-signature"?: components["parameters"]["StandardWebhookSignature"];
+                /**
+                 * @description The value of `X-Service-Timestamp`. Absent when `webhook-id` is.
+                 * @example 1773480662
+                 */
+                "webhook-timestamp"?: components["parameters"]["StandardWebhookTimestamp"];
+                /**
                  * @description The event's id, the same on every attempt.
                  * @example evt_019cebaf559b7aa382198a5397d53d3c
                  */
@@ -3222,7 +3277,7 @@ export interface operations {
                 "X-Service-Key-ID": components["schemas"]["KeyId"];
                 /**
                  * @description `v1=` and the hex HMAC-SHA256 of timestamp, dot and raw body. New on every attempt.
-                 * @example v1=0293de16e08730c3bc70e2030a4a65011c8650afab78a12cf9579a7f4dfd9e78
+                 * @example v1=7e1d8989a6f801320d2812ce231e304d30b2a9af5e13dee6ea2e392fbf4159f1
                  */
                 "X-Service-Signature": string;
                 /**

@@ -97,7 +97,7 @@ function textCell(text: string, viewer: AnyViewer, room: Room): Html {
 
 /** What people take elsewhere: a credential, an address of a page. */
 const isCopied = (text: string): boolean =>
-  idOf(text) !== null || /^(q[kromsl]|whsec)_[\w-]{20,}$|^https?:\/\/\S+$/.test(text);
+  idOf(text) !== null || /^(q[kromsl]|whsec)_[\w+/-]{20,}=?$|^https?:\/\/\S+$/.test(text);
 
 /** What kind of id a text is; null for any other text. */
 function idOf(text: string): 'id' | 'transaction' | 'wallet' | 'incident' | null {

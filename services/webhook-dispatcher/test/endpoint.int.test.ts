@@ -14,7 +14,7 @@ afterAll(() => world.stop());
 
 const url = 'https://hooks.merchant.io/pay';
 const keyId = expect.stringMatching(/^whk_[0-9a-f]{32}$/);
-const signingKey = expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/);
+const signingKey = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
 const path = (merchantId: string) => `/merchants/${merchantId}/webhook`;
 
 describe('PUT webhook', () => {

@@ -1,10 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { merchantErrorCategories } from '@quittance/contracts/webhook.ts';
+import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { rehearse, REHEARSAL_KEYS } from '../../../packages/sdk/src/rehearse/rehearse.ts';
@@ -23,12 +26,14 @@ function programNamed(file: string): string {
   return program;
 }
 
+const encryptionKey = randomBytes(32);
+const vault = createKeyVault(encryptionKey);
 let world: World;
 let directory: string;
 const running: ChildProcess[] = [];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'quittance-receiver-'));
-  world = await startWorld();
+  world = await startWorld({ settings: { WEBHOOK_ENCRYPTION_KEY: encryptionKey.toString('base64') } });
 });
 afterEach(() => running.splice(0).forEach((child) => child.kill('SIGKILL')));
 afterAll(async () => {
@@ -81,7 +86,7 @@ async function run(signingKeys: Record<string, string>) {
 const sentHeaders = ({ headers }: Received): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      name.startsWith('x-service-') || name === 'content-type' ? [[name, String(value)]] : [],
+      /^(x-service-|webhook-|content-type$)/.test(name) ? [[name, String(value)]] : [],
     ),
   );
 
@@ -172,6 +177,80 @@ describe('the receiver of the page', () => {
     const { url } = await run(Object.fromEntries(REHEARSAL_KEYS.map(({ id, key }) => [id, key])));
     const { checks } = await rehearse({ url, keys: REHEARSAL_KEYS, timeoutMs: 60_000 });
     expect(checks.filter(({ result }) => result !== 'ok' && result !== 'unseen')).toEqual([]);
+  });
+});
+
+/** The signing key as 0.2.0 and earlier issued them. */
+async function withOlderKey(merchant: Merchant): Promise<Merchant> {
+  const signingKey = `whsec_${randomBytes(32).toString('base64url')}`;
+  const { secret_encrypted: sealed } = vault.seal(merchant.keyId, signingKey);
+  await world.pool.query('update signing_key set secret_encrypted = $2 where key_id = $1', [merchant.keyId, sealed]);
+  return { ...merchant, signingKey };
+}
+
+describe.each(['standardwebhooks', 'svix'])('with the library %s, the program of the page', (library) => {
+  type Request = { headers: Record<string, string>; body: Buffer; key: string };
+
+  let root: string;
+  beforeAll(async () => {
+    root = join(directory, library);
+    await mkdir(root);
+    await symlink(new URL('../node_modules', import.meta.url), join(root, 'node_modules'));
+    const program = programNamed('standard.mjs').replace("'standardwebhooks'", `'${library}'`);
+    await writeFile(join(root, 'standard.mjs'), program);
+  });
+
+  /** @returns for each request the event's id, or the message of the error. */
+  async function outcomes(requests: readonly Request[]): Promise<string[]> {
+    const given = requests.map(({ headers, body, key }) => [headers, body.toString('base64'), key]);
+    const main = `
+      import { verifiedEvent } from './standard.mjs';
+      const said = (headers, body, key) => {
+        try { return verifiedEvent(headers, Buffer.from(body, 'base64'), key).event_id; } catch (error) { return error.message; }
+      };
+      console.log(JSON.stringify(${JSON.stringify(given)}.map((request) => said(...request))));`;
+    await writeFile(join(root, 'main.mjs'), main);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'main.mjs')]);
+    return JSON.parse(stdout) as string[];
+  }
+
+  test('accepts what the dispatcher sends, and nothing that was changed, is old or has another key', async () => {
+    const [merchant, other] = [await world.merchant(), await world.merchant()];
+    const [request] = (await requestsFor(merchant, merchant.host, 1)) as [Received];
+    const [headers, body] = [sentHeaders(request), request.body];
+    const eventId = headers['webhook-id']!;
+    const [key, keyId] = [merchant.signingKey, merchant.keyId];
+    const signedFor = (seconds: number) =>
+      deliveryHeaders({ eventId, keyId, secret: key, body, now: new Date(Date.now() + seconds * 1_000) });
+    const changed = Buffer.from(body.toString().replace('10.50', '99.50'));
+    const mismatch = 'No matching signature found';
+    expect(
+      await outcomes([
+        { headers, body, key },
+        { headers, body: changed, key },
+        { headers: { ...headers, 'webhook-id': `evt_${'0'.repeat(32)}` }, body, key },
+        { headers: signedFor(-400), body, key },
+        { headers: signedFor(400), body, key },
+        { headers, body, key: other.signingKey },
+      ]),
+    ).toEqual([
+      (JSON.parse(body.toString()) as { event_id: string }).event_id,
+      ...[mismatch, mismatch, 'Message timestamp too old', 'Message timestamp too new', mismatch],
+    ]);
+  });
+
+  test('gets the headers with the first rotation of an older key, without which ours alone are sent', async () => {
+    const merchant = await withOlderKey(await world.merchant());
+    world.receiver.answer(merchant.host, status(500), status(200));
+    const [before] = (await requestsFor(merchant, merchant.host, 2)) as [Received];
+    const sent = sentHeaders(before);
+    expect(Object.keys(sent).filter((name) => name.startsWith('webhook-'))).toEqual([]);
+    const receiver = await run({ [merchant.keyId]: merchant.signingKey });
+    expect(await receiver.post(sent, before.body)).toBe(204);
+    const { body: rotated } = await world.call('POST', `/merchants/${merchant.merchantId}/webhook/rotate-key`);
+    const [after] = (await requestsFor(merchant, merchant.host, 1)) as [Received];
+    const request = { headers: sentHeaders(after), body: after.body, key: rotated.signing_key };
+    expect(await outcomes([request])).toEqual([after.headers['x-service-event-id']]);
   });
 });
 

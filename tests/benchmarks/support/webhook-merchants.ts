@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { newId, newSecret } from '@quittance/contracts/ids.ts';
+import { newId, newWebhookKey } from '@quittance/contracts/ids.ts';
 import { createKeyVault } from '@quittance/runtime/key-vault.ts';
 
 /** A merchant who gets events, with its own host. */
@@ -17,7 +17,7 @@ export function makeMerchants(count: number, label = 'm'): WebhookMerchant[] {
     const host = `${label}${number}.${HOSTS}`;
     return {
       ...{ merchantId: newId('mer'), host, url: `https://${host}/webhooks/quittance` },
-      ...{ keyId: newId('whk'), secret: newSecret('whsec') },
+      ...{ keyId: newId('whk'), secret: newWebhookKey() },
     };
   });
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Payment, PaymentTransaction } from '@quittance/contracts/api/payment.ts';
@@ -122,6 +123,22 @@ export function eventsSection(contract: Contract): void {
           signatureOf(settings.signing_key, headers['x-service-timestamp']!, rawBody),
         );
         expect(isGenuine(event, settings.signing_key)).toBe(true);
+      },
+    );
+
+    rule(
+      'events.header.standard',
+      'has the headers of Standard Webhooks: the same id and second, signed with the decoded key',
+      async () => {
+        const { headers, raw_body: rawBody } = event;
+        const [id, timestamp] = [event.body.event_id, headers['x-service-timestamp']];
+        const key = Buffer.from(settings.signing_key.slice('whsec_'.length), 'base64');
+        const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${rawBody}`).digest('base64');
+        expect(headers).toMatchObject({
+          'webhook-id': id,
+          'webhook-timestamp': timestamp,
+          'webhook-signature': `v1,${signature}`,
+        });
       },
     );
 

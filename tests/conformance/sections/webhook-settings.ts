@@ -11,7 +11,7 @@ type Shown = { url: string; key_id: string; signing_key?: string };
 
 const PATH = '/api/v1/merchant/webhook';
 const KEY_ID = /^whk_[0-9a-f]{32}$/;
-const SIGNING_KEY = /^whsec_[A-Za-z0-9_-]{43}$/;
+const SIGNING_KEY = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 /** PUT and GET /merchant/webhook, and the rotation of the signing key. Accepted URLs are in webhook-urls.ts. */
 export function webhookSettingsSection(contract: Contract): void {

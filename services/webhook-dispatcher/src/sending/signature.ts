@@ -1,22 +1,35 @@
 import { createHmac } from 'node:crypto';
 
+/** A key that Standard Webhooks libraries can read. Older keys are in base64url without padding; see newWebhookKey(). */
+const STANDARD_KEY = /^whsec_([A-Za-z0-9+/]{43}=)$/;
+
+type SignedAttempt = { eventId: string; keyId: string; secret: string; body: Buffer; now: Date };
+
 /**
- * The headers that identify an event, its age and its sender. Source: the API contract, "Delivery headers".
+ * The headers that identify an event, its age and its sender. Source: the API contract, "Delivery headers", and the Standard Webhooks
+ * specification for those named `webhook-…`, which deliveries under an older key don't have.
  * @param attempt.secret the whole signing key, including `whsec_`.
  * @param attempt.body the exact bytes to send.
  * @param attempt.now the time of sending; receivers refuse a timestamp more than 300 s from their own clock.
  */
-export function deliveryHeaders(attempt: { eventId: string; keyId: string; secret: string; body: Buffer; now: Date }) {
-  const timestamp = String(Math.floor(attempt.now.getTime() / 1000));
+export function deliveryHeaders(attempt: SignedAttempt) {
+  const { eventId, keyId, secret, body, now } = attempt;
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const [, encoded] = STANDARD_KEY.exec(secret) ?? [];
   return {
     'X-Service-Timestamp': timestamp,
-    'X-Service-Signature': `v1=${sign(attempt.secret, timestamp, attempt.body)}`,
-    'X-Service-Event-ID': attempt.eventId,
-    'X-Service-Key-ID': attempt.keyId,
+    'X-Service-Signature': `v1=${sign(secret, timestamp, body).toString('hex')}`,
+    'X-Service-Event-ID': eventId,
+    'X-Service-Key-ID': keyId,
+    ...(encoded !== undefined && {
+      'webhook-id': eventId,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${sign(Buffer.from(encoded, 'base64'), `${eventId}.${timestamp}`, body).toString('base64')}`,
+    }),
   };
 }
 
-/** Hex of HMAC-SHA256 over the timestamp's text, a dot and the raw body. */
-function sign(secret: string, timestamp: string, body: Buffer): string {
-  return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
+/** HMAC-SHA256 over a text, a dot and the raw body. */
+function sign(key: string | Buffer, text: string, body: Buffer): Buffer {
+  return createHmac('sha256', key).update(`${text}.`).update(body).digest();
 }
