@@ -43,7 +43,7 @@ const commands = {
   manifests: script('infra/kubernetes/write.ts'),
   openapi: script('packages/contracts/openapi.ts'),
   'operator-docs': script('packages/operator/docs/write.ts'),
-  sdk: script('packages/sdk/build.ts'),
+  sdk: [...script('packages/sdk/write-types.ts'), ...script('infra/release/packages.ts')],
   release: script('infra/release/set-version.ts'),
   test: [tests],
   'test:long': [step('long tests', longTests)],

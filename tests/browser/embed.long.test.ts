@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { build } from '../../packages/sdk/build.ts';
+import { buildAll } from '../../infra/release/packages.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { checkout, EVM_WALLET } from './support/checkouts.ts';
 import { useStage } from './support/use-stage.ts';
@@ -19,8 +19,8 @@ const shop = { named: '', other: '', script: '', close: [] as (() => Promise<unk
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quittance-embed-'));
   shop.close.push(() => rm(folder, { recursive: true, force: true }));
-  await build(folder);
-  shop.script = await readFile(join(folder, 'dist', 'esm', 'embed.js'), 'utf8');
+  await buildAll(folder);
+  shop.script = await readFile(join(folder, 'sdk', 'dist', 'esm', 'embed.js'), 'utf8');
   [shop.named, shop.other] = [await serveShop(), await serveShop()];
 }, 300_000);
 afterAll(async () => {

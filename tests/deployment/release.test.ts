@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,13 +117,8 @@ describe('the files of a release', () => {
     }
   });
 
-  test('include the packages that are not private, which only their build packs', () => {
+  test('include the packages that are not private', () => {
     expect(publishedFolders()).toEqual(['packages/sdk']);
-    for (const folder of publishedFolders()) {
-      const packing = spawnSync('npm', ['pack', '--dry-run'], { cwd: join(repositoryRoot, folder), encoding: 'utf8' });
-      expect(packing.stderr).toContain('npm run sdk');
-      expect(packing.status).not.toBe(0);
-    }
   });
 
   test.each(['payments registry.test/payments:0.2.0', 'payments@sha256:12', 'x'])('refuse the line "%s"', (line) => {

@@ -216,7 +216,7 @@ describe('docs/openapi.yaml', () => {
     const headers = new Map(parametersOf(event!.at).map((parameter) => [parameter.node.name, parameter.node.example]));
     expect(headers.get('X-Service-Signature')).toBe(signature);
     const decoded = Buffer.from(key.slice('whsec_'.length), 'base64');
-    const id = headers.get('webhook-id');
+    const id = String(headers.get('webhook-id'));
     const standard = createHmac('sha256', decoded).update(`${id}.${timestamp}.${body}`).digest('base64');
     expect([line('standard'), headers.get('webhook-signature')]).toEqual([`v1,${standard}`, `v1,${standard}`]);
     expect(headers.get('webhook-timestamp')).toBe(timestamp);
