@@ -3,6 +3,7 @@ import { wantsTron } from '@quittance/local-stack/stack/tron.ts';
 import { startCollector } from '@quittance/testkit/collector.ts';
 import { journeyStack } from '../support/journey-stack.ts';
 import { acceptedTransfer } from './on-one-stack/accepted-transfer.ts';
+import { anyLanguage } from './on-one-stack/any-language.ts';
 import { goLive } from './on-one-stack/go-live.ts';
 import { quickStart } from './on-one-stack/quick-start.ts';
 import { sdk } from './on-one-stack/sdk.ts';
@@ -48,7 +49,8 @@ describe('on one stack', () => {
   tronPayment(shared);
   walletPayment(shared);
   goLive(shared);
-  // It forwards all webhooks to its own endpoint.
+  // These forward all webhooks to their own endpoints.
   quickStart(shared);
+  anyLanguage(shared);
   check(shared);
 });
