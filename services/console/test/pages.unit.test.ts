@@ -51,6 +51,10 @@ test('an id is cut in a table and whole in a list of facts, and always copied wh
   expect(cell('order 7', viewer, 'short')?.html).toBe('order 7');
 });
 
+test.each([`whsec_${'b_-'.repeat(14)}b`, `whsec_${'b+/'.repeat(14)}b=`])('the signing key %s can be copied', (key) => {
+  expect(cell(key, viewer)?.html).toContain(`data-copy="${key}"`);
+});
+
 test('an amount has its digits in groups and at least two behind the point', () => {
   const shownAs = (digits: string) => cell(amount(digits), viewer)?.html.replaceAll(/<[^>]*>/g, '');
   expect(['1', '1234.5', '999999.123456', '12345678'].map(shownAs)).toEqual([
