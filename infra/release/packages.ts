@@ -19,6 +19,7 @@ const cjs: Format = { type: 'commonjs', options: { module: 'commonjs', moduleRes
 const outputs: Readonly<Record<string, Readonly<Record<string, Format>>>> = {
   // The rehearsal is a program for Node, in addition to the library, which runs everywhere.
   'packages/sdk': { 'dist/esm': esm, 'dist/cjs': cjs, 'dist/rehearse': { type: 'module', project: 'src/rehearse' } },
+  'packages/mcp': { dist: esm },
 };
 
 type Manifest = {
@@ -113,9 +114,9 @@ async function compile(sources: string, out: string, format: Format, before: rea
 
 /** Where TypeScript finds what a built package exports, by the specifier. */
 const typesOf = ({ directory, manifest }: Built, type: Format['type']): [string, string[]][] =>
-  Object.entries(manifest.exports).map(([subpath, conditions]) => {
-    const types = conditions[type === 'module' ? 'import' : 'require']?.types ?? '';
-    return [join(manifest.name, subpath), [join(directory, types)]];
+  Object.entries(manifest.exports).flatMap(([subpath, conditions]) => {
+    const types = conditions[type === 'module' ? 'import' : 'require']?.types;
+    return types === undefined ? [] : [[join(manifest.name, subpath), [join(directory, types)]]];
   });
 
 /**
