@@ -103,8 +103,9 @@ describe.each(publishedFolders())('the package of %s', (folder) => {
       const { stdout } = await run(process.execPath, [script], { cwd: shop });
       expect([script, stdout.trim()]).toEqual([script, 'true']);
     }
-    const options = { module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [], strict: true };
-    const config = { compilerOptions: { ...options, noEmit: true }, files: programs.map(([file]) => file) };
+    const options = { module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: ['node'], strict: true };
+    const typeRoots = [join(repositoryRoot, 'node_modules/@types')];
+    const config = { compilerOptions: { ...options, typeRoots, noEmit: true }, files: programs.map(([file]) => file) };
     await writeFile(join(shop, 'tsconfig.json'), JSON.stringify(config));
     const compiler = join(repositoryRoot, 'node_modules/typescript/bin/tsc');
     await run(process.execPath, [compiler], { cwd: shop }).catch((error: unknown) => {
