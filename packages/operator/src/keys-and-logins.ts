@@ -99,7 +99,7 @@ const rolesHelp =
 
 export const loginRows = [
   callRow('merchant login add', AddMerchantLogin, {
-    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new credential',
+    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new credential, and without the former passkeys',
     more: 'Twenty at most work at a time. The audit names the person `@merchant/NAME`; the name is never given to somebody else of this merchant.',
     ...onMerchant('add-login', 'Add a login', { isSecret: true }),
     fields: {
@@ -173,6 +173,10 @@ export const loginsTable = (merchantId: string, logins: readonly MerchantLogin[]
 
 const loginActions = (values: Record<string, string>): Value => [
   { action: 'merchant login link', label: 'Sign-in link', values },
+  ' ',
+  { action: 'merchant login role', label: 'Change the role', values },
+  ' ',
+  { action: 'merchant login reset-passkeys', label: 'Remove the passkeys', values },
   ' ',
   { action: 'merchant login disable', label: 'Disable', values },
 ];
