@@ -77,6 +77,22 @@ async function follow(page: Page, text: string): Promise<void> {
   await page.goto(link);
 }
 
+/** In light and dark mode, on a desktop and a phone. */
+async function expectGoodLook(page: Page): Promise<void> {
+  const path = new URL(page.url()).pathname;
+  for (const [width, height] of [
+    [360, 740],
+    [1280, 800],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([path, width, colorScheme, await accessibilityProblems(page)]).toEqual([path, width, colorScheme, []]);
+    }
+    expect([path, width, await layoutProblems(page)]).toEqual([path, width, []]);
+  }
+}
+
 test('an invitation ends with a passkey', async () => {
   const { page } = owner;
   const path = `/merchants/${shop.merchantId}/logins`;
@@ -112,6 +128,9 @@ test('a payment by hand becomes PAID on the page, without a reload by the person
   await press(page, 'Create the payment');
   await page.getByText('Send this to your customer').waitFor();
   expect(await page.getByRole('link', { name: 'Write an e-mail' }).getAttribute('href')).toContain('mailto:');
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await layoutProblems(page)).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await shop.pay('12.34');
   await page.locator('.hero').getByText('PAID').waitFor({ timeout: 120_000 });
   const text = await told('Paid: 12.34 USDT');
@@ -155,7 +174,7 @@ test('a transfer that may be for two payments is accepted for the one that is ch
   expect(await Promise.all((await choices.all()).map((one) => one.getAttribute('value')))).toEqual(
     expect.arrayContaining(twins),
   );
-  expect([await accessibilityProblems(page), await layoutProblems(page)]).toEqual([[], []]);
+  await expectGoodLook(page);
   const asked = page.url();
   await press(page, 'Accept it for this payment');
   // The browser itself does not send the form until a payment is chosen.
@@ -195,7 +214,7 @@ test('a wallet is proven by its signature, and a wrong one is asked for again', 
   expect(await page.getByRole('alert').innerText()).toMatch(/signature/i);
   await prove(wallet);
   const row = page.locator('tbody tr', { has: page.locator(`[data-copy="${wallet.address}"]`) });
-  expect(await row.locator('time').count()).toBeGreaterThan(0);
+  expect(await row.innerText()).toMatch(/(?<!not )proven/);
 });
 
 test('a logo that cannot be used is refused in words and loses nothing; a good one is on the payment page', async () => {
@@ -223,7 +242,7 @@ test('a logo that cannot be used is refused in words and loses nothing; a good o
   const shown = page.locator('img.logo');
   await shown.waitFor();
   expect(await shown.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(64);
-  expect(await page.locator('main').innerText()).toContain(name);
+  expect(await page.locator('body').innerText()).toContain(name);
 });
 
 test('an event that failed is sent again', async () => {
@@ -276,21 +295,8 @@ const pages = [
 ];
 
 test.each(pages)('%s is accessible and fits, in light and dark mode, on a desktop and a phone', async (path) => {
-  const { page } = owner;
-  for (const [width, height] of [
-    [1280, 800],
-    [360, 740],
-  ] as const) {
-    await page.setViewportSize({ width, height });
-    await page.goto(at(path));
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect([path, width, colorScheme, await accessibilityProblems(page)]).toEqual([path, width, colorScheme, []]);
-    }
-    expect([path, width, await layoutProblems(page)]).toEqual([path, width, []]);
-  }
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.emulateMedia({ colorScheme: 'light' });
+  await owner.page.goto(at(path));
+  await expectGoodLook(owner.page);
 });
 
 test('a stolen session, without the device, changes nothing', async () => {

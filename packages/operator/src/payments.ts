@@ -185,7 +185,9 @@ export const foundTable = (
       created: 'created_at',
       payment: ({ payment_id: id, reference }) => ({ first: id, second: reference }),
       merchant: 'merchant_id',
-      'found by': ({ found_by: by }) => words(by),
+      ...(listed.some(({ found_by: by }) => by !== 'payment_id') && {
+        'found by': ({ found_by: by }: FoundPayment) => words(by),
+      }),
       ...(actions && { actions }),
     },
     'No payment was found. The whole text must be right, except that the case of a transaction id does not matter.',

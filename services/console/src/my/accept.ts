@@ -65,9 +65,12 @@ async function choicePart(visit: OwnVisit, form: URLSearchParams): Promise<Html>
     transaction: transactionOf(transfer),
   });
   const refused = whyNot(transfer);
-  const several = possible.length > 1 ? `${howManyText(transfer.amount, possible)}. ` : '';
+  const several = possible.length > 1;
+  const advice = several
+    ? 'Ask your customers for the transaction ID before you accept it for one of them.'
+    : reasonMeanings[transfer.reason ?? 'no_payment'];
   return html`${render([shown], viewer)}
-    <p class="notice">${several}${refused ?? reasonMeanings[transfer.reason ?? 'no_payment']}</p>
+    <p class="notice">${several ? `${howManyText(transfer.amount, possible)}. ` : ''}${refused ?? advice}</p>
     ${refused === null ? choiceForm(visit, transfer, choices, form) : possible.map((one) => html`<div class="card">${aboutPayment(one)}</div>`)}
     ${
       refused === null
@@ -146,7 +149,7 @@ function choiceForm(
 const aboutPayment = (payment: Payment): Html =>
   html`<strong>${amountCell(payment)}</strong> ${badgeOf(payment.status)} ${payment.description}
     <span class="second"
-      >${payment.order_id === null ? '' : `Order ${payment.order_id}, `}reference
+      >${payment.order_id === null ? 'Reference' : `Order ${payment.order_id}, reference`}
       ${link(`${MERCHANT_HOME}/${payment.payment_id}`, payment.reference)}, created ${timeOf(payment.created_at)},
       ${payment.status === 'PENDING' ? 'expires' : 'expiry'} ${timeOf(payment.expires_at)}</span
     >`;

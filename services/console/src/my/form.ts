@@ -118,7 +118,8 @@ export const textField = ({
 export const areaField = ({ name, label, value, help, isRequired = false }: Omit<Text, 'type' | 'maxLength'>): Html =>
   html`<label for="${name}">${label}</label>
     <textarea id="${name}" name="${name}" rows="4" ${describedBy(name, help)} ${isRequired ? html`required` : []}>
-${value ?? ''}</textarea>`;
+${value ?? ''}</textarea>
+    ${helpOf(name, help)}`;
 
 export const choiceField = (
   name: string,

@@ -61,7 +61,11 @@ export const ownPageRoutes = (context: Context): Route[] => [
 ];
 
 const limitsFacts = (own: OwnLimits): Part =>
-  facts({ access: own.access_type, 'beta ends': own.beta_expires_at, ...usageFields(own) });
+  facts({
+    access: own.access_type === 'beta' ? 'beta' : 'without an end',
+    'beta ends': own.beta_expires_at,
+    ...usageFields(own),
+  });
 
 /** @param tested the result of a test event that was just sent. */
 async function webhooks({ services, viewer }: OwnVisit, tested: TestedWebhook | null): Promise<Html> {
@@ -111,7 +115,7 @@ const healthView = ({ lanes, failed: { events, total } }: WebhookHealth): View =
     since: 'oldest_due_at',
     failures: 'failures',
     error: ({ error_category: error }) => errorWords(error),
-    circuit: ({ circuit_state: state }) => badge(state),
+    state: ({ circuit_state: state }) => badge(state === 'closed' ? 'working' : 'paused'),
     'not sent before': 'put_off_until',
   }),
   ...(total > events.length ? [text(`The oldest ${events.length} of ${total} failed events.`)] : []),
