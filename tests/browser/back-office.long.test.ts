@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { signInLinkPath } from '@quittance/contracts/http/api-gateway/people.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { Wallet } from 'ethers';
 import type { Page } from 'playwright-core';
@@ -16,11 +15,13 @@ import {
   orderOf,
   loseMoney,
   acceptPath,
+  ownerCalled,
+  ownerPages,
   payEither,
   signIn,
 } from './support/console-pages.ts';
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
-import { giveDevice } from './support/passkeys.ts';
+import { addPasskey, giveDevice } from './support/passkeys.ts';
 
 /*
  * An owner without a developer runs a shop with a mouse: from the invitation to a payment that is paid, which an e-mail
@@ -95,9 +96,7 @@ async function expectGoodLook(page: Page): Promise<void> {
 
 test('an invitation ends with a passkey', async () => {
   const { page } = owner;
-  const path = `/merchants/${shop.merchantId}/logins`;
-  const invited = await asOperator<{ link: string }>(stack.file, 'POST', path, { name: 'olive', role: 'owner' });
-  await page.goto(at(signInLinkPath(invited.link)));
+  await page.goto(at(await ownerCalled(stack, shop.merchantId, 'olive')));
   await press(page, 'Sign in');
   await page.getByLabel('Name of your first passkey').fill('My phone');
   await press(page, 'Add a passkey');
@@ -288,13 +287,7 @@ test('the signing key is replaced and shown once, and the month is exported', as
   expect(file.suggestedFilename()).toMatch(/\.csv$/);
 });
 
-const pages = [
-  ...['/my', '/my/payments', '/my/new-payment', '/my/transfers', '/my/report', '/my/wallets', '/my/wallets/pool'],
-  ...['/my/wallets/proof', '/my/wallets/rest', '/my/webhooks', '/my/webhooks/endpoint', '/my/notices', '/my/profile'],
-  ...['/my/keys', '/my/team', '/my/limits', '/account'],
-];
-
-test.each(pages)('%s is accessible and fits, in light and dark mode, on a desktop and a phone', async (path) => {
+test.each(ownerPages)('%s is accessible and fits, in light and dark mode, on a desktop and a phone', async (path) => {
   await owner.page.goto(at(path));
   await expectGoodLook(owner.page);
 });
@@ -322,14 +315,6 @@ describe('an operator', () => {
     return page;
   }
 
-  async function addPasskey(page: Page): Promise<void> {
-    await page.goto(at('/account'));
-    await page.getByLabel('Name of your first passkey').fill('Key');
-    await press(page, 'Add a passkey');
-    await press(page, 'Create the passkey');
-    await page.getByText('Key', { exact: true }).waitFor();
-  }
-
   async function accept(page: Page, path: string): Promise<void> {
     await page.goto(at(path));
     await page.getByLabel('Why, for the audit').fill('the customer called');
@@ -345,8 +330,7 @@ describe('an operator', () => {
     expect(await sam.getByText('You can only look until you').count()).toBe(1);
     await accept(sam, path);
     expect(await sam.locator('main').innerText()).toContain('needs the role support');
-    await addPasskey(sam);
-    await addPasskey(tess);
+    for (const page of [sam, tess]) await addPasskey(page, stack.file.console_url, 'Key');
     const { allowCredentials: ofTess } = await askedOf(tess, path);
     // The thief of a session may change the page, but has only the own passkey.
     const { challenge } = await askedOf(sam, path);
