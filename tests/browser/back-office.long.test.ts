@@ -1,20 +1,32 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { signInLinkPath } from '@quittance/contracts/http/api-gateway/people.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { Wallet } from 'ethers';
 import type { Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { startMailServer } from '../../packages/notifier/test/stand-ins.ts';
 import { withDatabase } from '../support/database.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { asOperator } from '../support/operator.ts';
 import { Shop } from '../support/shop.ts';
 import { openBrowser, type TestBrowser, type Visit } from './support/browser.ts';
-import { expectedOfConsole as expected } from './support/console-pages.ts';
+import {
+  expectedOfConsole as expected,
+  operatorCalled,
+  orderOf,
+  loseMoney,
+  acceptPath,
+  ownerCalled,
+  ownerPages,
+  payEither,
+  signIn,
+} from './support/console-pages.ts';
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
-import { giveDevice } from './support/passkeys.ts';
+import { addPasskey, giveDevice } from './support/passkeys.ts';
 
 /*
  * An owner without a developer runs a shop with a mouse: from the invitation to a payment that is paid, which an e-mail
- * tells, an underpaid one accepted, a failed event sent again, a rotated key and the month as a file.
+ * tells, an underpaid one accepted, a failed event sent again, a rotated key and the month as a file. Operators confirm
+ * with their own passkeys.
  */
 
 let mail: Awaited<ReturnType<typeof startMailServer>>;
@@ -66,11 +78,25 @@ async function follow(page: Page, text: string): Promise<void> {
   await page.goto(link);
 }
 
+/** In light and dark mode, on a desktop and a phone. */
+async function expectGoodLook(page: Page): Promise<void> {
+  const path = new URL(page.url()).pathname;
+  for (const [width, height] of [
+    [360, 740],
+    [1280, 800],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([path, width, colorScheme, await accessibilityProblems(page)]).toEqual([path, width, colorScheme, []]);
+    }
+    expect([path, width, await layoutProblems(page)]).toEqual([path, width, []]);
+  }
+}
+
 test('an invitation ends with a passkey', async () => {
   const { page } = owner;
-  const path = `/merchants/${shop.merchantId}/logins`;
-  const invited = await asOperator<{ link: string }>(stack.file, 'POST', path, { name: 'olive', role: 'owner' });
-  await page.goto(at(signInLinkPath(invited.link)));
+  await page.goto(at(await ownerCalled(stack, shop.merchantId, 'olive')));
   await press(page, 'Sign in');
   await page.getByLabel('Name of your first passkey').fill('My phone');
   await press(page, 'Add a passkey');
@@ -101,6 +127,9 @@ test('a payment by hand becomes PAID on the page, without a reload by the person
   await press(page, 'Create the payment');
   await page.getByText('Send this to your customer').waitFor();
   expect(await page.getByRole('link', { name: 'Write an e-mail' }).getAttribute('href')).toContain('mailto:');
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await layoutProblems(page)).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await shop.pay('12.34');
   await page.locator('.hero').getByText('PAID').waitFor({ timeout: 120_000 });
   const text = await told('Paid: 12.34 USDT');
@@ -132,6 +161,88 @@ test('an underpaid payment is told by e-mail, and accepted with a passkey', asyn
   );
   expect(audit.entries.map(({ actor, action }) => `${actor} ${action}`)).toContain('@merchant/olive accept_transfer');
 }, 120_000);
+
+test('a transfer that may be for two payments is accepted for the one that is chosen among both', async () => {
+  const { page } = owner;
+  const { either, twins } = await payEither(shop);
+  await page.goto(at('/my/transfers'));
+  const row = page.locator('tbody tr', { has: page.locator(`[data-copy="${either.transaction_id}"]`) });
+  await row.getByRole('link', { name: 'Choose the payment' }).click();
+  expect(await page.locator('main').innerText()).toContain('This transfer may be for 2 payments');
+  const choices = page.getByRole('radio');
+  expect(await Promise.all((await choices.all()).map((one) => one.getAttribute('value')))).toEqual(
+    expect.arrayContaining(twins),
+  );
+  await expectGoodLook(page);
+  const asked = page.url();
+  await press(page, 'Accept it for this payment');
+  // The browser itself does not send the form until a payment is chosen.
+  expect([page.url(), await heading(page)]).toEqual([asked, 'Accept a transfer']);
+  // Refused until the transfer's block is final.
+  await eventually(
+    async () => {
+      await page.goto(asked);
+      await page.locator(`[value="${twins[1]}"]`).check();
+      await press(page, 'Accept it for this payment');
+      await confirm(page);
+      expect(page.url()).toBe(at(`/my/payments/${twins[1]}`));
+    },
+    { intervalMs: 1_100 },
+  );
+  await page.locator('.hero').getByText('PAID').waitFor();
+  expect(await shop.details(twins[1])).toMatchObject({ status: 'PAID', transaction: { amount: '5.5' } });
+  expect((await shop.details(twins[0])).status).toBe('PENDING');
+}, 120_000);
+
+test('a wallet is proven by its signature, and a wrong one is asked for again', async () => {
+  const { page } = owner;
+  const [wallet, stranger] = [Wallet.createRandom(), Wallet.createRandom()];
+  await page.goto(at('/my/wallets'));
+  await page.getByRole('link', { name: 'Prove that a wallet is yours' }).click();
+  await page.getByLabel('Address').fill(wallet.address);
+  await press(page, 'Show the text to sign');
+  const prove = async (signer: typeof wallet) => {
+    const text = (await page.locator('main pre').getAttribute('data-copy')) ?? '';
+    expect(text).toContain(wallet.address);
+    await page.getByLabel('Signature').fill(await signer.signMessage(text));
+    await press(page, 'Prove it');
+    await confirm(page);
+  };
+  await prove(stranger);
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('alert').innerText()).toMatch(/signature/i);
+  await prove(wallet);
+  const row = page.locator('tbody tr', { has: page.locator(`[data-copy="${wallet.address}"]`) });
+  expect(await row.innerText()).toMatch(/(?<!not )proven/);
+});
+
+test('a logo that cannot be used is refused in words and loses nothing; a good one is on the payment page', async () => {
+  const { page } = owner;
+  const name = 'Café Olive';
+  const logo = page.getByLabel('Logo', { exact: true });
+  const choose = (file: string, buffer: Buffer) => logo.setInputFiles({ name: file, mimeType: 'image/png', buffer });
+  await page.goto(at('/my/profile'));
+  await page.getByLabel('Name of your shop').fill(name);
+  await choose('poster.png', Buffer.alloc(200 * 1024));
+  expect(await logo.evaluate((input) => (input as unknown as { validationMessage: string }).validationMessage)).toBe(
+    'This file has 200 KiB; at most 32 KiB can be sent.',
+  );
+  await press(page, 'Save');
+  expect([await heading(page), await page.getByRole('status').count()]).toEqual(['Profile', 0]);
+  await choose('photo.png', Buffer.from('GIF89a, which is no PNG'));
+  await press(page, 'Save');
+  expect(await page.getByRole('alert').innerText()).toMatch(/logo.*PNG/i);
+  expect(await page.getByLabel('Name of your shop').inputValue()).toBe(name);
+  await choose('logo.png', PNG.sync.write(new PNG({ width: 64, height: 64 })));
+  await press(page, 'Save');
+  await page.getByRole('status').getByText('Saved').waitFor();
+  const { payment_url: url } = await shop.createOrThrow('7.25');
+  await page.goto(url);
+  const shown = page.locator('img.logo');
+  await shown.waitFor();
+  expect(await shown.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(64);
+  expect(await page.locator('body').innerText()).toContain(name);
+});
 
 test('an event that failed is sent again', async () => {
   const { page } = owner;
@@ -176,28 +287,9 @@ test('the signing key is replaced and shown once, and the month is exported', as
   expect(file.suggestedFilename()).toMatch(/\.csv$/);
 });
 
-const pages = [
-  ...['/my', '/my/payments', '/my/new-payment', '/my/transfers', '/my/report', '/my/wallets', '/my/wallets/pool'],
-  ...['/my/wallets/proof', '/my/wallets/rest', '/my/webhooks', '/my/webhooks/endpoint', '/my/notices', '/my/profile'],
-  ...['/my/keys', '/my/team', '/my/limits', '/account'],
-];
-
-test.each(pages)('%s is accessible and fits, in light and dark mode, on a desktop and a phone', async (path) => {
-  const { page } = owner;
-  for (const [width, height] of [
-    [1280, 800],
-    [360, 740],
-  ] as const) {
-    await page.setViewportSize({ width, height });
-    await page.goto(at(path));
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect([path, width, colorScheme, await accessibilityProblems(page)]).toEqual([path, width, colorScheme, []]);
-    }
-    expect([path, width, await layoutProblems(page)]).toEqual([path, width, []]);
-  }
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.emulateMedia({ colorScheme: 'light' });
+test.each(ownerPages)('%s is accessible and fits, in light and dark mode, on a desktop and a phone', async (path) => {
+  await owner.page.goto(at(path));
+  await expectGoodLook(owner.page);
 });
 
 test('a stolen session, without the device, changes nothing', async () => {
@@ -212,4 +304,66 @@ test('a stolen session, without the device, changes nothing', async () => {
   await page.getByText('That did not work').waitFor();
   await page.goto(at('/my/keys'));
   expect(await page.getByText('evil').count()).toBe(0);
+});
+
+describe('an operator', () => {
+  /** Signed in with the credential, on a device without passkeys at first. */
+  async function operator(name: string): Promise<Page> {
+    const { page } = await browser.visit({ device: 'desktop', expected });
+    await giveDevice(page);
+    await signIn(page, stack, await operatorCalled(stack, name, 'support'));
+    return page;
+  }
+
+  async function accept(page: Page, path: string): Promise<void> {
+    await page.goto(at(path));
+    await page.getByLabel('Why, for the audit').fill('the customer called');
+    await press(page, 'Accept a transfer');
+  }
+
+  test('accepts a transfer only with the own passkey: not without one, not with that of another person', async () => {
+    const { payment_id: id } = await orderOf(shop, 'order 4713');
+    const lost = await loseMoney(shop, id, '48.90');
+    const path = acceptPath(id, lost);
+    const [sam, tess] = [await operator('sam'), await operator('tess')];
+    // Without a passkey an operator only looks.
+    expect(await sam.getByText('You can only look until you').count()).toBe(1);
+    await accept(sam, path);
+    expect(await sam.locator('main').innerText()).toContain('needs the role support');
+    for (const page of [sam, tess]) await addPasskey(page, stack.file.console_url, 'Key');
+    const { allowCredentials: ofTess } = await askedOf(tess, path);
+    // The thief of a session may change the page, but has only the own passkey.
+    const { challenge } = await askedOf(sam, path);
+    const signed = await tess.evaluate<string>(signing({ challenge, allowCredentials: ofTess }));
+    await sam.locator('form[data-passkey] input[name=passkey]').evaluate((input, answer) => {
+      (input as unknown as { value: string }).value = answer;
+    }, signed);
+    await sam.locator('form[data-passkey]').evaluate((form) => (form as unknown as { submit(): void }).submit());
+    await sam.getByText('This passkey was not accepted').waitFor();
+    expect((await shop.details(id)).status).toBe('PENDING');
+    await eventually(
+      async () => {
+        await accept(sam, path);
+        await confirm(sam);
+        expect(sam.url()).toBe(at(`/payments/${id}`));
+      },
+      { intervalMs: 1_100 },
+    );
+    await sam.locator('.hero').getByText('PAID').waitFor();
+    expect(await sam.locator('.story').innerText()).toContain('by @sam: the customer called');
+  }, 120_000);
+
+  type Asked = { challenge: string; allowCredentials: object[] };
+
+  /** What the page asks a passkey for, when a transfer is accepted. */
+  async function askedOf(page: Page, path: string): Promise<Asked> {
+    await accept(page, path);
+    await page.getByRole('heading', { name: 'Confirm with your passkey' }).waitFor();
+    const options = await page.locator('form[data-passkey]').getAttribute('data-options');
+    return JSON.parse(options ?? '') as Asked;
+  }
+
+  const signing = (asked: Asked): string => `navigator.credentials
+    .get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(${JSON.stringify({ ...asked, rpId: 'localhost', userVerification: 'required' })}) })
+    .then((credential) => JSON.stringify(credential.toJSON()))`;
 });

@@ -117,6 +117,9 @@ test.each(['/sign-in', '/sign-in/link/anything'])('%s is accessible', async (pat
     const { page } = await browser.visit({ device });
     await page.goto(`${stack.file.console_url}${path}`);
     expect([await accessibilityProblems(page), await layoutProblems(page)]).toEqual([[], []]);
+    // Not in the narrow column of the navigation, which is not there.
+    const { width = 0 } = (await page.locator('main').boundingBox()) ?? {};
+    expect([device, width]).toEqual([device, device === 'desktop' ? 416 : 320]);
   }
 });
 

@@ -9,10 +9,20 @@ import { Shop } from '../support/shop.ts';
 import { openBrowser, type VisitOptions } from './support/browser.ts';
 import { checkout, everyPage, EVM_WALLET } from './support/checkouts.ts';
 import { languageCodes } from './support/language-codes.ts';
-import { expectedOfConsole, fillConsole, pagesOf, signIn, visitors, welcomeVisitors } from './support/console-pages.ts';
+import {
+  expectedOfConsole,
+  fillConsole,
+  operatorCalled,
+  ownerCalled,
+  ownerPages,
+  pagesOf,
+  signIn,
+  welcomeVisitors,
+} from './support/console-pages.ts';
 import { contactSheet } from './support/contact-sheet.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
 import { openAll } from './support/look.ts';
+import { addPasskey, giveDevice } from './support/passkeys.ts';
 import { openStage, type Stage } from './support/stage.ts';
 import { evmWallet } from './support/wallets/simulated.ts';
 import { giveWallets, type TestWallet } from './support/wallets/wallet.ts';
@@ -96,13 +106,27 @@ async function takeConsole(): Promise<void> {
       const { page: stranger } = await browser.visit(look);
       await stranger.goto(`${stack.file.console_url}/sign-in`);
       await shoot(stranger, folder, `sign-in-${device}`, names);
-      for (const visitor of visitors) {
-        const { page } = await browser.visit(look);
-        await signIn(page, stack, credentials[visitor]);
-        for (const [name, pathOf] of Object.entries(pagesOf[visitor])) {
-          await page.goto(`${stack.file.console_url}${pathOf(data)}`);
-          await shoot(page, folder, `${name}-${device}`, names);
-        }
+      // A passkey is kept by one device, so each has people of its own.
+      const own = device.toLowerCase();
+      const { page: merchant } = await browser.visit(look);
+      await signIn(merchant, stack, credentials.merchant);
+      const { page: operator } = await browser.visit(look);
+      await giveDevice(operator);
+      await signIn(operator, stack, await operatorCalled(stack, `ada-${own}`, 'admin'));
+      await addPasskey(operator, stack.file.console_url, 'My phone');
+      const { page: owner } = await browser.visit(look);
+      await giveDevice(owner);
+      await owner.goto(`${stack.file.console_url}${await ownerCalled(stack, data.merchant, `olive-${own}`)}`);
+      await owner.getByRole('button', { name: 'Sign in' }).click();
+      await addPasskey(owner, stack.file.console_url, 'My phone');
+      const shots = [
+        ...Object.entries(pagesOf.merchant).map(([name, pathOf]) => ({ page: merchant, name, path: pathOf(data) })),
+        ...Object.entries(pagesOf.operator).map(([name, pathOf]) => ({ page: operator, name, path: pathOf(data) })),
+        ...ownerPages.map((path) => ({ page: owner, name: `owner${path.replaceAll('/', '-')}`, path })),
+      ];
+      for (const { page, name, path } of shots) {
+        await page.goto(`${stack.file.console_url}${path}`);
+        await shoot(page, folder, `${name}-${device}`, names);
       }
     }
     await writeSheet(folder, 'The console', names);

@@ -99,8 +99,8 @@ const rolesHelp =
 
 export const loginRows = [
   callRow('merchant login add', AddMerchantLogin, {
-    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new credential',
-    more: 'Twenty at most work at a time. The audit names the person `@merchant/NAME`; the name is never given to somebody else of this merchant.',
+    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new credential, and without the former passkeys',
+    more: 'Twenty at most work at a time. The audit names the person @merchant/NAME; the name is never given to somebody else of this merchant.',
     ...onMerchant('add-login', 'Add a login', { isSecret: true }),
     fields: {
       merchant_id: merchant,
@@ -108,7 +108,10 @@ export const loginRows = [
         ...word('name', personName, 'as the audit of the merchant shows it'),
         form: { input: 'text', label: 'Name', max: PERSON_NAME_MAX },
       },
-      role: choiceOf('--role <role>', merchantRoles, rolesHelp, { byDefault: 'viewer', form: { input: 'select' } }),
+      role: choiceOf('--role <role>', merchantRoles, rolesHelp, {
+        byDefault: 'viewer',
+        form: { input: 'select', label: 'Role' },
+      }),
     },
     view: ({ merchant_id: id, name, merchant_role: role, credential, link, ends_at: until }) => [
       facts({
@@ -128,9 +131,10 @@ export const loginRows = [
     fields: {
       merchant_id: merchant,
       name: listed,
-      role: choiceOf('--role <role>', merchantRoles, rolesHelp, { form: { input: 'select' } }),
+      role: choiceOf('--role <role>', merchantRoles, rolesHelp, { form: { input: 'select', label: 'Role' } }),
     },
     page: ofLogin('role', 'Change the role'),
+    question: ({ name }) => `Change what ${name} may do, in open sessions too?`,
     subject: onMerchant('', '').subject,
     view: (login) => loginView(login),
   }),
@@ -173,6 +177,10 @@ export const loginsTable = (merchantId: string, logins: readonly MerchantLogin[]
 
 const loginActions = (values: Record<string, string>): Value => [
   { action: 'merchant login link', label: 'Sign-in link', values },
+  ' ',
+  { action: 'merchant login role', label: 'Change the role', values },
+  ' ',
+  { action: 'merchant login reset-passkeys', label: 'Remove the passkeys', values },
   ' ',
   { action: 'merchant login disable', label: 'Disable', values },
 ];

@@ -29,7 +29,7 @@ export const linkOperator = ownRow('operator link', LinkOperator.access, {
 
 export const operatorRows = [
   callRow('operator add', AddOperator, {
-    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new role and credential',
+    does: 'give a person an account with a credential that is shown once; bring a disabled one back with a new role and credential, and without the former passkeys',
     more: 'That is also how a role or a credential is changed. A name is never given to somebody else, because audits name people by it.',
     fields: {
       name: {
@@ -109,6 +109,8 @@ const operatorActions = (values: Record<string, string>): Value => [
   { action: 'operator link', label: 'Sign-in link', values },
   ' ',
   { action: 'operator sign-out', label: 'End the sessions', values },
+  ' ',
+  { action: 'operator reset-passkeys', label: 'Remove the passkeys', values },
   ' ',
   { action: 'operator disable', label: 'Disable', values },
 ];

@@ -183,13 +183,19 @@ export const foundTable = (
       for: ({ description, order_id: order }) => ({ first: description, second: order }),
       network: 'network',
       created: 'created_at',
-      payment: 'payment_id',
+      payment: ({ payment_id: id, reference }) => ({ first: id, second: reference }),
       merchant: 'merchant_id',
-      'found by': ({ found_by: by }) => words(by),
+      ...(listed.some(({ found_by: by }) => by !== 'payment_id') && {
+        'found by': ({ found_by: by }: FoundPayment) => words(by),
+      }),
       ...(actions && { actions }),
     },
     'No payment was found. The whole text must be right, except that the case of a transaction id does not matter.',
   );
+
+/** Whether a transfer on this network can be accepted for the payment. One that is paid, or about to be, takes no other. */
+export const isOpenFor = ({ status, network }: Pick<Payment, 'status' | 'network'>, transfer: { network: string }) =>
+  network === transfer.network && status !== 'PAID' && status !== 'CHECKING';
 
 /** A warning without a row here does not compile. */
 export const warningTexts: Record<PaymentWarning, { is: string; means: string }> = {

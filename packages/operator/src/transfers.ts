@@ -4,7 +4,7 @@ import * as acceptance from '@quittance/contracts/http/payments/acceptance.ts';
 import { LocateTransfers, type LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import type { UnmatchedListed, UnmatchedPage } from '@quittance/contracts/http/payments/unmatched.ts';
 import type { UnmatchedOnWallet } from '@quittance/contracts/http/payments/wallets.ts';
-import type { UnmatchedTransfer } from '@quittance/contracts/api/payment.ts';
+import type { Payment, UnmatchedTransfer } from '@quittance/contracts/api/payment.ts';
 import { count, needed, option, paymentId, transactionId, word } from './field.ts';
 import { callRow, ownRow } from './row.ts';
 import {
@@ -135,8 +135,14 @@ function chainView(chain: LookedUp, transaction_id: string): View {
 export const candidatesOf = ({ candidates, candidates_elsewhere: elsewhere = false }: Candidates): Value =>
   candidates.length === 0 && !elsewhere ? null : { candidates, candidates_elsewhere: elsewhere };
 
-/** Unmatched transfers, each with the payments that it may be for. @param isOwn whether their merchant reads the list. */
-export const unmatchedView = ({ transfers }: UnmatchedPage, isOwn: boolean): View => [
+/**
+ * Unmatched transfers, each with the payments that it may be for.
+ * @param own what their merchant's people can do about each; null where operators read the list.
+ */
+export const unmatchedView = (
+  { transfers }: UnmatchedPage,
+  own: ((transfer: UnmatchedListed) => Value) | null = null,
+): View => [
   table(
     'Unmatched transfers, newest first',
     transfers,
@@ -147,10 +153,10 @@ export const unmatchedView = ({ transfers }: UnmatchedPage, isOwn: boolean): Vie
         second: related && ['of ', amount(related.amount)],
       }),
       payment: (transfer) => possiblePayments(transfer),
-      ...(!isOwn && { merchant: 'merchant_id' as const }),
+      ...(own === null && { merchant: 'merchant_id' as const }),
       'block time': ({ block_timestamp: time, network }) => ({ first: time, second: network }),
       'transaction, wallet': (transfer) => ({ first: transactionOf(transfer), second: walletOf(transfer) }),
-      ...(!isOwn && { actions: (transfer: UnmatchedListed) => acceptanceOfUnmatched(transfer) }),
+      actions: own ?? acceptanceOfUnmatched,
     },
     'Every transfer pays a payment.',
   ),
@@ -194,14 +200,32 @@ export function reasonsView(transfers: readonly { reason: Reason }[]): View {
   return [facts(Object.fromEntries(fields), 'What the reasons mean')];
 }
 
+/**
+ * How many payments a transfer may be for, before somebody accepts it for one of them.
+ * @param of each of those payments.
+ */
+export function howManyText(received: string, of: readonly Pick<Payment, 'amount'>[]): string {
+  const isSame = of.every(({ amount: asked }) => decimalOf(asked) === decimalOf(received));
+  return isSame ? `${of.length} payments had this amount` : `This transfer may be for ${of.length} payments`;
+}
+
+/** 5.50 and 5.5 are one amount. */
+const decimalOf = (digits: string): string => (digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits);
+
 /** It shows both amounts, the reason and all payments that are possible, so that the operator who confirms has seen them. */
 export function acceptQuestion(candidate: acceptance.AcceptanceCandidate): string {
-  const { payment_id: id, status, expected_amount, amount, unmatched_reason, block_timestamp, candidates } = candidate;
-  const reason = unmatched_reason === null ? 'no reason against it' : words(unmatched_reason);
-  const transfer = `the transfer of ${amount} USDT (${reason}, ${shortTime(block_timestamp)})`;
-  const question = `Accept ${transfer} for ${id}, which is ${status} and asks for ${expected_amount} USDT? It becomes PAID for good.`;
+  const { payment_id: id, candidates } = candidate;
+  const question = acceptOneQuestion(candidate);
   if (candidates.length <= 1) return question;
   return `This transfer may be for ${candidates.length} payments: ${candidates.join(', ')}; is it for ${id}? ${question}`;
+}
+
+/** The same, where the payments that are possible are shown next to it. */
+export function acceptOneQuestion(candidate: acceptance.AcceptanceCandidate): string {
+  const { payment_id: id, status, expected_amount, amount, unmatched_reason, block_timestamp } = candidate;
+  const reason = unmatched_reason === null ? 'no reason against it' : words(unmatched_reason);
+  const transfer = `the transfer of ${amount} USDT (${reason}, ${shortTime(block_timestamp)})`;
+  return `Accept ${transfer} for ${id}, which is ${status} and asks for ${expected_amount} USDT? It becomes PAID for good.`;
 }
 
 export const acceptanceView = (accepted: acceptance.Acceptance): View => [

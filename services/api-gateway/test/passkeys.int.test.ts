@@ -199,6 +199,30 @@ describe('signing in', () => {
     expect((await signIn(stranger)).status).toBe(401);
   });
 
+  test('who is enabled again has no passkey of before, and has to add one', async () => {
+    const { own } = await owner('kim');
+    await post(`${logins()}/kim/disable`, note, internal);
+    const { session } = await invited('kim', 'owner');
+    expect((await signIn(own)).status).toBe(401);
+    expect(await resume(session)).toMatchObject({ merchant_role: 'viewer', account_role: 'owner', passkeys: 0 });
+    expect((await addPasskey(session, device())).status).toBe(201);
+    expect(await resume(session)).toMatchObject({ merchant_role: 'owner', passkeys: 1 });
+  });
+
+  test('an operator who is enabled again has no passkey of before either', async () => {
+    const add = async () => (await post('/operators', { ...note, name: 'otto', role: 'admin' }, internal)).json();
+    const open = async ({ credential }: Json) =>
+      String((await post('/operator-sessions', { credential, client })).json()['session']);
+    const own = device();
+    expect((await addPasskey(await open(await add()), own)).status).toBe(201);
+    await post('/operators/otto/disable', note, internal);
+    const again = await open(await add());
+    expect((await signIn(own)).status).toBe(401);
+    expect(await resume(again)).toMatchObject({ role: 'viewer', account_role: 'admin', passkeys: 0 });
+    const { entries } = (await gateway.call('GET', at('/operators/audit?only=changes'), { headers: internal })).json();
+    expect((entries as Json[])[0]).toMatchObject({ action: 'add', before: { disabled: true, passkeys: 1 } });
+  });
+
   test('after support has reset the passkeys, no session and no passkey works, and a link begins again', async () => {
     const { session, own } = await owner('gus');
     expect((await post(`${logins()}/gus/reset-passkeys`, note, internal)).json()).toEqual({ removed: 1 });

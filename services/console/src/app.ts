@@ -7,6 +7,7 @@ import { accountPages } from './account.ts';
 import { passkeyScript, script, stylesheet } from './frame.ts';
 import { incidentRoutes } from './incidents.ts';
 import { merchantRoutes } from './merchants.ts';
+import { acceptRoutes } from './my/accept.ts';
 import { actingRoutes } from './my/acting.ts';
 import { createRoutes } from './my/create.ts';
 import { noticeRoutes } from './my/notices.ts';
@@ -66,6 +67,7 @@ export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Rout
   ...reportRoutes(context),
   ...ownPageRoutes(context),
   ...createRoutes(context),
+  ...acceptRoutes(context),
   ...actingRoutes(context),
   ...endpointRoutes(context),
   ...keyRoutes(context),

@@ -141,7 +141,7 @@ function possible(
   return html`May be for ${String(candidates.length)} payments${more} ${candidateList(candidates, viewer)}`;
 }
 
-export const candidateList = (candidates: readonly string[], viewer: AnyViewer): Html =>
+const candidateList = (candidates: readonly string[], viewer: AnyViewer): Html =>
   html`<ul class="candidates">
     ${candidates.map((id) => html`<li>${textCell(id, viewer, 'short')}</li>`)}
   </ul>`;

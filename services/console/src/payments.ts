@@ -14,16 +14,16 @@ import type { Reply, Route } from '@quittance/http/server/route.ts';
 import { count, paymentId, Wrong } from '@quittance/operator/field.ts';
 import { foundTable, listedTable, merchantsOf, paymentView } from '@quittance/operator/payments.ts';
 import { rowOf } from '@quittance/operator/table.ts';
-import { acceptQuestion, acceptTransfer, locatedView } from '@quittance/operator/transfers.ts';
+import { acceptOneQuestion, acceptTransfer, howManyText, locatedView } from '@quittance/operator/transfers.ts';
 import { actionRoutes, authorIn, confirmation } from './action.ts';
 import { actionList } from './actions.ts';
-import { candidateList } from './cell.ts';
 import { filterForm, searchField } from './filter.ts';
 import { page, type Viewer } from './frame.ts';
 import { actionRoute, htmlReply, inPath, pageRoute, type Context, type Visit } from './page-route.ts';
 import { filtersIn, goOn, input, listForm, queryOf } from './payment-list.ts';
 import { partOf, type Services } from './services.ts';
 import { paymentStory, warningsPart } from './story.ts';
+import { candidatesOf } from './transfers.ts';
 import { capital, hero, render, show } from './view.ts';
 
 /** Of a payment's events, the attempts of so many are shown: PAID comes first. */
@@ -57,7 +57,7 @@ export const paymentRoutes = (context: Context): Route[] => [
   ...actionRoutes(context, rowOf('payment cancel')),
   pageRoute(context, ACCEPT, async (visit) => ({
     title: 'Accept a transfer',
-    content: acceptForm(visit, await candidateIn(visit)),
+    content: await acceptForm(visit, await candidateIn(visit)),
   })),
   actionRoute(context, ACCEPT, async (visit, form) => {
     const { payment_id, ...transfer } = transferIn(visit.request);
@@ -105,21 +105,20 @@ export const searchForm = (text: string): Html =>
     searchField('q', 'Payment id, checkout link, order id, reference, transaction id or wallet', text, true),
   ]);
 
-/** If several payments are possible, the person confirms this one and how many were shown. */
-function acceptForm({ viewer, request }: Visit, candidate: AcceptanceCandidate): Html {
+/** If several payments are possible, the person sees them, and confirms this one and how many were shown. */
+async function acceptForm({ viewer, request, services }: Visit, candidate: AcceptanceCandidate): Promise<Html> {
   const { payment_id: id, candidates } = candidate;
+  const question = acceptOneQuestion(candidate);
+  if (candidates.length <= 1) return confirmation(viewer, acceptTransfer, request, html`${question}`, []);
+  const payments = await candidatesOf(services, candidates);
   const total = String(candidates.length);
-  const seen =
-    candidates.length <= 1
-      ? []
-      : [
-          html`${candidateList(candidates, viewer)}
-            <label class="check">
-              <input type="checkbox" name="confirm_candidates" value="${total}" required />
-              I know of these ${total} payments, and the transfer is for ${id}.
-            </label>`,
-        ];
-  return confirmation(viewer, acceptTransfer, request, html`${acceptQuestion(candidate)}`, seen);
+  const seen = html`<label class="check">
+    <input type="checkbox" name="confirm_candidates" value="${total}" required />
+    I know of these ${total} payments, and the transfer is for ${id}.
+  </label>`;
+  return html`<p class="notice">${howManyText(candidate.amount, payments)}.</p>
+    ${render([foundTable(payments, 'payments that it may be for')], viewer)}
+    ${confirmation(viewer, acceptTransfer, request, html`${question}`, [seen])}`;
 }
 
 function candidateIn({ request, services }: Visit): Promise<AcceptanceCandidate> {
@@ -136,7 +135,10 @@ async function acceptAgain(visit: Visit, confirmed: number | null, error: unknow
   const candidate = await candidateIn(visit);
   if (candidate.candidates.length === (confirmed ?? Math.min(candidate.candidates.length, 1))) return null;
   const problem = html`<p class="problem" role="alert">Look again: the payments that it may be for have changed.</p>`;
-  return htmlReply(409, page('Accept a transfer', visit.viewer, html`${problem} ${acceptForm(visit, candidate)}`));
+  return htmlReply(
+    409,
+    page('Accept a transfer', visit.viewer, html`${problem} ${await acceptForm(visit, candidate)}`),
+  );
 }
 
 /** By whatever names it; of a transaction also where its money is. */

@@ -11,8 +11,8 @@ import {
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { merchantId, transactionId } from '@quittance/operator/field.ts';
-import { foundTable } from '@quittance/operator/payments.ts';
-import { acceptFor, unmatchedView } from '@quittance/operator/transfers.ts';
+import { foundTable, isOpenFor } from '@quittance/operator/payments.ts';
+import { acceptFor, howManyText, unmatchedView } from '@quittance/operator/transfers.ts';
 import { amount, facts, transactionOf, walletOf, words } from '@quittance/operator/view.ts';
 import { link } from './cell.ts';
 import { filterForm, searchField } from './filter.ts';
@@ -37,19 +37,21 @@ export const transferRoutes = (context: Context): Route[] => [
   pageRoute(context, '/transfers/:transaction_id/:index/accept', async ({ request, services, viewer }) => {
     const transfer = await transferIn(request, services);
     const text = (request.query.get('payment') ?? '').trim();
-    const queries = text === '' ? possibleOf(transfer) : [paymentQueryOf(text)];
-    const found = await Promise.all(
-      queries.map(async (query) => (query === null ? [] : (await services.call(FindPayments, { query })).payments)),
-    );
-    return { title: 'Accept a transfer', content: choicePart(transfer, text, found.flat(), viewer) };
+    const found = text === '' ? possible(services, transfer) : foundBy(services, [paymentQueryOf(text)]);
+    return { title: 'Accept a transfer', content: choicePart(transfer, text, await found, viewer) };
   }),
 ];
 
-/** A merchant's page may have few transfers or none and still have a next one. @param path where the list is. */
-export function unmatchedPart(page: UnmatchedPage, path: string, viewer: AnyViewer): Html {
+/** A merchant's page may have few transfers or none and still have a next one. @param path where the list is. @param own what its merchant's people can do about each. */
+export function unmatchedPart(
+  page: UnmatchedPage,
+  path: string,
+  viewer: AnyViewer,
+  own: Parameters<typeof unmatchedView>[1] = null,
+): Html {
   const { next_cursor: cursor, transfers, looked_through: until } = page;
   const none = transfers.length > 0 ? '' : `None since ${until ?? ''}. `;
-  return html`${render(unmatchedView(page, viewer.role === 'merchant'), viewer)}
+  return html`${render(unmatchedView(page, own), viewer)}
   ${cursor === null ? [] : html`<p>${none}${link(`${path}?cursor=${cursor}`, 'Older ones')}</p>`}`;
 }
 
@@ -62,9 +64,23 @@ type ChoiceTransfer = Pick<
   recorded: { merchant_id: string; reason: string | null } | null;
 };
 
-/** Queries for the payments that a transfer may be for. */
-const possibleOf = ({ candidates, merchant_wallet }: ChoiceTransfer) =>
-  candidates.length > 0 ? candidates.map((id) => ({ payment_id: id })) : [{ merchant_wallet }];
+/** The payments that a transfer may be for, or else those on its wallet. */
+const possible = (services: Services, { candidates, merchant_wallet }: ChoiceTransfer) =>
+  candidates.length > 0 ? candidatesOf(services, candidates) : foundBy(services, [{ merchant_wallet }]);
+
+/** @param ids of at most as many payments as a transfer may be for. */
+export const candidatesOf = (services: Services, ids: readonly string[]) =>
+  foundBy(
+    services,
+    ids.map((id) => ({ payment_id: id })),
+  );
+
+async function foundBy(services: Services, queries: readonly (Record<string, string> | null)[]) {
+  const found = queries.map(async (query) =>
+    query === null ? [] : (await services.call(FindPayments, { query })).payments,
+  );
+  return (await Promise.all(found)).flat();
+}
 
 /** @throws HttpError 404 for one that neither the ledger nor the chain has. */
 async function transferIn(request: Visit['request'], services: Services): Promise<ChoiceTransfer> {
@@ -103,10 +119,12 @@ function choicePart(transfer: ChoiceTransfer, text: string, payments: readonly F
     }),
     transaction: transactionOf(transfer),
   });
-  const table = foundTable(payments, title, ({ payment_id, network, status }) =>
-    network === transfer.network && status !== 'PAID' && status !== 'CHECKING' ? acceptFor(transfer, payment_id) : null,
+  const table = foundTable(payments, title, (payment) =>
+    isOpenFor(payment, transfer) ? acceptFor(transfer, payment.payment_id) : null,
   );
+  const several = text === '' && candidates.length > 1;
   return html`${render([shown], viewer)}
+  ${several ? html`<p class="notice">${howManyText(transfer.amount, payments)}. Find out whose it is before you accept it for one.</p>` : []}
   ${filterForm(`/transfers/${id}/${String(index)}/accept`, [
     searchField('payment', 'For which payment? Its id, checkout link, order id or reference', text),
   ])}

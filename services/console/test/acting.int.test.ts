@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createAuthenticator } from '@quittance/testkit/authenticator.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
-import { openShop, type Shop } from './merchant-world.ts';
+import { insertUnmatched, pastUnmatched } from '../../payments/test/unmatched-fixtures.ts';
+import { insertAmbiguous, openShop, type Shop } from './merchant-world.ts';
 import { askedIn, invite, ORIGIN, RP_ID, type Person } from './person.ts';
 import { startWorld, type Answer, type World } from './world.ts';
 
@@ -53,6 +54,8 @@ async function createdBy(person: Person, fields: Record<string, string> = {}): P
   expect([created.status, idIn(created)]).toEqual([303, expect.stringMatching(/^pay_/)]);
   return idIn(created);
 }
+
+const acceptAt = (transactionId: string) => `/my/transfers/${transactionId}/0/accept`;
 
 describe('staff', () => {
   let staff: Person;
@@ -118,8 +121,85 @@ describe('staff', () => {
     const theirs = { payment_id: other.payment, event_id: other.event };
     expect((await staff.send('/my/cancel', theirs)).status).toBe(409);
     expect((await staff.send('/my/send-again', theirs)).status).toBe(404);
-    const transfer = { payment_id: other.cancelled, transaction_id: other.transactionId, index: '0' };
-    expect((await staff.confirm('/my/accept', transfer)).status).toBe(404);
+    const accept = acceptAt(other.transactionId);
+    expect((await staff.get(accept)).status).toBe(404);
+    expect((await staff.confirm(accept, { payment_id: other.cancelled })).status).toBe(404);
+    expect((await staff.confirm(acceptAt(shop.transactionId), { payment_id: other.cancelled })).status).toBe(404);
+  });
+});
+
+describe('a transfer that may be for several payments', () => {
+  let staff: Person;
+  let ids: string[];
+  let twins: string;
+  beforeAll(async () => {
+    staff = await personWith('staff', 'stella');
+    const wallet = `0x${'7'.repeat(40)}`;
+    const order = (n: number) => ({ amount: '12.50', description: `Table ${n}`, order_id: `T-${n}` });
+    ids = [];
+    for (const n of [1, 2, 3]) {
+      const id = await createdBy(staff, { ...order(n), merchant_wallet: wallet });
+      // The wallet is then free for the next payment of this amount.
+      await staff.send('/my/cancel', { payment_id: id });
+      ids.push(id);
+    }
+    const transfer = { merchant_id: shop.merchantId, block_timestamp: new Date(), amount_units: '12500000' };
+    twins = await insertAmbiguous(world, ids, { ...transfer, recipient: wallet });
+  });
+
+  const radios = (text: string) => [...text.matchAll(/type="radio"[^>]*value="(pay_\w{32})"/g)].map(([, id]) => id);
+
+  test('is chosen for one of them, all of which are shown first', async () => {
+    expect((await staff.get('/my/transfers')).text).toContain(`href="${acceptAt(twins)}"`);
+    expect((await staff.get(`/my/payments/${ids[1]}`)).text).toContain(`${acceptAt(twins)}?payment_id=${ids[1]}`);
+    const { text } = await staff.get(`${acceptAt(twins)}?payment_id=${ids[1]}`);
+    expect(text).toContain('3 payments had this amount');
+    expect(radios(text)).toEqual(ids);
+    for (const n of [1, 2, 3]) expect(text).toMatch(new RegExp(`Table ${n}[\\s\\S]*?Order T-${n}, reference`));
+    expect(text).toMatch(/name="confirm_candidates" value="3"/);
+    expect(/value="(pay_\w{32})"\s+required\s+checked/.exec(text)?.[1]).toBe(ids[1]);
+  });
+
+  test('is shown again when the person did not see as many as there are, and needs a choice', async () => {
+    for (const seen of [{}, { confirm_candidates: '2' }]) {
+      const answer = await staff.confirm(acceptAt(twins), { payment_id: ids[0]!, ...seen });
+      expect([answer.status, radios(answer.text)]).toEqual([409, ids]);
+      expect(answer.text).toContain('confirm_candidates');
+    }
+    expect((await staff.send(acceptAt(twins), { confirm_candidates: '3' })).status).toBe(422);
+    // Then the chain is asked, and nobody answers for it here.
+    const all = { payment_id: ids[0]!, confirm_candidates: '3' };
+    expect((await staff.confirm(acceptAt(twins), all)).status).toBe(503);
+  });
+
+  test('that may be another merchant’s too is left to support, and theirs stay hidden', async () => {
+    const transfer = { merchant_id: shop.merchantId, block_timestamp: new Date(), amount_units: '12500000' };
+    const shared = await insertAmbiguous(world, [ids[0]!, other.payment], transfer);
+    const { text } = await staff.get(acceptAt(shared));
+    expect(text).toContain('another shop that uses this wallet');
+    expect([radios(text), text.includes(ids[0]!), text.includes(other.payment)]).toEqual([[], true, false]);
+    expect((await staff.get('/my/transfers')).text).not.toContain(acceptAt(shared));
+    const forced = await staff.confirm(acceptAt(shared), { payment_id: ids[0]!, confirm_candidates: '2' });
+    expect([forced.status, forced.text.includes('only an operator'), forced.text.includes(other.payment)]).toEqual([
+      ...[409, true, false],
+    ]);
+  });
+
+  test('that seems to be meant for none is accepted for one that is searched for, never for another merchant’s', async () => {
+    const wallet = `0x${'7'.repeat(40)}`;
+    const lost = pastUnmatched({ merchant_id: shop.merchantId, block_timestamp: new Date(), recipient: wallet });
+    await insertUnmatched(world.services.pools.payments, [lost]);
+    const path = acceptAt(lost.transaction_id);
+    expect(new Set(radios((await staff.get(path)).text))).toEqual(new Set(ids));
+    expect(radios((await staff.get(`${path}?payment=T-2`)).text)).toEqual([ids[1]]);
+    expect(radios((await staff.get(`${path}?payment=${other.payment}`)).text)).toEqual([]);
+  });
+
+  test('is not offered to a viewer', async () => {
+    const viewer = await personWith('viewer', 'vera');
+    expect((await viewer.get('/my/transfers')).text).not.toContain(acceptAt(twins));
+    expect((await viewer.get(acceptAt(twins))).status).toBe(403);
+    expect((await viewer.send(acceptAt(twins), { payment_id: ids[0]! })).status).toBe(403);
   });
 });
 
@@ -205,7 +285,7 @@ describe('an owner', () => {
       ['/my/webhooks/rotate-key', {}],
       ['/my/wallets/pool', { name: 'evil', network: 'local', addresses: `0x${'3'.repeat(40)}` }],
       ['/my/wallets/rest', { address: `0x${'1'.repeat(40)}` }],
-      ['/my/accept', { payment_id: shop.cancelled, transaction_id: shop.transactionId, index: '0' }],
+      [acceptAt(shop.transactionId), { payment_id: shop.cancelled }],
     ];
     for (const [page, fields] of forms) {
       const asked = askedIn(await owner.send(page, fields));

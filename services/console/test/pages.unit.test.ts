@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { DescribedEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import { candidatesOf, reasonMeanings, reasonsView } from '@quittance/operator/transfers.ts';
+import { candidatesOf, howManyText, reasonMeanings, reasonsView } from '@quittance/operator/transfers.ts';
 import { amount, words } from '@quittance/operator/view.ts';
 import { badgeOf, cell } from '../src/cell.ts';
 import { explorerOf } from '../src/explorer.ts';
@@ -36,6 +36,13 @@ test('a payment is named alone only when it is the only one that a transfer may 
   const both = [a, b].map((id) => `href="/payments/${id}"`).join('.*');
   expect(shown([a, b])).toMatch(new RegExp(`^May be for 2 payments <ul .*${both}.*</ul>$`));
   expect(shown([a, b], true)).toContain('May be for 2 payments, also for a payment of another merchant <ul');
+});
+
+test('a transfer that may be for several payments says so, and whether it has the amount of all', () => {
+  const asked = (...amounts: string[]) => amounts.map((amount) => ({ amount }));
+  expect(howManyText('5.5', asked('5.50', '5.5'))).toBe('2 payments had this amount');
+  expect(howManyText('500', asked('500.00', '500'))).toBe('2 payments had this amount');
+  expect(howManyText('500', asked('5', '500', '500'))).toBe('This transfer may be for 3 payments');
 });
 
 test('an id is cut in a table and whole in a list of facts, and always copied whole', () => {

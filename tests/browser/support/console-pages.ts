@@ -96,6 +96,13 @@ const merchantPages = {
   'my-payment-not-found': () => '/my/payments/none',
 } satisfies Pages as Pages;
 
+/** Pages of an owner, whose passkey has shown who it is. */
+export const ownerPages = [
+  ...['/my', '/my/payments', '/my/new-payment', '/my/transfers', '/my/report', '/my/wallets', '/my/wallets/pool'],
+  ...['/my/wallets/proof', '/my/wallets/rest', '/my/webhooks', '/my/webhooks/endpoint', '/my/notices', '/my/profile'],
+  ...['/my/keys', '/my/team', '/my/limits', '/account'],
+];
+
 /** Every page, by its visitors. */
 export const pagesOf = { operator: consolePages, merchant: merchantPages };
 
@@ -126,6 +133,13 @@ export async function merchantPersonCalled(
   const { credential } = await asOperator<{ credential: string }>(stack.file, 'POST', logins, { name });
   const { link } = await asOperator<{ link: string }>(stack.file, 'POST', `${logins}/${name}/sign-in-link`, {});
   return { credential, linkPath: signInLinkPath(link) };
+}
+
+/** Invites an owner of a merchant. @returns the target of the invitation. */
+export async function ownerCalled(stack: Stack, merchantId: string, name: string): Promise<string> {
+  const path = `/merchants/${merchantId}/logins`;
+  const { link } = await asOperator<{ link: string }>(stack.file, 'POST', path, { name, role: 'owner' });
+  return signInLinkPath(link);
 }
 
 /** Signs in through the page. */

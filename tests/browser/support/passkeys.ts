@@ -14,3 +14,12 @@ export async function giveDevice(page: Page): Promise<() => Promise<void>> {
     await session.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
   };
 }
+
+/** Adds the first passkey of a person who has signed in. */
+export async function addPasskey(page: Page, consoleUrl: string, name: string): Promise<void> {
+  await page.goto(`${consoleUrl}/account`);
+  await page.getByLabel('Name of your first passkey').fill(name);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('button', { name: 'Create the passkey' }).click();
+  await page.getByText(name, { exact: true }).waitFor();
+}

@@ -89,7 +89,11 @@ async function addAccount(
     const former = await addOperator(tx, { name, role, credentialHash: sha256(credential) });
     if (former === null)
       throw new HttpError(409, `${name} is already active: disable it first, or choose another name`);
-    const before = former === 'new' ? null : { role: former, disabled: true };
+    // Who comes back may have lost the device in the meantime.
+    const before =
+      former === 'new'
+        ? null
+        : { role: former, disabled: true, passkeys: (await deletePasskeys(tx, { name, role })) ?? 0 };
     await insertOperatorAudit(tx, { operator: name, action: 'add', author, before, after: { role } });
   });
   return { name, role, credential };

@@ -65,7 +65,10 @@ async function addPerson(
       throw new HttpError(409, `${name} can sign in already: disable it first, or choose another name`);
     if (outcome === 'too_many')
       throw new HttpError(409, `A merchant has at most ${LOGINS_MAX} logins: disable one first`);
-    const before = outcome === 'enabled' ? { name, disabled: true } : null;
+    const person = { name, role: 'merchant', merchant_id: merchantId, merchant_role: role } as const;
+    // Who comes back may have lost the device in the meantime.
+    const before =
+      outcome === 'enabled' ? { name, disabled: true, passkeys: (await deletePasskeys(tx, person)) ?? 0 } : null;
     await insertAudit(tx, { merchantId, action: 'add_login', author, change: { before, after: { name, role } } });
     // A blocked merchant's people sign in once it is unblocked; until then no link is made.
     return insertLoginLink(tx, { merchantId, name, linkHash: sha256(link), seconds: INVITATION_SECONDS });

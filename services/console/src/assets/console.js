@@ -31,13 +31,23 @@ for (const text of document.querySelectorAll('[data-copy]')) {
   text.append(button);
 }
 
-// A file goes into its form as base64, in the hidden field before the form is sent.
+// A file goes into its form as base64, in the hidden field before the form is sent. One that is too large would make the form too large,
+// and what was typed would be lost, so the browser does not send it.
 for (const input of document.querySelectorAll('input[type="file"][data-into]')) {
   input.addEventListener('change', async () => {
     const [file] = input.files;
-    const bytes = file === undefined ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
+    const isTooLarge = file !== undefined && file.size > Number(input.dataset.maxBytes);
+    input.setCustomValidity(
+      isTooLarge ? `This file has ${inKib(file.size)}; at most ${inKib(input.dataset.maxBytes)} can be sent.` : '',
+    );
+    input.reportValidity();
+    const bytes = file === undefined || isTooLarge ? new Uint8Array() : new Uint8Array(await file.arrayBuffer());
     input.form.elements.namedItem(input.dataset.into).value = btoa(
       Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''),
     );
   });
+}
+
+function inKib(bytes) {
+  return `${Math.ceil(bytes / 1024)} KiB`;
 }

@@ -57,10 +57,10 @@ async function createForm(visit: OwnVisit, form: URLSearchParams): Promise<Html>
       }),
       poolNames.length === 0
         ? html``
-        : choiceField('wallet_pool', 'Address', ['', ...poolNames], value('wallet_pool') ?? '', {
+        : choiceField('wallet_pool', 'Address', [...poolNames, ''], form.get('wallet_pool') ?? poolNames[0] ?? '', {
             names: {
               '': 'the wallet below',
-              ...Object.fromEntries(poolNames.map((name) => [name, `a new one of ${name}`])),
+              ...Object.fromEntries(poolNames.map((name) => [name, `a new one of the pool ${name}`])),
             },
           }),
       walletField(value('merchant_wallet') ?? (poolNames.length === 0 ? (known[0] ?? '') : ''), known),

@@ -1,6 +1,6 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { mayAct, type MerchantRole } from '@quittance/contracts/principal.ts';
-import { detailText, HttpError } from '@quittance/http/errors.ts';
+import { detailText, HttpError, invalid } from '@quittance/http/errors.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import { options } from '../action.ts';
 import { form, page } from '../frame.ts';
@@ -118,7 +118,8 @@ export const textField = ({
 export const areaField = ({ name, label, value, help, isRequired = false }: Omit<Text, 'type' | 'maxLength'>): Html =>
   html`<label for="${name}">${label}</label>
     <textarea id="${name}" name="${name}" rows="4" ${describedBy(name, help)} ${isRequired ? html`required` : []}>
-${value ?? ''}</textarea>`;
+${value ?? ''}</textarea>
+    ${helpOf(name, help)}`;
 
 export const choiceField = (
   name: string,
@@ -142,4 +143,11 @@ export const checkField = (name: string, label: string, isChecked: boolean, valu
 export function given(form: URLSearchParams, name: string): string | null {
   const text = (form.get(name) ?? '').trim();
   return text === '' ? null : text;
+}
+
+/** The text of a field that must be there. @throws HttpError 422 naming the field. */
+export function named(form: URLSearchParams, name: string): string {
+  const value = given(form, name);
+  if (value === null) throw invalid({ field: name, reason: 'is required' });
+  return value;
 }

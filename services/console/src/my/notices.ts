@@ -8,6 +8,7 @@ import {
   type NoticeChannel,
   type Notices,
 } from '@quittance/contracts/http/notifier.ts';
+import { NOTIFIER } from '@quittance/contracts/service-name.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { page } from '../frame.ts';
 import { htmlReply, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
@@ -21,6 +22,8 @@ export const NOTICES = '/my/notices';
 const channelNames: Record<NoticeChannel, string> = { email: 'E-mail', telegram: 'Telegram', slack: 'Slack' };
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' });
 
+export const hasNotices = ({ clients }: Context): boolean => clients[NOTIFIER] !== undefined;
+
 /** Messages to people, for a shop without a backend. */
 export const noticeRoutes = (context: Context): Route[] => [
   ...ownForm(context, {
@@ -28,6 +31,7 @@ export const noticeRoutes = (context: Context): Route[] => [
     title: 'Notices',
     role: 'owner',
     show: async (visit, form) => {
+      if (!hasNotices(context)) return html`<p>Notices are not set up here. Ask support whether they can be.</p>`;
       const now = await partOf(knownOr(null, visit.services.call(ReadNotices, paramsOf(visit.viewer))));
       return html`<p>
           Without a shop system, be told by e-mail, Telegram or Slack when a payment is paid, or when money arrives that

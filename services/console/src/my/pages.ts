@@ -13,6 +13,7 @@ import { usageTable } from '@quittance/operator/merchants.ts';
 import { badge, facts, table, text, type Part, type View } from '@quittance/operator/view.ts';
 import { typeOf } from '@quittance/operator/webhooks.ts';
 import { form, page } from '../frame.ts';
+import { acceptLink } from './accept.ts';
 import { againPart } from './acting.ts';
 import { ENDPOINT, ROTATE } from './endpoint.ts';
 import { formRoute, htmlReply, isMerchant, ownPage, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
@@ -34,7 +35,7 @@ export const ownPageRoutes = (context: Context): Route[] => [
   ownPage(context, '/my/transfers', async ({ request, services, viewer }) => {
     const cursor = request.query.get('cursor') ?? undefined;
     const transfers = await services.call(ListUnmatchedOfMerchant, { ...paramsOf(viewer), query: { cursor } });
-    return { title: 'Transfers', content: unmatchedPart(transfers, '/my/transfers', viewer) };
+    return { title: 'Transfers', content: unmatchedPart(transfers, '/my/transfers', viewer, acceptLink(viewer)) };
   }),
   ownPage(context, '/my/limits', async ({ services, viewer }) => {
     const [limits, usage] = await Promise.all([
@@ -60,7 +61,11 @@ export const ownPageRoutes = (context: Context): Route[] => [
 ];
 
 const limitsFacts = (own: OwnLimits): Part =>
-  facts({ access: own.access_type, 'beta ends': own.beta_expires_at, ...usageFields(own) });
+  facts({
+    access: own.access_type === 'beta' ? 'beta' : 'without an end',
+    'beta ends': own.beta_expires_at,
+    ...usageFields(own),
+  });
 
 /** @param tested the result of a test event that was just sent. */
 async function webhooks({ services, viewer }: OwnVisit, tested: TestedWebhook | null): Promise<Html> {
@@ -110,7 +115,7 @@ const healthView = ({ lanes, failed: { events, total } }: WebhookHealth): View =
     since: 'oldest_due_at',
     failures: 'failures',
     error: ({ error_category: error }) => errorWords(error),
-    circuit: ({ circuit_state: state }) => badge(state),
+    state: ({ circuit_state: state }) => badge(state === 'closed' ? 'working' : 'paused'),
     'not sent before': 'put_off_until',
   }),
   ...(total > events.length ? [text(`The oldest ${events.length} of ${total} failed events.`)] : []),

@@ -1,11 +1,7 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import { paymentQueryOf } from '@quittance/contracts/http/payments/finding.ts';
-import { FindMerchantTransfers, type FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { ListPayments, ReadOwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries, ReadOwnEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import { parseTransactionId } from '@quittance/contracts/ids.ts';
 import {
-  type Payment,
   type PaymentDetails,
   type PaymentStatus,
   type ReceivedTransfer,
@@ -14,30 +10,18 @@ import {
 import type { Route } from '@quittance/http/server/route.ts';
 import { paymentId } from '@quittance/operator/field.ts';
 import { paymentsTable, priceFacts } from '@quittance/operator/payments.ts';
-import { candidatesOf, reasonsView } from '@quittance/operator/transfers.ts';
-import {
-  amount,
-  badge,
-  facts,
-  table,
-  tableIfAny,
-  text,
-  walletOf,
-  words,
-  type Value,
-  type View,
-} from '@quittance/operator/view.ts';
+import { reasonsView } from '@quittance/operator/transfers.ts';
+import { amount, badge, facts, tableIfAny, walletOf, words, type Value, type View } from '@quittance/operator/view.ts';
 import { MERCHANT_HOME } from '../cell.ts';
 import { filtersIn, goOn, listForm, queryOf } from '../payment-list.ts';
 import { problemOf } from '../payments.ts';
 import { inPath, ownPage, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
-import { knownOr, partOf } from '../services.ts';
-import { acceptPart, againPart, sharePart } from './acting.ts';
+import { partOf } from '../services.ts';
+import { acceptPart } from './accept.ts';
+import { againPart, sharePart } from './acting.ts';
+import { foundPart } from './finding.ts';
 import { ownStoryPart, warningsPart } from '../story.ts';
 import { hero, render, show } from '../view.ts';
-
-/** Payments on a page; of a search, so many for each way in which the text may be meant. */
-const SHOWN = 50;
 
 /** Of a payment's events, the attempts of so many are shown: PAID comes first. */
 const EVENTS_SHOWN = 5;
@@ -49,7 +33,7 @@ export const ownPaymentRoutes = (context: Context): Route[] => [
     const filters = filtersIn(visit.request);
     return {
       title: 'Payments',
-      content: html`${listForm(MERCHANT_HOME, text, filters)} ${text === '' ? [] : await found(visit, text)}
+      content: html`${listForm(MERCHANT_HOME, text, filters)} ${text === '' ? [] : await foundPart(visit, text)}
       ${await listed(visit, text, filters)}`,
     };
   }),
@@ -83,7 +67,7 @@ const unfinished: readonly PaymentStatus[] = ['PENDING', 'CHECKING'];
 
 const textOf = ({ request }: OwnVisit, name: string): string => (request.query.get(name) ?? '').trim();
 
-/** By texts and filters. What names a payment exactly, `found` finds however old it is. */
+/** By texts and filters. What names a payment exactly, foundPart() finds however old it is. */
 async function listed(
   { services, viewer }: OwnVisit,
   text: string,
@@ -99,39 +83,6 @@ async function listed(
   }
 }
 
-/** By whatever names it; of a transaction also where its money is. */
-async function found(visit: OwnVisit, text: string): Promise<Html> {
-  const { services, viewer } = visit;
-  const ways = paymentQueryOf(text) ?? {};
-  const transactionId = parseTransactionId(text);
-  const params = paramsOf(viewer);
-  const [lists, where] = await Promise.all([
-    Promise.all(Object.entries(ways).map(([way, value]) => foundBy(visit, way, value))),
-    transactionId === null
-      ? null
-      : partOf(services.call(FindMerchantTransfers, { ...params, query: { transaction_id: transactionId } })),
-  ]);
-  // Two ways may lead to one payment.
-  const payments = new Map(lists.flat().map((payment) => [payment.payment_id, payment]));
-  return html`${render([paymentsTable([...payments.values()], 'payments found', 'No payment was found.')], viewer)}
-  ${where === null ? [] : show(where, (known) => render(whereView(known), viewer))}`;
-}
-
-const filters = ['order_id', 'reference', 'transaction_id', 'merchant_wallet'];
-
-async function foundBy({ services, viewer }: OwnVisit, way: string, value: string) {
-  if (way === 'payment_id') return ownPayment({ services, viewer }, value);
-  if (!filters.includes(way)) return [];
-  const query = { [way]: value, limit: SHOWN };
-  return (await services.call(ListPayments, { ...paramsOf(viewer), query })).payments;
-}
-
-async function ownPayment({ services, viewer }: Pick<OwnVisit, 'services' | 'viewer'>, id: string): Promise<Payment[]> {
-  const params = { ...paramsOf(viewer).params, payment_id: id };
-  const payment = await knownOr(null, services.call(ReadOwnPayment, { params }));
-  return payment === null ? [] : [payment];
-}
-
 async function eventsOf({ services, viewer }: OwnVisit, paymentId: string) {
   const { merchant_id: merchantId } = viewer;
   const params = { merchant_id: merchantId, payment_id: paymentId };
@@ -141,19 +92,6 @@ async function eventsOf({ services, viewer }: OwnVisit, paymentId: string) {
     .map(({ event_id: id }) => ({ merchant_id: merchantId, event_id: id }));
   return Promise.all(shown.map((event) => services.call(ReadOwnEvent, { params: event })));
 }
-
-/** The sentence first: it explains where the money is. */
-const whereView = ({ explanation, transfers }: FoundTransfers): View => [
-  text(explanation),
-  table('transfers of this transaction to your wallets', transfers, {
-    state: ({ state }) => badge(state),
-    amount: (transfer) => amount(transfer.amount),
-    wallet: (transfer) => ({ first: walletOf(transfer), second: transfer.network }),
-    'block time': 'block_timestamp',
-    payment: (transfer) => transfer.payment_id ?? candidatesOf(transfer),
-    reason: ({ reason }) => reason && words(reason),
-  }),
-];
 
 /** What a payment is, as its merchant sees it: with the texts that it was created with. */
 const ownPaymentView = (payment: PaymentDetails): View => [

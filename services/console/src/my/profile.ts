@@ -4,6 +4,7 @@ import {
   DISPLAY_NAME_MAX,
   EMBED_ORIGINS_MAX,
   LOGO_MAX_BYTES,
+  LOGO_MAX_PIXELS,
 } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Context, OwnVisit } from '../page-route.ts';
@@ -46,8 +47,18 @@ async function profileForm(visit: OwnVisit, form: URLSearchParams): Promise<Html
       }),
       html`<label for="logo-file">Logo</label>
         ${now.logo === null ? [] : html`<p class="quiet-text">There is one now.</p>`}
-        <input id="logo-file" type="file" accept="image/png" data-into="logo" aria-describedby="logo-help" />
-        <p class="help" id="logo-help">A PNG file of at most ${String(LOGO_MAX_BYTES / 1024)} KiB.</p>
+        <input
+          id="logo-file"
+          type="file"
+          accept="image/png"
+          data-into="logo"
+          data-max-bytes="${String(LOGO_MAX_BYTES)}"
+          aria-describedby="logo-help"
+        />
+        <p class="help" id="logo-help">
+          A PNG file of at most ${String(LOGO_MAX_BYTES / 1024)} KiB and ${String(LOGO_MAX_PIXELS)} ×
+          ${String(LOGO_MAX_PIXELS)} pixels.
+        </p>
         <input type="hidden" name="logo" value="" />
         ${now.logo === null ? [] : checkField('no_logo', 'Remove the logo', false)}`,
       textField({

@@ -16,7 +16,7 @@ import { knownOr, partOf } from '../services.ts';
 import { render, show } from '../view.ts';
 import { CREATE } from './create.ts';
 import { ENDPOINT } from './endpoint.ts';
-import { NOTICES } from './notices.ts';
+import { hasNotices, NOTICES } from './notices.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -39,8 +39,8 @@ export const startRoutes = (context: Context): Route[] => [
     const hasPayments = 'value' in newest && newest.value.payments.length > 0;
     return {
       title: 'Start',
-      content: html`${mayAct(viewer, 'staff') ? html`<p class="actions"><a href="${CREATE}">New payment</a></p>` : []}
-        ${show(webhook, (known) => steps(visit, known !== null, hasPayments))}
+      content: html`${mayAct(viewer, 'staff') ? html`<p class="actions"><a class="main" href="${CREATE}">New payment</a></p>` : []}
+        ${show(webhook, (known) => steps(visit, { hasWebhook: known !== null, hasPayments, hasNotices: hasNotices(context) }))}
         <div class="counts">
           ${show(totals, ({ days }) => sums(days))}
           ${show(unmatched, ({ transfers }) => troubleTile('Transfers that pay nothing', '/my/transfers', transfers.length))}
@@ -71,14 +71,17 @@ function sums(days: readonly CountedDay[]): Html {
     return tile(
       label,
       html`${amountCell({ amount: formatUnits(units, DECIMALS), currency: 'USDT' })}`,
-      `${count} payments`,
+      count === 1 ? '1 payment' : `${count} payments`,
     );
   };
   return html`${paid('Paid today, UTC', 1)} ${paid('Paid in 7 days', 7)} ${paid(`Paid in ${DAYS} days`, DAYS)}`;
 }
 
 /** What a new merchant has to do, until it is done. */
-function steps({ viewer }: OwnVisit, hasWebhook: boolean, hasPayments: boolean): Html {
+function steps(
+  { viewer }: OwnVisit,
+  { hasWebhook, hasPayments, hasNotices: canBeTold }: Record<'hasWebhook' | 'hasPayments' | 'hasNotices', boolean>,
+): Html {
   const passkey = viewer.passkeys === 0;
   if (hasWebhook && hasPayments && !passkey) return html``;
   const step = (isDone: boolean, text: string, path: string) =>
@@ -88,7 +91,7 @@ function steps({ viewer }: OwnVisit, hasWebhook: boolean, hasPayments: boolean):
     <ol class="steps">
       ${passkey ? step(false, 'Add a passkey, with which you sign in and confirm', '/account') : []}
       ${step(hasWebhook, 'Tell us where your shop receives webhooks', ENDPOINT)}
-      ${hasWebhook ? [] : step(false, 'Or, without a shop system, be told by e-mail', NOTICES)}
+      ${hasWebhook || !canBeTold ? [] : step(false, 'Or, without a shop system, be told by e-mail', NOTICES)}
       ${step(hasPayments, 'Create the first payment', CREATE)}
     </ol>
   </section>`;

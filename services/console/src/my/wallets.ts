@@ -7,6 +7,7 @@ import {
   type WalletChallenge,
 } from '@quittance/contracts/http/payments/wallets.ts';
 import type { WalletPool } from '@quittance/contracts/http/payments/pools.ts';
+import { mayAct } from '@quittance/contracts/principal.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { table } from '@quittance/operator/view.ts';
 import { paramsOf, type Context, type OwnVisit } from '../page-route.ts';
@@ -33,15 +34,21 @@ export const walletPages = (context: Context): Route[] => [
       const rows = table(
         'wallets',
         wallets,
-        { address: 'address', used: 'bound_at', proven: ({ proven_at: at }) => at ?? 'not yet' },
+        {
+          address: ({ address, proven_at: at }) => ({
+            first: address,
+            second: at === null ? 'not proven' : ['proven ', at],
+          }),
+          used: 'bound_at',
+        },
         'None yet: a wallet is yours from the first payment that you create on it.',
       );
-      return html`${render([rows, poolTable(pools)], viewer)}
-        <ul class="actions">
-          <li><a href="${POOL}">Add addresses</a></li>
-          <li><a href="${PROOF}">Prove that a wallet is yours</a></li>
-          <li><a href="${REST}">Use an address again early</a></li>
-        </ul>`;
+      const actions = html`<ul class="actions">
+        <li><a href="${POOL}">Add addresses</a></li>
+        <li><a href="${PROOF}">Prove that a wallet is yours</a></li>
+        <li><a href="${REST}">Use an address again early</a></li>
+      </ul>`;
+      return html`${render([rows, poolTable(pools)], viewer)} ${mayAct(viewer, 'owner') ? actions : []}`;
     },
     act: () => Promise.resolve(WALLETS),
   }),
