@@ -49,6 +49,9 @@ const projectOf = (sources: string, outDir: string, sdk: string) => ({
     module: 'commonjs',
     moduleResolution: 'bundler',
     esModuleInterop: true,
+    // Vendure and NestJS describe classes with them.
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
     rewriteRelativeImportExtensions: true,
     declaration: true,
     strict: true,
