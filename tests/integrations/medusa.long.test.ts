@@ -84,7 +84,10 @@ describe('a shop on Medusa, with our packages as they are published', () => {
       await picture(page, 'checkout');
       const paymentId = await paymentIn(cart);
       await merchant.pay(paymentId);
-      await eventually(async () => expect(await page.locator('main').getAttribute('data-state')).toBe('paid'), patience);
+      await eventually(
+        async () => expect(await page.locator('main').getAttribute('data-state')).toBe('paid'),
+        patience,
+      );
       await page.getByRole('link', { name: 'Back to the shop' }).click();
       await page.waitForURL(`${storefront.url}/checkout?cart=${cart.id}`);
       await eventually(async () => expect(await page.locator('#state').innerText()).toMatch(/^Thank you for order \d/));
@@ -105,10 +108,15 @@ describe('a shop on Medusa, with our packages as they are published', () => {
   test(
     'captures once, however often the webhook is delivered, and never for a webhook that we did not sign',
     async () => {
-      const [session, forged] = [await shop.startPayment(await shop.newCart()), await shop.startPayment(await shop.newCart())];
+      const [session, forged] = [
+        await shop.startPayment(await shop.newCart()),
+        await shop.startPayment(await shop.newCart()),
+      ];
       await merchant.pay(paymentOf(session));
       const webhook = await merchant.paidWebhook(paymentOf(session));
-      const other = webhook.raw_body.replaceAll(paymentOf(session), paymentOf(forged)).replaceAll(session.id, forged.id);
+      const other = webhook.raw_body
+        .replaceAll(paymentOf(session), paymentOf(forged))
+        .replaceAll(session.id, forged.id);
       await Promise.all([
         deliverAgain(webhooks, webhook),
         deliverAgain(webhooks, webhook),
@@ -136,8 +144,10 @@ describe('a shop on Medusa, with our packages as they are published', () => {
       const cart = await shop.newCart();
       const session = await shop.startPayment(cart);
       await merchant.pay(paymentOf(session), '10');
-      await eventually(async () =>
-        expect(await merchant.details(paymentOf(session))).toMatchObject({ received_amount: '10' }), patience);
+      await eventually(
+        async () => expect(await merchant.details(paymentOf(session))).toMatchObject({ received_amount: '10' }),
+        patience,
+      );
       await expect(complete(cart)).rejects.toThrow('was not authorized');
       type Sessions = { cart: { payment_collection: { payment_sessions: Session[] } } };
       const { cart: waiting } = await shop.store<Sessions>(
@@ -162,6 +172,7 @@ describe('a shop on Medusa, with our packages as they are published', () => {
       const widget = page.getByRole('heading', { name: 'USDT payment' });
       await widget.waitFor();
       await widget.scrollIntoViewIfNeeded();
+      await page.setViewportSize({ width: 1280, height: 1_000 });
       await picture(page, 'order');
       expect(await page.locator('body').innerText()).toContain('15 USDT, too much');
     },
@@ -174,7 +185,10 @@ describe('a shop on Medusa, with our packages as they are published', () => {
       const session = await shop.startPayment(await shop.newCart());
       await shop.stop();
       await merchant.pay(paymentOf(session));
-      await eventually(async () => expect(await merchant.details(paymentOf(session))).toMatchObject({ status: 'PAID' }), patience);
+      await eventually(
+        async () => expect(await merchant.details(paymentOf(session))).toMatchObject({ status: 'PAID' }),
+        patience,
+      );
       await shop.start();
       await merchant.paidWebhook(paymentOf(session));
       await captured(session);
@@ -253,7 +267,7 @@ describe('a shop on Medusa, with our packages as they are published', () => {
     const own = await shop.startPayment(await shop.newCart(), undefined, '/checkout?cart=1');
     const foreign = await shop.startPayment(await shop.newCart(), undefined, 'https://evil.example/');
     expect((await merchant.details(paymentOf(own))).return_url).toBe(`${storefront.url}/checkout?cart=1`);
-    expect((await merchant.details(paymentOf(foreign))).return_url).toBe(`${storefront.url}/`);
+    expect((await merchant.details(paymentOf(foreign))).return_url).toBe(storefront.url);
     const seen = JSON.stringify(own);
     for (const secret of [merchant.apiKey, merchant.signingKey, merchant.keyId]) expect(seen).not.toContain(secret);
   });

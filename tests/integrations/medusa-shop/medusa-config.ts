@@ -10,6 +10,8 @@ const account = {
 export default defineConfig({
   projectConfig: {
     databaseUrl: process.env.DATABASE_URL,
+    // Only here: this shop has no TLS.
+    cookieOptions: { secure: false, sameSite: 'lax' },
     http: {
       storeCors: process.env.STOREFRONT_URL!,
       adminCors: process.env.MEDUSA_URL!,

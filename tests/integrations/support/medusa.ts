@@ -130,7 +130,8 @@ export class MedusaShop {
 
   /** Orders of a cart's payment. */
   async ordersOf(paymentId: unknown): Promise<Order[]> {
-    const fields = '*payment_collections,*payment_collections.payments,*payment_collections.payments.captures,payment_status';
+    const fields =
+      '*payment_collections,*payment_collections.payments,*payment_collections.payments.captures,payment_status';
     const { orders } = await this.admin<{ orders: Order[] }>('GET', `/orders?limit=100&fields=${fields}`);
     return orders.filter(({ payment_collections }) =>
       payment_collections.some(({ payments }) => payments.some(({ data }) => data['payment_id'] === paymentId)),

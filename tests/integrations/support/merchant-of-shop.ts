@@ -7,11 +7,11 @@ import type { PaymentDetails } from '@quittance/contracts/api/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { openMerchant, trust } from '../../support/merchant.ts';
 import { patience } from '../../support/paying.ts';
-import { receivedBy, type Received as Webhook } from '../../support/receiver.ts';
+import { answerWith, receivedBy, type Received as Webhook } from '../../support/receiver.ts';
 import { send } from '../../support/http.ts';
 
 /** A webhook with the status that the shop answered. */
-export type Answered = Webhook & { answer: string };
+export type Answered = Webhook & { answer: string | null };
 
 export type ShopsMerchant = {
   apiKey: string;
@@ -20,6 +20,9 @@ export type ShopsMerchant = {
   wallet: string;
   details(paymentId: string): Promise<PaymentDetails>;
   pay(paymentId: string, amount?: string): Promise<void>;
+  /** From now on, webhooks are answered with an error, until they are released to the shop again. */
+  holdWebhooks(): Promise<void>;
+  releaseWebhooks(): Promise<void>;
   /** The webhook that says PAID, as soon as the shop has taken it. */
   paidWebhook(paymentId: string): Promise<Answered>;
 };
@@ -34,14 +37,16 @@ export async function merchantOfShop(stack: StackFile, endpoint: string): Promis
   );
   await trust(stack, keyId, signingKey);
   await ensurePool(stack.gateway_url, { api_key: merchant.apiKey }, 'shop');
-  await forwardWebhooks(stack.receiver.url, endpoint, merchant.host);
+  const releaseWebhooks = () => forwardWebhooks(stack.receiver.url, endpoint, merchant.host);
+  await releaseWebhooks();
   const details = async (paymentId: string): Promise<PaymentDetails> => {
     const answer = await merchant.call('GET', `/api/v1/payments/${paymentId}/details`);
     if (answer.status !== 200) throw new Error(`details answered ${answer.status} ${answer.text}`);
     return answer.json<PaymentDetails>();
   };
   return {
-    ...{ apiKey: merchant.apiKey, keyId, signingKey, wallet: merchant.wallet, details },
+    ...{ apiKey: merchant.apiKey, keyId, signingKey, wallet: merchant.wallet, details, releaseWebhooks },
+    holdWebhooks: () => answerWith(stack, merchant.host, { status: 503 }),
     async pay(paymentId, amount) {
       const payment = await details(paymentId);
       await payOnChain(stack.chain, payment.merchant_wallet, amount ?? payment.amount);
@@ -49,7 +54,7 @@ export async function merchantOfShop(stack: StackFile, endpoint: string): Promis
     paidWebhook: (paymentId) =>
       eventually(async () => {
         const received = (await receivedBy(stack, merchant.host)) as Answered[];
-        const found = received.find(({ body, answer }) => body.payment_id === paymentId && answer === '200');
+        const found = received.find(({ body, answer }) => body.payment_id === paymentId && /^2/.test(answer ?? ''));
         if (found === undefined) throw new Error(`no webhook about ${paymentId} has been taken`);
         return found;
       }, patience),

@@ -32,7 +32,9 @@ export async function shopProject(
       const options = { cwd: directory, env: { ...ownEnvironment(), ...env }, maxBuffer: 50_000_000 };
       const { stdout, stderr } = await run(process.execPath, words, options).catch((error: unknown) => {
         const { stdout: out, stderr: problems } = error as { stdout: string; stderr: string };
-        throw new Error(`${words.join(' ')} failed:\n${problems.slice(-5_000)}\n${out.slice(-5_000)}`, { cause: error });
+        throw new Error(`${words.join(' ')} failed:\n${problems.slice(-5_000)}\n${out.slice(-5_000)}`, {
+          cause: error,
+        });
       });
       return stdout + stderr;
     },

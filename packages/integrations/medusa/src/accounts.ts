@@ -1,4 +1,15 @@
-import type { Quittance } from '@quittance/sdk';
+import { createClient, type Quittance } from '@quittance/sdk';
+import type { QuittanceOptions } from './options.ts';
 
-/** The account of each provider that Medusa has started, for the job: Medusa hands the options of a provider to nothing else. */
-export const accounts = new Set<Quittance>();
+const clients = new Map<string, Quittance>();
+
+/** The account that the options name. Several providers may share one. */
+export function accountOf({ baseUrl, apiKey }: QuittanceOptions): Quittance {
+  const name = JSON.stringify([baseUrl, apiKey]);
+  const client = clients.get(name) ?? createClient({ baseUrl, apiKey });
+  clients.set(name, client);
+  return client;
+}
+
+/** For the job: Medusa gives the options of a provider to the provider alone. */
+export const accounts = (): Iterable<Quittance> => clients.values();

@@ -36,7 +36,7 @@ export const sessionStatus: Record<PaymentStatus, PaymentSessionStatus> = {
 
 export function paymentData(sessionId: string, payment: Payment | PaymentDetails): PaymentData {
   const { payment_id, payment_url, status, amount, network, reference, expires_at } = payment;
-  const received = payment.received_amount ?? (status === 'PAID' ? (payment.transaction?.amount ?? null) : null);
+  const received = payment.received_amount ?? (payment.status === 'PAID' ? payment.transaction.amount : null);
   const unmatched = 'unmatched_transfers' in payment ? payment.unmatched_transfers : [];
   return {
     session_id: sessionId,

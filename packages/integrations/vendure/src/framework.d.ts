@@ -34,7 +34,7 @@ declare module '@vendure/core' {
   export function Allow(...permissions: Permission[]): MethodDecorator;
   export function Ctx(): ParameterDecorator;
   export class UserInputError extends Error {}
-  export function isGraphQlErrorResult<T>(result: T | ErrorResult): result is ErrorResult;
+  export function isGraphQlErrorResult(result: object): result is ErrorResult;
   type ErrorResult = { readonly __typename: string; readonly errorCode: string; readonly message: string };
 
   export class RequestContext {
@@ -70,7 +70,6 @@ declare module '@vendure/core' {
       ): CreatedPayment;
       settlePayment(): { success: true };
       cancelPayment(): { success: false; state: 'Settled'; errorMessage: string };
-      createRefund(): { state: 'Pending'; metadata: object };
     });
   }
 
@@ -115,7 +114,7 @@ declare module '@vendure/core' {
   export class EventBus {
     ofType<T>(type: ClassOf<T>): { subscribe(next: (event: T) => void): unknown };
   }
-  export class PluginCommonModule {}
+  export const PluginCommonModule: ClassOf<object>;
   type Middleware = { route: string; handler: (...given: never[]) => unknown; beforeListen: boolean };
   export function VendurePlugin(options: {
     compatibility: string;

@@ -11,7 +11,8 @@ export const quittancePaymentHandler = new PaymentMethodHandler({
 
   createPayment: (ctx, _order, amount, _args, metadata) => {
     if (ctx.apiType !== 'admin') {
-      const errorMessage = 'Start the payment with the mutation createQuittancePayment. The plugin adds it when it is paid.';
+      const errorMessage =
+        'Start the payment with the mutation createQuittancePayment. The plugin adds it when it is paid.';
       return { amount, state: 'Error', errorMessage };
     }
     const { amount: paid, transactionId, ...shown } = metadata as { amount: number; transactionId: string };
@@ -26,13 +27,5 @@ export const quittancePaymentHandler = new PaymentMethodHandler({
     errorMessage: 'The money is in your wallet, from which only you can return it. Refund the payment instead.',
   }),
 
-  // Vendure keeps it until a person has settled it with the id of a transaction.
-  createRefund: () => ({
-    state: 'Pending',
-    metadata: {
-      message:
-        'Quittance cannot refund: the money went directly to your wallet, and only you can send it. Ask the customer for an ' +
-        'address, send the USDT from your wallet, and settle this refund with the id of that transaction.',
-    },
-  }),
+  // Without createRefund, Vendure keeps a refund pending until a person settles it with the id of a transaction: only a person can send the money.
 });

@@ -31,10 +31,13 @@ export function checkOptions(options: Partial<QuittanceOptions>): asserts option
   const problems = [
     !isWebUrl(options.baseUrl) && 'baseUrl must be the URL of your Quittance, such as https://pay.example.com',
     !isText(options.apiKey) && 'apiKey is missing',
-    !areKeys(options.signingKeys) && "signingKeys must be like { whk_…: 'whsec_…' }: the key of your webhook, by its id",
+    !areKeys(options.signingKeys) &&
+      "signingKeys must be like { whk_…: 'whsec_…' }: the key of your webhook, by its id",
     isText(options.walletPool) === isText(options.merchantWallet) &&
       'set either walletPool (recommended) or merchantWallet',
-    options.returnUrl !== undefined && !isWebUrl(options.returnUrl) && 'returnUrl must be the URL of a page of your shop',
+    options.returnUrl !== undefined &&
+      !isWebUrl(options.returnUrl) &&
+      'returnUrl must be the URL of a page of your shop',
     options.acceptFromPercent !== undefined && !isText(options.walletPool) && 'acceptFromPercent needs walletPool',
   ].filter((problem) => problem !== false);
   if (problems.length > 0) throw new Error(`The options of QuittancePlugin: ${problems.join('; ')}.`);

@@ -1,4 +1,10 @@
-import { nodeReceiver, WebhookVerificationError, type NodeRequest, type NodeResponse, type WebhookEvent } from '@quittance/sdk';
+import {
+  nodeReceiver,
+  WebhookVerificationError,
+  type NodeRequest,
+  type NodeResponse,
+  type WebhookEvent,
+} from '@quittance/sdk';
 import { EventBus, Logger, OrderStateTransitionEvent, PluginCommonModule, VendurePlugin } from '@vendure/core';
 import { parse } from 'graphql';
 import { quittancePaymentHandler } from './handler.ts';

@@ -103,7 +103,10 @@ export class QuittanceService {
     await this.#connection.withTransaction(outside, async (ctx) => {
       const id = await this.#lock(ctx, orderCode);
       const order = id === null ? undefined : await this.#orders.findOne(ctx, id, ['payments']);
-      if (order === undefined) return Logger.warn(`${paymentId} belongs to no order of this shop`, loggerCtx);
+      if (order === undefined) {
+        Logger.warn(`${paymentId} belongs to no order of this shop`, loggerCtx);
+        return;
+      }
       if (order.payments.some(({ transactionId }) => transactionId === paymentId)) return;
       // The customer may have gone back to the cart after paying.
       if (order.state === 'AddingItems') await this.#orders.transitionToState(ctx, order.id, 'ArrangingPayment');
@@ -126,7 +129,8 @@ export class QuittanceService {
     if (amount === null || (state !== 'ArrangingPayment' && state !== 'ArrangingAdditionalPayment')) {
       const note = `Quittance payment ${details.payment_id} of ${details.amount} USDT was paid, but the order is ${state}. Return the money from your wallet, or deliver.`;
       await this.#orders.addNoteToOrder(ctx, { id: order.id, note, isPublic: false });
-      return Logger.error(`order ${order.code}: ${note}`, loggerCtx);
+      Logger.error(`order ${order.code}: ${note}`, loggerCtx);
+      return;
     }
     const metadata = { amount, transactionId: details.payment_id, ...shown(details) };
     const added = await this.#orders.addPaymentToOrder(ctx, order.id, { method: await this.#method(ctx), metadata });
@@ -203,6 +207,9 @@ function shown(details: PaymentDetails) {
     transaction: transaction?.transaction_id ?? null,
     ...(price !== null && rate !== null && { price: `${price.amount} ${price.currency}, at ${rate.value}` }),
     unmatched: unmatched_transfers.map((transfer) => `${transfer.amount} USDT, ${transfer.reason}`),
+    refund:
+      'Quittance cannot refund: the money went directly to your wallet, and only you can send it. Ask the customer for an address, ' +
+      'send the USDT, and settle the refund with the id of that transaction.',
   };
 }
 

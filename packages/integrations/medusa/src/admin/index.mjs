@@ -27,7 +27,8 @@ function QuittancePayments({ data: { id } }) {
 
 /** @param {{ payment: Record<string, any> }} props */
 function PaymentRows({ payment }) {
-  const { status, amount, received_amount, received, network, reference, payment_id, checkout_url, unmatched } = payment;
+  const { status, amount, received_amount, received, network, reference, payment_id, checkout_url, unmatched } =
+    payment;
   return h(
     'div',
     { className: 'flex flex-col gap-y-2 px-6 py-4' },
@@ -35,7 +36,10 @@ function PaymentRows({ payment }) {
     row('Asked', `${amount} USDT on ${network}`),
     row('Received', `${received_amount ?? '0'} USDT${received === null ? '' : `, ${received}`}`),
     row('Reference', reference),
-    row('Payment', h('a', { href: checkout_url, target: '_blank', rel: 'noreferrer', className: 'break-all' }, payment_id)),
+    row(
+      'Payment',
+      h('a', { href: checkout_url, target: '_blank', rel: 'noreferrer', className: 'break-all' }, payment_id),
+    ),
     (unmatched ?? []).map((transfer) =>
       row('Unmatched', `${transfer.amount} USDT, ${transfer.reason}`, transfer.transaction_id),
     ),
@@ -47,7 +51,7 @@ const row = (name, value, key = name) =>
     'div',
     { key, className: 'grid grid-cols-2 items-start gap-x-4' },
     h(Text, { size: 'small', leading: 'compact', weight: 'plus' }, name),
-    h(Text, { size: 'small', leading: 'compact', as: 'div', className: 'text-right' }, value),
+    h(Text, { size: 'small', leading: 'compact', as: 'div' }, value),
   );
 
 const ours = (order) =>

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
  */
 export default async function capturePaid(container: MedusaContainer): Promise<void> {
   const paidFrom = new Date(Date.now() - DAY_MS).toISOString();
-  for (const quittance of accounts) {
+  for (const quittance of accounts()) {
     const paid = new Map<string, Payment>();
     for await (const payment of quittance.eachPayment({ status: 'PAID', paid_from: paidFrom })) {
       if (payment.order_id !== null) paid.set(payment.order_id, payment);
@@ -23,8 +23,7 @@ export default async function capturePaid(container: MedusaContainer): Promise<v
       .listPaymentSessions(filter, { relations: ['payment'], take: paid.size });
     for (const { id, payment } of sessions) {
       const { price, requested_amount } = paid.get(id) as Payment;
-      // MikroORM gives null for a missing relation.
-      if (payment !== undefined && payment !== null) continue;
+      if (payment?.id !== undefined) continue;
       const data = { session_id: id, amount: price?.amount ?? requested_amount };
       await processPaymentWorkflow(container).run({ input: { action: 'captured', data } });
     }

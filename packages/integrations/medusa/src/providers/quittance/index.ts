@@ -24,7 +24,6 @@ import type {
 } from '@medusajs/framework/types';
 import { AbstractPaymentProvider, MathBN, MedusaError, ModuleProvider, Modules } from '@medusajs/framework/utils';
 import {
-  createClient,
   QuittanceError,
   verifyWebhook,
   type PaymentCreation,
@@ -33,7 +32,7 @@ import {
   type Quittance,
   type RequestHeaders,
 } from '@quittance/sdk';
-import { accounts } from '../../accounts.ts';
+import { accountOf } from '../../accounts.ts';
 import { checkOptions, type QuittanceOptions } from '../../options.ts';
 import { paymentData, sessionStatus, type PaymentData } from '../../payment-data.ts';
 
@@ -49,13 +48,14 @@ class QuittanceProvider extends AbstractPaymentProvider<QuittanceOptions> implem
   /** Medusa calls it at its start. @throws MedusaError that names each option that is missing or wrong. */
   static validateOptions(options: Partial<QuittanceOptions>): void {
     checkOptions(options);
+    // Medusa creates a provider when it is first used, and the job must not wait for that.
+    accountOf(options);
   }
 
   constructor(cradle: Record<string, unknown>, options: QuittanceOptions) {
     super(cradle, options);
     this.#options = options;
-    this.#quittance = createClient({ baseUrl: options.baseUrl, apiKey: options.apiKey });
-    accounts.add(this.#quittance);
+    this.#quittance = accountOf(options);
   }
 
   async initiatePayment({ amount, currency_code, data }: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
