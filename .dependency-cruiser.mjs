@@ -24,6 +24,9 @@ const packagesBelow = {
   notifier: ['checkout-page', 'contracts', 'runtime', 'postgres', 'http', 'sdk'],
   // It shows what a merchant's own program has to do.
   'example-shop': ['sdk'],
+  // Merchants install them in their shops. They find the SDK in the registry.
+  'integrations/medusa': ['sdk'],
+  'integrations/vendure': ['sdk'],
 };
 
 const packagesOfServices = [

@@ -11,7 +11,7 @@ import { answerWith, receivedBy, type Received as Webhook } from '../../support/
 import { send } from '../../support/http.ts';
 
 /** A webhook with the status that the shop answered. */
-export type Answered = Webhook & { answer: string | null };
+type Answered = Webhook & { answer: string | null };
 
 export type ShopsMerchant = {
   apiKey: string;

@@ -17,7 +17,7 @@ export type StartedPayment = {
   receivedAmount: string | null;
 };
 
-export type Payment = {
+type Payment = {
   id: string;
   amount: number;
   state: string;

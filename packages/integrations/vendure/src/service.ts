@@ -197,19 +197,20 @@ const started = (payment: Payment): StartedPayment => ({
   expiresAt: payment.expires_at,
 });
 
-/** What the order's page of the admin shows of its payment. */
+/** What the order's page of the admin shows of its payment, in a narrow column. */
 function shown(details: PaymentDetails) {
   const { amount, received_amount, transaction, network, reference, price, rate, unmatched_transfers } = details;
   return {
     asked: `${amount} USDT on ${network}`,
     received: `${received_amount ?? transaction?.amount ?? amount} USDT`,
-    reference,
-    transaction: transaction?.transaction_id ?? null,
     ...(price !== null && rate !== null && { price: `${price.amount} ${price.currency}, at ${rate.value}` }),
-    unmatched: unmatched_transfers.map((transfer) => `${transfer.amount} USDT, ${transfer.reason}`),
+    reference,
+    ...(unmatched_transfers.length > 0 && {
+      unmatched: unmatched_transfers.map((transfer) => `${transfer.amount} USDT, ${transfer.reason}`),
+    }),
     refund:
-      'Quittance cannot refund: the money went directly to your wallet, and only you can send it. Ask the customer for an address, ' +
-      'send the USDT, and settle the refund with the id of that transaction.',
+      'Quittance cannot refund: the money went directly to your wallet, and only you can send it. Ask the customer for an ' +
+      'address, send the USDT, and settle the refund with the id of that transaction.',
   };
 }
 
