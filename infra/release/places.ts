@@ -6,7 +6,7 @@ export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Files that name the release, with the text before the version. The API's own version in openapi.yaml is independent of it. */
 const places: readonly (readonly [files: string, before: RegExp])[] = [
-  ['{,packages/*/,services/*/,infra/*/,infra/*/*/,tests/}package.json', /^ {2}"version": "/],
+  ['{,packages/*/,packages/integrations/*/,services/*/,infra/*/,infra/*/*/,tests/}package.json', /^ {2}"version": "/],
   ['docker-compose*.yml', /\{QUITTANCE_VERSION:-/],
   ['.env.example', /^QUITTANCE_VERSION=/],
   ['infra/docker/Dockerfile', /^ARG VERSION=|quittance\/payments:/],

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build as buildSdk } from '../sdk/build.ts';
@@ -12,33 +13,28 @@ const outputs = { medusa: '.medusa/server/src', vendure: 'dist' } as const;
 
 export type Integration = keyof typeof outputs;
 
-/**
- * Compiles an integration as it is published, and packs it and the SDK.
- * @param folder is emptied first.
- * @returns the paths of the packed files: the SDK's, and the integration's.
- */
-export async function pack(integration: Integration, folder: string): Promise<string[]> {
+/** Compiles an integration into a folder as it is published. */
+export async function buildIntegration(integration: Integration, folder: string): Promise<void> {
   const sources = join(import.meta.dirname, integration);
-  const [sdk, built] = [join(folder, 'sdk'), join(folder, integration)];
-  await rm(folder, { recursive: true, force: true });
-  await buildSdk(sdk);
-  const out = join(built, outputs[integration]);
-  await mkdir(out, { recursive: true });
-  const project = join(folder, 'tsconfig.json');
-  await writeFile(project, JSON.stringify(projectOf(sources, out, sdk)));
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project]).catch(
-    (error: unknown) => {
-      throw new Error(`${integration} does not compile:\n${(error as { stdout: string }).stdout}`, { cause: error });
-    },
-  );
-  await copyScripts(join(sources, 'src'), out);
-  await writeFile(join(built, 'package.json'), `${JSON.stringify(await published(sources), null, 2)}\n`);
-  for (const [from, name] of [
-    [sources, 'README.md'],
-    [root, 'LICENSE'],
-  ] as const)
-    await cp(join(from, name), join(built, name));
-  return Promise.all([sdk, built].map((directory) => packed(directory, folder)));
+  const work = await mkdtemp(join(tmpdir(), 'quittance-integration-'));
+  try {
+    const sdk = join(work, 'sdk');
+    await buildSdk(sdk);
+    const out = join(folder, outputs[integration]);
+    await mkdir(out, { recursive: true });
+    const project = join(work, 'tsconfig.json');
+    await writeFile(project, JSON.stringify(projectOf(sources, out, sdk)));
+    await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project]).catch(
+      (error: unknown) => {
+        throw new Error(`${integration} does not compile:\n${(error as { stdout: string }).stdout}`, { cause: error });
+      },
+    );
+    await copyScripts(join(sources, 'src'), out);
+  } finally {
+    await rm(work, { recursive: true });
+  }
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await published(sources), null, 2)}\n`);
+  await cp(join(sources, 'README.md'), join(folder, 'README.md'));
 }
 
 /** The sources compiled for `require`, as both frameworks load their plugins, with the SDK as it is published. */
@@ -84,6 +80,19 @@ async function published(sources: string): Promise<object> {
   } = await read(join(sources, 'package.json'));
   const { version } = await read(join(import.meta.dirname, '..', 'sdk', 'package.json'));
   return { ...rest, dependencies: { '@quittance/sdk': version }, ...(publishConfig as object) };
+}
+
+/**
+ * Builds and packs the SDK and an integration, as a shop installs them.
+ * @param folder is emptied first.
+ * @returns the paths of both packed files.
+ */
+export async function pack(integration: Integration, folder: string): Promise<string[]> {
+  await rm(folder, { recursive: true, force: true });
+  const [sdk, built] = [join(folder, 'sdk'), join(folder, integration)];
+  await buildSdk(sdk);
+  await buildIntegration(integration, built);
+  return Promise.all([sdk, built].map((directory) => packed(directory, folder)));
 }
 
 async function packed(directory: string, folder: string): Promise<string> {
