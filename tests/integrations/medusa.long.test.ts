@@ -82,6 +82,10 @@ describe('a shop on Medusa, with our packages as they are published', () => {
       // 12.50 EUR by the stack's rates.
       await eventually(async () => expect(await page.locator('main').innerText()).toContain('14.51'), patience);
       await picture(page, 'checkout');
+      await page.getByRole('link', { name: 'Back to the shop' }).click();
+      const waiting = 'We are waiting for your payment.';
+      await eventually(async () => expect(await page.locator('#state').innerText()).toBe(waiting), patience);
+      await page.goBack();
       const paymentId = await paymentIn(cart);
       await merchant.pay(paymentId);
       await eventually(
