@@ -159,7 +159,7 @@ export default defineConfig({
         ...off('typescript/restrict-plus-operands'),
       },
     },
-    { files: ['packages/integrations/*/src/admin/*.mjs'], globals: { fetch: 'readonly' } },
+    { files: ['packages/integrations/*/admin/*.mjs'], globals: { fetch: 'readonly' } },
     {
       // The compiler writes the types of constructors for NestJS, which finds by them what to hand over.
       files: ['packages/integrations/vendure/src/*.ts'],

@@ -20,6 +20,9 @@ const outputs: Readonly<Record<string, Readonly<Record<string, Format>>>> = {
   // The rehearsal is a program for Node, in addition to the library, which runs everywhere.
   'packages/sdk': { 'dist/esm': esm, 'dist/cjs': cjs, 'dist/rehearse': { type: 'module', project: 'src/rehearse' } },
   'packages/mcp': { dist: esm },
+  // Medusa looks for the files of a plugin in this folder.
+  'packages/integrations/medusa': { '.medusa/server/src': cjs },
+  'packages/integrations/vendure': { dist: cjs },
 };
 
 type Manifest = {

@@ -118,7 +118,12 @@ describe('the files of a release', () => {
   });
 
   test('include the packages that are not private', () => {
-    expect(publishedFolders()).toEqual(['packages/sdk', 'packages/mcp']);
+    expect(publishedFolders()).toEqual([
+      'packages/sdk',
+      'packages/mcp',
+      'packages/integrations/medusa',
+      'packages/integrations/vendure',
+    ]);
   });
 
   test.each(['payments registry.test/payments:0.2.0', 'payments@sha256:12', 'x'])('refuse the line "%s"', (line) => {

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { pack, type Integration } from '../../../packages/integrations/build.ts';
+import { buildAll, pack } from '../../../infra/release/packages.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { ownEnvironment } from '../../support/journey-stack.ts';
 
 const run = promisify(execFile);
+
+export type Integration = 'medusa' | 'vendure';
 
 export type ShopProject = {
   directory: string;
@@ -48,7 +50,7 @@ export async function shopProject(
     await cp(join(template, 'package.json'), join(directory, 'package.json'));
     await npm([]);
   });
-  const packed = await pack(integration, `${directory}.packed`);
+  const packed = await packedFor(integration, `${directory}.packed`);
   const contents = await Promise.all([...packed, join(template, configOf[integration])].map((file) => readFile(file)));
   await once(`${directory}.prepared`, hashOf([described, ...contents]), async () => {
     await cp(template, directory, { recursive: true });
@@ -58,6 +60,15 @@ export async function shopProject(
     await prepare(project);
   });
   return project;
+}
+
+/** What the shop installs: the plugin, and the SDK that it needs. */
+async function packedFor(integration: Integration, folder: string): Promise<string[]> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const wanted = ['packages/sdk', `packages/integrations/${integration}`];
+  const built = (await buildAll(join(folder, 'built'))).filter((each) => wanted.includes(each.folder));
+  return Promise.all(built.map(async ({ directory }) => (await pack(directory, folder)).file));
 }
 
 const configOf: Record<Integration, string> = { medusa: 'medusa-config.ts', vendure: 'vendure-config.js' };
