@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { globSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +15,8 @@ const read = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as
 const { packageManager } = await read(join(repositoryRoot, 'package.json'));
 const pnpm = String(packageManager).split('+')[0]!;
 
+const isPlugin = (folder: string): boolean => folder.startsWith('packages/integrations/');
+
 let root: string;
 let built: Awaited<ReturnType<typeof buildAll>>;
 beforeAll(async () => {
@@ -29,7 +30,9 @@ async function contents(tarball: string, name: string): Promise<Record<string, s
   const folder = join(root, name);
   await mkdir(folder, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', folder]);
-  const files = globSync('package/**', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
+  // Unlike a glob, this finds hidden folders.
+  const entries = await readdir(join(folder, 'package'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
   return Object.fromEntries(
     await Promise.all(
@@ -116,8 +119,6 @@ describe.each(publishedFolders())('the package of %s', (folder) => {
     });
   });
 });
-
-const isPlugin = (folder: string): boolean => folder.startsWith('packages/integrations/');
 
 const manifestIn = (files: Record<string, string>): Manifest =>
   JSON.parse(Buffer.from(files['package.json'] ?? '', 'base64').toString()) as Manifest;
