@@ -92,8 +92,11 @@ case $service in
   api-gateway | single)
     mkdir -p "$target/docs"
     cp -R -p docs/openapi.yaml docs/webhooks.md docs/guide docs/vectors "$target/docs/"
-    mkdir -p "$target/packages/sdk"
-    cp -p packages/sdk/README.md "$target/packages/sdk/"
+    # Pages of the guide that are READMEs of packages.
+    for readme in $(grep -o 'packages/[a-z/]*/README\.md' docs/guide/README.md); do
+      mkdir -p "$target/${readme%/*}"
+      cp -p "$readme" "$target/$readme"
+    done
     ;;
   console)
     mkdir -p "$target/docs"

@@ -97,6 +97,10 @@ describe('as docker-compose.yml runs them', () => {
       '/docs',
       '/docs/sdk',
       '/docs/receiving-webhooks',
+      '/docs/mcp',
+      '/docs/medusa',
+      '/docs/vendure',
+      '/llms.txt',
       '/docs/webhook-signatures.json',
       '/openapi.json',
     ]) {

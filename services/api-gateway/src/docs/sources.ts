@@ -49,6 +49,8 @@ const addresses: Record<string, string> = {
   [index]: '/docs',
   '../packages/sdk/README.md': '/docs/sdk',
   '../packages/mcp/README.md': '/docs/mcp',
+  '../packages/integrations/medusa/README.md': '/docs/medusa',
+  '../packages/integrations/vendure/README.md': '/docs/vendure',
   'webhooks.md': '/docs/receiving-webhooks',
   'openapi.yaml': '/docs/api',
   'vectors/webhook-signatures.json': '/docs/webhook-signatures.json',
