@@ -113,16 +113,17 @@ describe('behind a trusted proxy', () => {
       ['/api/v1/payments', 'GET'],
       ['/elsewhere', 'GET'],
       ['/api/v1/payments', 'TRACE'],
-      ...Array.from({ length: 40 }, (): [string, string] => ['/api/v1/payments', 'GET']),
     ];
+    const beyondTheLimit = Array.from({ length: 40 }, (): [string, string] => ['/api/v1/payments', 'GET']);
     for (const [scheme, policy] of [
       ['https', 'max-age=31536000'],
       ['http', undefined],
     ] as const) {
       const headers = { 'X-Forwarded-For': newClient(), 'X-Forwarded-Proto': scheme };
-      const answers = await Promise.all(
-        asked.map(([path, method]) => ask(edge, path, { from: proxy, method, headers })),
-      );
+      const askAll = (requests: typeof asked) =>
+        Promise.all(requests.map(([path, method]) => ask(edge, path, { from: proxy, method, headers })));
+      // One after the other, so that the limit refuses only what is meant to be refused.
+      const answers = [...(await askAll(asked)), ...(await askAll(beyondTheLimit))];
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404, 405, 429]));
       expect(new Set(answers.map((answer) => answer.headers['strict-transport-security']))).toEqual(new Set([policy]));
     }
