@@ -45,7 +45,7 @@ const floorsOfPackages = {
   contracts: [['messages'], ['http']],
   messaging: [['broker'], ['outbox', 'dead-letter'], ['consumer']],
   http: [['server', 'client']],
-  'chain-reader': [['rpc'], ['chain']],
+  'chain-reader': [['rpc', 'receipts'], ['chain']],
   ops: [['archive', 'network-check']],
 };
 

@@ -10,15 +10,25 @@ import { repositoryRoot } from './places.ts';
 // package.json with publishConfig applied. The package.json in the repository lets the workspace load sources, so it cannot be published.
 
 /** How TypeScript becomes one folder of a published package. */
-type Format = { type: 'module' | 'commonjs'; project?: string; options?: object };
+type Format = {
+  type: 'module' | 'commonjs';
+  project?: string;
+  options?: object;
+  /** The project of a program that is compiled into the same folder. */
+  program?: string;
+};
 
 const esm: Format = { type: 'module', options: { module: 'nodenext' } };
 const cjs: Format = { type: 'commonjs', options: { module: 'commonjs', moduleResolution: 'bundler' } };
 
 /** What is compiled into which folder, by the folder of the package: a line for each, after the packages that it needs. */
 const outputs: Readonly<Record<string, Readonly<Record<string, Format>>>> = {
-  // The rehearsal is a program for Node, in addition to the library, which runs everywhere.
-  'packages/sdk': { 'dist/esm': esm, 'dist/cjs': cjs, 'dist/rehearse': { type: 'module', project: 'src/rehearse' } },
+  // The rehearsal and the verifier are programs for Node, in addition to the library, which runs everywhere. The verifier uses its files.
+  'packages/sdk': {
+    'dist/esm': { ...esm, program: 'src/verify' },
+    'dist/cjs': cjs,
+    'dist/rehearse': { type: 'module', project: 'src/rehearse' },
+  },
   'packages/mcp': { dist: esm },
   // Medusa looks for the files of a plugin in this folder.
   'packages/integrations/medusa': { '.medusa/server/src': cjs },
@@ -86,7 +96,13 @@ async function build(published: string, folder: string, before: readonly Built[]
   const directory = join(folder, manifest.name.replace('@quittance/', ''));
   await rm(directory, { recursive: true, force: true });
   const formats = Object.entries(outputs[published] ?? {});
-  await Promise.all(formats.map(([out, format]) => compile(sources, join(directory, out), format, before)));
+  await Promise.all(
+    formats.map(async ([out, { program, ...format }]) => {
+      await compile(sources, join(directory, out), format, before);
+      if (program !== undefined)
+        await compile(sources, join(directory, out), { type: format.type, project: program }, before);
+    }),
+  );
   await writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await cp(join(repositoryRoot, 'LICENSE'), join(directory, 'LICENSE'));
   const isCompiled = (file: string): boolean => formats.some(([out]) => out === file || out.startsWith(`${file}/`));

@@ -1,0 +1,93 @@
+/** A proof that a payment was paid on its chain: GET /payments/{payment_id}/proof. Hex is lowercase with 0x. */
+export type PaymentProof = {
+  version: 1;
+  payment: {
+    payment_id: string;
+    /** USDT as decimal text. */
+    amount: string;
+    merchant_wallet: string;
+    network: string;
+    description: string;
+    created_at: string;
+    paid_at: string;
+  };
+  chain_id: number;
+  /** The contract of the token. */
+  token: string;
+  block: {
+    number: number;
+    hash: string;
+    /** ISO 8601. */
+    timestamp: string;
+    /** As RLP. */
+    header: string;
+  };
+  receipts: {
+    /** 64 hex characters without 0x. */
+    transaction_id: string;
+    /** Of the transaction in its block, from 0. */
+    index: number;
+    /** The receipt as the trie has it: RLP, behind its type. */
+    rlp: string;
+    /** The branch of the receipts trie, from its root to the receipt's leaf. */
+    nodes: string[];
+    /** Of the event in its receipt, from 0. */
+    log_index: number;
+  }[];
+  /** How the block was known to be final. Not proved. */
+  finality: { rule: string; confirmations: number; agreed_by: number };
+};
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === 'string';
+const matches =
+  (pattern: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value);
+const bytes = matches(/^0x([0-9a-f]{2})+$/i);
+const hash = matches(/^0x[0-9a-f]{64}$/i);
+const address = matches(/^0x[0-9a-f]{40}$/i);
+const index: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.length > 0 && value.every(check);
+
+const paymentFields = {
+  payment_id: matches(/^pay_[0-9a-f]{32}$/),
+  network: matches(/^[a-z0-9-]{1,64}$/),
+  amount: matches(/^\d{1,30}(\.\d{1,18})?$/),
+  merchant_wallet: address,
+};
+const blockFields = { number: index, hash, timestamp: text, header: bytes };
+const receiptFields = { index, rlp: bytes, nodes: listOf(bytes), log_index: index, transaction_id: text };
+
+/**
+ * Reads what is verified of a proof; its other fields state what no chain can prove. All hex becomes lowercase.
+ * @throws TypeError when it is not a proof of version 1.
+ */
+export function readProof(proof: unknown): PaymentProof {
+  const { version, payment, block, receipts, chain_id, token } = recordOf(proof, 'the proof');
+  if (version !== 1) throw new TypeError('this is not a proof of version 1');
+  if (!index(chain_id)) throw new TypeError('chain_id is missing or malformed');
+  if (!address(token)) throw new TypeError('token is missing or malformed');
+  check(payment, 'payment', paymentFields);
+  check(block, 'block', blockFields);
+  if (!Array.isArray(receipts) || receipts.length === 0) throw new TypeError('receipts is missing or empty');
+  for (const [at, receipt] of receipts.entries()) check(receipt, `receipts[${at}]`, receiptFields);
+  return JSON.parse(JSON.stringify(proof), (_, value: unknown) =>
+    bytes(value) ? (value as string).toLowerCase() : value,
+  ) as PaymentProof;
+}
+
+function check(value: unknown, name: string, fields: Readonly<Record<string, Check>>): void {
+  const record = recordOf(value, name);
+  for (const [field, isValid] of Object.entries(fields))
+    if (!isValid(record[field])) throw new TypeError(`${name}.${field} is missing or malformed`);
+}
+
+function recordOf(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`${name} is no object`);
+  return value as Readonly<Record<string, unknown>>;
+}
