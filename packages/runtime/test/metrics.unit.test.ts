@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, globSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { expect, test } from '@jest/globals';
 
@@ -47,8 +47,7 @@ test('all packages have one version, so that it names the release', () => {
   const root = new URL('../../../', import.meta.url);
   const versionOf = (file: string) =>
     (JSON.parse(readFileSync(new URL(file, root), 'utf8')) as { version: string }).version;
-  const folders = ['packages', 'services'].flatMap((room) =>
-    readdirSync(new URL(room, root)).map((name) => `${room}/${name}/package.json`),
-  );
-  expect(new Set(['package.json', ...folders].map(versionOf))).toEqual(new Set([versionOf('package.json')]));
+  const manifests = globSync('{packages,packages/integrations,services}/*/package.json', { cwd: root });
+  expect(manifests.length).toBeGreaterThan(20);
+  expect(new Set(['package.json', ...manifests].map(versionOf))).toEqual(new Set([versionOf('package.json')]));
 });
