@@ -101,7 +101,7 @@ function addAccountTools(server: McpServer, client: Quittance): void {
 /** What a person would say about a payment, without any text of a customer. */
 export function explain({ transfers, unmatched_transfers: unmatched, ...payment }: PaymentDetails): string {
   const arrived = payment.dedicated ? [`${payment.received_amount ?? '0'} USDT has arrived at its address.`] : [];
-  const open = unmatched.length === 0 ? [] : [`Transfers that pay nothing and may be for it: ${unmatched.length}.`];
+  const open = unmatched.length === 0 ? [] : [`Unmatched transfers that may be for it: ${unmatched.length}.`];
   return [statusText(payment), ...arrived, ...open].join(' ');
 }
 

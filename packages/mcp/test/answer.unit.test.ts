@@ -44,7 +44,7 @@ test.each([
   [{ status: 'EXPIRED' }, 'It ended unpaid at'],
   [{ status: 'CANCELLED', cancelled_at: '2026-01-03T00:00:00Z' }, 'It was cancelled at 2026-01-03T00:00:00Z.'],
   [{ status: 'EXPIRED', dedicated: true, received_amount: '3' }, '3 USDT has arrived at its address.'],
-  [{ status: 'PENDING', unmatched_transfers: [{}, {}] }, 'Transfers that pay nothing and may be for it: 2.'],
+  [{ status: 'PENDING', unmatched_transfers: [{}, {}] }, 'Unmatched transfers that may be for it: 2.'],
 ])('%j is explained', (facts, text) => {
   const payment = {
     amount: '5',

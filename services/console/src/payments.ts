@@ -23,7 +23,7 @@ import { actionRoute, htmlReply, inPath, pageRoute, type Context, type Visit } f
 import { filtersIn, goOn, input, listForm, queryOf } from './payment-list.ts';
 import { partOf, type Services } from './services.ts';
 import { paymentStory, warningsPart } from './story.ts';
-import { candidatesOf } from './transfers.ts';
+import { candidatePayments } from './transfers.ts';
 import { capital, hero, render, show } from './view.ts';
 
 /** Of a payment's events, the attempts of so many are shown: PAID comes first. */
@@ -110,7 +110,7 @@ async function acceptForm({ viewer, request, services }: Visit, candidate: Accep
   const { payment_id: id, candidates } = candidate;
   const question = acceptOneQuestion(candidate);
   if (candidates.length <= 1) return confirmation(viewer, acceptTransfer, request, html`${question}`, []);
-  const payments = await candidatesOf(services, candidates);
+  const payments = await candidatePayments(services, candidates);
   const total = String(candidates.length);
   const seen = html`<label class="check">
     <input type="checkbox" name="confirm_candidates" value="${total}" required />

@@ -66,10 +66,10 @@ type ChoiceTransfer = Pick<
 
 /** The payments that a transfer may be for, or else those on its wallet. */
 const possible = (services: Services, { candidates, merchant_wallet }: ChoiceTransfer) =>
-  candidates.length > 0 ? candidatesOf(services, candidates) : foundBy(services, [{ merchant_wallet }]);
+  candidates.length > 0 ? candidatePayments(services, candidates) : foundBy(services, [{ merchant_wallet }]);
 
 /** @param ids of at most as many payments as a transfer may be for. */
-export const candidatesOf = (services: Services, ids: readonly string[]) =>
+export const candidatePayments = (services: Services, ids: readonly string[]) =>
   foundBy(
     services,
     ids.map((id) => ({ payment_id: id })),

@@ -21,7 +21,7 @@ export type PaymentData = {
   /** Eight characters to read out on the telephone. */
   reference: string;
   expires_at: string;
-  /** Transfers that pay nothing and may be for this payment. A person decides about them in Quittance. */
+  /** Unmatched transfers that may be for this payment. A person decides about them in Quittance. */
   unmatched: { amount: string; reason: string; transaction_id: string }[];
 };
 

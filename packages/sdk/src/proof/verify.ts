@@ -62,7 +62,8 @@ const TIMESTAMP = 11;
 
 /**
  * Checks offline that a payment was paid on its chain. Everything follows from the hash of one block, which you get from a source that you
- * trust. Not proved, because no block states it: the payment's id, description and times, and the ids of transactions.
+ * trust. It does not prove what the chain does not contain: the payment's id, description and times. Receipts do not contain the ids of
+ * their transactions either.
  * @param proof is the answer of GET /payments/{payment_id}/proof, as parsed JSON.
  * @throws ProofError with the step that failed.
  */

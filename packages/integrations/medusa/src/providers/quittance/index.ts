@@ -121,7 +121,7 @@ class QuittanceProvider extends AbstractPaymentProvider<QuittanceOptions> implem
   async getWebhookActionAndData({ rawData, headers }: ProviderWebhookPayload['payload']): Promise<WebhookActionResult> {
     const event = await verifyWebhook(rawData, headers as RequestHeaders, this.#options.signingKeys);
     const sessionId = 'order_id' in event ? event.order_id : undefined;
-    // Of other events, Medusa needs none: a part on its way, an end, and money that pays nothing change no order.
+    // Medusa needs no other event: a transfer that is not final, an expired payment or an unmatched transfer changes no order.
     if (event.status !== 'PAID' || sessionId === undefined || !isSession(sessionId)) return { action: 'not_supported' };
     const amount = event.price?.amount ?? event.requested_amount ?? event.expected_amount;
     return { action: 'captured', data: { session_id: sessionId, amount } };
