@@ -63,10 +63,13 @@ async function liveOnce(stack: StackFile): Promise<Merchant> {
 
 function oneOfEach(seen: readonly ConsumeMessage[], merchantId: string): Map<string, Forged> {
   const own = seen.filter(({ content }) => content.includes(merchantId));
+  // Exchange rates are no merchant's.
+  const ofNobody = seen.filter(({ content }) => !content.includes('mer_'));
   return new Map(
     definitions.map(({ name }) => {
       // The last is the newest: a second effect of an older one would not be visible.
-      const message = own.findLast(({ fields }) => fields.routingKey === name);
+      const isIt = ({ fields }: ConsumeMessage): boolean => fields.routingKey === name;
+      const message = own.findLast(isIt) ?? ofNobody.findLast(isIt);
       if (message === undefined) throw new Error(`no ${name} was seen yet`);
       return [name, asForged(name, message)];
     }),
