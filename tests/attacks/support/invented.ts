@@ -82,6 +82,7 @@ export function inventedBodies(stack: StackFile, { merchant, payment }: Victim, 
       ...{ created_at: now, expires_at: rfc3339(new Date(Date.now() + 1_800_000)) },
     },
     PaymentClosed: { payment_id, ...about, recipient: payment.merchant_wallet, status: 'CANCELLED', closed_at: now },
+    RatesObserved: { observed_at: now, quotes: [{ source: 'kraken', currency: 'EUR', value: '0.5', as_of: now }] },
   };
   return bodies;
 }
