@@ -78,10 +78,21 @@ afterAll(async () => {
   await Promise.all([notifier.stop(), world.stop()]);
   await Promise.all([mail.close(), telegram.close(), database.drop(), rm(directory, { recursive: true })]);
 });
-beforeEach(() => {
+beforeEach(async () => {
+  // An earlier test may have looked at one channel only, while the other was still sending.
+  await eventually(async () => expect(await waitingNotices()).toBe(0));
   mail.mails.length = telegram.posted.length = 0;
   telegram.state.reply = () => ({ status: 200, body: { ok: true, result: {} } });
 });
+
+async function waitingNotices(): Promise<number> {
+  const pool = testPool({ url: database.url, schema, max: 1 });
+  const { rows } = await pool.query<{ waiting: number }>(
+    `select count(*)::int as waiting from notice where state = 'waiting'`,
+  );
+  await pool.end();
+  return rows[0]!.waiting;
+}
 
 const asOps = () => createCallerHeaders('ops', trustOf('ops'))('notifier');
 /** @param asked the request that the person has confirmed, if any. */
