@@ -22,6 +22,7 @@ export function localNetwork(chain: StackChain): Network {
     decimals: chain.decimals,
     confirmations,
     finality: 'confirmations',
+    receipts: 'proven',
     poll_interval_ms: 250,
     // Polling is cheap here, and manual changes of the chain should show immediately.
     asleep_poll_interval_ms: 250,

@@ -31,6 +31,7 @@ async function start(count: number, { plan = null as DailyPlan | null, probeInte
   endpoints = createEndpoints({
     network: {
       ...{ id: 'local', chain_id: chain.chainId },
+      isProven: false,
       endpoints: nodes.map(({ url }, at) => ({ ...node, url, dailyPlan: at === 0 ? plan : null })),
     },
     ...{ timeoutMs: 20_000, logger: testLogger, metrics, probeIntervalMs },

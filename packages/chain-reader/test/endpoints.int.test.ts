@@ -41,6 +41,7 @@ async function start(
   endpoints = createEndpoints({
     network: {
       ...{ id: 'local', chain_id: chain.chainId },
+      isProven: false,
       endpoints: nodes.map(({ url }, at) => ({ ...plain, url, requestsPerSecond: requestsPerSecond[at] ?? null })),
     },
     ...{ timeoutMs: 20_000, logger: testLogger, metrics, probeIntervalMs },

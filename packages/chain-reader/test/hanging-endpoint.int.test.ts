@@ -14,7 +14,12 @@ test.each([1, 2])(
     const nodes = await Promise.all(Array.from({ length: count }, () => misbehavingNode(chain)));
     const plain = { headers: {}, wsUrl: null, dailyPlan: null, requestsPerSecond: null };
     const endpoints = createEndpoints({
-      network: { id: 'local', chain_id: chain.chainId, endpoints: nodes.map(({ url }) => ({ ...plain, url })) },
+      network: {
+        id: 'local',
+        chain_id: chain.chainId,
+        isProven: false,
+        endpoints: nodes.map(({ url }) => ({ ...plain, url })),
+      },
       ...{ timeoutMs: 2_000, logger: testLogger, probeIntervalMs: 3_600_000 },
       metrics: createMetrics({ service: 'test', processMetrics: false }),
     });

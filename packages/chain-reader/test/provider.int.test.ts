@@ -26,7 +26,7 @@ async function start(
     ...{ endpoint: 0, url: node.url, headers: {}, chainId: 1, timeoutMs: 30_000, maxResponseBytes: 1_000_000 },
     budget: createBudget(requestsPerSecond, { maxWaitMs: 60_000 }),
     onExchange: (outcome, _, methods) => void observed.push([outcome, methods.length]),
-    onHead: () => undefined,
+    ...{ onHead: () => undefined, isProven: false, onFalse: () => undefined },
     ...options,
   });
 }

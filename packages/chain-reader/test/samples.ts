@@ -27,6 +27,7 @@ export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
     blockNumber: 7,
     succeeded: true,
     logs: [sampleLog()],
+    answer: null,
     ...changes,
   };
 }

@@ -124,6 +124,11 @@ const schema = {
        */
       events_outside_bloom: { type: 'boolean' },
       /**
+       * Whether a block's receipts and header can be hashed again as the chain does it, so that the block's hash proves
+       * what it contains. Default: `proven` only on the chains of which whole real blocks were rebuilt.
+       */
+      receipts: { enum: ['proven', 'unproven'] },
+      /**
        * The longest time between two checks for a due block, in milliseconds. Faster blocks are read several at once.
        */
       poll_interval_ms: { type: 'integer', minimum: 20, maximum: 600_000 },
@@ -183,6 +188,7 @@ export function parseNetworks(json: unknown): Network[] {
   const enabled = json.filter((network) => network.rpc_urls.length > 0);
   const problems = [
     ...addressProblems(json),
+    ...receiptProblems(json),
     ...duplicates(json),
     ...endpointProblems(enabled),
     ...nameProblems(enabled),
@@ -221,6 +227,14 @@ export function hasEventsOutsideBloom({
   return isTold ?? chainId === POLYGON_CHAIN_ID;
 }
 
+/** Ethereum and Arbitrum One. */
+const CHAINS_WITH_PROVEN_RECEIPTS = [1, 42_161];
+
+/** Whether the hash of a block of this network proves its events. Files from before the field existed have these networks, too. */
+export function hasProvenReceipts({ receipts, chain_id: chainId }: Pick<Network, 'receipts' | 'chain_id'>): boolean {
+  return receipts === undefined ? CHAINS_WITH_PROVEN_RECEIPTS.includes(chainId) : receipts === 'proven';
+}
+
 /**
  * The network for an address when the payment names none: the default EVM network (or the only one), or the first Tron
  * network.
@@ -248,6 +262,13 @@ function addressProblems(networks: readonly Network[]): string[] {
   return networks
     .filter((network) => parseAddress(network.usdt_contract)?.family !== network.family)
     .map((network) => `${network.id}: usdt_contract is no ${network.family} address`);
+}
+
+/** Tron's headers contain no hash of the receipts. */
+function receiptProblems(networks: readonly Network[]): string[] {
+  return networks
+    .filter(({ family, receipts }) => family === 'tron' && receipts === 'proven')
+    .map(({ id }) => `${id}: the receipts of a Tron network cannot be proven`);
 }
 
 /** An endpoint can't agree with itself: if it is listed twice, it alone could confirm large transfers. */

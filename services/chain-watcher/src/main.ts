@@ -9,6 +9,7 @@ import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
 import { verifyTransferRoute } from './confirm/http.ts';
 import { startStoreUsageLoop } from './endpoints/usage.ts';
+import { startFalseAnswersLoop } from './incidents/false-answers.ts';
 import { networkIncidentRoutes, startCountIncidentsLoop } from './incidents/http.ts';
 import { chainsRoute, tipsRoute } from './leadership/http.ts';
 import { startNetworkLoop } from './leadership/network-loop.ts';
@@ -19,7 +20,7 @@ import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { operatorRoutes } from './operators/http.ts';
 import { startObserveRatesLoop } from './rates/observe.ts';
-import { checkRoutes, transfersInWindowsRoute } from './transfers/http.ts';
+import { checkRoutes, transferProofsRoute, transfersInWindowsRoute } from './transfers/http.ts';
 import { paymentClosed, paymentCreated } from './watches/messages.ts';
 
 const name = 'chain-watcher';
@@ -47,7 +48,10 @@ await startService({
     if (networks.length === 0) logger.warn('no network has an RPC URL: nothing is watched');
     const chainMetrics = createChainMetrics(metrics);
     const watched = networks.map((network) => {
-      const endpoints = createEndpoints({ network, timeoutMs: config.rpcTimeoutMs, logger, metrics });
+      const falseAnswers = startFalseAnswersLoop({ network, pool, logger, metrics, chainMetrics });
+      lifecycle.onStop(`false answers ${network.id}`, () => falseAnswers.close());
+      const { note: onFalse } = falseAnswers;
+      const endpoints = createEndpoints({ network, timeoutMs: config.rpcTimeoutMs, logger, metrics, onFalse });
       const shared = { pool, leaderPool, leaseMs: LEASE_MS, outbox, logger, metrics: chainMetrics, clockDifferenceMs };
       const loop = startNetworkLoop({ network, endpoints, ...shared }, metrics);
       lifecycle.onStop(`scan ${network.id}`, () => loop.close());
@@ -75,6 +79,7 @@ await startService({
       lifecycle,
       routes: [
         transfersInWindowsRoute({ pool, networks }),
+        transferProofsRoute(pool),
         tipsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
         lookUpTransactionRoute({ pool, lookUps, limitPerHour: config.lookUpsPerHour, metrics }),

@@ -28,7 +28,7 @@ import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 import { at, network, start, transferIn, wallet, watchOf } from './store-samples.ts';
 
-type Thresholds = Record<'finalizedAbove' | 'agreementAbove', bigint | null>;
+type Thresholds = Record<'finalizedAbove' | 'crossCheckedAbove', bigint | null>;
 
 let database: TestDatabase;
 let pool: Pool;
@@ -49,7 +49,7 @@ const watch = (watchedFrom: Date, watchedUntil = at(10_000), aloneUnits: bigint 
 const stateOfWatch = async () => (await pool.query<{ state: string }>('select state from watch')).rows[0]?.state;
 
 const insert = (...transfers: Transfer[]) => transaction(pool, (tx) => insertTransfers(tx, token, transfers));
-const everyAmount = { id: network, finalizedAbove: null, agreementAbove: null };
+const everyAmount = { id: network, finalizedAbove: null, crossCheckedAbove: null };
 /** Confirms up to block 7, large transfers up to `largeFinalHeight`. @returns the amounts confirmed. */
 const confirm = async (policy: Partial<Thresholds> = {}, largeFinalHeight = 7) => {
   const heights = { finalHeight: 7, largeFinalHeight };
@@ -82,8 +82,8 @@ describe('transfers', () => {
 
   test('that need two endpoints are not confirmed by depth alone', async () => {
     await insert(transferIn(6, { amountUnits: 100n }), transferIn(6, { amountUnits: 101n, transactionEventIndex: 1 }));
-    expect(await confirm({ agreementAbove: 100n })).toEqual(['100']);
-    expect(await confirm({ agreementAbove: 100n })).toEqual([]);
+    expect(await confirm({ crossCheckedAbove: 100n })).toEqual(['100']);
+    expect(await confirm({ crossCheckedAbove: 100n })).toEqual([]);
   });
 
   test('that are parts of a payment above the cap need what one transfer of its whole amount needs', async () => {
@@ -94,7 +94,7 @@ describe('transfers', () => {
     const rows = await transaction(pool, (tx) => insertTransfers(tx, token, [part, more], { isConfirmed: () => true }));
     expect(rows.map(({ phase }) => phase).toSorted()).toEqual(['confirmed', 'seen']);
     expect(await confirm({ finalizedAbove: 199_999_999n }, 5)).toEqual([]);
-    expect(await confirm({ agreementAbove: 199_999_999n })).toEqual([]);
+    expect(await confirm({ crossCheckedAbove: 199_999_999n })).toEqual([]);
     expect(await confirm({ finalizedAbove: 199_999_999n }, 6)).toEqual(['100']);
     // The next payment shares the wallet.
     await watch(at(0));

@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import { networksOf, type NetworksFileOptions } from '@quittance/testkit/chain/samples.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { paymentClosed, paymentCreated } from '../src/watches/messages.ts';
+import { startFalseAnswersLoop } from '../src/incidents/false-answers.ts';
 import { startCountIncidentsLoop, networkIncidentRoutes } from '../src/incidents/http.ts';
 import { startNetworkLoop } from '../src/leadership/network-loop.ts';
 import { createChainMetrics } from '../src/metrics.ts';
@@ -17,7 +18,7 @@ import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 import { chainsRoute, tipsRoute } from '../src/leadership/http.ts';
 import { operatorRoutes } from '../src/operators/http.ts';
 import { verifyTransferRoute } from '../src/confirm/http.ts';
-import { transfersInWindowsRoute } from '../src/transfers/http.ts';
+import { transferProofsRoute, transfersInWindowsRoute } from '../src/transfers/http.ts';
 import { walletStatesRoute } from '../src/look-ups/http.ts';
 import { createWalletStates } from '../src/look-ups/wallet-states.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
@@ -58,7 +59,12 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const outbox = createOutbox({ ...common, pool, broker, signer: null, pollMs: 50 });
   const [network] = readNetworks(networksOf(options), {});
   if (network === undefined) throw new Error('the network is switched off');
-  const endpoints = createEndpoints({ ...common, network, timeoutMs: options.rpcTimeoutMs ?? 15_000 });
+  const chainMetrics = createChainMetrics(metrics);
+  const falseAnswers = startFalseAnswersLoop({ ...common, network, pool, chainMetrics });
+  const endpoints = createEndpoints({
+    ...{ ...common, network, timeoutMs: options.rpcTimeoutMs ?? 15_000 },
+    onFalse: falseAnswers.note,
+  });
   const settings = { watchGraceSeconds: options.watchGraceSeconds ?? 86_400 };
   const handlers = [paymentCreated(settings), paymentClosed(settings)];
   const consumers = startConsumers({ ...common, broker, pool, service: 'chain-watcher', handlers, trust });
@@ -67,13 +73,14 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const clockDifferenceMs = () => 2_000;
   const context = {
     ...{ ...common, network, endpoints, pool, leaderPool, leaseMs, outbox, clockDifferenceMs },
-    metrics: createChainMetrics(metrics),
+    metrics: chainMetrics,
   };
   const counting = startCountIncidentsLoop({ ...common, db: pool, networks: [network] });
   const loop = startNetworkLoop(context, metrics);
   const newHeads = followNewHeads({ ...common, network, onAnnounced: loop.announced });
   const routes = [
     transfersInWindowsRoute({ pool, networks: [network] }),
+    transferProofsRoute(pool),
     tipsRoute({ pool, networks: [network] }),
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
     walletStatesRoute(createWalletStates({ networks: [{ network, endpoints }], logger: testLogger })),
@@ -111,6 +118,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     newHeads.close();
     await counting.close();
     await loop.close();
+    await falseAnswers.close();
     await consumers.close();
     await outbox.close();
     await broker.close();

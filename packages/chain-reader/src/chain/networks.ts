@@ -3,6 +3,7 @@ import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import {
   agreementAboveUnits,
   hasEventsOutsideBloom,
+  hasProvenReceipts,
   parseNetworks,
   unitPricesOf,
   type Network,
@@ -26,6 +27,8 @@ export type ChainNetwork = Omit<Network, 'rpc_urls'> &
     finalizedAbove: bigint | null;
     /** Above this, in base units of the token, two endpoints must agree; null for no such limit. */
     agreementAbove: bigint | null;
+    /** Above this, a transfer is confirmed by the cross-check alone; null for none. With proven blocks and a second endpoint, each one is. */
+    crossCheckedAbove: bigint | null;
   };
 
 const DEFAULT_MAX_BLOCK_RANGE = 2_000;
@@ -69,6 +72,8 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
     const mayHoldTransfer = network.family === 'tron' ? null : eventTest(token);
     const threshold = (units: bigint | null) => (units === null ? null : toTokenUnits(units, network.decimals));
     const finalized = network.finalized_above_amount;
+    const agreementAbove = threshold(agreementAboveUnits(entry));
+    const isProven = hasProvenReceipts(network);
     const asleepMs = network.asleep_poll_interval_ms ?? DEFAULT_ASLEEP_POLL_INTERVAL_MS;
     return {
       ...{ ...network, endpoints, token, mayHoldTransfer },
@@ -76,7 +81,8 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
       asleep_poll_interval_ms: Math.max(network.poll_interval_ms, asleepMs),
       hasEventsInBloom: network.family === 'evm' && !hasEventsOutsideBloom(network),
       finalizedAbove: threshold(finalized === undefined ? null : parseAmount(finalized)),
-      agreementAbove: threshold(agreementAboveUnits(entry)),
+      ...{ isProven, agreementAbove },
+      crossCheckedAbove: isProven && endpoints.length > 1 ? 0n : agreementAbove,
     };
   });
   if (problems.length > 0) throw new Error(problems.join('; '));

@@ -63,7 +63,7 @@ export async function readAhead(rpc: RpcProvider, context: AheadContext, expecte
   if (atHead !== undefined && atHead !== head.hash) return { head, tagged, reading: null };
   const reading = await (count === 1
     ? readOne(rpc, context, head, shown.get(head.number)?.logs ?? [])
-    : readSeveral(rpc, context, head, [...shown.values()]));
+    : readSeveral(rpc, context, head, { entries: [...shown.values()], isWhole: wallets === null }));
   return { head, tagged, reading };
 }
 
@@ -83,7 +83,7 @@ async function readSeveral(
   rpc: RpcProvider,
   { network, chain, watches }: AheadContext,
   head: Block,
-  entries: readonly BlockLogs[],
+  { entries, isWhole }: { entries: readonly BlockLogs[]; isWhole: boolean },
 ): Promise<AheadReading | null> {
   const matched = entries.filter(({ logs }) => logs.some((log) => isWatchedTransfer(network, watches, log)));
   const headers = await readMatched(rpc, matched, head);
@@ -91,7 +91,7 @@ async function readSeveral(
   requireAscending([chain.tip(), ...headers]);
   const known = new Map(headers.map((header) => [header.hash, header]));
   const whole = matched.map(({ block, logs }) => ({ block: known.get(block.hash) ?? block, logs }));
-  const transfers = await matchTransfers(rpc, network, whole, watches);
+  const transfers = await matchTransfers(rpc, network, whole, watches, isWhole);
   return { blocksToStore: headers, transfers, deprecation: findDeprecation(network.token, entries) };
 }
 

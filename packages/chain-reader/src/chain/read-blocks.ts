@@ -4,6 +4,7 @@ import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlocksAt, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
 import { readEventsOfBlock, requireComplete, rulesOutTransfer, type CompleteBlock } from './block-events.ts';
 import type { ChainNetwork } from './networks.ts';
+import { readProvenTransfers } from './proven-transfers.ts';
 import {
   decodeTransfer,
   locateTransfer,
@@ -76,8 +77,10 @@ export function isWatchedTransfer({ token }: ChainNetwork, watches: Pick<WatchSe
 const MAX_MATCHES = 20_000;
 
 /**
- * The transfers to watched wallets among these events. Each is checked against the receipt of its transaction. The headers of their blocks
- * are read if they are not known yet: for the timestamp, and to prove that the blocks are in the chain.
+ * The transfers to watched wallets among these events. Where a block's hash proves its receipts, the transfers are read from those. On other
+ * networks each is checked against the receipt of its transaction, and the headers of their blocks are read if they are not known yet: for
+ * the timestamp, and to prove that the blocks are in the chain.
+ * @param isWhole whether the entries have every transfer of the token.
  * @throws RpcError `range` when fewer blocks should be read at once.
  */
 export async function matchTransfers(
@@ -85,6 +88,7 @@ export async function matchTransfers(
   network: ChainNetwork,
   entries: readonly BlockLogs[],
   watches: Pick<WatchSet, 'has'>,
+  isWhole = true,
 ): Promise<Transfer[]> {
   const isWatched = (log: Log) => isWatchedTransfer(network, watches, log);
   const matched = entries.flatMap(({ block, logs }): MatchedBlock[] => {
@@ -97,6 +101,7 @@ export async function matchTransfers(
       'range',
       `${String(count)} transfers to watched wallets exceed the ${String(MAX_MATCHES)} of one transaction`,
     );
+  if (network.isProven) return readProvenTransfers(rpc, network, matched, { watches, isWhole });
   const [timestamps, receipts] = await Promise.all([
     readTimestamps(rpc, matched),
     readReceipts(rpc, matched.map(toTransactions)),

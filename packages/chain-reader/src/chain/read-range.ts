@@ -21,6 +21,8 @@ export type RangeLogs = {
   last: Block;
   /** The blocks with events of the token, ascending. Most are known only from their events. */
   entries: BlockLogs[];
+  /** Whether the entries have every transfer of the token. */
+  isWhole: boolean;
 };
 
 /** Nodes accept up to 1,000 topics in a filter. */
@@ -85,10 +87,10 @@ export function requireOurBlocks(
 export async function matchRange(
   rpc: RpcProvider,
   network: ChainNetwork,
-  { first, last, entries }: RangeLogs,
+  { first, last, entries, isWhole }: RangeLogs,
   watches: Pick<WatchSet, 'has'>,
 ): Promise<Transfer[]> {
-  const transfers = await matchTransfers(rpc, network, entries, watches);
+  const transfers = await matchTransfers(rpc, network, entries, watches, isWhole);
   const times = [first.timestamp, ...transfers.map(({ blockTimestamp }) => blockTimestamp), last.timestamp];
   if (times.some((time, position) => time < (times[position - 1] ?? 0)))
     throw new RpcError('invalid_answer', 'a block that is older than one before it');
@@ -125,7 +127,8 @@ async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: num
     return entry === undefined || own.length === 0 ? [] : [{ block: entry.block, logs: own }];
   });
   await requireNoHiddenTransfer(rpc, network, headers, entries);
-  return { first: headers[0] as Block, last: headers.at(-1) as Block, entries: withHeaders(entries, headers) };
+  const [firstBlock, lastBlock] = [headers[0] as Block, headers.at(-1) as Block];
+  return { first: firstBlock, last: lastBlock, entries: withHeaders(entries, headers), isWhole: true };
 }
 
 /** Every transfer of the token, block by block, each proved by itself. */
@@ -139,6 +142,7 @@ async function readByHash(rpc: RpcProvider, network: ChainNetwork, from: number,
     first: blocks[0] as Block,
     last: blocks.at(-1) as Block,
     entries: entries.filter(({ logs }) => logs.length > 0),
+    isWhole: true,
   };
 }
 
@@ -213,7 +217,7 @@ async function readFiltered(
   for (const { log } of samples) requireIncluded(log, shown.get(log.blockNumber)?.logs ?? []);
   const entries = [...shown.values()].sort((a, b) => a.block.number - b.block.number);
   const headers = probes.map(({ block }) => block);
-  return { first, last, entries: withHeaders(entries, headers) };
+  return { first, last, entries: withHeaders(entries, headers), isWhole: false };
 }
 
 function probeHeights(from: number, to: number): number[] {

@@ -1,3 +1,4 @@
+import type { ReceiptProof } from '../receipts/proven-block.ts';
 import type { Log, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { LogFilter } from '../rpc/reads.ts';
@@ -28,6 +29,8 @@ export type Transfer = Omit<DecodedTransfer, 'log'> & {
   blockHash: string;
   /** Unix seconds. */
   blockTimestamp: number;
+  /** Absent where the block's hash does not prove it, and when the transfer was read from our own store. */
+  proof?: ReceiptProof;
 };
 
 const ADDRESS_PADDING = '0'.repeat(24);
@@ -106,7 +109,8 @@ export function tokenEvents({ token }: Pick<Token, 'token'>, logs: readonly Log[
   return logs.filter(({ address, topics: [topic = ''] }) => address === token && EVENT_TOPICS.includes(topic));
 }
 
-function isSameEvent(a: Log, b: Log): boolean {
+/** Whether two events have the same content, wherever they are in their transaction. */
+export function isSameEvent(a: Log, b: Log): boolean {
   return (
     a.address === b.address &&
     a.data === b.data &&

@@ -1,6 +1,7 @@
+import { readProvenBlock } from '../receipts/proven-block.ts';
 import type { Block, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
-import { MAX_BATCH_REQUESTS } from '../rpc/provider.ts';
+import { MAX_BATCH_REQUESTS, type RpcProvider } from '../rpc/provider.ts';
 import {
   askingOnce,
   findReceipt,
@@ -64,7 +65,8 @@ export async function gatherEvidence(
   if (block === null)
     throw new RpcError('unknown_block', 'the node does not have the block of a receipt that it has shown');
   if (block.hash !== receipt.blockHash) return absent('orphaned');
-  const transfer = transferAt(network, receipt, event.transactionEventIndex, block);
+  const shown = network.isProven ? await provenReceipt(rpc, block, receipt.transactionHash) : receipt;
+  const transfer = transferAt(network, shown, event.transactionEventIndex, block);
   if (typeof transfer === 'string') return absent(transfer);
   // If the node does not say what is final, nothing is.
   const finalized = finalityClaim(network, head.number, tagged, hasNamedFinal)?.height ?? -1;
@@ -100,6 +102,55 @@ export async function gatherEvidenceOfAll(
   const [first] = gathered;
   if (first instanceof RpcError && gathered.every((each) => each instanceof RpcError)) throw first;
   return gathered;
+}
+
+/** A block whose content is proved by its hash, as another endpoint than the one that showed it sees it. */
+export type BlockOpinion =
+  /** The endpoint does not have a block of this height yet. */
+  | { kind: 'behind' }
+  /** The endpoint has another block there, or other transactions in it. */
+  | { kind: 'differs'; reason: string }
+  /** `finalFor`: whether a transfer of this many base units in it is final under the network's policy. */
+  | { kind: 'agrees'; confirmations: number; finalFor: (amountUnits: bigint) => boolean };
+
+/** Transactions of a block, by their index in it. Receipts do not contain the ids of their transactions, but blocks list them. */
+export type ShownBlock = { number: number; hash: string; transactions: ReadonlyMap<number, string> };
+
+/**
+ * Asks an endpoint whether these blocks are in its chain, and how deep. As their hashes prove what they contain, nothing else is asked.
+ * @throws RpcError when the node contradicts itself or cannot answer.
+ */
+export async function opinionsOf(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  blocks: readonly ShownBlock[],
+  hasNamedFinal: boolean,
+): Promise<BlockOpinion[]> {
+  const needsFinal = network.finality === 'finalized' || network.finalizedAbove !== null;
+  const [head, tagged, shown] = await Promise.all([
+    readHead(rpc),
+    needsFinal ? readFinalized(rpc) : null,
+    readBlocksAt(
+      rpc,
+      blocks.map(({ number }) => number),
+    ),
+  ]);
+  const finalized = finalityClaim(network, head.number, tagged, hasNamedFinal)?.height ?? -1;
+  return blocks.map(({ number, hash, transactions }, at): BlockOpinion => {
+    const theirs = shown[at] ?? null;
+    if (theirs === null || head.number < number) return { kind: 'behind' };
+    if (theirs.hash !== hash) return { kind: 'differs', reason: `block ${theirs.hash}` };
+    const renamed = [...transactions].find(([index, id]) => theirs.transactions[index] !== id);
+    if (renamed !== undefined)
+      return { kind: 'differs', reason: `transaction ${String(theirs.transactions[renamed[0]])}` };
+    const heights = { tip: head.number, head: head.number, finalized };
+    const final = finalHeights(network, heights);
+    return {
+      kind: 'agrees',
+      confirmations: confirmationsOf(number, head.number),
+      finalFor: (amountUnits) => number <= finalHeightOf(network, final, amountUnits),
+    };
+  });
 }
 
 /** Whether no other node can have better evidence. A node that lags may not have a new receipt, or not call a new block final. */
@@ -139,6 +190,14 @@ export function contradicts(answers: readonly Evidence[]): boolean {
 export function isSameTransfer(a: Transfer, b: Transfer): boolean {
   const isSameMoney = a.from === b.from && a.to === b.to && a.amountUnits === b.amountUnits;
   return isSameMoney && a.blockHash === b.blockHash && a.blockTimestamp === b.blockTimestamp;
+}
+
+async function provenReceipt(rpc: Asked, block: Block, transactionHash: string): Promise<Receipt> {
+  const { receipts } = await readProvenBlock(rpc, block);
+  const receipt = receipts.find((one) => one.transactionHash === transactionHash);
+  if (receipt === undefined)
+    throw rpc.disproved(`block ${String(block.number)} does not contain a receipt shown of it`);
+  return receipt;
 }
 
 /** @throws RpcError `invalid_answer` when the event and its receipt name different places. */

@@ -59,13 +59,13 @@ const fieldsOfAvalanche: readonly Field[] = [
 ];
 
 /**
- * The header of a block as the chain hashes it. A field that a later fork adds and that is not known here makes another hash, so callers
- * compare {@link headerHash} with the block's.
+ * The header of a block as the chain hashes it.
+ * @param appended fields behind those of the known forks.
  * @throws TypeError when the answer lacks a field of every header.
  */
-export function headerBytes(answer: HeaderAnswer): Buffer {
+export function headerBytes(answer: HeaderAnswer, appended: readonly Field[] = []): Buffer {
   const later = isText(answer['extDataHash']) ? fieldsOfAvalanche : fieldsOfForks;
-  const present = [...firstFields, ...later.filter(([name]) => isText(answer[name]))];
+  const present = [...firstFields, ...later.filter(([name]) => isText(answer[name])), ...appended];
   return encodeRlp(
     present.map(([name, encode]) => {
       const value = answer[name];
@@ -77,5 +77,48 @@ export function headerBytes(answer: HeaderAnswer): Buffer {
 
 /** @returns the block's hash that follows from its header, lowercase with 0x. */
 export const headerHash = (answer: HeaderAnswer): string => keccak256(headerBytes(answer));
+
+/** Of a node's answer, but not of a header. Any other field may belong to a fork that is not known here. */
+const fieldsOfNodes = new Set(['hash', 'size', 'totalDifficulty', 'l1BlockNumber', 'sendCount', 'sendRoot']);
+/** More fields than a fork has ever added, and few enough to try every order. */
+const MAX_UNKNOWN_FIELDS = 3;
+
+/**
+ * Finds the header that the block's own hash proves. Forks have only ever appended fields, so the fields that are not known here are tried
+ * in every order, and a chain goes on being read after a fork. Whatever is tried, only the true header has the hash.
+ * @returns null when the answer does not make up its own hash.
+ */
+export function provenHeader(answer: HeaderAnswer): Buffer | null {
+  let known: Buffer;
+  try {
+    known = headerBytes(answer);
+    if (keccak256(known) === answer['hash']) return known;
+    for (const appended of ordersOf(unknownFields(answer))) {
+      const bytes = headerBytes(answer, appended);
+      if (keccak256(bytes) === answer['hash']) return bytes;
+    }
+  } catch (error) {
+    // A field is missing, or is no hex.
+    if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
+  }
+  return null;
+}
+
+function unknownFields(answer: HeaderAnswer): Field[] {
+  const known = new Set([...firstFields, ...fieldsOfForks, ...fieldsOfAvalanche].map(([name]) => name));
+  const unknown = Object.keys(answer).filter((name) => !known.has(name) && !fieldsOfNodes.has(name));
+  const hex = unknown.filter((name) => /^0x[0-9a-f]*$/.test(String(answer[name])));
+  return hex.length > MAX_UNKNOWN_FIELDS ? [] : hex.map((name) => [name, isQuantity(answer[name]) ? quantity : data]);
+}
+
+const isQuantity = (value: unknown): boolean => /^0x(0|[1-9a-f][0-9a-f]{0,15})$/.test(String(value));
+
+/** Every choice of at least one of these fields, in every order. */
+function ordersOf(fields: readonly Field[]): Field[][] {
+  return fields.flatMap((field) => {
+    const rest = ordersOf(fields.filter((other) => other !== field));
+    return [[field], ...rest.map((others) => [field, ...others])];
+  });
+}
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -32,6 +32,8 @@ export type Receipt = {
   blockNumber: number;
   succeeded: boolean;
   logs: Log[];
+  /** As the node sent it. Only its `logs` are checked. */
+  answer: unknown;
 };
 
 /** @throws RpcError `invalid_answer`, like every function in this file. */
@@ -70,6 +72,7 @@ export function parseReceipt(value: unknown): Receipt {
     blockNumber: quantity(receipt['blockNumber'], 'receipt.blockNumber'),
     succeeded: hasSucceeded(receipt),
     logs: eventsOf(transactionHash, parseLogs(receipt['logs'])),
+    answer: value,
   };
 }
 

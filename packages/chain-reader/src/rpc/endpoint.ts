@@ -24,12 +24,14 @@ export type Endpoint = ReturnType<typeof createEndpoint>;
 export class EndpointSkipped extends RpcError {}
 
 export type EndpointOptions = {
-  network: Pick<RpcNetwork, 'id' | 'chain_id'>;
+  network: Pick<RpcNetwork, 'id' | 'chain_id' | 'isProven'>;
   position: number;
   node: Pick<RpcNode, 'url' | 'headers' | 'requestsPerSecond' | 'dailyPlan'>;
   timeoutMs: number;
   logger: Logger;
   metrics: EndpointMetrics;
+  /** Called with an answer of the endpoint that is proved to be false, or when its answers keep contradicting themselves. */
+  onFalse: (what: string) => void;
 };
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -54,18 +56,28 @@ const UNANSWERED = 2;
 /** Errors that do not count against the endpoint: a request that is too large, a wait, or a block that only others have. */
 const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', 'unknown_block'];
 
+/** Errors by which a node contradicts itself, or us about the chain. One may come from two nodes behind one address. */
+const CONTRADICTIONS: readonly RpcErrorKind[] = ['invalid_answer', 'wrong_chain'];
+
 /** One node of a network and its state. Whether it lags depends on the others. */
-export function createEndpoint({ network, position, node, timeoutMs, logger, metrics }: EndpointOptions) {
+export function createEndpoint({ network, position, node, timeoutMs, logger, metrics, onFalse }: EndpointOptions) {
   const label = { network: network.id, endpoint: String(position) };
   const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
   const dailyBudget = node.dailyPlan === null ? null : createDailyBudget(node.dailyPlan);
   const [cooldown, trust, stats] = [createCooldown(), createHeadTrust(), createEndpointStats(label, metrics)];
   const address = { endpoint: position, url: node.url, headers: node.headers, chainId: network.chain_id };
+  const proof = { isProven: network.isProven, onFalse };
   const listenersWith = (budgets: readonly (DailyBudget | null)[]) => listeners(stats, budgets);
   const limits = { timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, budget };
-  const rpc = new RpcProvider({ ...address, ...limits, ...listenersWith([dailyBudget]) });
-  const lookUps = createLookUpAccess({ address, plan: node.dailyPlan, budget, dailyBudget, listenersWith });
-  const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger });
+  const rpc = new RpcProvider({ ...address, ...proof, ...limits, ...listenersWith([dailyBudget]) });
+  const lookUps = createLookUpAccess({
+    address: { ...address, ...proof },
+    plan: node.dailyPlan,
+    budget,
+    dailyBudget,
+    listenersWith,
+  });
+  const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger, onFalse });
 
   const status = () => statusOf(circuit.breaker, cooldown.leftMs());
   const dayWaitMs = (urgency: Urgency): number => dailyBudget?.waitMs(urgency) ?? 0;
@@ -172,15 +184,18 @@ function createCircuit(
     cooldown,
     stats,
     logger,
+    onFalse,
   }: {
     label: Record<string, string>;
     cooldown: ReturnType<typeof createCooldown>;
     stats: ReturnType<typeof createEndpointStats>;
     logger: Logger;
+    onFalse: EndpointOptions['onFalse'];
   },
 ) {
   const ensureChain = chainCheck(rpc, chainId);
   let unanswered = 0;
+  let last: RpcError | null = null;
   const breaker = new CircuitBreaker<[Read<unknown>]>(
     async (read) => {
       try {
@@ -193,12 +208,16 @@ function createCircuit(
     },
     { ...BREAKER, errorFilter: (error: unknown) => !breaks(error) },
   );
-  breaker.on('open', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit opened'));
+  breaker.on('open', () => {
+    logger.warn({ ...label, error: last?.message }, 'endpoint circuit opened');
+    if (last !== null && CONTRADICTIONS.includes(last.kind)) onFalse(last.message);
+  });
   breaker.on('close', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit closed'));
 
   /** Runs before the breaker evaluates the error. */
   function noteFailure(error: RpcError): void {
     stats.recordFailure(error);
+    last = error;
     unanswered = error.kind === 'timeout' ? unanswered + 1 : 0;
     if (unanswered >= UNANSWERED) breaker.open();
     if (!cooldown.startAfter(error)) return;

@@ -29,11 +29,16 @@ export function createEndpoints(options: {
   logger: Logger;
   metrics: Metrics;
   probeIntervalMs?: number;
+  /** See EndpointOptions. */
+  onFalse?: (endpoint: number, what: string) => void;
 }) {
-  const { network, timeoutMs, logger, probeIntervalMs = PROBE_INTERVAL_MS } = options;
+  const { network, timeoutMs, logger, probeIntervalMs = PROBE_INTERVAL_MS, onFalse } = options;
   const metrics = createEndpointMetrics(options.metrics);
   const endpoints = network.endpoints.map((node, position) =>
-    createEndpoint({ network, position, node, timeoutMs, logger, metrics }),
+    createEndpoint({
+      ...{ network, position, node, timeoutMs, logger, metrics },
+      onFalse: (what) => onFalse?.(position, what),
+    }),
   );
   const closing = new AbortController();
   const best = () =>

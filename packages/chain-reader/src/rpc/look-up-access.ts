@@ -19,7 +19,7 @@ export function createLookUpAccess({
   dailyBudget,
   listenersWith,
 }: {
-  address: Pick<RpcProviderOptions, 'endpoint' | 'url' | 'headers' | 'chainId'>;
+  address: Pick<RpcProviderOptions, 'endpoint' | 'url' | 'headers' | 'chainId' | 'isProven' | 'onFalse'>;
   plan: DailyPlan | null;
   budget: Budget;
   dailyBudget: DailyBudget | null;

@@ -25,6 +25,8 @@ export type DailyPlan = {
 export type RpcNetwork = {
   id: string;
   chain_id: number;
+  /** Whether the hash of a block proves its header and its receipts. */
+  isProven: boolean;
   /** Best first, in the order of `rpc_urls`. */
   endpoints: RpcNode[];
 };

@@ -17,6 +17,7 @@ import {
   type Answer,
   type RpcFailure,
 } from './envelope.ts';
+import { provenHeader, type HeaderAnswer } from '../receipts/header.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
 import type { Budget } from './throttle.ts';
 
@@ -46,6 +47,10 @@ export type RpcProviderOptions = {
   onExchange(outcome: 'ok' | RpcErrorKind, durationSeconds: number, methods: readonly string[]): void;
   /** Called with every block that the node reports as its head, unparsed. */
   onHead(head: unknown): void;
+  /** Whether the hash of a block proves its header. If so, a header without its hash is refused. */
+  isProven: boolean;
+  /** Called with what the node said, when a block's hash or its receipts prove that it is false. */
+  onFalse(what: string): void;
 };
 
 /**
@@ -100,6 +105,8 @@ export class RpcProvider extends JsonRpcApiProvider {
   override async send(method: string, params: unknown[] | Record<string, unknown>): Promise<unknown> {
     try {
       const result: unknown = await super.send(method, params);
+      if (this.#options.isProven && (method === 'eth_getBlockByNumber' || method === 'eth_getBlockByHash'))
+        this.#requireOwnHash(result);
       if (method === 'eth_getBlockByNumber' && Array.isArray(params) && params[0] === 'latest')
         this.#options.onHead(result);
       return result;
@@ -108,6 +115,22 @@ export class RpcProvider extends JsonRpcApiProvider {
       // ethers throws its own errors for requests that it never sent.
       throw this.destroyed ? new RpcError('unreachable', 'the endpoint is closed') : classifyTransportError(error);
     }
+  }
+
+  /**
+   * Records an answer that is proved to be false.
+   * @returns the error to throw, unless the truth is known.
+   */
+  disproved(what: string): RpcError {
+    this.#options.onFalse(what);
+    return new RpcError('invalid_answer', what);
+  }
+
+  /** @throws RpcError `invalid_answer` for a block whose header does not have the hash that it states. */
+  #requireOwnHash(block: unknown): void {
+    const isBlock = typeof block === 'object' && block !== null && 'hash' in block && 'parentHash' in block;
+    if (isBlock && provenHeader(block as HeaderAnswer) === null)
+      throw this.disproved(`the header of block ${String((block as HeaderAnswer)['number'])} does not have its hash`);
   }
 
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {

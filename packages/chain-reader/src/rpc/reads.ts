@@ -16,12 +16,14 @@ import { MAX_BATCH_REQUESTS, type RpcProvider } from './provider.ts';
 export type LogFilter = { address: string; topics: (string | string[] | null)[] };
 
 /** Something that sends requests to a node. */
-export type Asked = Pick<RpcProvider, 'send'>;
+export type Asked = Pick<RpcProvider, 'send' | 'disproved' | 'endpoint'>;
 
 /** Sends each distinct request only once. Use it for one reading: it never forgets an answer. */
 export function askingOnce(rpc: Asked): Asked {
   const answers = new Map<string, Promise<unknown>>();
   return {
+    endpoint: rpc.endpoint,
+    disproved: (what) => rpc.disproved(what),
     send(method, params) {
       const question = `${method} ${JSON.stringify(params)}`;
       const answer = answers.get(question) ?? rpc.send(method, params);
@@ -183,7 +185,7 @@ export type TransactionsOfBlock = { blockHash: string; transactions: readonly st
 const MAX_SINGLE_RECEIPTS = 8;
 
 /** Nodes that turned out not to offer eth_getBlockReceipts. */
-const withoutBlockReceipts = new WeakSet<RpcProvider>();
+const withoutBlockReceipts = new WeakSet<Asked>();
 
 /**
  * The receipts of these transactions, by transaction hash.
@@ -216,7 +218,29 @@ export async function readReceipts(
   return found;
 }
 
-async function readSingleReceipts(rpc: RpcProvider, wanted: readonly TransactionsOfBlock[]): Promise<Receipt[]> {
+/** All receipts of a block, in their order. The caller proves them. @throws RpcError `invalid_answer` when one is missing. */
+export async function readWholeBlock(
+  rpc: Asked,
+  { number, hash }: Pick<Block, 'number' | 'hash'>,
+): Promise<{ block: Block; header: unknown; receipts: Receipt[] }> {
+  const isOffered = !withoutBlockReceipts.has(rpc);
+  const [header, shown] = await Promise.all([
+    rpc.send('eth_getBlockByNumber', [hexOf(number), false]),
+    isOffered ? readReceiptsOfBlock(rpc, hash) : [],
+  ]);
+  const block = header === null ? null : parseBlock(header);
+  if (block?.hash !== hash) throw new RpcError('invalid_answer', 'a log of a block outside the chain');
+  const found = new Map(shown.map((receipt) => [receipt.transactionHash, receipt]));
+  const transactions = block.transactions.filter((transaction) => !found.has(transaction));
+  for (const receipt of await readSingleReceipts(rpc, [{ blockHash: hash, transactions }]))
+    found.set(receipt.transactionHash, receipt);
+  const receipts = block.transactions.flatMap((transaction) => found.get(transaction) ?? []);
+  if (receipts.length < block.transactions.length || receipts.some((receipt) => receipt.blockHash !== hash))
+    throw new RpcError('invalid_answer', 'the node does not have the receipt of a transaction that it has shown');
+  return { block, header, receipts };
+}
+
+async function readSingleReceipts(rpc: Asked, wanted: readonly TransactionsOfBlock[]): Promise<Receipt[]> {
   const hashes = wanted.flatMap(({ transactions }) => transactions);
   const receipts = await inBatches(hashes, 1, (hash) => findReceipt(rpc, hash));
   return receipts.filter((receipt) => receipt !== null);
@@ -226,14 +250,14 @@ async function readSingleReceipts(rpc: RpcProvider, wanted: readonly Transaction
  * @returns perhaps not all receipts; none when the node does not offer the method, or it fails for this block.
  * @throws RpcError `invalid_answer` for receipts of a different block.
  */
-async function readReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise<Receipt[]> {
+async function readReceiptsOfBlock(rpc: Asked, blockHash: string): Promise<Receipt[]> {
   const receipts = await findReceiptsOfBlock(rpc, blockHash);
   if (receipts.some((receipt) => receipt.blockHash !== blockHash))
     throw new RpcError('invalid_answer', 'a receipt of a different block than the one requested');
   return receipts;
 }
 
-async function findReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise<Receipt[]> {
+async function findReceiptsOfBlock(rpc: Asked, blockHash: string): Promise<Receipt[]> {
   try {
     const answer: unknown = await rpc.send('eth_getBlockReceipts', [blockHash]);
     return Array.isArray(answer) ? answer.map(parseReceipt) : [];
@@ -256,7 +280,7 @@ export async function findReceipt(rpc: Asked, transactionHash: string): Promise<
 }
 
 /** @returns null when the node does not know the transaction, or does not offer transactions, only receipts. */
-export async function findTransaction(rpc: RpcProvider, transactionHash: string): Promise<TransactionAnswer | null> {
+export async function findTransaction(rpc: Asked, transactionHash: string): Promise<TransactionAnswer | null> {
   const answer = await rpc.send('eth_getTransactionByHash', [transactionHash]).catch((error: unknown) => {
     if (error instanceof RpcError && error.kind === 'unsupported') return null;
     throw error;

@@ -41,6 +41,8 @@ export function openProbe(network: ChainNetwork, node: RpcNode, position: number
     budget,
     onExchange: (outcome, seconds, methods) => exchanges.push({ outcome, seconds, methods }),
     onHead: () => undefined,
+    isProven: network.isProven,
+    onFalse: () => undefined,
   });
   return {
     rpc,

@@ -13,9 +13,12 @@ import { reportIncident } from '../incidents/report.ts';
 import type { Position } from '../leadership/term.ts';
 import { fencedTransaction, type Term } from '../leadership/term.ts';
 import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
-import { confirmTransfer, readAwaitingCrossCheck, toTransfer, type TransferRow } from '../transfers/transfer.sql.ts';
+import { confirmAgreed, readAwaitingCrossCheck, toTransfer, type TransferRow } from '../transfers/transfer.sql.ts';
+import { createBlockAgreement, isProvenTransfer } from './block-agreement.ts';
 
 const MAX_AT_ONCE = 20;
+/** Where blocks are proven, all transfers of a block cost the same calls as one. */
+const MAX_PROVEN_AT_ONCE = 400;
 /** How long to wait after a failed cross-check. An endpoint may lag or be down for hours. */
 const RETRY: Backoff = { firstMs: 1_000, maxMs: 10_000 };
 /** New blocks wait during a cross-check. */
@@ -24,12 +27,14 @@ const DEADLINE_MS = 2_000;
 const PATIENCE_MS = 5_000;
 
 /**
- * Confirms large transfers, for which one endpoint's answer is not enough: at least two must show the transfer at the same place and final.
- * Each transfer is read again from the chain, independently of what is stored. While a second endpoint is silent or lags, the transfer waits.
+ * Confirms the transfers for which one endpoint's answer is not enough: large ones, and where blocks are proven all of them. For proven
+ * blocks see createBlockAgreement(). On other networks at least two endpoints must show the transfer at the same place and final. Each transfer is read again from the chain, independently of what is stored. While a second endpoint is silent or lags, the transfer waits.
  * When endpoints contradict each other, an incident is raised, and the transfer waits, too.
  */
-export function createCrossCheckJob(term: Term, { heights }: Position): { run(): Promise<void> } {
+export function createCrossCheckJob(term: Term, position: Position): { run(): Promise<void> } {
   const { network, endpoints, pool, metrics, logger } = term;
+  const agree = createBlockAgreement(term, position);
+  const { heights } = position;
   /** Since when endpoints have contradicted each other, by transaction, in monotonic milliseconds. */
   const disagreeingSince = new Map<string, number>();
   /** How many transfers that cannot be confirmed yet come before the next ones to check. */
@@ -56,23 +61,24 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
     disagreeingSince.delete(event.transactionId);
     if (!isAgreed(network, evidence)) return false;
     const confirmed = await fencedTransaction(term, async (tx) => {
-      const changed = await confirmTransfer(tx, network.id, row);
+      const changed = await confirmAgreed(tx, network.id, [row], 2);
       const tip = Math.max(heights().confirmingTip, provenTip(stored, evidence));
-      if (changed !== null) await publishTransfers(tx, term, [changed], tip);
+      await publishTransfers(tx, term, changed, tip);
       return changed;
     });
-    if (confirmed !== null) recordTransfers(term, [confirmed]);
+    recordTransfers(term, confirmed);
     return true;
   }
 
   return {
     async run() {
-      if (network.agreementAbove === null || performance.now() < notBefore) return;
-      const waiting = await readAwaitingCrossCheck(pool, network, heights(), { offset, limit: MAX_AT_ONCE });
+      if (network.crossCheckedAbove === null || performance.now() < notBefore) return;
+      const limit = network.isProven ? MAX_PROVEN_AT_ONCE : MAX_AT_ONCE;
+      const waiting = await readAwaitingCrossCheck(pool, network, heights(), { offset, limit });
       metrics.awaitingCrossCheck.set({ network: network.id }, offset + waiting.length);
-      let left = 0;
+      let left = await agree(waiting.filter(isProvenTransfer));
       let endpointsHang = false;
-      for (const row of waiting) {
+      for (const row of waiting.filter((one) => !isProvenTransfer(one))) {
         try {
           if (await crossCheck(row)) continue;
         } catch (error) {
@@ -89,7 +95,7 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
       failures = left > 0 && left === waiting.length ? failures + 1 : 0;
       if (left > 0) notBefore = performance.now() + backoffMs(Math.max(0, failures - 1), RETRY);
       // Transfers that may wait forever must not keep the others from being checked.
-      offset = waiting.length < MAX_AT_ONCE ? 0 : offset + left;
+      offset = waiting.length < limit ? 0 : offset + left;
     },
   };
 }

@@ -18,6 +18,8 @@ export const INCIDENT_KINDS = [
   'endpoints_disagree',
   /** The owner of the USDT contract has replaced it with another contract. */
   'token_deprecated',
+  /** An endpoint gave an answer that a block's hash disproves, or kept contradicting itself. */
+  'false_answer',
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
 

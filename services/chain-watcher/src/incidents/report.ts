@@ -7,7 +7,7 @@ import { raiseIncident, type IncidentKind } from './incident.sql.ts';
 /** Raises an incident. After the commit, a new one is counted and logged. @returns whether it is new. */
 export async function reportIncident(
   tx: Transaction,
-  { network, metrics, logger }: NetworkContext,
+  { network, metrics, logger }: Pick<NetworkContext, 'network' | 'metrics' | 'logger'>,
   incident: { kind: IncidentKind; cause?: string; detail: Record<string, unknown> },
   message: string,
 ): Promise<boolean> {

@@ -4,7 +4,9 @@ import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { CheckPayingTransfers, ListToldTransfers } from '@quittance/contracts/http/check.ts';
 import {
   FindTransfersInWindows,
+  ReadTransferProofs,
   type TransferPosition,
+  type TransferProof,
   type TransferWindow,
 } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
@@ -13,10 +15,12 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import { decodeRlp } from 'ethers/utils';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../blocks/ranges.ts';
 import { readCursor, type Cursor } from '../leadership/cursor.sql.ts';
 import { readWatchSpans, type WatchSpan } from '../watches/watch.sql.ts';
 import { checkPayingTransfers, listToldTransfers } from './check.sql.ts';
+import { readProofs, type KeptProof } from './proof.sql.ts';
 import { toTransferObserved } from './publish.ts';
 import { readTransfersIn, type Window } from './transfer.sql.ts';
 
@@ -86,6 +90,33 @@ function parseWindow({ recipient, amount: text, from, to }: TransferWindow, posi
   }
   return { recipient: address.hex, amount, from, to };
 }
+
+export const transferProofsRoute = (db: Queryable): Route =>
+  callRoute(ReadTransferProofs, async ({ body }) => {
+    const rows = await readProofs(db, body.network, body.transfers);
+    return { proofs: rows.flatMap((row) => toProof(row) ?? []) };
+  });
+
+function toProof({ header, nodes, transaction_index, ...row }: KeptProof): TransferProof | null {
+  const leaf = nodes?.at(-1);
+  if (header === null || nodes === null || transaction_index === null || leaf === undefined) return null;
+  const [, receipt] = decodeRlp(leaf) as string[];
+  if (receipt === undefined) return null;
+  return {
+    transaction_id: row.transaction_id,
+    transaction_event_index: row.transaction_event_index,
+    block_number: Number(row.block_number),
+    block_hash: `0x${row.block_hash}`,
+    block_timestamp: rfc3339(row.block_timestamp),
+    agreed_by: row.agreed_by,
+    transaction_index,
+    header: hexOf(header),
+    nodes: nodes.map(hexOf),
+    receipt,
+  };
+}
+
+const hexOf = (bytes: Buffer): string => `0x${bytes.toString('hex')}`;
 
 /** Checks that the watcher's transfers agree with payments, for operators to run on a live system. They write nothing. */
 export const checkRoutes = (db: Queryable): Route[] => [

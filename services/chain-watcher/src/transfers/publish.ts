@@ -11,6 +11,7 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { spanOrigin, tracer, type Span } from '@quittance/runtime/tracing/tracing.ts';
 import type { NetworkContext } from '../leadership/term.ts';
 import { readTraces } from '../watches/payment.sql.ts';
+import { insertProofs } from './proof.sql.ts';
 import { confirmTransfers, insertTransfers, oldestFirst, type TransferRow } from './transfer.sql.ts';
 
 /**
@@ -32,6 +33,9 @@ export async function storeTransfers(
     isConfirmed: (transfer) => isConfirmable(network, heights, transfer),
     isLive: ({ blockNumber }) => options.isLive?.(blockNumber) ?? false,
   });
+  const isNew = new Set(rows.map((row) => `${row.transaction_id} ${row.block_hash}`));
+  const read = transfers.filter((one) => isNew.has(`${one.transactionId} ${one.blockHash.slice(2)}`));
+  await insertProofs(tx, network.id, read);
   const inserted = rows.map(asSeen);
   const confirmed = rows.filter(({ phase }) => phase === 'confirmed');
   confirmed.push(...(options.confirmed ?? (await confirmTransfers(tx, network, heights))));
@@ -42,12 +46,12 @@ export async function storeTransfers(
 
 /** As confirmTransfers() decides. */
 function isConfirmable(
-  network: Pick<ChainNetwork, 'finalizedAbove' | 'agreementAbove'>,
+  network: Pick<ChainNetwork, 'finalizedAbove' | 'crossCheckedAbove'>,
   heights: FinalHeights,
   { blockNumber, amountUnits }: Transfer,
 ): boolean {
-  const needsAgreement = network.agreementAbove !== null && amountUnits > network.agreementAbove;
-  return !needsAgreement && blockNumber <= finalHeightOf(network, heights, amountUnits);
+  const isCrossChecked = network.crossCheckedAbove !== null && amountUnits > network.crossCheckedAbove;
+  return !isCrossChecked && blockNumber <= finalHeightOf(network, heights, amountUnits);
 }
 
 /** The earlier observation of a transfer that was confirmed by the same statement. */

@@ -63,11 +63,12 @@ export async function insertTransfers(
     const part = transfers.slice(start, start + ROWS_PER_STATEMENT);
     const { rows } = await tx.query<TransferRow>(
       `insert into transfer (network, transaction_id, transaction_event_index, block_hash, block_number, block_timestamp,
-         merchant_id, sender, recipient, amount_units, judged_units, phase, version, first_seen_at, live)
+         merchant_id, sender, recipient, amount_units, judged_units, phase, version, first_seen_at, live, agreed_by)
        select $1, id, position, decode(block, 'hex'), number, to_timestamp(time), watch.merchant_id, decode(sender, 'hex'),
          watch.address, amount, whole.units, case when is_confirmed and whole.units is null then 'confirmed' else 'seen' end,
          case when is_confirmed and whole.units is null then 2 else 1 end + coalesce(before.version, 0),
-         coalesce(before.first_seen_at, now()), coalesce(before.live, is_live)
+         coalesce(before.first_seen_at, now()), coalesce(before.live, is_live),
+         case when is_confirmed and whole.units is null then 1 end
        from unnest($2::text[], $3::integer[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::numeric[],
            $10::boolean[], $11::boolean[])
          as new(id, position, block, number, time, sender, recipient, amount, is_confirmed, is_live)
@@ -81,7 +82,7 @@ export async function insertTransfers(
        ) as before
        on conflict (network, transaction_id, transaction_event_index, block_hash) do update
          set phase = excluded.phase, version = excluded.version, judged_units = excluded.judged_units, first_seen_at = excluded.first_seen_at, live = excluded.live,
-           changed_at = now()
+           agreed_by = excluded.agreed_by, changed_at = now()
          where transfer.phase = 'retracted'
        returning ${COLUMNS}`,
       [
@@ -102,14 +103,14 @@ export async function insertTransfers(
   return inserted.sort(oldestFirst);
 }
 
-export type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>;
+export type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'crossCheckedAbove'>;
 
 /** The amount that decides what a transfer needs. */
 const judged = 'coalesce(judged_units, amount_units)';
 
 /**
  * The network's policy; $1 is the network.
- * @param at position of the first of finalParameters(). The last of them is the amount above which two endpoints must agree.
+ * @param at position of the first of finalParameters(). The last of them is the amount above which the cross-check confirms.
  */
 const seenAndFinal = (at: number): string => {
   const [height, cap, largeHeight] = [at, at + 1, at + 2].map((place) => `$${String(place)}`);
@@ -118,16 +119,21 @@ const seenAndFinal = (at: number): string => {
 };
 
 export const finalParameters = (
-  { finalizedAbove, agreementAbove }: Thresholds,
+  { finalizedAbove, crossCheckedAbove }: Thresholds,
   { finalHeight, largeFinalHeight }: FinalHeights,
-): unknown[] => [finalHeight, finalizedAbove?.toString() ?? null, largeFinalHeight, agreementAbove?.toString() ?? null];
+): unknown[] => [
+  finalHeight,
+  finalizedAbove?.toString() ?? null,
+  largeFinalHeight,
+  crossCheckedAbove?.toString() ?? null,
+];
 
 /**
- * Confirms the transfers that are final under the network's policy, except those that two endpoints must agree about first.
+ * Confirms the transfers that are final under the network's policy, except those that the cross-check confirms.
  * @param at see seenAndFinal().
  */
 export const confirmSql = (at: number, condition = 'true'): string =>
-  `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
+  `update transfer set phase = 'confirmed', version = version + 1, changed_at = now(), agreed_by = 1
    where ${seenAndFinal(at)} and ($${String(at + 3)}::numeric is null or ${judged} <= $${String(at + 3)}) and ${condition}
    returning ${COLUMNS}`;
 
@@ -157,32 +163,55 @@ export async function isFinalityAwaited(
   return rowCount === 1;
 }
 
+/** A transfer that waits for the cross-check, with what is known of its block's reading; null where its block is not proven. */
+export type AwaitingTransfer = TransferRow & {
+  /** See Transfer.proof. */
+  endpoint: number | null;
+  transaction_index: number | null;
+  /** Base units that decide what it needs. */
+  judged: string;
+};
+
 /** Final transfers that still need a second endpoint, the oldest first. */
 export async function readAwaitingCrossCheck(
   db: Queryable,
   network: Thresholds,
   heights: FinalHeights,
   page: { offset: number; limit: number },
-): Promise<TransferRow[]> {
-  const { rows } = await db.query<TransferRow>(
-    `select ${COLUMNS} from transfer
-     where ${seenAndFinal(2)} and ${judged} > $5
-     order by block_number, transaction_id, transaction_event_index limit $6 offset $7`,
+): Promise<AwaitingTransfer[]> {
+  const { rows } = await db.query<AwaitingTransfer>(
+    `select waiting.*, endpoint, transaction_index from (
+       select ${COLUMNS}, ${judged} as judged from transfer
+        where ${seenAndFinal(2)} and ${judged} > $5
+        order by block_number, transaction_id, transaction_event_index limit $6 offset $7) waiting
+     left join transfer_proof p on p.network = $1 and p.transaction_id = waiting.transaction_id
+                               and encode(p.block_hash, 'hex') = waiting.block_hash
+     order by block_number, waiting.transaction_id, transaction_event_index`,
     [network.id, ...finalParameters(network, heights), page.limit, page.offset],
   );
   return rows;
 }
 
-/** Confirms one transfer in this block of our chain. @returns null when it is already confirmed, or gone. */
-export async function confirmTransfer(tx: Transaction, network: string, row: TransferRow): Promise<TransferRow | null> {
+/**
+ * Confirms transfers in these blocks of our chain.
+ * @param agreedBy how many endpoints have called their blocks final.
+ * @returns those that were not confirmed before, and are not gone, the oldest first.
+ */
+export async function confirmAgreed(
+  tx: Transaction,
+  network: string,
+  transfers: readonly TransferRow[],
+  agreedBy: number,
+): Promise<TransferRow[]> {
   const { rows } = await tx.query<TransferRow>(
-    `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
-     where network = $1 and transaction_id = $2 and transaction_event_index = $3 and block_hash = decode($4, 'hex')
-       and phase = 'seen'
+    `update transfer set phase = 'confirmed', version = version + 1, changed_at = now(), agreed_by = $5
+       from unnest($2::text[], $3::integer[], $4::text[]) as agreed (id, position, block)
+     where network = $1 and transaction_id = id and transaction_event_index = position
+       and block_hash = decode(block, 'hex') and phase = 'seen'
      returning ${COLUMNS}`,
-    [network, row.transaction_id, row.transaction_event_index, row.block_hash],
+    [network, ...columns(transfers, 'transaction_id', 'transaction_event_index', 'block_hash'), agreedBy],
   );
-  return rows[0] ?? null;
+  return rows.sort(oldestFirst);
 }
 
 type RetractedRow = TransferRow & { previous_phase: TransferPhase };

@@ -161,3 +161,77 @@ function findingSchema(finding: Finding['finding'], properties: object): object 
     properties: { finding: { const: finding }, ...properties },
   };
 }
+
+/** What proves a transfer to somebody who trusts the hash of its block. Hex has 0x. */
+export type TransferProof = Pick<TransferId, 'transaction_id' | 'transaction_event_index'> &
+  Pick<TransferObserved, 'block_number' | 'block_hash' | 'block_timestamp'> & {
+    /** How many endpoints agreed about the block; null for a transfer of an earlier release. */
+    agreed_by: number | null;
+    /** Of the transaction in its block, from 0. */
+    transaction_index: number;
+    /** The block's header as RLP. */
+    header: string;
+    /** The branch of the receipts trie, from its root to the receipt's leaf. */
+    nodes: string[];
+    /** The receipt as its leaf has it. */
+    receipt: string;
+  };
+
+const HEX = { type: 'string', pattern: '^0x([0-9a-f]{2})+$' } as const;
+
+/** The most transfers in one question about proofs. */
+export const PROOFS_MAX = 100;
+
+/**
+ * What proves these transfers. A transfer is left out when it is not confirmed, or when nothing was kept that proves
+ * it: it is older than release 0.3.0, its receipt is too large, or the network's blocks are not proven.
+ */
+export const ReadTransferProofs = defineCall(
+  'chain-watcher',
+  'POST /transfers/proofs',
+  json<{ proofs: TransferProof[] }>({
+    type: 'object',
+    required: ['proofs'],
+    properties: {
+      proofs: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: [
+            ...['transaction_id', 'transaction_event_index', 'block_number', 'block_hash', 'block_timestamp'],
+            ...['agreed_by', 'transaction_index', 'header', 'nodes', 'receipt'],
+          ],
+          properties: {
+            ...transferIdSchemas,
+            block_number: TransferObserved.schema.properties.block_number,
+            block_hash: TransferObserved.schema.properties.block_hash,
+            block_timestamp: timestampSchema,
+            agreed_by: { type: ['integer', 'null'] },
+            transaction_index: { type: 'integer', minimum: 0 },
+            header: HEX,
+            nodes: { type: 'array', items: HEX },
+            receipt: HEX,
+          },
+        },
+      },
+    },
+  }),
+  {
+    callers: ['payments'],
+    body: object<{ network: string; transfers: Pick<TransferId, 'transaction_id' | 'transaction_event_index'>[] }>({
+      network: { type: 'string' },
+      transfers: {
+        type: 'array',
+        minItems: 1,
+        maxItems: PROOFS_MAX,
+        items: {
+          type: 'object',
+          required: ['transaction_id', 'transaction_event_index'],
+          properties: transferIdSchemas,
+        },
+      },
+    }),
+    idempotent: true,
+    changes: false,
+  },
+);

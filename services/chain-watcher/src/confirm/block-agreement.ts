@@ -1,0 +1,131 @@
+import { opinionsOf, type BlockOpinion, type ShownBlock } from '@quittance/chain-reader/chain/verify.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { withTimeout, DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
+import { reportIncident } from '../incidents/report.ts';
+import { fencedTransaction, type Position, type Term } from '../leadership/term.ts';
+import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
+import { confirmAgreed, type AwaitingTransfer } from '../transfers/transfer.sql.ts';
+
+/** New blocks wait in the meantime. */
+const DEADLINE_MS = 2_000;
+/** How long no other endpoint may have an opinion before the one that showed the block is believed alone. */
+const SILENCE_MS = 10_000;
+/** How long endpoints may contradict each other before an incident is raised: at a reorg they do for a moment. */
+const PATIENCE_MS = 5_000;
+
+/** A transfer of a block that is proved by its hash. */
+export type ProvenTransfer = AwaitingTransfer & { endpoint: number; transaction_index: number };
+
+/** The transfers of one block. Their block was shown by the same endpoint. */
+type Waiting = { block: ShownBlock; rows: ProvenTransfer[] };
+
+/** @returns whether a transfer's content follows from its block's hash, so that only the hash needs a second endpoint. */
+export const isProvenTransfer = (row: AwaitingTransfer): row is ProvenTransfer =>
+  row.endpoint !== null && row.transaction_index !== null;
+
+/**
+ * Confirms transfers whose content follows from the hash of their block, once an endpoint other than the one that showed the block calls
+ * the same hash final. While no other endpoint answers, or all are behind, amounts up to the network's limit for agreement need no second
+ * one. Endpoints that contradict each other confirm nothing, and an incident names them.
+ */
+export function createBlockAgreement(term: Term, { heights }: Position) {
+  const { network, endpoints, logger } = term;
+  /** Since when no other endpoint has had an opinion; null while one has. Monotonic milliseconds. */
+  let silentSince: number | null = null;
+  /** Since when endpoints have contradicted each other, by block hash. Monotonic milliseconds. */
+  const disagreeingSince = new Map<string, number>();
+
+  /** @returns the opinions of other endpoints, in the order in which they were asked, about each block; none when none answers. */
+  async function askOthers(blocks: readonly Waiting[], than: number): Promise<BlockOpinion[][]> {
+    const shown = blocks.map(({ block }) => block);
+    const about = (readings: readonly BlockOpinion[][]) =>
+      shown.map((_, at) => readings.flatMap((reading) => reading[at] ?? []));
+    const isEnough = (readings: readonly BlockOpinion[][]) =>
+      about(readings).every((opinions, at) => blocks[at]?.rows.every((row) => isFinalTo(opinions, row)));
+    try {
+      const read = endpoints.askUntil(
+        (rpc) => opinionsOf(rpc, network, shown, heights().hasNamedFinal),
+        isEnough,
+        than,
+      );
+      return about(await withTimeout(DEADLINE_MS, read));
+    } catch (error) {
+      if (!(error instanceof RpcError || error instanceof DeadlineExceeded)) throw error;
+      logger.warn({ network: network.id, error: error.message }, 'no other endpoint shows the block of a transfer');
+      return shown.map(() => []);
+    }
+  }
+
+  /** Whether the endpoint that showed a block is believed alone about a transfer of this size. */
+  function isEnoughAlone({ judged }: AwaitingTransfer): boolean {
+    const isSilent = silentSince !== null && performance.now() - silentSince >= SILENCE_MS;
+    return isSilent && (network.agreementAbove === null || BigInt(judged) <= network.agreementAbove);
+  }
+
+  async function confirm(rows: readonly ProvenTransfer[], agreedBy: number): Promise<void> {
+    if (rows.length === 0) return;
+    const confirmed = await fencedTransaction(term, async (tx) => {
+      const changed = await confirmAgreed(tx, network.id, rows, agreedBy);
+      await publishTransfers(tx, term, changed, heights().confirmingTip);
+      return changed;
+    });
+    recordTransfers(term, confirmed);
+  }
+
+  async function report({ block, rows: [row] }: Waiting, opinions: readonly BlockOpinion[]): Promise<void> {
+    const differing = opinions.flatMap((opinion) => (opinion.kind === 'differs' ? [opinion.reason] : []));
+    if (differing.length === 0) {
+      disagreeingSince.delete(block.hash);
+      return;
+    }
+    const since = disagreeingSince.get(block.hash) ?? performance.now();
+    disagreeingSince.set(block.hash, since);
+    if (row === undefined || performance.now() - since < PATIENCE_MS) return;
+    const { transaction_id, transaction_event_index, endpoint } = row;
+    const detail = { transaction_id, transaction_event_index, block_number: block.number, endpoint };
+    const incident = {
+      kind: 'endpoints_disagree',
+      detail: { ...detail, answers: [block.hash, ...differing] },
+    } as const;
+    await fencedTransaction(term, (tx) =>
+      reportIncident(tx, term, incident, 'endpoints disagree about the block of a transfer'),
+    );
+  }
+
+  async function checkShownBy(endpoint: number, blocks: readonly Waiting[]): Promise<number> {
+    const opinions = await askOthers(blocks, endpoint);
+    const hasOpinion = opinions.some((of) => of.some(({ kind }) => kind !== 'behind'));
+    silentSince = hasOpinion ? null : (silentSince ?? performance.now());
+    const agreed: ProvenTransfer[] = [];
+    const alone: ProvenTransfer[] = [];
+    for (const [at, waiting] of blocks.entries()) {
+      const ofBlock = opinions[at] ?? [];
+      await report(waiting, ofBlock);
+      for (const row of waiting.rows) {
+        if (isFinalTo(ofBlock, row)) agreed.push(row);
+        else if (!hasOpinion && isEnoughAlone(row)) alone.push(row);
+      }
+    }
+    await confirm(agreed, 2);
+    await confirm(alone, 1);
+    return blocks.flatMap(({ rows }) => rows).length - agreed.length - alone.length;
+  }
+
+  /** @returns how many of these transfers still wait. */
+  return async (rows: readonly ProvenTransfer[]): Promise<number> => {
+    let left = 0;
+    for (const [endpoint, shown] of Map.groupBy(rows, (row) => row.endpoint))
+      left += await checkShownBy(endpoint, byBlock(shown));
+    return left;
+  };
+}
+
+const isFinalTo = (opinions: readonly BlockOpinion[], { judged }: AwaitingTransfer): boolean =>
+  opinions.some((opinion) => opinion.kind === 'agrees' && opinion.finalFor(BigInt(judged)));
+
+function byBlock(rows: readonly ProvenTransfer[]): Waiting[] {
+  return [...Map.groupBy(rows, (row) => row.block_hash)].map(([hash, ofBlock]) => {
+    const transactions = new Map(ofBlock.map((row) => [row.transaction_index, `0x${row.transaction_id}`]));
+    return { block: { number: Number(ofBlock[0]?.block_number), hash: `0x${hash}`, transactions }, rows: ofBlock };
+  });
+}
