@@ -37,10 +37,11 @@ export type Reading = {
 export async function startReading(
   chainOptions: Parameters<typeof testChain>[0] = {},
   family: 'evm' | 'tron' = 'evm',
+  receipts: 'proven' | 'unproven' = 'unproven',
 ): Promise<Reading> {
   const chain = await testChain({ slotsInAnEpoch: 32, ...chainOptions });
   const node = await misbehavingNode(chain);
-  const [evm] = readNetworks(networksOf({ chain, rpcUrls: [node.url] }), {});
+  const [evm] = readNetworks(networksOf({ chain, rpcUrls: [node.url], entry: { receipts } }), {});
   if (evm === undefined) throw new Error('the network is switched off');
   const network = family === 'evm' ? evm : { ...evm, family, mayHoldTransfer: null, hasEventsInBloom: false };
 

@@ -56,8 +56,11 @@ const UNANSWERED = 2;
 /** Errors that do not count against the endpoint: a request that is too large, a wait, or a block that only others have. */
 const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', 'unknown_block'];
 
-/** Errors by which a node contradicts itself, or us about the chain. One may come from two nodes behind one address. */
+/** Errors by which a node contradicts itself, or us about the chain. */
 const CONTRADICTIONS: readonly RpcErrorKind[] = ['invalid_answer', 'wrong_chain'];
+/** This many in this time are no chance any more. One may come from two nodes behind one address, of which one is late. */
+const TOO_MANY_CONTRADICTIONS = 3;
+const MAX_CONTRADICTION_AGE_MS = 600_000;
 
 /** One node of a network and its state. Whether it lags depends on the others. */
 export function createEndpoint({ network, position, node, timeoutMs, logger, metrics, onFalse }: EndpointOptions) {
@@ -195,7 +198,8 @@ function createCircuit(
 ) {
   const ensureChain = chainCheck(rpc, chainId);
   let unanswered = 0;
-  let last: RpcError | null = null;
+  /** When the node contradicted itself, in monotonic milliseconds. */
+  let contradictions: number[] = [];
   const breaker = new CircuitBreaker<[Read<unknown>]>(
     async (read) => {
       try {
@@ -208,16 +212,17 @@ function createCircuit(
     },
     { ...BREAKER, errorFilter: (error: unknown) => !breaks(error) },
   );
-  breaker.on('open', () => {
-    logger.warn({ ...label, error: last?.message }, 'endpoint circuit opened');
-    if (last !== null && CONTRADICTIONS.includes(last.kind)) onFalse(last.message);
-  });
+  breaker.on('open', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit opened'));
   breaker.on('close', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit closed'));
 
   /** Runs before the breaker evaluates the error. */
   function noteFailure(error: RpcError): void {
     stats.recordFailure(error);
-    last = error;
+    if (CONTRADICTIONS.includes(error.kind)) {
+      const now = performance.now();
+      contradictions = [...contradictions.filter((at) => now - at < MAX_CONTRADICTION_AGE_MS), now];
+      if (contradictions.length >= TOO_MANY_CONTRADICTIONS) onFalse(error.message);
+    }
     unanswered = error.kind === 'timeout' ? unanswered + 1 : 0;
     if (unanswered >= UNANSWERED) breaker.open();
     if (!cooldown.startAfter(error)) return;

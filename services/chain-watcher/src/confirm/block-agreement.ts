@@ -10,6 +10,8 @@ import { confirmAgreed, type AwaitingTransfer } from '../transfers/transfer.sql.
 const DEADLINE_MS = 2_000;
 /** How long no other endpoint may have an opinion before the one that showed the block is believed alone. */
 const SILENCE_MS = 10_000;
+/** A silence that was noticed this long ago, and not since, has probably ended. */
+const FORGOTTEN_MS = 60_000;
 /** How long endpoints may contradict each other before an incident is raised: at a reorg they do for a moment. */
 const PATIENCE_MS = 5_000;
 
@@ -30,8 +32,8 @@ export const isProvenTransfer = (row: AwaitingTransfer): row is ProvenTransfer =
  */
 export function createBlockAgreement(term: Term, { heights }: Position) {
   const { network, endpoints, logger } = term;
-  /** Since when no other endpoint has had an opinion; null while one has. Monotonic milliseconds. */
-  let silentSince: number | null = null;
+  /** Of all endpoints but the one that showed a block. */
+  const silences = new Map<number, ReturnType<typeof createSilence>>();
   /** Since when endpoints have contradicted each other, by block hash. Monotonic milliseconds. */
   const disagreeingSince = new Map<string, number>();
 
@@ -57,9 +59,11 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
   }
 
   /** Whether the endpoint that showed a block is believed alone about a transfer of this size. */
-  function isEnoughAlone({ judged }: AwaitingTransfer): boolean {
-    const isSilent = silentSince !== null && performance.now() - silentSince >= SILENCE_MS;
-    return isSilent && (network.agreementAbove === null || BigInt(judged) <= network.agreementAbove);
+  function isEnoughAlone({ judged, endpoint }: ProvenTransfer): boolean {
+    return (
+      silences.get(endpoint)?.isLong() === true &&
+      (network.agreementAbove === null || BigInt(judged) <= network.agreementAbove)
+    );
   }
 
   async function confirm(rows: readonly ProvenTransfer[], agreedBy: number): Promise<void> {
@@ -95,7 +99,9 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
   async function checkShownBy(endpoint: number, blocks: readonly Waiting[]): Promise<number> {
     const opinions = await askOthers(blocks, endpoint);
     const hasOpinion = opinions.some((of) => of.some(({ kind }) => kind !== 'behind'));
-    silentSince = hasOpinion ? null : (silentSince ?? performance.now());
+    const silence = silences.get(endpoint) ?? createSilence();
+    silences.set(endpoint, silence);
+    silence.heard(hasOpinion);
     const agreed: ProvenTransfer[] = [];
     const alone: ProvenTransfer[] = [];
     for (const [at, waiting] of blocks.entries()) {
@@ -117,6 +123,20 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
     for (const [endpoint, shown] of Map.groupBy(rows, (row) => row.endpoint))
       left += await checkShownBy(endpoint, byBlock(shown));
     return left;
+  };
+}
+
+/** How long no other endpoint has had an opinion, as far as they were asked. */
+function createSilence() {
+  /** Monotonic milliseconds. */
+  let silent: { since: number; last: number } | null = null;
+  return {
+    heard(anything: boolean): void {
+      const now = performance.now();
+      const isOngoing = silent !== null && now - silent.last < FORGOTTEN_MS;
+      silent = anything ? null : { since: isOngoing && silent !== null ? silent.since : now, last: now };
+    },
+    isLong: (): boolean => silent !== null && silent.last - silent.since >= SILENCE_MS,
   };
 }
 
