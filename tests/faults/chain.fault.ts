@@ -13,7 +13,15 @@ export const fault: Fault = {
     const hides = seed % 2 === 0;
     const isFast = seed % 4 === 0;
     const durationMs = (runs ?? USUAL_MINUTES) * 60_000;
-    const { broken, missing, lines } = await randomRun({ seed, durationMs, hides, isFast, say, onEnd });
+    const { broken, missing, lines } = await randomRun({
+      seed,
+      durationMs,
+      hides,
+      isFast,
+      isProven: seed % 3 === 0,
+      say,
+      onEnd,
+    });
     return {
       broken: [...broken, ...missing.map((what) => `the run did too little: ${what}`)],
       lines: [

@@ -37,11 +37,10 @@ export type Reading = {
 export async function startReading(
   chainOptions: Parameters<typeof testChain>[0] = {},
   family: 'evm' | 'tron' = 'evm',
-  receipts: 'proven' | 'unproven' = 'unproven',
 ): Promise<Reading> {
   const chain = await testChain({ slotsInAnEpoch: 32, ...chainOptions });
   const node = await misbehavingNode(chain);
-  const [evm] = readNetworks(networksOf({ chain, rpcUrls: [node.url], entry: { receipts } }), {});
+  const [evm] = readNetworks(networksOf({ chain, rpcUrls: [node.url] }), {});
   if (evm === undefined) throw new Error('the network is switched off');
   const network = family === 'evm' ? evm : { ...evm, family, mayHoldTransfer: null, hasEventsInBloom: false };
 

@@ -256,8 +256,7 @@ describe('an endpoint that shows a completely different chain', () => {
   beforeAll(async () => {
     world = await startWorld({ slotsInAnEpoch: 1 });
     node = await misbehavingNode(world.chain);
-    // Its blocks are the chain's own with other hashes, which would not be proven.
-    watcher = world.watch({ rpcUrls: [node.url], entry: { receipts: 'unproven' } });
+    watcher = world.watch({ rpcUrls: [node.url] });
     wallet = newWallet();
     await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);

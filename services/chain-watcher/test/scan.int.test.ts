@@ -10,7 +10,7 @@ let watcher: RunningWatcher;
 
 beforeAll(async () => {
   world = await startWorld();
-  watcher = world.watch({ confirmations: 3 });
+  watcher = world.watch({ confirmations: 3, entry: { receipts: 'proven' } });
 });
 afterAll(() => world.close());
 

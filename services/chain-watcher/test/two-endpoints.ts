@@ -11,7 +11,7 @@ export type TwoEndpoints = { world: World; liar: MisbehavingNode; honest: Misbeh
 export async function startTwoEndpoints(): Promise<TwoEndpoints> {
   const world = await startWorld();
   const [liar, honest] = [await misbehavingNode(world.chain), await misbehavingNode(world.chain)];
-  world.watch({ rpcUrls: [liar.url, honest.url], confirmations: CONFIRMATIONS });
+  world.watch({ rpcUrls: [liar.url, honest.url], confirmations: CONFIRMATIONS, entry: { receipts: 'proven' } });
   await untilScanned(world);
   return {
     ...{ world, liar, honest },

@@ -15,8 +15,6 @@ type Receipt = { status: string; logs: Record<string, unknown>[] };
 
 /** As many as the replica under test requires. */
 const CONFIRMATIONS = 3;
-/** Proven blocks leave a node nothing to change; see proven.int.test.ts. */
-const common = { confirmations: CONFIRMATIONS, entry: { receipts: 'unproven' } } as const;
 
 let world: World;
 let node: MisbehavingNode;
@@ -25,7 +23,7 @@ let watcher: RunningWatcher;
 beforeAll(async () => {
   world = await startWorld();
   node = await misbehavingNode(world.chain);
-  watcher = world.watch({ rpcUrls: [node.url], ...common });
+  watcher = world.watch({ rpcUrls: [node.url], confirmations: CONFIRMATIONS });
   await untilScanned(world);
 });
 afterAll(async () => {
@@ -124,7 +122,7 @@ describe('a verified transfer', () => {
   });
 
   test("is not final by one node's answer when another node no longer has its block", async () => {
-    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], ...common });
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     const fork = { blockHash: `0x${'ab'.repeat(32)}` };
     node.spoil(onReceipt((receipt) => ({ ...receipt, ...fork, logs: [{ ...receipt.logs[0], ...fork }] })));
@@ -281,7 +279,7 @@ describe('with several nodes', () => {
     ['is unreachable', () => node.replaceAll('drop')],
     ['lags and calls the block not final yet', () => node.lag(CONFIRMATIONS - 1)],
   ])('one that %s is followed by the next one', async (_, misbehave) => {
-    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], ...common });
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     misbehave();
     expect((await verify(hash, { at })).body).toMatchObject({ finding: 'present', is_final: true });
@@ -289,7 +287,7 @@ describe('with several nodes', () => {
   });
 
   test('one that has the height but not the transaction follows another chain: the finding is undecided', async () => {
-    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], ...common });
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     node.spoil(onReceipt(() => null));
     expect(await verify(hash, { at })).toEqual(unavailable);
@@ -310,7 +308,7 @@ describe('with several nodes', () => {
   });
 
   test('one that shows the transaction as failed decides, regardless of the next one', async () => {
-    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], ...common });
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     node.spoil(onReceipt((receipt) => ({ ...receipt, status: '0x0' })));
     expect(await verify(hash, { at })).toEqual(absent('failed'));

@@ -38,7 +38,6 @@ export function networksOf(options: NetworksFileOptions) {
       decimals: chain.decimals,
       confirmations,
       finality,
-      receipts: 'proven',
       poll_interval_ms: 25,
       asleep_poll_interval_ms: 25,
       explorer_transaction_url: null,

@@ -15,6 +15,8 @@ export type RandomRun = {
   hides: boolean;
   /** Whether blocks come faster than looks, so that several are read at once. */
   isFast: boolean;
+  /** Whether blocks are proven by their hashes. */
+  isProven: boolean;
   say: (line: string) => void;
   onEnd: (close: () => Promise<void>) => void;
 };
@@ -40,9 +42,17 @@ const MAX_TOLD = 15;
  * Runs the service's processes against a chain, a broker and endpoints on which everything happens that a plan of this seed says, lets it all
  * settle, and compares what the service stored and said with what the chain really holds.
  */
-export async function randomRun({ seed, durationMs, hides, isFast, say, onEnd }: RandomRun): Promise<RandomRunResult> {
+export async function randomRun({
+  seed,
+  durationMs,
+  hides,
+  isFast,
+  isProven,
+  say,
+  onEnd,
+}: RandomRun): Promise<RandomRunResult> {
   const plan = makePlan(seed, durationMs, { hides });
-  const world = await openWorld(plan, { isFast, onEnd });
+  const world = await openWorld(plan, { isFast, isProven, onEnd });
   const { chain, chronicle, announcer, ear, pool } = world;
   const listening = setInterval(() => void ear.drain().catch(() => undefined), LISTEN_EVERY_MS);
   try {

@@ -46,7 +46,7 @@ export const confirmationsFor = (units: string): number =>
 /** @param options.onEnd registers what to call at the end, whether the run succeeded or not; the newest first. */
 export async function openWorld(
   plan: Plan,
-  { isFast, onEnd }: { isFast: boolean; onEnd: (close: () => Promise<void>) => void },
+  { isFast, isProven, onEnd }: { isFast: boolean; isProven: boolean; onEnd: (close: () => Promise<void>) => void },
 ): Promise<RandomWorld> {
   const kept = async <T>(opening: Promise<T>, close: (opened: T) => Promise<void>): Promise<T> => {
     const opened = await opening;
@@ -76,6 +76,7 @@ export async function openWorld(
   const rpcUrls = endpoints.map(({ url }) => url);
   const networks = networksOf({ chain, rpcUrls, confirmations: CONFIRMATIONS }).map((one) => ({
     ...one,
+    ...(isProven && { receipts: 'proven' }),
     ...{ ...THRESHOLDS, ...(isFast && { poll_interval_ms: FAST_LOOK_MS, asleep_poll_interval_ms: FAST_LOOK_MS }) },
   }));
   const replicas = await kept(replicasOf({ database, broker }, networks), (one) => one.close());

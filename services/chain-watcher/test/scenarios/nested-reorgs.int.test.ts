@@ -9,7 +9,7 @@ test('of two reorgs between two polls, the second inside the first, only the fin
   const world = await startWorld();
   const node = await misbehavingNode(world.chain);
   try {
-    world.watch({ rpcUrls: [node.url], confirmations: 6 });
+    world.watch({ rpcUrls: [node.url], confirmations: 6, entry: { receipts: 'proven' } });
     const [returning, last] = [await watchedWallet(world), await watchedWallet(world)];
     const between = await watchedWallet(world);
     const hash = await world.chain.transfer(returning, 5n);

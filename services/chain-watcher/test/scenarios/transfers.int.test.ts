@@ -15,7 +15,7 @@ describe('transfers of one transaction', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld();
-    world.watch();
+    world.watch({ entry: { receipts: 'proven' } });
   });
   afterAll(() => world.close());
 
@@ -47,7 +47,7 @@ describe('an event that only looks like a transfer of the token', () => {
   let wallet: string;
   beforeAll(async () => {
     world = await startWorld();
-    world.watch();
+    world.watch({ entry: { receipts: 'proven' } });
     wallet = await watchedWallet(world);
   });
   afterAll(() => world.close());
@@ -119,7 +119,7 @@ describe('a token of 18 decimals', () => {
   test('is published and returned exactly, to the last base unit', async () => {
     const world = await startWorld({ decimals: 18 });
     try {
-      const watcher = world.watch();
+      const watcher = world.watch({ entry: { receipts: 'proven' } });
       const wallet = newWallet();
       const { created_at: createdAt, expires_at: to } = await world.publishPaymentCreated({
         recipient: wallet,
@@ -148,7 +148,7 @@ describe('a payment whose message comes after its transfer', () => {
   let watcher: RunningWatcher;
   beforeAll(async () => {
     world = await startWorld();
-    watcher = world.watch();
+    watcher = world.watch({ entry: { receipts: 'proven' } });
   });
   afterAll(() => world.close());
 
