@@ -19,6 +19,7 @@ export const errorCodes = {
     'wallet_pool_exhausted',
     'wallet_in_use',
     'wallet_dedicated',
+    'proof_unavailable',
   ],
   413: ['body_too_large'],
   422: ['invalid_request'],

@@ -14,6 +14,7 @@ import type {
   PaymentDetails,
   PaymentFilters,
   PaymentPage,
+  PaymentProof,
   Profile,
   ProfileChange,
   PublicPayment,
@@ -94,6 +95,11 @@ const paymentsOf = ({ call }: Calls) => ({
   /** The current state of a payment, with the transfers that may be for it, and warnings. */
   getPaymentDetails(paymentId: string, given: CallOptions = {}): Promise<PaymentDetails> {
     return call(read(`/payments/${encodeURIComponent(paymentId)}/details`), given);
+  },
+
+  /** What proves that a PAID payment was paid; see `verifyProof`. @throws QuittanceError `proof_unavailable` where there is none. */
+  paymentProof(paymentId: string, given: CallOptions = {}): Promise<PaymentProof> {
+    return call(read(`/payments/${encodeURIComponent(paymentId)}/proof`), given);
   },
 
   /** Cancels a waiting payment. An already cancelled one returns the same result. */

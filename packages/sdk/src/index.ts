@@ -1,6 +1,5 @@
 export { createClient, type CreationOptions, type Quittance, type QuittanceOptions } from './client.ts';
 export { QuittanceError, type ErrorCode } from './errors.ts';
-export type { PaymentProof } from './proof/read.ts';
 export type { TokenOfNetwork } from './proof/tokens.ts';
 export {
   ProofError,

@@ -509,6 +509,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/payments/{payment_id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove a payment
+         * @description What proves that a `PAID` payment was paid, for anybody who trusts the hash of one block: the header of the block, the receipts
+         *     of the transactions, and the branches of the receipts trie that lead to them. `npx quittance-verify` and `verifyProof` in the
+         *     SDK check it without Quittance. The guide's page *Prove a payment* has more.
+         *
+         *     It does not prove what the chain does not contain: the payment's id, description and times.
+         *
+         *     409 `proof_unavailable` says in `detail` why there is none: the payment is not `PAID`; blocks of its network cannot be proven;
+         *     the transfers were confirmed before proofs were kept, or a receipt is larger than 64 KiB; transfers in several blocks, or more
+         *     than 7, pay the payment. Payments that were archived are 404: get the proof before, and keep it.
+         *
+         *     Another merchant's payment is 404, with the same bytes as one that does not exist. **Counts** toward *Reads* (120 / 60 s), the
+         *     404 and the 409 included.
+         */
+        get: operations["getPaymentProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/payments/{payment_id}/webhooks": {
         parameters: {
             query?: never;
@@ -935,7 +966,7 @@ export interface components {
          *     `unavailable` have schemas of their own.
          * @enum {string}
          */
-        ErrorCode: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "payment_unfinished" | "wallet_of_another_merchant" | "webhook_not_configured" | "idempotency_conflict" | "cancel_unavailable" | "event_not_retryable" | "transfer_not_acceptable" | "wallet_pool_exhausted" | "wallet_in_use" | "wallet_dedicated" | "body_too_large" | "headers_too_large" | "internal_error" | "rate_unavailable";
+        ErrorCode: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "payment_unfinished" | "wallet_of_another_merchant" | "webhook_not_configured" | "idempotency_conflict" | "cancel_unavailable" | "event_not_retryable" | "transfer_not_acceptable" | "wallet_pool_exhausted" | "wallet_in_use" | "wallet_dedicated" | "proof_unavailable" | "body_too_large" | "headers_too_large" | "internal_error" | "rate_unavailable";
         /** @description The event's id, the same however often it is sent. */
         EventId: string;
         /**
@@ -1203,6 +1234,62 @@ export interface components {
             next_cursor: components["schemas"]["Cursor"] | null;
             /** @description Newest first. */
             payments: components["schemas"]["Payment"][];
+        };
+        /** @description Shows that a payment was paid, to anybody who trusts the hash of one block. Hex is lowercase with 0x. */
+        PaymentProof: {
+            block: {
+                /** @description With 0x. Compare it with a source that you trust. */
+                hash: string;
+                /** @description The header as RLP. Its Keccak-256 is the hash of the block. */
+                header: string;
+                number: number;
+                timestamp: components["schemas"]["Timestamp"];
+            };
+            chain_id: number;
+            /** @description How we knew that the block is final. The proof does not prove it. */
+            finality: {
+                /** @description How many nodes showed the block as final, at least. */
+                agreed_by: number;
+                /** @description The confirmations of the block when the payment became `PAID`. */
+                confirmations: number;
+                /**
+                 * @description What the network requires of a block: a number of confirmations, or that the chain calls it final too.
+                 * @enum {string}
+                 */
+                rule: "confirmations" | "finalized";
+            };
+            payment: {
+                /** @description What the transfers add up to, in USDT. Only if the payment counts as paid with less than `amount`: by its `accept_from_percent`, or because a person accepted a transfer. */
+                accepted_amount?: string;
+                /** @description The amount to send: the one that you sent, or the unique amount that replaces it. */
+                amount: components["schemas"]["Amount"];
+                /** @description When the payment was created, and its payment window begins. The time of the block decides whether a transfer is in the window, not the time at which we saw it. */
+                created_at: components["schemas"]["Timestamp"];
+                /** @description Your text, in Unicode NFC. */
+                description: string;
+                /** @description The address that receives the money; an EVM address with its EIP-55 checksum. */
+                merchant_wallet: components["schemas"]["Wallet"];
+                /** @description The network on which the customer pays. */
+                network: string;
+                /** @description When it became `PAID`. */
+                paid_at: components["schemas"]["Timestamp"];
+                payment_id: components["schemas"]["PaymentId"];
+            };
+            /** @description One entry for each transfer that pays the payment. All are in the same block. */
+            receipts: {
+                /** @description The position of the transaction in its block, from 0. */
+                index: number;
+                log_index: components["schemas"]["TransactionEventIndex"];
+                /** @description The branch of the receipts trie, from its root to the leaf of the receipt. */
+                nodes: string[];
+                /** @description The receipt as the trie has it: RLP, after the byte of its type. */
+                rlp: string;
+                transaction_id: components["schemas"]["TransactionId"];
+            }[];
+            /** @description The contract of the token, in lowercase. */
+            token: string;
+            /** @constant */
+            version: 1;
         };
         /**
          * @description - `PENDING`: waits for the money.
@@ -2876,6 +2963,56 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["PaymentNotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPaymentProof: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The payment.
+                 * @example pay_019cebab8995701a9de3af47eaf6360b
+                 */
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentProof"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["PaymentNotFound"];
+            /** @description There is no proof of this payment. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];

@@ -15,6 +15,7 @@ export type NewSigningKey = Schemas['NewSigningKey'];
 export type Payment = Schemas['Payment'];
 export type PaymentDetails = Schemas['PaymentDetails'];
 export type PaymentPage = Schemas['PaymentPage'];
+export type PaymentProof = Schemas['PaymentProof'];
 export type PaymentStatus = Schemas['PaymentStatus'];
 export type PaymentTransaction = Schemas['PaymentTransaction'];
 export type Profile = Schemas['Profile'];

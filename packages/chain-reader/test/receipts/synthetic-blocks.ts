@@ -96,7 +96,14 @@ const topicOf = (address: string): string => `0x${address.slice(2).padStart(64, 
 
 /** Which transfers of a block are those of a payment: [index of the transaction, position of the event]. */
 export type Places = readonly (readonly [index: number, logIndex: number])[];
-export type ProofFacts = { network: string; chainId: number; token: string; amount: string; wallet: string };
+export type ProofFacts = {
+  network: string;
+  chainId: number;
+  token: string;
+  amount: string;
+  accepted?: string | undefined;
+  wallet: string;
+};
 
 /** The proof as the API answers it. */
 export function makeProof({ header, hash, receipts }: MadeBlock, facts: ProofFacts, places: Places) {
@@ -109,6 +116,7 @@ export function makeProof({ header, hash, receipts }: MadeBlock, facts: ProofFac
     payment: {
       payment_id: `pay_${word(facts.amount).slice(2, 34)}`,
       amount: facts.amount,
+      ...(facts.accepted !== undefined && { accepted_amount: facts.accepted }),
       merchant_wallet: facts.wallet,
       network: facts.network,
       description: 'Order 1007',

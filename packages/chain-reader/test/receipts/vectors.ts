@@ -17,6 +17,8 @@ type Case = {
   fork: keyof typeof fieldsOfFork;
   receipts: number;
   amount: string;
+  /** What the payment counts as paid from, if that is less. */
+  accepted?: string;
   /** The transfers of a transaction, by its index; the others have none. */
   paid: Readonly<Record<number, readonly string[]>>;
   places: Places;
@@ -76,11 +78,18 @@ const cases: readonly Case[] = [
     },
     ...{ paid: { 2: ['2'] }, places: [[2, 1]], more: { 0: { type: '0x6a', cumulativeGasUsed: '0x0' } } },
   },
+  {
+    ...{ name: 'less than the amount, accepted', network: 'ethereum', fork: 'prague', receipts: 3, amount: '30' },
+    ...{ accepted: '29.5', paid: { 1: ['29.5'] }, places: [[1, 1]] },
+  },
 ] as const;
 
 type Log = ReceiptAnswer['logs'][number];
 type Fault = {
   step: string;
+  /** 3 if not given. */
+  amount?: string;
+  accepted?: string;
   more?: Partial<ReceiptAnswer>;
   to?: string;
   logIndex?: number;
@@ -107,6 +116,8 @@ const faults: Readonly<Record<string, Fault>> = {
   'nothing is transferred': { step: 'transfer', event: () => ({ data: `0x${'00'.repeat(32)}` }) },
   'the event is another one': { step: 'transfer', logIndex: 0 },
   'the event is not there': { step: 'transfer', logIndex: 3 },
+  'less than the amount is transferred': { step: 'amount', amount: '3.000001' },
+  'less than what was accepted is transferred': { step: 'amount', amount: '5', accepted: '4' },
 };
 
 type Network = { id: string; chain_id: number; usdt_contract: string; decimals: number };
@@ -126,7 +137,7 @@ function factsOf(id: string) {
 
 /** What docs/vectors/payment-proofs.json holds: proofs that hold, and changes after which they are refused at a step. */
 export function proofVectors() {
-  const proofs = cases.map(({ name, network, fork, receipts, amount, paid, places, more }) => {
+  const proofs = cases.map(({ name, network, fork, receipts, amount, accepted, paid, places, more }) => {
     const { decimals, ...facts } = factsOf(network);
     const made = Array.from({ length: receipts }, (_, index) => {
       const transfers = (paid[index] ?? []).map((units): MadeTransfer => ({
@@ -136,21 +147,25 @@ export function proofVectors() {
       return makeReceipt(index, facts.token, transfers, more?.[index]);
     });
     const block = makeBlock(name, fieldsOfFork[fork], made);
-    return { name, block_hash: block.hash, proof: makeProof(block, { ...facts, amount, wallet }, places) };
+    return { name, block_hash: block.hash, proof: makeProof(block, { ...facts, amount, accepted, wallet }, places) };
   });
   const { decimals, ...facts } = factsOf('ethereum');
-  const faulty = Object.entries(faults).map(([name, { step, more, to = wallet, logIndex = 1, event }]) => {
-    const receipts = [0, 1, 2].map((index) => makeReceipt(index, facts.token, [{ to, units: unitsOf('3', decimals) }]));
-    const [first, paying, last] = receipts as [ReceiptAnswer, ReceiptAnswer, ReceiptAnswer];
-    const logs = paying.logs.map((log, at) => (at === 1 ? { ...log, ...event?.(log) } : log));
-    const block = makeBlock(name, fieldsOfFork.cancun, [first, { ...paying, logs, ...more }, last]);
-    return {
-      name,
-      step,
-      block_hash: block.hash,
-      proof: makeProof(block, { ...facts, amount: '3', wallet }, [[1, logIndex]]),
-    };
-  });
+  const faulty = Object.entries(faults).map(
+    ([name, { step, amount = '3', accepted, more, to = wallet, logIndex = 1, event }]) => {
+      const receipts = [0, 1, 2].map((index) =>
+        makeReceipt(index, facts.token, [{ to, units: unitsOf('3', decimals) }]),
+      );
+      const [first, paying, last] = receipts as [ReceiptAnswer, ReceiptAnswer, ReceiptAnswer];
+      const logs = paying.logs.map((log, at) => (at === 1 ? { ...log, ...event?.(log) } : log));
+      const block = makeBlock(name, fieldsOfFork.cancun, [first, { ...paying, logs, ...more }, last]);
+      return {
+        name,
+        step,
+        block_hash: block.hash,
+        proof: makeProof(block, { ...facts, amount, accepted, wallet }, [[1, logIndex]]),
+      };
+    },
+  );
   return { description, proofs, refused: faulty };
 }
 

@@ -8,6 +8,7 @@ import {
   unmatchedTransfer,
   warnings,
 } from './payment.ts';
+import { paymentProof } from './proof.ts';
 import { rate } from './rate.ts';
 import { transaction } from './transaction.ts';
 
@@ -57,6 +58,7 @@ export const components: Record<string, object> = {
     },
     ...withStatus,
   },
+  PaymentProof: paymentProof,
   PublicPayment: {
     description:
       'Everything that the public token shows. It never has the transaction, which would show the address of the payer to anyone with the link.',

@@ -212,7 +212,7 @@ type Field<S> = S extends { $ref: `#/components/schemas/${infer Name extends key
         ? Field<Choice>
         : never
       : TypeOf<S>;
-type Fields<Properties> = { -readonly [name in keyof Properties]: Field<Properties[name]> };
+export type Fields<Properties> = { -readonly [name in keyof Properties]: Field<Properties[name]> };
 
 /** The transfer that pays a payment, as a merchant reads it. Times are RFC 3339 UTC with milliseconds. */
 export type PaymentTransaction = Fields<(typeof transaction)['properties']>;

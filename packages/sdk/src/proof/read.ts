@@ -1,42 +1,4 @@
-/** A proof that a payment was paid on its chain: GET /payments/{payment_id}/proof. Hex is lowercase with 0x. */
-export type PaymentProof = {
-  version: 1;
-  payment: {
-    payment_id: string;
-    /** USDT as decimal text. */
-    amount: string;
-    merchant_wallet: string;
-    network: string;
-    description: string;
-    created_at: string;
-    paid_at: string;
-  };
-  chain_id: number;
-  /** The contract of the token. */
-  token: string;
-  block: {
-    number: number;
-    hash: string;
-    /** ISO 8601. */
-    timestamp: string;
-    /** As RLP. */
-    header: string;
-  };
-  receipts: {
-    /** 64 hex characters without 0x. */
-    transaction_id: string;
-    /** Of the transaction in its block, from 0. */
-    index: number;
-    /** The receipt as the trie has it: RLP, behind its type. */
-    rlp: string;
-    /** The branch of the receipts trie, from its root to the receipt's leaf. */
-    nodes: string[];
-    /** Of the event in its receipt, from 0. */
-    log_index: number;
-  }[];
-  /** How the block was known to be final. Not proved. */
-  finality: { rule: string; confirmations: number; agreed_by: number };
-};
+import type { PaymentProof } from '../types.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -54,10 +16,13 @@ const listOf =
   (value) =>
     Array.isArray(value) && value.length > 0 && value.every(check);
 
+const amount = matches(/^\d{1,30}(\.\d{1,18})?$/);
+
 const paymentFields = {
   payment_id: matches(/^pay_[0-9a-f]{32}$/),
   network: matches(/^[a-z0-9-]{1,64}$/),
-  amount: matches(/^\d{1,30}(\.\d{1,18})?$/),
+  amount,
+  accepted_amount: (value: unknown) => value === undefined || amount(value),
   merchant_wallet: address,
 };
 const blockFields = { number: index, hash, timestamp: text, header: bytes };

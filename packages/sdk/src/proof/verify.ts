@@ -1,9 +1,10 @@
 import { receiptInTrie } from './branch.ts';
 import { bytesOf, hexOf } from './hex.ts';
 import { keccak256 } from './keccak.ts';
-import { readProof, type PaymentProof } from './read.ts';
+import { readProof } from './read.ts';
 import { decodeRlp, integerOf, type Rlp } from './rlp.ts';
 import { tokenOfNetwork, type TokenOfNetwork } from './tokens.ts';
+import type { PaymentProof } from '../types.ts';
 
 /** What a proof has to pass, in this order. */
 export type ProofStep =
@@ -21,7 +22,7 @@ export type ProofStep =
   | 'receipt'
   /** Each named event is a transfer of the token to the payment's wallet, and is counted once. */
   | 'transfer'
-  /** Together the transfers are at least the payment's amount. */
+  /** Together the transfers are at least the payment's amount, or the lower one that was accepted. */
   | 'amount';
 
 /** A proof that does not hold. `step` is the first one that failed; the message is for people and may change. */
@@ -48,6 +49,8 @@ export type ProvedTransfer = { from: string; amountUnits: bigint; transactionInd
 export type ProvedPayment = {
   /** Base units of the token. */
   amountUnits: bigint;
+  /** What the payment counts as paid from, if that is less than its amount; else null. */
+  acceptedUnits: bigint | null;
   receivedUnits: bigint;
   transfers: ProvedTransfer[];
 };
@@ -70,7 +73,7 @@ const TIMESTAMP = 11;
 export function verifyProof(proof: unknown, { blockHash, token }: ProofOptions): ProvedPayment {
   const read = refuseAs('format', () => readProof(proof));
   const usdt = tokenOf(read, token);
-  const amountUnits = refuseAs('format', () => unitsOf(read.payment.amount, usdt.decimals));
+  const { amountUnits, acceptedUnits } = refuseAs('format', () => amountsOf(read, usdt));
   const trusted = `0x${blockHash.toLowerCase().replace(/^0x/, '')}`;
   mustHold('block', read.block.hash === trusted, `the proof is about block ${read.block.hash}, not ${trusted}`);
   const receiptsRoot = refuseAs('header', () => readHeader(read));
@@ -82,8 +85,9 @@ export function verifyProof(proof: unknown, { blockHash, token }: ProofOptions):
   const places = new Set(transfers.map(({ transactionIndex, logIndex }) => `${transactionIndex} ${logIndex}`));
   mustHold('transfer', places.size === transfers.length, 'an event is counted twice');
   const receivedUnits = transfers.reduce((sum, transfer) => sum + transfer.amountUnits, 0n);
-  mustHold('amount', receivedUnits >= amountUnits, `${receivedUnits} of ${amountUnits} base units were received`);
-  return { amountUnits, receivedUnits, transfers };
+  const enough = acceptedUnits ?? amountUnits;
+  mustHold('amount', receivedUnits >= enough, `${receivedUnits} of ${enough} base units were received`);
+  return { amountUnits, acceptedUnits, receivedUnits, transfers };
 }
 
 function tokenOf({ payment, chain_id, token }: PaymentProof, given: TokenOfNetwork | undefined): TokenOfNetwork {
@@ -132,6 +136,15 @@ const hasType = ([first = 0]: Uint8Array): boolean => first < 0x80;
 
 /** An address as a topic: 32 bytes. */
 const wordOf = (address: string): string => `0x${address.slice(2).padStart(64, '0')}`;
+
+function amountsOf({ payment }: PaymentProof, { decimals }: TokenOfNetwork) {
+  const { amount, accepted_amount: accepted } = payment;
+  const amountUnits = unitsOf(amount, decimals);
+  const acceptedUnits = accepted === undefined ? null : unitsOf(accepted, decimals);
+  if (acceptedUnits !== null && acceptedUnits >= amountUnits)
+    throw new RangeError(`accepted_amount ${accepted} is not less than ${amount}`);
+  return { amountUnits, acceptedUnits };
+}
 
 function unitsOf(amount: string, decimals: number): bigint {
   const [whole = '', fraction = ''] = amount.split('.');

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import type { PaymentProof } from '../proof/read.ts';
 import type { TokenOfNetwork } from '../proof/tokens.ts';
 import { ProofError, verifyProof, type ProvedPayment } from '../proof/verify.ts';
+import type { PaymentProof } from '../types.ts';
 import { blockAt } from './block-at.ts';
 
 const help = `Usage: quittance-verify <proof.json> [options]
@@ -103,6 +103,7 @@ function printed(
 ): string {
   const lines = [
     `Payment ${payment.payment_id}: ${payment.amount} USDT to ${payment.merchant_wallet} on ${payment.network} (chain ${chain_id})`,
+    ...(payment.accepted_amount === undefined ? [] : [`Accepted as paid from ${payment.accepted_amount} USDT`]),
     `Received ${receivedUnits} base units of ${amountUnits}, in ${transfers.length} transfer(s):`,
     ...transfers.map(
       ({ from, amountUnits: units, transactionIndex, logIndex }) =>

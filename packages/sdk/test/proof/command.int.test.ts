@@ -33,6 +33,14 @@ test('proved with a block hash that the caller trusts: exit code 0, and what was
   expect(out).toContain('Received 49903700 base units of 49903700, in 1 transfer(s):');
 });
 
+test('an accepted amount is printed', async () => {
+  const { proof: accepted, block_hash: hash } = proofs.find((each) => each.proof.payment.accepted_amount)!;
+  const { code, out } = await verify(accepted, '--block-hash', hash);
+  expect(code).toBe(0);
+  expect(out).toContain('Accepted as paid from 29.5 USDT\nReceived 29500000 base units of 30000000, in 1 transfer(s):');
+  expect((await verify(proof, '--block-hash', blockHash)).out).not.toContain('Accepted');
+});
+
 test('without a trusted hash: exit code 3, and the hash to compare', async () => {
   const { code, out } = await verify(proof);
   expect(code).toBe(3);

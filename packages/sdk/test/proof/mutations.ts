@@ -21,6 +21,11 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     step: 'format',
     mutate: (proof, pick) => set(proof.payment, 'amount', ['', '-1', '1e3', '1.', '0.0000000000000000001'][pick(5)]),
   },
+  'an accepted amount that is none, or not less': {
+    step: 'format',
+    mutate: ({ payment }, pick) =>
+      set(payment, 'accepted_amount', ['', null, payment.amount, `1${payment.amount}`][pick(4)]),
+  },
   'an index that is none': {
     step: 'format',
     mutate: (proof, pick) => set(proof.receipts[0]!, ['index', 'log_index'][pick(2)]!, [-1, 0.5, '1', null][pick(4)]),
@@ -78,11 +83,17 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   'a greater amount': {
     step: 'amount',
     mutate: ({ payment }, pick) => {
-      const [whole, ...fraction] = payment.amount.split('.');
-      set(payment, 'amount', [Number(whole) + 1 + pick(1_000), ...fraction].join('.'));
+      const more = raised(payment.accepted_amount ?? payment.amount, 1 + pick(1_000));
+      if (payment.accepted_amount === undefined) payment.amount = more;
+      else Object.assign(payment, { accepted_amount: more, amount: raised(more, 1) });
     },
   },
 };
+
+function raised(amount: string, by: number): string {
+  const [whole, ...fraction] = amount.split('.');
+  return [Number(whole) + by, ...fraction].join('.');
+}
 
 function onReceipt(change: (receipt: PaymentProof['receipts'][number], pick: Pick) => void): Mutation['mutate'] {
   return ({ receipts }, pick) => change(receipts[pick(receipts.length)]!, pick);

@@ -30,8 +30,8 @@ function numbersFrom(seed: number): Pick {
 }
 
 test.each(proofs)('holds: $name', ({ proof, block_hash: blockHash }) => {
-  const { amountUnits, receivedUnits, transfers } = verifyProof(proof, { blockHash });
-  expect(receivedUnits >= amountUnits && amountUnits > 0n).toBe(true);
+  const { amountUnits, acceptedUnits, receivedUnits, transfers } = verifyProof(proof, { blockHash });
+  expect(receivedUnits >= (acceptedUnits ?? amountUnits) && amountUnits > 0n).toBe(true);
   const places = transfers.map(({ transactionIndex, logIndex }) => [transactionIndex, logIndex]);
   expect(places).toEqual(proof.receipts.map(({ index, log_index: logIndex }) => [index, logIndex]));
 });
@@ -86,6 +86,14 @@ test('the token of a network that Quittance does not ship is given', () => {
   expect(refusal(own, { blockHash })).toBe('network');
   expect(refusal(own, { blockHash, token })).toBeNull();
   expect(refusal(own, { blockHash, token: { ...token, decimals: 8 } })).toBe('amount');
+});
+
+test('less than the amount holds only with the amount that was accepted, and the result has both', () => {
+  const { proof, block_hash: blockHash } = proofs.find(({ proof: { payment } }) => payment.accepted_amount)!;
+  const { amountUnits, acceptedUnits, receivedUnits } = verifyProof(proof, { blockHash });
+  expect([amountUnits, acceptedUnits, receivedUnits]).toEqual([30_000_000n, 29_500_000n, 29_500_000n]);
+  const { accepted_amount: _, ...payment } = proof.payment;
+  expect(refusal({ ...proof, payment }, { blockHash })).toBe('amount');
 });
 
 test('an amount has no more decimals than the token', () => {
