@@ -71,6 +71,7 @@ async function build(stack: StackFile): Promise<World> {
 const thingsOf = ({ paid, open, eventId, transactionId, eventIndex }: World): Thing[] => {
   const paymentCalls: Ask[] = [
     { method: 'GET', path: (id) => `/api/v1/payments/${id}/details` },
+    { method: 'GET', path: (id) => `/api/v1/payments/${id}/proof` },
     { method: 'GET', path: (id) => `/api/v1/payments/${id}/webhooks` },
     { method: 'POST', path: (id) => `/api/v1/payments/${id}/cancel` },
     {

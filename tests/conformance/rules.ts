@@ -326,6 +326,9 @@ export const rules = {
   'extensions.finding.report-by':
     'A report counts paid payments by the day they became PAID, or by the day of the block',
   'extensions.finding.report-refused': 'A report of more than 400 rows is 422',
+  'extensions.proof':
+    'GET /payments/{payment_id}/proof: what proves a PAID payment to anybody who trusts the hash of its block',
+  'extensions.proof.refused': 'Where there is no proof: 409 proof_unavailable, and the reason',
   'extensions.finding.limit': 'Exports and reports count with the shared reads',
 } as const satisfies Record<string, string>;
 

@@ -26,6 +26,7 @@ const codes: Record<number, string[]> = {
     'wallet_pool_exhausted',
     'wallet_in_use',
     'wallet_dedicated',
+    'proof_unavailable',
   ],
   413: ['body_too_large'],
   414: ['bad_request'],

@@ -24,6 +24,7 @@ export const protectedEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/api/v1/merchant/report?from=2026-01-01&to=2026-01-01', call: {} },
   { method: 'GET', path: `/api/v1/payments/${paymentId}/details`, call: {} },
   { method: 'POST', path: `/api/v1/payments/${paymentId}/cancel`, call: {} },
+  { method: 'GET', path: `/api/v1/payments/${paymentId}/proof`, call: {} },
   { method: 'GET', path: `/api/v1/payments/${paymentId}/webhooks`, call: {} },
   { method: 'POST', path: `/api/v1/merchant/webhook/events/${newId('evt')}/retry`, call: {} },
   { method: 'GET', path: '/api/v1/merchant/limits', call: {} },

@@ -96,6 +96,7 @@ const ofPeople = {
     'payments GET /merchants/:merchant_id/limits',
     'payments GET /merchants/:merchant_id/payments',
     'payments GET /merchants/:merchant_id/payments/:payment_id',
+    'payments GET /merchants/:merchant_id/payments/:payment_id/proof',
     'payments GET /merchants/:merchant_id/payments/export',
     'payments GET /merchants/:merchant_id/report',
     'payments GET /merchants/:merchant_id/totals',

@@ -256,6 +256,7 @@ describe('a counter', () => {
       '/payments',
       '/payments/page',
       '/payments/pay_x/details',
+      '/payments/pay_x/proof',
       '/payments/pay_x/webhooks',
       '/merchant/limits',
       '/merchant/webhook',

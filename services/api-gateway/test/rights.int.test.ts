@@ -93,7 +93,15 @@ test.each(changes)('$line is for the keys and people that may', async ({ line, s
 });
 
 test('everything that reads is for every key and every person, and for nobody without either', async () => {
-  for (const path of ['/payments', '/merchant/limits', '/merchant/profile', '/merchant/wallet-pools', '/rates']) {
+  const proof = `/payments/${payment}/proof`;
+  for (const path of [
+    '/payments',
+    proof,
+    '/merchant/limits',
+    '/merchant/profile',
+    '/merchant/wallet-pools',
+    '/rates',
+  ]) {
     for (const key of Object.values(keys)) expect(await isLetIn(`GET ${path}`, { 'X-API-Key': key })).toBe(true);
     for (const role of merchantRoles)
       expect([path, role, await isLetIn(`GET ${path}`, tokenOf(role, shop.merchant_id))]).toEqual([path, role, true]);

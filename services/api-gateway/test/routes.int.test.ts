@@ -138,7 +138,7 @@ describe('reading payments', () => {
     await expect(ask('GET', '/payments/page?limit=0')).resolves.toMatchObject({ status: 422 });
   });
 
-  test("an unknown id, another merchant's and a malformed one get the same 404, for details and for webhooks", async () => {
+  test("an unknown id, another merchant's and a malformed one get the same 404, for details, proofs and webhooks", async () => {
     const foreign = newId('pay');
     // A payment of another merchant that was not asked for is never shown.
     found('payment-details', { merchant_id: newId('mer'), payment: { payment_id: foreign } });
@@ -147,7 +147,7 @@ describe('reading payments', () => {
       body: { deliveries: [] },
     });
     for (const id of [foreign, newId('pay'), 'pay_x', '..%2f..%2fgate', '%00', foreign.toUpperCase()]) {
-      for (const view of ['details', 'webhooks']) {
+      for (const view of ['details', 'proof', 'webhooks']) {
         const answer = await ask('GET', `/payments/${id}/${view}`);
         expect([answer.status, answer.text]).toEqual([404, '{"detail":"Payment not found","code":"not_found"}']);
       }

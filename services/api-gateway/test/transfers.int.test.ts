@@ -25,6 +25,20 @@ const own = (path: string) => `/internal/v1/merchants/${merchant.merchant_id}${p
 const fieldsOf = (answer: { json: () => Record<string, unknown> }) =>
   (answer.json()['detail'] as { field: string }[]).map(({ field }) => field);
 
+test.each([
+  [200, '{"version":1,"payment":{}}'],
+  [409, '{"detail":"Blocks of Tron cannot be proven","code":"proof_unavailable"}'],
+])('a proof is forwarded with its exact bytes, and is never cached: %i', async (status, body) => {
+  const id = newId('pay');
+  gateway.payments.answers.set(`GET ${own(`/payments/${id}/proof`)}`, { status, body });
+  const answer = await ask('GET', `/payments/${id}/proof`);
+  expect([answer.status, answer.text]).toEqual([status, body]);
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  });
+});
+
 describe('accepting a transfer', () => {
   const paymentId = newId('pay');
 

@@ -91,6 +91,7 @@ export function createWatcherClients(clientOf: ClientOf, url: string, clocks: Cl
       operators: client('chain-watcher verify', VERIFY_TIMEOUT_MS),
       merchants: client('chain-watcher accept', VERIFY_TIMEOUT_MS),
     },
+    proofs: client('chain-watcher proofs'),
     finders: { operators: finder('chain-watcher operator look-up'), merchants: finder('chain-watcher look-up') },
   };
 }

@@ -116,7 +116,7 @@ type Parts = ReturnType<typeof createParts>;
 function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
   const { messages, refresh, rules, transact, vault } = parts;
   const { pool, operators } = parts.backends;
-  const { verifiers, finders } = parts.watcher;
+  const { verifiers, finders, proofs } = parts.watcher;
   const { progress, readWarnings } = parts.views;
   const { networks, publicBaseUrl, walletBinding, merchantAcceptMinPercent: leastPercent } = config;
   const ids = networks.map(({ id }) => id);
@@ -152,7 +152,7 @@ function routesOf({ config, logger, metrics }: Started, parts: Parts): Route[] {
     findPaymentsRoute({ ...listing, db: operators }),
     ...totalsRoutes(operators),
     ...unmatchedRoutes({ db: pool, operators }),
-    ...paymentViewsRoutes({ db: pool, ...shown }),
+    ...paymentViewsRoutes({ db: pool, networks, watcher: proofs, ...shown }),
     ...limitsRoutes({ db: pool, refresh }),
     ratesRoute(pool, config.rates),
     ...operatorRoutes({

@@ -53,6 +53,7 @@ export type Order = {
   amount: string;
   wallet: string;
   description: string;
+  network: string;
   /** Optional fields of the request. */
   options: Omit<CreationRequest, 'amount' | 'merchant_wallet' | 'network' | 'description'>;
 };
@@ -67,7 +68,10 @@ export function create(
   const body = {
     idempotency_key: order.key ?? newKey(),
     amount: order.amount ?? '10.50',
-    ...(order.options?.wallet_pool === undefined && { merchant_wallet: order.wallet ?? newWallet(), network }),
+    ...(order.options?.wallet_pool === undefined && {
+      merchant_wallet: order.wallet ?? newWallet(),
+      network: order.network ?? network,
+    }),
     description: order.description ?? 'Two tickets',
     ...order.options,
   };

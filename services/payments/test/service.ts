@@ -67,12 +67,15 @@ export async function startPayments({
   replicas = 1,
   settings = {},
   sessionOptions,
+  networks: file = networks,
   pooled,
 }: {
   replicas?: number;
   settings?: Record<string, string>;
   /** PostgreSQL's options for the service's sessions, instead of its pool's. */
   sessionOptions?: string;
+  /** The networks file. */
+  networks?: object[];
   /** Puts a pooler in front of the database with this URL. @returns the pooler's. */
   pooled?: (url: string) => Promise<string>;
 } = {}): Promise<PaymentsUnderTest> {
@@ -82,7 +85,7 @@ export async function startPayments({
     startStubServices(),
     mkdtemp(join(tmpdir(), 'payments-test-')),
   ]);
-  await writeFile(join(directory, 'networks.json'), JSON.stringify(networks));
+  await writeFile(join(directory, 'networks.json'), JSON.stringify(file));
   const faults = {
     database: await faultProxy({ target: database.url }),
     broker: await faultProxy({ target: broker.url }),

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
+import type { TransferProof } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { TransferObserved } from '@quittance/contracts/messages.ts';
 import { CLOCK_REACH_MS, intervalOf, meets } from '../src/settlement/payment-window.ts';
 
@@ -45,6 +46,8 @@ export type StubServices = {
   lookUps: Map<string, LookedUp>;
   /** The questions about transactions. */
   lookedUp: object[];
+  /** What chain-watcher has kept that proves transfers. */
+  proofs: TransferProof[];
   /** These answer 500. */
   down: Set<ServiceName>;
   /** How often each was asked, except for tips. */
@@ -62,6 +65,7 @@ export async function startStubServices(): Promise<StubServices> {
     verified: [],
     lookUps: new Map(),
     lookedUp: [],
+    proofs: [],
     down: new Set(),
     asked: { quota: 0, 'webhook-dispatcher': 0, 'chain-watcher': 0 },
   };
@@ -87,8 +91,10 @@ async function answer(
   const [, , , , merchantId = '', what = ''] = (request.url ?? '').split('/');
   const isVerification = request.url === '/internal/v1/transfers/verify';
   const isLookUp = request.url === '/internal/v1/transactions/look-up';
+  const isProof = request.url === '/internal/v1/transfers/proofs';
   const isTips = request.url === '/internal/v1/tips';
-  const isChain = isVerification || isLookUp || isTips || request.url === '/internal/v1/transfers/in-windows';
+  const isChain =
+    isVerification || isLookUp || isProof || isTips || request.url === '/internal/v1/transfers/in-windows';
   const name = isChain ? 'chain-watcher' : what === 'policy' ? 'quota' : 'webhook-dispatcher';
   if (isTips) knowledge.tips.asked += 1;
   else knowledge.asked[name] += 1;
@@ -105,6 +111,12 @@ async function answer(
     const question = JSON.parse(Buffer.concat(chunks).toString()) as { transaction_id: string };
     knowledge.lookedUp.push(question);
     send(200, knowledge.lookUps.get(question.transaction_id) ?? { outcome: 'unknown' });
+  } else if (isProof) {
+    const { transfers } = JSON.parse(Buffer.concat(chunks).toString()) as { transfers: TransferProof[] };
+    const asked = transfers.map((transfer) => `${transfer.transaction_id} ${transfer.transaction_event_index}`);
+    const isAsked = (proof: TransferProof) =>
+      asked.includes(`${proof.transaction_id} ${proof.transaction_event_index}`);
+    send(200, { proofs: knowledge.proofs.filter(isAsked) });
   } else if (isChain) {
     const question = JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion;
     const isFailing = question.windows.some(({ recipient }) => knowledge.chain.failingWallets.has(recipient));

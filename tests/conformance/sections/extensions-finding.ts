@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/api/payment.ts';
+import type { PaymentProof } from '@quittance/contracts/api/proof.ts';
+import { rpc } from '@quittance/local-backends/rpc.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { Contract } from '../conformance.test.ts';
 import { repeated } from '../support/counted.ts';
@@ -63,6 +65,32 @@ export function extensionsFindingSection(contract: Contract): void {
         cancelled.payment_id,
       ]);
       expect(await found({ order_id: 'tea/1', merchant_wallet: merchant.wallet, status: 'CANCELLED' })).toEqual([]);
+    });
+
+    rule('extensions.proof', 'the proof is about the block and the transfer that paid the payment', async () => {
+      const answer = await get(`/payments/${paid.payment_id}/proof`);
+      const { transaction_id, transaction_event_index, block_number, block_timestamp } = paid.transaction!;
+      const { token, rpc_url: url } = contract.stack.chain;
+      const block = await rpc<{ hash: string }>(url, 'eth_getBlockByNumber', [`0x${block_number.toString(16)}`, false]);
+      expect([answer.status, answer.json<PaymentProof>()]).toMatchObject([
+        200,
+        {
+          payment: { payment_id: paid.payment_id, amount: '20.25', paid_at: paid.paid_at },
+          token: token.toLowerCase(),
+          block: { number: block_number, hash: block.hash, timestamp: block_timestamp },
+          receipts: [{ transaction_id, log_index: transaction_event_index }],
+        },
+      ]);
+    });
+
+    rule('extensions.proof.refused', 'a payment that is not PAID has no proof, and the answer says so', async () => {
+      for (const { payment_id: id, status } of [waiting, cancelled]) {
+        const answer = await get(`/payments/${id}/proof`);
+        expect([answer.status, answer.json()]).toEqual([
+          409,
+          { detail: expect.stringContaining(status), code: 'proof_unavailable' },
+        ]);
+      }
     });
 
     rule('extensions.finding.filters', "none of them finds another merchant's payments", async () => {

@@ -55,6 +55,7 @@ export function foreignObjectsSection(contract: Contract): void {
         const cases: Case[] = [
           ...[paid, open].flatMap(({ payment_id: id }) => [
             { method: 'GET', path: (payment: string) => `/api/v1/payments/${payment}/details`, id, status: 404 },
+            { method: 'GET', path: (payment: string) => `/api/v1/payments/${payment}/proof`, id, status: 404 },
             { method: 'GET', path: (payment: string) => `/api/v1/payments/${payment}/webhooks`, id, status: 404 },
             { method: 'POST', path: (payment: string) => `/api/v1/payments/${payment}/cancel`, id, status: 409 },
             {
@@ -87,7 +88,7 @@ export function foreignObjectsSection(contract: Contract): void {
       const wanted = bytesOf(await stranger.call('GET', `/api/v1/payments/${newId('pay')}/details`));
       for (const id of [...shapeless, "'%20or%201=1", '%F0%9F%92%B8']) {
         const answers = await Promise.all(
-          ['details', 'webhooks'].map((what) => stranger.call('GET', `/api/v1/payments/${id}/${what}`)),
+          ['details', 'proof', 'webhooks'].map((what) => stranger.call('GET', `/api/v1/payments/${id}/${what}`)),
         );
         for (const answer of answers) expect([id, bytesOf(answer)]).toEqual([id, wanted]);
       }

@@ -1,7 +1,12 @@
 import { AcceptTransferAsMerchant } from '@quittance/contracts/http/payments/acceptance.ts';
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { CancelPayment, ListPayments, NO_RATE_STATUS } from '@quittance/contracts/http/payments/payments.ts';
+import {
+  CancelPayment,
+  ListPayments,
+  NO_RATE_STATUS,
+  ReadPaymentProof,
+} from '@quittance/contracts/http/payments/payments.ts';
 import { ReadRates } from '@quittance/contracts/http/payments/rates.ts';
 import { ReadReport } from '@quittance/contracts/http/payments/reports.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
@@ -71,7 +76,7 @@ export const ratesRoute = ({ admission, upstreams }: Dependencies): Route =>
     handle: async () => forward(await upstreams.payments.send(ReadRates)),
   });
 
-/** One payment for its merchant: in detail, and its webhooks. */
+/** One payment for its merchant: in detail, what proves it, and its webhooks. */
 export const paymentRoutes = ({ admission, upstreams, views }: Dependencies & { views: PaymentViews }): Route[] => [
   merchantRead(admission, '/api/v1/payments/:payment_id/details', {
     limit: rateLimits.sharedReads,
@@ -80,6 +85,18 @@ export const paymentRoutes = ({ admission, upstreams, views }: Dependencies & { 
       status: 200,
       body: await readPayment(views, merchant.merchant_id, paymentId),
     }),
+  }),
+
+  merchantRead(admission, '/api/v1/payments/:payment_id/proof', {
+    limit: rateLimits.sharedReads,
+    read: bodiless<string | null>(readPaymentId),
+    handle: async ({ merchant, input: paymentId }) => {
+      if (paymentId === null) throw paymentNotFound();
+      const params = { ...merchant, payment_id: paymentId };
+      const answer = await upstreams.payments.send(ReadPaymentProof, { params });
+      if (answer.status === 404) throw paymentNotFound();
+      return forward(answer);
+    },
   }),
 
   merchantRead(admission, '/api/v1/payments/:payment_id/webhooks', {

@@ -13,6 +13,7 @@ import {
   ListPayments,
   ReadOwnPayment,
   ReadPaymentDetails,
+  ReadPaymentProof,
   ReadPublicPayments,
   writeCursor,
 } from '@quittance/contracts/http/payments/payments.ts';
@@ -44,6 +45,7 @@ import { isSearch, type ListFilter, listPayments } from './list.sql.ts';
 import { type SearchPage, searchPayments } from './search.sql.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { findReceived } from './view.sql.ts';
+import { type ProofSources, readProof } from './proof.ts';
 import type { ProgressSources } from './progress.ts';
 import type { ReadWarnings } from './warnings.ts';
 
@@ -317,15 +319,21 @@ const shownSearch = <Shown>({ next, searchedTo }: SearchPage, payments: Shown[])
   searched_to: searchedTo && rfc3339(searchedTo),
 });
 
-type ViewDependencies = {
+type ViewDependencies = Pick<ProofSources, 'networks' | 'watcher'> & {
   db: Queryable;
   publicBaseUrl: string;
   progress: ProgressSources;
   readWarnings: ReadWarnings;
 };
 
-/** Several payments in one call: in detail for their merchants, and as public tokens and checkout pages show them. */
-export const paymentViewsRoutes = ({ publicBaseUrl, progress, ...rest }: ViewDependencies): Route[] => [
+/** Several payments in one call: in detail for their merchants, and as public tokens and checkout pages show them. One payment's proof. */
+export const paymentViewsRoutes = ({
+  publicBaseUrl,
+  progress,
+  networks,
+  watcher,
+  ...rest
+}: ViewDependencies): Route[] => [
   callRoute(ReadPaymentDetails, async ({ body }) => ({
     found: await readDetails({ ...rest, ...progress }, body.payments, publicBaseUrl),
   })),
@@ -334,6 +342,9 @@ export const paymentViewsRoutes = ({ publicBaseUrl, progress, ...rest }: ViewDep
     if (found === undefined) throw new HttpError(404, 'Payment not found');
     return found.payment;
   }),
+  callRoute(ReadPaymentProof, ({ params }) =>
+    readProof({ db: rest.db, networks, watcher, policy: progress.policy }, params),
+  ),
   callRoute(ReadPublicPayments, async ({ body }) => ({
     found: await readPublicPayments({ ...rest, ...progress }, body.tokens_sha256),
   })),

@@ -8,6 +8,7 @@ import {
   paymentStatuses,
 } from '../../api/payment.ts';
 import { type CheckoutPayment } from '../../api/checkout.ts';
+import type { PaymentProof } from '../../api/proof.ts';
 import { type CreationRequest, type OptionName, optionParts, options } from '../../api/creation.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { PaymentIncident } from '../incidents.ts';
@@ -236,6 +237,17 @@ export const ReadOwnPayment = defineCall(
   'GET /merchants/:merchant_id/payments/:payment_id',
   json<PaymentDetails>(),
   { access: 'viewer', forMerchants: 'viewer' },
+);
+
+/**
+ * What proves that a payment was paid. 404 for another merchant's payment; 409 `proof_unavailable` with a sentence where
+ * there is no proof.
+ */
+export const ReadPaymentProof = defineCall(
+  'payments',
+  'GET /merchants/:merchant_id/payments/:payment_id/proof',
+  json<PaymentProof>(),
+  { callers: ['api-gateway'], access: 'viewer', forMerchants: 'viewer' },
 );
 
 /** 409 for every payment that can't be cancelled, for any reason, so that the answer doesn't reveal which ids exist. */
