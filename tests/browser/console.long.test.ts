@@ -1,7 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
+import { referenceOf } from '@quittance/contracts/payment-reference.ts';
+import { rpc } from '@quittance/local-backends/rpc.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page } from 'playwright-core';
+import { verifyProof, type PaymentProof } from '../../packages/sdk/src/index.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
@@ -253,6 +257,27 @@ test("a merchant's person exports a month, and its sums equal those of the repor
   const exported = sumsOfLines(lines);
   expect(exported).toEqual(reported);
   expect(exported).toEqual(await sumsInDatabase(stack.file, other.merchantId, month));
+});
+
+test.each([
+  ['operator', '/payments'],
+  ['merchant', '/my/payments'],
+] as const)('the %s downloads the proof of a payment, which the hash of its block proves', async (visitor, path) => {
+  const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
+  await signIn(page, stack, credentials[visitor]);
+  await page.goto(`${stack.file.console_url}${path}/${data.paid}`);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download proof of payment' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`proof-of-payment-${referenceOf(data.paid)}.json`);
+  const proof = JSON.parse(await readFile(await download.path(), 'utf8')) as PaymentProof;
+  expect(proof.payment).toMatchObject({ payment_id: data.paid, amount: '10.50' });
+  const { rpc_url: url, token: address, decimals, chain_id: chainId } = stack.file.chain;
+  const height = `0x${proof.block.number.toString(16)}`;
+  const { hash: blockHash } = await rpc<{ hash: string }>(url, 'eth_getBlockByNumber', [height, false]);
+  const { receivedUnits } = verifyProof(proof, { blockHash, token: { chainId, address, decimals } });
+  expect(receivedUnits).toBe(10_500_000n);
 });
 
 test("a merchant's person sees nothing at operators' URLs, and gets 404 for another merchant's payment", async () => {

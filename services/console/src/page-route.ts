@@ -53,6 +53,20 @@ export const htmlReply = (status: number, body: string, headers: Record<string, 
   headers: { ...pageHeaders, ...headers },
 });
 
+/** What a browser saves as a file. */
+export const fileReply = (body: unknown, name: string, contentType: string): Reply => ({
+  status: 200,
+  body,
+  headers: {
+    'content-type': contentType,
+    'content-disposition': `attachment; filename="${name}"`,
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  },
+});
+
 export const goTo = (path: string, headers: Record<string, string> = {}): Reply =>
   htmlReply(303, '', { ...headers, location: path });
 
@@ -87,7 +101,7 @@ export const actionRoute = (
   act: (visit: Visit, form: URLSearchParams) => Promise<string | Reply>,
 ): Route => formRoute(context, path, isOperator, act);
 
-const isOperator = (viewer: AnyViewer): viewer is Viewer => !isMerchantPerson(viewer);
+export const isOperator = (viewer: AnyViewer): viewer is Viewer => !isMerchantPerson(viewer);
 export const isMerchant = (viewer: AnyViewer): viewer is MerchantViewer => isMerchantPerson(viewer);
 export const isAnybody = (viewer: AnyViewer): viewer is AnyViewer => isOperator(viewer) || isMerchant(viewer);
 

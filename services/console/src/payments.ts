@@ -19,8 +19,18 @@ import { actionRoutes, authorIn, confirmation } from './action.ts';
 import { actionList } from './actions.ts';
 import { filterForm, searchField } from './filter.ts';
 import { page, type Viewer } from './frame.ts';
-import { actionRoute, htmlReply, inPath, pageRoute, type Context, type Visit } from './page-route.ts';
+import {
+  actionRoute,
+  htmlReply,
+  inPath,
+  isOperator,
+  pageRoute,
+  visitRoute,
+  type Context,
+  type Visit,
+} from './page-route.ts';
 import { filtersIn, goOn, input, listForm, queryOf } from './payment-list.ts';
+import { askForProof, proofFile, proofPart } from './proof.ts';
 import { partOf, type Services } from './services.ts';
 import { paymentStory, warningsPart } from './story.ts';
 import { candidatePayments } from './transfers.ts';
@@ -45,14 +55,23 @@ export const paymentRoutes = (context: Context): Route[] => [
   pageRoute(context, '/payments/:payment_id', async ({ request, services, viewer }) => {
     const id = paymentIdIn(request);
     const payment = await services.call(ReadPayment, { params: { payment_id: id } });
-    const events = await partOf(eventsOf(services, payment.merchant_id, id));
+    const [events, proof] = await Promise.all([
+      partOf(eventsOf(services, payment.merchant_id, id)),
+      askForProof(services, payment),
+    ]);
     return {
       title: `Payment ${id}`,
       content: html`${hero(payment.amount, payment.currency, payment.status, viewer)}
       ${payment.status === 'PENDING' ? actionList(['payment cancel'], { payment_id: id }, viewer) : []}
-      ${warningsPart(payment.warnings)} ${render(paymentView(payment), viewer)} ${show(events, () => html``)}
-      ${paymentStory(payment, 'silent' in events ? [] : events.value, viewer)}`,
+      ${warningsPart(payment.warnings)} ${render(paymentView(payment), viewer)} ${proofPart(proof, `/payments/${id}`)}
+      ${show(events, () => html``)} ${paymentStory(payment, 'silent' in events ? [] : events.value, viewer)}`,
     };
+  }),
+  visitRoute(context, 'GET', '/payments/:payment_id/proof', isOperator, async ({ request, services }) => {
+    const { merchant_id, payment_id } = await services.call(ReadPayment, {
+      params: { payment_id: paymentIdIn(request) },
+    });
+    return proofFile(services, { merchant_id, payment_id });
   }),
   ...actionRoutes(context, rowOf('payment cancel')),
   pageRoute(context, ACCEPT, async (visit) => ({

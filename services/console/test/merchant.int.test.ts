@@ -10,6 +10,7 @@ import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { trustOf } from '@quittance/testkit/trust.ts';
 import { callsOfServices } from '../../../packages/contracts/test/declared-calls.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
+import { insertPast, pastPayment, transferOf } from '../../payments/test/finding-fixtures.ts';
 import { consoleRoutes } from '../src/app.ts';
 import type { Clients } from '../src/services.ts';
 import { HOSTILE, insertAmbiguous, openShop, personOf, type Shop } from './merchant-world.ts';
@@ -103,7 +104,9 @@ describe("a merchant's person", () => {
     for (const path of pagesOf({ ...own, payment: own.cancelled })) {
       const answer = await whole(path);
       const isForOthers = answer.status === 403 && /This needs the role (staff|owner)/.test(answer.text);
-      expect([path, isForOthers ? 200 : answer.status]).toEqual([path, 200]);
+      // A payment that was cancelled has no proof.
+      const status = path === `/my/payments/${own.cancelled}/proof` ? 409 : 200;
+      expect([path, isForOthers ? 200 : answer.status]).toEqual([path, status]);
       if (!path.startsWith('/my/export')) expect(answer.text).not.toContain('<script>');
       expectNothingOf(foreign, answer);
       seen.push(answer.text);
@@ -115,6 +118,26 @@ describe("a merchant's person", () => {
     expect(story.text).toContain('&lt;script&gt;alert(1)');
     for (const text of ['webhook payment.cancelled', 'attempt 1 at', 'unmatched: underpaid', 'Metadata'])
       expect(story.text).toContain(text);
+  });
+
+  test('reads why a PAID payment has no proof, as operators do, on its page and in place of the file', async () => {
+    const paid = pastPayment({ merchant_id: own.merchantId, created_at: new Date(), status: 'PAID' });
+    await insertPast(world.services.pools.payments, [paid], [transferOf(paid, false, 6)]);
+    const reason = 'Blocks of Local cannot be proven';
+    for (const [person, path] of [
+      [anna, `/my/payments/${paid.payment_id}`],
+      [admin, `/payments/${paid.payment_id}`],
+    ] as const) {
+      const [shown, file] = [await person.get(path), await person.get(`${path}/proof`)];
+      expect([path, shown.status, file.status]).toEqual([path, 200, 409]);
+      expect(shown.text).toContain(`There is none. ${reason}.`);
+      expect(shown.text).not.toContain('Download proof of payment');
+      expect([file.headers.get('content-type'), file.text]).toEqual([
+        'text/html; charset=utf-8',
+        expect.stringContaining(reason),
+      ]);
+    }
+    expect((await anna.get(`/my/payments/${own.payment}`)).text).not.toContain('Proof of payment');
   });
 
   test('sees which own payments a transfer may be for, that others may be meant, and none of the others', async () => {
@@ -259,9 +282,11 @@ describe("the services themselves, asked with the token of a merchant's person",
       const mine = { ...own, payment: own.cancelled };
       const theirs = { ...foreign, payment: foreign.cancelled };
       const [known, hidden, unknown] = [await ask(call, mine), await ask(call, theirs), await ask(call, nobodys())];
-      expect([call.path, known.status, known.text.includes(own.event) || known.text.includes(own.cancelled)]).toEqual([
-        ...[call.path, 200, true],
-      ]);
+      if (call.path.endsWith('/proof')) expect(known.text).toContain('CANCELLED');
+      else
+        expect([call.path, known.status, known.text.includes(own.event) || known.text.includes(own.cancelled)]).toEqual(
+          [call.path, 200, true],
+        );
       expect([call.path, shape(hidden)]).toEqual([call.path, shape(unknown)]);
       expectNothingOf(foreign, hidden);
     }

@@ -15,7 +15,8 @@ import { amount, badge, facts, tableIfAny, walletOf, words, type Value, type Vie
 import { MERCHANT_HOME } from '../cell.ts';
 import { filtersIn, goOn, listForm, queryOf } from '../payment-list.ts';
 import { problemOf } from '../payments.ts';
-import { inPath, ownPage, paramsOf, type Context, type OwnVisit } from '../page-route.ts';
+import { inPath, isMerchant, ownPage, paramsOf, visitRoute, type Context, type OwnVisit } from '../page-route.ts';
+import { askForProof, proofFile, proofPart } from '../proof.ts';
 import { partOf } from '../services.ts';
 import { acceptPart } from './accept.ts';
 import { againPart, sharePart } from './acting.ts';
@@ -39,12 +40,12 @@ export const ownPaymentRoutes = (context: Context): Route[] => [
   }),
   ownPage(context, `${MERCHANT_HOME}/:payment_id`, async (visit) => {
     const { services, viewer } = visit;
-    const params = {
-      ...paramsOf(viewer).params,
-      payment_id: inPath(visit.request, 'payment_id', paymentId, 'Payment not found'),
-    };
+    const params = paymentIn(visit);
     const payment = await services.call(ReadOwnPayment, { params });
-    const events = await partOf(eventsOf(visit, params.payment_id));
+    const [events, proof] = await Promise.all([
+      partOf(eventsOf(visit, params.payment_id)),
+      askForProof(services, { ...params, status: payment.status }),
+    ]);
     return {
       title: `Payment ${payment.reference}`,
       content: html`${hero(payment.amount, payment.currency, payment.status, viewer)} ${warningsPart(payment.warnings)}
@@ -55,11 +56,21 @@ export const ownPaymentRoutes = (context: Context): Route[] => [
           viewer,
         ),
       )}
-      ${render(ownPaymentView(payment), viewer)} ${show(events, (known) => ownStoryPart(payment, known))}`,
+      ${render(ownPaymentView(payment), viewer)} ${proofPart(proof, `${MERCHANT_HOME}/${params.payment_id}`)}
+      ${show(events, (known) => ownStoryPart(payment, known))}`,
       ...(unfinished.includes(payment.status) && { headers: { refresh: String(LOOK_AGAIN_SECONDS) } }),
     };
   }),
+  visitRoute(context, 'GET', `${MERCHANT_HOME}/:payment_id/proof`, isMerchant, (visit) =>
+    proofFile(visit.services, paymentIn(visit)),
+  ),
 ];
+
+/** @throws HttpError 404. */
+const paymentIn = ({ request, viewer }: OwnVisit) => ({
+  ...paramsOf(viewer).params,
+  payment_id: inPath(request, 'payment_id', paymentId, 'Payment not found'),
+});
 
 /** Shown again by itself, so that a person sees the money arrive. */
 const LOOK_AGAIN_SECONDS = 15;

@@ -10,7 +10,7 @@ import { pricesText, reportView } from '@quittance/operator/merchants.ts';
 import { amount, facts, type Part } from '@quittance/operator/view.ts';
 import { rfc3339, systemClock } from '@quittance/runtime/time.ts';
 import { dateField, filterForm, selectField } from '../filter.ts';
-import { isMerchant, ownPage, paramsOf, visitRoute, type Context, type OwnVisit } from '../page-route.ts';
+import { fileReply, isMerchant, ownPage, paramsOf, visitRoute, type Context, type OwnVisit } from '../page-route.ts';
 import { partOf } from '../services.ts';
 import { render, show } from '../view.ts';
 
@@ -62,18 +62,8 @@ async function exported({ request, services, viewer }: OwnVisit): Promise<Reply>
     bom: given.bom ?? '1',
   } as const;
   const { headers, body } = await services.stream(ExportPayments, { ...paramsOf(viewer), query: asked });
-  return {
-    status: 200,
-    body,
-    headers: {
-      'content-type': headers['content-type'] ?? 'application/octet-stream',
-      'content-disposition': `attachment; filename="payments-${dayOf(from)}-${dayOf(to)}.${kind}"`,
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-    },
-  };
+  const name = `payments-${dayOf(from)}-${dayOf(to)}.${kind}`;
+  return fileReply(body, name, headers['content-type'] ?? 'application/octet-stream');
 }
 
 const dayOf = (date: Date): string => rfc3339(date).slice(0, 10);
