@@ -155,7 +155,7 @@ test('every command that a page names is in the quick start, or is run by anothe
 });
 
 test('only pages whose journeys run them have blocks of shell commands', () => {
-  const journeys = ['any-language.md', 'quick-start.md'];
+  const journeys = ['any-language.md', 'prove-a-payment.md', 'quick-start.md'];
   const languages = [...guidePages.keys()].flatMap((page) =>
     codeBlocks(page).map(({ language }) => (journeys.includes(page) ? '' : `${page} `) + language),
   );

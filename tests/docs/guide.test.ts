@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { errorCodes } from '@quittance/contracts/error-code.ts';
+import { PROVEN_TRANSFERS_MAX } from '@quittance/contracts/api/proof.ts';
 import { paymentStatuses } from '@quittance/contracts/api/payment.ts';
+import { hasProvenReceipts, type Network } from '@quittance/contracts/networks.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { guideFolder, guidePages } from '../support/guide.ts';
 import { below, openApi } from '../support/openapi/document.ts';
@@ -81,6 +83,17 @@ describe('docs/guide', () => {
       ]),
     );
   });
+});
+
+test('prove-a-payment.md has the shipped networks whose blocks are proven, and the most transfers of a proof', () => {
+  const shipped = JSON.parse(readFileSync(join(repositoryRoot, 'infra', 'networks.json'), 'utf8')) as Network[];
+  expect(page('prove-a-payment.md')).toContain(`more than ${PROVEN_TRANSFERS_MAX} transfers pay it`);
+  expect(openApi.paths['/api/v1/payments/{payment_id}/proof']?.['get']?.description).toMatch(
+    new RegExp(`more\\s+than ${PROVEN_TRANSFERS_MAX}, pay the payment`),
+  );
+  const told = [...page('prove-a-payment.md').matchAll(/^- ([^:]+): `([a-z-]+)`$/gm)].map(([, name, id]) => [name, id]);
+  expect(told.length).toBeGreaterThan(0);
+  expect(told).toEqual(shipped.filter(hasProvenReceipts).map(({ id, name }) => [name, id]));
 });
 
 /** The fragments of a page's headings, as GitHub and the gateway generate them. */

@@ -5,6 +5,7 @@ import { journeyStack } from '../support/journey-stack.ts';
 import { acceptedTransfer } from './on-one-stack/accepted-transfer.ts';
 import { anyLanguage } from './on-one-stack/any-language.ts';
 import { goLive } from './on-one-stack/go-live.ts';
+import { paymentProof } from './on-one-stack/payment-proof.ts';
 import { quickStart } from './on-one-stack/quick-start.ts';
 import { sdk } from './on-one-stack/sdk.ts';
 import { chainCommands } from './on-one-stack/chain-commands.ts';
@@ -44,6 +45,7 @@ describe('on one stack', () => {
   trace(shared);
   acceptedTransfer(shared);
   sdk(shared);
+  paymentProof(shared);
   clients(shared);
   chainCommands(shared);
   tronPayment(shared);

@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { rpc } from '@quittance/local-backends/rpc.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createClient, QuittanceError, verifyWebhook, type Quittance } from '../../../packages/sdk/src/index.ts';
+import {
+  createClient,
+  QuittanceError,
+  verifyProof,
+  verifyWebhook,
+  type Quittance,
+} from '../../../packages/sdk/src/index.ts';
 import { registerMerchant } from '../../support/operator.ts';
 import type { ReceivedWebhook } from '../../support/shop.ts';
 import type { Shared } from './shared.ts';
@@ -30,6 +37,7 @@ export const sdk = (shared: Shared): void =>
       const order = { amount: '12.50', merchant_wallet, description: 'Tea for two', order_id: host };
 
       expect(await client.getLimits()).toMatchObject({ access_type: 'legacy' });
+      expect(await client.getRates()).toHaveProperty('rates');
       expect(await codeOf(client.createPayment(order))).toBe('webhook_not_configured');
       expect(await codeOf(client.testWebhook())).toBe('webhook_not_configured');
 
@@ -81,6 +89,7 @@ export const sdk = (shared: Shared): void =>
         return { ...details, eventId: delivery!.event_id };
       }, patience);
       expect(await codeOf(client.cancelPayment(payment.payment_id))).toBe('cancel_unavailable');
+      expect(await codeOf(client.paymentProof(alone.payment_id))).toBe('proof_unavailable');
       expect(await codeOf(client.retryEvent(paid.eventId))).toBe('event_not_retryable');
 
       // The requests that the endpoint received.
@@ -103,6 +112,14 @@ export const sdk = (shared: Shared): void =>
       }, patience);
       const accepted = await eventually(async () => client.acceptTransfer(short.payment_id, found), patience);
       expect(accepted).toMatchObject({ status: 'PAID', transaction: { amount: '29.5', accepted: true } });
+      const proof = await client.paymentProof(short.payment_id);
+      expect(proof.payment).toMatchObject({ amount: '30', accepted_amount: '29.5' });
+      const { rpc_url: url, token: address, chain_id: chainId, decimals } = file.chain;
+      const height = `0x${proof.block.number.toString(16)}`;
+      const { hash: blockHash } = await rpc<{ hash: string }>(url, 'eth_getBlockByNumber', [height, false]);
+      expect(verifyProof(proof, { blockHash, token: { chainId, address, decimals } })).toMatchObject({
+        ...{ acceptedUnits: 29_500_000n, receivedUnits: 29_500_000n },
+      });
 
       const ids = [payment, unique, alone, short].map(({ payment_id: id }) => id);
       const newestFirst = ids.toReversed();
