@@ -2,7 +2,13 @@ import type { LoadGenerator } from './support/load.ts';
 import type { Spread } from './support/rounds.ts';
 
 /** What a file `<name>.bench.ts` exports as `benchmark`: one question, and the parts that answer it. */
-export type Benchmark = { name: string; about: string; parts: readonly Part[] };
+export type Benchmark = {
+  name: string;
+  about: string;
+  parts: readonly Part[];
+  /** Runs only when it is named, because it answers no question about speed. */
+  onlyByName?: boolean;
+};
 
 /** One measurement with its own set-up. `npm run bench -- <name>` takes its name as well as that of its benchmark. */
 export type Part = {

@@ -49,7 +49,8 @@ else {
 function choose(): Part[] {
   const parts = all.flatMap((benchmark) => benchmark.parts);
   const own = parts.filter(({ name }) => !all.some((benchmark) => benchmark.name === name));
-  const named = chooseByName([...all, ...own], positionals, 'benchmark');
+  const usual = all.filter(({ onlyByName = false }) => !onlyByName).map(({ name }) => name);
+  const named = chooseByName([...all, ...own], positionals.length === 0 ? usual : positionals, 'benchmark');
   const chosen = new Set(named.flatMap((one) => ('on' in one ? [one] : one.parts)));
   const { part } = values;
   if (part === undefined) return [...chosen];
@@ -166,7 +167,7 @@ function usage(): string {
   const parts = all.flatMap((benchmark) => benchmark.parts);
   return `Usage: npm run bench -- [name …] [options]
 
-Runs the named benchmarks or parts, or all of them, and prints how the system compares with baselines of the same run.
+Runs the named benchmarks or parts, or all of them but chaos, and prints how the system compares with baselines of the same run.
 Every measurement goes to .local/bench/<part>.json. Exit code 1 means that something broke; a missed aim is a result.
 
 Benchmarks:

@@ -7,7 +7,14 @@ import { ServiceProcess } from '@quittance/local-stack/stack/service-process.ts'
 
 export const INTERNAL_TOKEN = 'a token that is only used while this runs';
 
-export type LoneService = { pid: number; origin: string; stop(): Promise<void> };
+export type LoneService = {
+  /** Of the process that was started first. */
+  pid: number;
+  origin: string;
+  stop(): Promise<void>;
+  /** SIGKILL. Like any process that dies, it is started again. */
+  kill(): Promise<void>;
+};
 
 /**
  * One service as it runs in production, without the other services, on a migrated database.
@@ -50,5 +57,5 @@ export async function startLoneService(options: {
     await service.stop();
     throw error;
   }
-  return { pid: service.pid, origin: service.url, stop: () => service.stop() };
+  return { pid: service.pid, origin: service.url, stop: () => service.stop(), kill: () => service.kill() };
 }

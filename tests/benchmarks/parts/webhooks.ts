@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { BenchmarkContext, Part } from '../benchmark.ts';
-import { startBackends, type Backends } from '../support/backends.ts';
+import { startBackends, startBenchmarkRedis, type Backends } from '../support/backends.ts';
 import { cpuUsOf, cpuUsOfFamily } from '../support/cpu.ts';
 import { withCpu, type CpuCounters } from '../support/measure.ts';
 import { postmasterOf, withCpuOfSessions } from '../support/postgres.ts';
@@ -73,7 +73,7 @@ export const webhooks: Part = {
   name: 'webhooks',
   on: 'backends',
   about:
-    'events delivered a second, compared with a plain loop of POSTs and two job queues; how soon they arrive; claims from a backlog',
+    'events delivered a second, compared with a plain loop of POSTs and three job queues; how soon they arrive; claims from a backlog',
   parts,
   async run(context) {
     const { say, wants, attempt, scale } = context;
@@ -139,7 +139,10 @@ async function measureRates(
   { rates: { eventsASecond, warmUpEvents } }: Amounts,
 ): Promise<RatesMeasured> {
   const { adminUrl, db, merchants, receiver, dispatcher } = system;
-  const contenders = await startRates({ adminUrl, db, merchants, receiver, dispatcherPid: dispatcher.pid, onEnd });
+  const redis = await startBenchmarkRedis(system.directory, { onEnd, say });
+  const contenders = await startRates({
+    ...{ adminUrl, redis, db, merchants, receiver, dispatcherPid: dispatcher.pid, onEnd },
+  });
   const events = Math.round((eventsASecond * runMs) / 1000);
   say(`  rates: warming up, then ${rounds} rounds of ${events} events for each …`);
   await interleave(contenders(warmUpEvents), 1);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freePorts } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
 import { startRabbitmq } from '@quittance/local-backends/rabbitmq.ts';
+import { startRedis, type Redis } from '@quittance/local-backends/redis.ts';
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { addVirtualHost, testBroker } from '@quittance/testkit/broker.ts';
 import { withDatabase } from '../../support/database.ts';
@@ -15,6 +16,8 @@ export type Backends = {
   directory: string;
   /** The superuser's address. */
   adminUrl: string;
+  /** Stops PostgreSQL as an update of it does, and starts it on the same port. */
+  postgres: { stop(): Promise<void>; start(): Promise<void> };
   broker: BenchmarkBroker;
 };
 
@@ -46,9 +49,32 @@ async function openBackends(name: string, opening: Opening): Promise<Backends> {
   onEnd(() => rm(directory, { recursive: true, force: true }));
   // When we are root, PostgreSQL runs as its own user, which must reach its files.
   await chmod(directory, 0o711);
-  const adminUrl = await startServer(directory, onEnd);
+  const { adminUrl, postgres } = await startServer(directory, onEnd);
   await requireDurable(adminUrl);
-  return { directory, adminUrl, broker: await openBroker(directory, opening) };
+  return { directory, adminUrl, postgres, broker: await openBroker(directory, opening) };
+}
+
+/**
+ * The Redis of queues that need one, or null with a line that says why there is none.
+ * @param directory of the backends.
+ */
+export async function startBenchmarkRedis(
+  directory: string,
+  { onEnd, say }: Pick<BenchmarkContext, 'onEnd' | 'say'>,
+): Promise<(Redis & { restart: Backends['postgres'] }) | null> {
+  const [port] = (await freePorts(1)) as [number];
+  const logFile = join(directory, 'redis.log');
+  const options = { directory: join(directory, 'redis'), toolsDirectory: stackDirectory().tools, port, logFile };
+  try {
+    const first = await startRedis(options);
+    let server = first;
+    onEnd(() => server.stop());
+    const start = async (): Promise<void> => void (server = await startRedis(options));
+    return { ...first, restart: { stop: () => server.stop(), start } };
+  } catch (error) {
+    say(`  without BullMQ: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
 }
 
 /** A smoke run uses the RabbitMQ of the test run, if it has one: starting one takes four seconds of processor time. */
@@ -80,7 +106,10 @@ async function openBroker(directory: string, { scale, onEnd }: Opening): Promise
 }
 
 /** The settings are stored with the data, and some are only read at the start. */
-async function startServer(directory: string, onEnd: BenchmarkContext['onEnd']): Promise<string> {
+async function startServer(
+  directory: string,
+  onEnd: BenchmarkContext['onEnd'],
+): Promise<Pick<Backends, 'adminUrl' | 'postgres'>> {
   await mkdir(join(directory, 'postgres'), { recursive: true });
   const [port] = (await freePorts(1)) as [number];
   const options = { directory: join(directory, 'postgres'), port, logFile: join(directory, 'postgres.log') };
@@ -92,7 +121,8 @@ async function startServer(directory: string, onEnd: BenchmarkContext['onEnd']):
   } finally {
     await first.stop();
   }
-  const server = await startPostgres(options);
+  let server = await startPostgres(options);
   onEnd(() => server.stop());
-  return server.url;
+  const start = async (): Promise<void> => void (server = await startPostgres(options));
+  return { adminUrl: server.url, postgres: { stop: () => server.stop(), start } };
 }

@@ -6,11 +6,13 @@ import { ENCRYPTION_KEY } from './webhook-merchants.ts';
 export async function startDispatcherProcess(options: {
   /** Gets a folder with its log. */
   directory: string;
+  /** The folder's name, another one for each process. */
+  folder?: string;
   databaseUrl: string;
   amqpUrl: string;
   receiver: { port: number; authorityFile: string };
 }): Promise<LoneService> {
-  const directory = join(options.directory, 'webhook-dispatcher');
+  const directory = join(options.directory, options.folder ?? 'webhook-dispatcher');
   const { databaseUrl, amqpUrl } = options;
   return startLoneService({
     ...{ name: 'webhook-dispatcher', directory, databaseUrl, amqpUrl },

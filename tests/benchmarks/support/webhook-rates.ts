@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Redis } from '@quittance/local-backends/redis.ts';
 import { addressOf, createDatabase } from '@quittance/postgres/roles/service-databases.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
@@ -17,6 +18,8 @@ export type RateMeasurement = Measurement & { handshakes: number };
 type Sending = {
   name: string;
   pid: number;
+  /** CPU time of the server that keeps its jobs. */
+  database: () => number | null;
   /** Makes events due; none is sent yet. */
   add(events: number): Promise<void>;
   send(): Promise<void>;
@@ -26,6 +29,10 @@ type Sending = {
 
 type Parts = {
   adminUrl: string;
+  /** CPU time of PostgreSQL. */
+  postgres: () => number | null;
+  /** Null on a machine that has none and cannot get it: then BullMQ takes no part. */
+  redis: Redis | null;
   receiver: WebhookReceiver;
   merchants: readonly WebhookMerchant[];
   onEnd: BenchmarkContext['onEnd'];
@@ -33,20 +40,21 @@ type Parts = {
 
 const LOOK_EVERY_MS = 5;
 
-/** The dispatcher, a loop without a database, and two job queues on the same server, all sending to the same merchants. */
+/** The dispatcher, a loop without a database, two job queues on the same server and one in Redis, all sending to the same merchants. */
 export async function startRates(
-  parts: Parts & { dispatcherPid: number; db: pg.Client },
+  options: Omit<Parts, 'postgres'> & { dispatcherPid: number; db: pg.Client },
 ): Promise<(events: number) => Contender[]> {
-  const { adminUrl, receiver } = parts;
-  const kinds: SenderKind[] = ['raw', 'graphile-worker', 'pg-boss'];
-  const all = [dispatcher(parts)];
-  for (const kind of kinds) all.push(await otherSender(parts, kind));
+  const { adminUrl, receiver, redis } = options;
   const postmaster = await postmasterOf(adminUrl);
-  const counters = { postgres: () => cpuUsOfFamily(postmaster), receiver: () => cpuUsOf(receiver.pid) };
+  const parts = { ...options, postgres: () => cpuUsOfFamily(postmaster) };
+  const all = [dispatcher(parts)];
+  for (const kind of ['raw', 'graphile-worker', 'pg-boss'] as const)
+    all.push(await otherSender(parts, kind, parts.postgres));
+  if (redis !== null) all.push(await otherSender(parts, 'BullMQ', () => cpuUsOf(redis.pid)));
   return (events) =>
     all.map((sending) => ({
       name: sending.name,
-      measure: () => measure(sending, events, { adminUrl, receiver, counters }),
+      measure: () => measure(sending, events, { adminUrl, receiver }),
     }));
 }
 
@@ -58,14 +66,16 @@ export async function startRates(
 async function measure(
   sending: Sending,
   events: number,
-  { adminUrl, receiver, counters }: Pick<Parts, 'adminUrl' | 'receiver'> & { counters: CpuCounters },
+  { adminUrl, receiver }: Pick<Parts, 'adminUrl' | 'receiver'>,
 ): Promise<RateMeasurement> {
   await sending.add(events);
   await tidy(adminUrl);
   await receiver.ask('forget');
   const walBefore = await walPosition(adminUrl);
-  const own = { ...counters, sender: () => cpuUsOf(sending.pid) };
-  const { result, cpuUs } = await withCpu(own, async () => {
+  const counters: CpuCounters = {
+    ...{ sender: () => cpuUsOf(sending.pid), database: sending.database, receiver: () => cpuUsOf(receiver.pid) },
+  };
+  const { result, cpuUs } = await withCpu(counters, async () => {
     await sending.send();
     const received = await receiver.ask('until', events);
     return { ...received, seconds: ((await sending.finish()) - received.firstAt) / 1000 };
@@ -86,10 +96,10 @@ async function tidy(adminUrl: string): Promise<void> {
   }
 }
 
-function dispatcher({ db, merchants, dispatcherPid }: Parts & { dispatcherPid: number; db: pg.Client }): Sending {
+function dispatcher(parts: Parts & { dispatcherPid: number; db: pg.Client }): Sending {
+  const { db, merchants, dispatcherPid, postgres } = parts;
   return {
-    name: 'webhook-dispatcher',
-    pid: dispatcherPid,
+    ...{ name: 'webhook-dispatcher', pid: dispatcherPid, database: postgres },
     add: (events) => insertEvents(db, merchants, events),
     send: () => release(db, merchants),
     async finish() {
@@ -102,19 +112,26 @@ function dispatcher({ db, merchants, dispatcherPid }: Parts & { dispatcherPid: n
   };
 }
 
-async function otherSender({ adminUrl, receiver, merchants, onEnd }: Parts, kind: SenderKind): Promise<Sending> {
-  const database = kind.replace('-', '_');
-  await createDatabase(adminUrl, database);
-  const databaseUrl = addressOf(adminUrl, { database });
+async function otherSender(parts: Parts, kind: SenderKind, database: Sending['database']): Promise<Sending> {
+  const { receiver, merchants, onEnd } = parts;
   const env = { ...process.env, NODE_ENV: 'production' };
   const sender: WebhookSender = startForked('webhook-sender-process.ts', kind, { env });
   onEnd(() => sender.close());
   const { port, authorityFile } = receiver;
-  await sender.ask('open', { kind, merchants, databaseUrl, receiver: { port, authorityFile } });
+  const address = await addressFor(kind, parts);
+  await sender.ask('open', { kind, merchants, address, receiver: { port, authorityFile } });
   return {
-    ...{ name: kind, pid: sender.pid },
+    ...{ name: kind, pid: sender.pid, database },
     add: (events) => sender.ask('add', events),
     send: () => sender.ask('send'),
     finish: () => sender.ask('finish'),
   };
+}
+
+/** Creates a database for each queue in PostgreSQL. */
+async function addressFor(kind: SenderKind, { adminUrl, redis }: Parts): Promise<string> {
+  if (kind === 'BullMQ') return redis?.url ?? '';
+  const database = kind.replace('-', '_');
+  await createDatabase(adminUrl, database);
+  return addressOf(adminUrl, { database });
 }

@@ -47,6 +47,7 @@ const handlers = serve({
     if (how !== 'never') letGo(host);
   },
   arrivals: () => arrivals,
+  repeated: () => received.repeated,
 });
 export type ReceiverProcess = typeof handlers;
 
