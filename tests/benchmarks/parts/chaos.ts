@@ -35,7 +35,8 @@ const LOOK_EVERY_MS = 500;
 export const chaos: Part = {
   name: 'chaos',
   on: 'backends',
-  about: 'dispatcher, relay and inbox next to graphile-worker, pg-boss and BullMQ: jobs lost or done twice, and recovery',
+  about:
+    'dispatcher, relay and inbox next to graphile-worker, pg-boss and BullMQ: jobs lost or done twice, and recovery',
   parts: [...cells.map(({ name }) => name), ...contenders.map(({ name }) => name)],
   minutes: 2,
   async run(context) {

@@ -2,7 +2,16 @@ import type { Aim, Table } from '../benchmark.ts';
 import type { Latencies } from '../support/latencies.ts';
 import { renderSpread, significant } from '../support/report.ts';
 import { ratioOf, spreadOf, type Round, type Spread } from '../support/rounds.ts';
-import { cpuTable, medianCell, namesOf, rateOf, ratioCell, rateTable, statementTable, walFigure } from '../support/tables.ts';
+import {
+  cpuTable,
+  medianCell,
+  namesOf,
+  rateOf,
+  ratioCell,
+  rateTable,
+  statementTable,
+  walFigure,
+} from '../support/tables.ts';
 import { rooms, type ClaimStretch, type RoomName } from '../support/webhook-claims.ts';
 import { stagesOf, type Stages } from '../support/webhook-journeys.ts';
 import { neighbourhoods, type NeighbourMeasurement } from '../support/webhook-neighbours.ts';
@@ -123,7 +132,12 @@ export function webhookTables({ rates, journeys, neighbours, claims }: WebhookMe
 
 const ratesTable = ({ rounds }: RatesMeasured): Table =>
   rateTable({
-    ...{ title: 'Webhooks, delivered and stored', rounds, units: 'events', baselines: rateAimsOf(rounds).map(([name]) => name) },
+    ...{
+      title: 'Webhooks, delivered and stored',
+      rounds,
+      units: 'events',
+      baselines: rateAimsOf(rounds).map(([name]) => name),
+    },
     figures: { ...walFigure, handshakes: (measurement) => (measurement as RateMeasurement).handshakes },
   });
 

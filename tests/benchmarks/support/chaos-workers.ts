@@ -26,14 +26,14 @@ export async function startWorkers(
 
 function keepRunning(order: WorkerOrder, logFile: string) {
   const { promise: working, resolve } = Promise.withResolvers<undefined>();
-  let isClosing = false;
+  const closing = new AbortController();
   let current: Forked<ChaosWorker> | null = null;
   const kept = (async () => {
-    while (!isClosing) {
+    while (!closing.signal.aborted) {
       current = fork(logFile, order.kind);
       await runOnce(current, order, () => resolve(undefined));
       await current.close();
-      if (!isClosing) await delay(RESTART_DELAY_MS);
+      if (!closing.signal.aborted) await delay(RESTART_DELAY_MS);
     }
   })();
   return {
@@ -42,7 +42,7 @@ function keepRunning(order: WorkerOrder, logFile: string) {
       if (current !== null) process.kill(current.pid, 'SIGKILL');
     },
     async close(): Promise<void> {
-      isClosing = true;
+      closing.abort();
       await current?.close();
       await kept;
     },

@@ -26,7 +26,7 @@ export type JobQueue = {
  * `fastest`: the settings of each queue's page on performance, with as many jobs at once as a dispatcher has. `documented`: the defaults
  * for everything that decides what happens to a job when something fails, and 32 jobs at once.
  */
-export type QueueSettings = 'fastest' | 'documented';
+type QueueSettings = 'fastest' | 'documented';
 
 /** Attempts at the same time: the dispatcher's limit. */
 export const IN_FLIGHT = 1_024;
@@ -39,98 +39,100 @@ const NEVER = new Promise<never>(() => undefined);
  * @param address of PostgreSQL or of Redis.
  * @param onError is told what the queue reports about its connections and loops; none of it ends the queue.
  */
-export const openJobQueue: Record<QueueKind, (address: string, onError: (error: unknown) => void) => Promise<JobQueue>> =
-  {
-    async 'graphile-worker'(connectionString, onError) {
-      const logger = new Logger(() => (level, message) => {
-        if (level === 'error') onError(new Error(message));
-      });
-      const utils = await makeWorkerUtils({ connectionString, logger });
-      await utils.migrate();
-      const left = counted(connectionString, 'select 1 from graphile_worker._private_jobs', onError);
-      const settings = {
-        fastest: {
-          ...{ concurrentJobs: IN_FLIGHT, maxPoolSize: 25, localQueue: { size: 2 * IN_FLIGHT } },
-          ...{ completeJobBatchDelay: 0, failJobBatchDelay: 0 },
-        },
-        documented: { concurrentJobs: DOCUMENTED_AT_ONCE },
-      };
-      let runner: Runner | null = null;
-      return {
-        left,
-        async add(jobs) {
-          await utils.addJobs(jobs.map((payload) => ({ identifier: NAME, payload })));
-        },
-        async start(work, how) {
-          const preset = { worker: { connectionString, logger, ...settings[how] } };
-          const taskList = { [NAME]: (payload: unknown) => work(payload as Job) };
-          runner = await run({ preset, taskList, noHandleSignals: true });
-          return { ended: runner.promise };
-        },
-        stop: async () => runner?.stop(),
-        close: async () => utils.release(),
-      };
-    },
+export const openJobQueue: Record<
+  QueueKind,
+  (address: string, onError: (error: unknown) => void) => Promise<JobQueue>
+> = {
+  async 'graphile-worker'(connectionString, onError) {
+    const logger = new Logger(() => (level, message) => {
+      if (level === 'error') onError(new Error(message));
+    });
+    const utils = await makeWorkerUtils({ connectionString, logger });
+    await utils.migrate();
+    const left = counted(connectionString, 'select 1 from graphile_worker._private_jobs', onError);
+    const settings = {
+      fastest: {
+        ...{ concurrentJobs: IN_FLIGHT, maxPoolSize: 25, localQueue: { size: 2 * IN_FLIGHT } },
+        ...{ completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+      },
+      documented: { concurrentJobs: DOCUMENTED_AT_ONCE },
+    };
+    let runner: Runner | null = null;
+    return {
+      left,
+      async add(jobs) {
+        await utils.addJobs(jobs.map((payload) => ({ identifier: NAME, payload })));
+      },
+      async start(work, how) {
+        const preset = { worker: { connectionString, logger, ...settings[how] } };
+        const taskList = { [NAME]: (payload: unknown) => work(payload as Job) };
+        runner = await run({ preset, taskList, noHandleSignals: true });
+        return { ended: runner.promise };
+      },
+      stop: async () => runner?.stop(),
+      close: async () => utils.release(),
+    };
+  },
 
-    async 'pg-boss'(connectionString, onError) {
-      const boss = new PgBoss({ connectionString, max: 25 });
-      boss.on('error', onError);
-      await boss.start();
-      await boss.createQueue(NAME);
-      const isLeft = `select 1 from pgboss.job where name = '${NAME}' and state < 'completed'`;
-      /**
-       * Workers times their batch are the jobs at once. Twice as many workers with half the batch took a third more of PostgreSQL's CPU
-       * and were not faster. A batch has one outcome, so the documented settings have batches of one.
-       */
-      const settings = {
-        fastest: { localConcurrency: 4, batchSize: IN_FLIGHT / 4 },
-        documented: { localConcurrency: DOCUMENTED_AT_ONCE, batchSize: 1 },
-      };
-      return {
-        left: counted(connectionString, isLeft, onError),
-        async add(jobs) {
-          await boss.insert(
-            NAME,
-            jobs.map((data) => ({ data })),
-          );
-        },
-        async start(work, how) {
-          const options = { ...settings[how], burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 };
-          await boss.work<Job>(NAME, options, async (jobs) => {
-            await Promise.all(jobs.map(({ data }) => work(data)));
-          });
-          return { ended: NEVER };
-        },
-        stop: () => boss.offWork(NAME),
-        close: () => boss.stop({ graceful: false }),
-      };
-    },
+  async 'pg-boss'(connectionString, onError) {
+    const boss = new PgBoss({ connectionString, max: 25 });
+    boss.on('error', onError);
+    await boss.start();
+    await boss.createQueue(NAME);
+    const isLeft = `select 1 from pgboss.job where name = '${NAME}' and state < 'completed'`;
+    /**
+     * Workers times their batch are the jobs at once. Twice as many workers with half the batch took a third more of PostgreSQL's CPU
+     * and were not faster. A batch has one outcome, so the documented settings have batches of one.
+     */
+    const settings = {
+      fastest: { localConcurrency: 4, batchSize: IN_FLIGHT / 4 },
+      documented: { localConcurrency: DOCUMENTED_AT_ONCE, batchSize: 1 },
+    };
+    return {
+      left: counted(connectionString, isLeft, onError),
+      async add(jobs) {
+        await boss.insert(
+          NAME,
+          jobs.map((data) => ({ data })),
+        );
+      },
+      async start(work, how) {
+        const options = { ...settings[how], burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 };
+        await boss.work<Job>(NAME, options, async (jobs) => {
+          await Promise.all(jobs.map(({ data }) => work(data)));
+        });
+        return { ended: NEVER };
+      },
+      stop: () => boss.offWork(NAME),
+      close: () => boss.stop({ graceful: false }),
+    };
+  },
 
-    async BullMQ(url, onError) {
-      const { hostname: host, port } = new URL(url);
-      const connection = { host, port: Number(port) };
-      const queue = new Queue<Job>(NAME, { connection });
-      queue.on('error', onError);
-      await queue.waitUntilReady();
-      let worker: Worker<Job> | null = null;
-      const concurrency = { fastest: IN_FLIGHT, documented: DOCUMENTED_AT_ONCE };
-      return {
-        async add(jobs) {
-          await queue.addBulk(jobs.map((data) => ({ name: NAME, data })));
-        },
-        async start(work, how) {
-          const options = { connection, concurrency: concurrency[how] };
-          worker = new Worker<Job>(NAME, ({ data }) => work(data), options);
-          worker.on('error', onError);
-          await worker.waitUntilReady();
-          return { ended: NEVER };
-        },
-        stop: async () => worker?.close(),
-        close: () => queue.close(),
-        left: (most) => queue.getJobCountByTypes('wait', 'active', 'delayed').then((count) => Math.min(most, count)),
-      };
-    },
-  };
+  async BullMQ(url, onError) {
+    const { hostname: host, port } = new URL(url);
+    const connection = { host, port: Number(port) };
+    const queue = new Queue<Job>(NAME, { connection });
+    queue.on('error', onError);
+    await queue.waitUntilReady();
+    let worker: Worker<Job> | null = null;
+    const concurrency = { fastest: IN_FLIGHT, documented: DOCUMENTED_AT_ONCE };
+    return {
+      async add(jobs) {
+        await queue.addBulk(jobs.map((data) => ({ name: NAME, data })));
+      },
+      async start(work, how) {
+        const options = { connection, concurrency: concurrency[how] };
+        worker = new Worker<Job>(NAME, ({ data }) => work(data), options);
+        worker.on('error', onError);
+        await worker.waitUntilReady();
+        return { ended: NEVER };
+      },
+      stop: async () => worker?.close(),
+      close: () => queue.close(),
+      left: (most) => queue.getJobCountByTypes('wait', 'active', 'delayed').then((count) => Math.min(most, count)),
+    };
+  },
+};
 
 /** Counts the rows of a query. A connection that was cut is replaced by the next call. */
 function counted(
