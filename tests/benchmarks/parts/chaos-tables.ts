@@ -3,7 +3,7 @@ import { cells } from '../support/chaos-cells.ts';
 import { significant } from '../support/report.ts';
 import type { ChaosMeasured } from './chaos.ts';
 
-const COLUMNS = ['jobs', 'not done', 'lost', 'repeated', 'refused', 'rate during', 'rate back s', 'all done s'];
+const COLUMNS = ['jobs', 'not done', 'lost', 'left', 'repeated', 'refused', 'rate during', 'rate back s', 'all done s'];
 
 /** One table for each cell. */
 export const chaosTables = (measured: readonly ChaosMeasured[]): Table[] =>
@@ -15,7 +15,9 @@ export const chaosTables = (measured: readonly ChaosMeasured[]): Table[] =>
 
 const rowOf = (one: ChaosMeasured): string[] => [
   ...[one.contender, one.passed ? 'pass' : 'FAIL'],
-  ...[one.jobs, one.notDone, one.lost, one.repeated, one.refused].map((count) => count.toLocaleString('en-US')),
+  ...[one.jobs, one.notDone, one.lost, one.left, one.repeated, one.refused].map((count) =>
+    count.toLocaleString('en-US'),
+  ),
   ...[significant(one.during), significant(one.rateBackSeconds), significant(one.emptySeconds)],
 ];
 
@@ -39,7 +41,8 @@ export const chaosNotes = (
 ): string[] => [
   `Two workers each, ${aSecond} jobs a second. Receivers answer after ${answerMs} ms. A flood is ${floodJobs.toLocaleString('en-US')} jobs. A killed worker`,
   `is started again after 0.2 s. Passed: every job whose addition was acknowledged was done within ${minutes} minutes of the disturbance, and`,
-  'the rate came back to 90 % of the one before, in a window of 3 s. "not done" by then, and "lost" when it is not on record either;',
+  'the rate came back to 90 % of the one before, in a window of 3 s. A webhook is done when its receiver has answered a sender that is still',
+  'there. "not done" by then, and "lost" when it is not on record either; "left": on record at the end, and still to be done, or done again;',
   '"repeated": done again; "refused": not added, while the store was away; "all done": all jobs added before the end of the disturbance.',
   'Documented settings: graphile-worker takes jobs of a dead worker after 4 hours, pg-boss after 15 minutes (expireInSeconds), BullMQ',
   'after 30 to 60 s (lockDuration, stalledInterval), the dispatcher after 45 s, the relay after 30 s, RabbitMQ at once. 32 jobs at once for',

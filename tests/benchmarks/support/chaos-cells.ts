@@ -16,6 +16,8 @@ export type Cell = {
 };
 
 export type DisturbanceSizes = {
+  kills: number;
+  killEveryMs: number;
   databaseDownMs: number;
   cutMs: number;
   snapshotMs: number;
@@ -26,9 +28,14 @@ const CUT_EVERY_MS = 500;
 
 export const cells: readonly Cell[] = [
   {
-    name: 'worker-killed',
-    about: 'one of two workers is killed (SIGKILL) and started again at once — crash_recovery',
-    disturb: (system) => system.killWorker(),
+    name: 'workers-killed',
+    about: 'one of two workers after the other is killed (SIGKILL) and started again — crash_recovery, repeated_kills',
+    async disturb(system, _load, { kills, killEveryMs }) {
+      for (let nth = 0; nth < kills; nth += 1) {
+        await system.killWorker(nth);
+        await delay(killEveryMs);
+      }
+    },
   },
   {
     name: 'database-restarted',

@@ -26,8 +26,8 @@ export type System = {
   done(): Promise<Done>;
   /** Jobs on record that are not done. */
   left(): Promise<number>;
-  /** SIGKILL for one of the two workers, which is then started again. */
-  killWorker(): Promise<void>;
+  /** SIGKILL for one of the two workers, in turn; it is then started again. */
+  killWorker(nth: number): Promise<void>;
   store: Store;
 };
 

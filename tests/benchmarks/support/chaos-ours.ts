@@ -32,7 +32,7 @@ function openPool(url: string, service: keyof typeof serviceSchemas, { onEnd }: 
   return pool;
 }
 
-/** Two processes of webhook-dispatcher. A job is an event, and done when its POST arrives. */
+/** Two processes of webhook-dispatcher. A job is an event, and done when the receiver answers its POST. */
 const dispatcher: Contender = {
   name: 'dispatcher',
   async open(surroundings) {
@@ -48,7 +48,7 @@ const dispatcher: Contender = {
       onEnd(() => started.stop());
       return started;
     };
-    const [first] = [await start('worker-1'), await start('worker-2')];
+    const workers = [await start('worker-1'), await start('worker-2')];
     const pool = openPool(url, 'webhook-dispatcher', surroundings);
     let added = 0;
     return {
@@ -60,10 +60,10 @@ const dispatcher: Contender = {
         });
         await transaction(pool, (tx) => insertEvents(tx, events));
       },
-      done: async () => ({ first: await receiver.ask('arrivals'), repeated: await receiver.ask('repeated') }),
+      done: () => receiver.ask('answered'),
       left: () =>
         countIn(adminUrl, `select count(*)::integer as count from webhooks.delivery where status = 'pending'`),
-      killWorker: () => first.kill(),
+      killWorker: async (nth) => workers[nth % workers.length]?.kill(),
       store: postgresStore(backends, adminUrl),
     };
   },

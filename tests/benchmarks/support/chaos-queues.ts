@@ -10,7 +10,7 @@ import { bodyOf } from './webhook-merchants.ts';
 /** More than a cell ever has. */
 const MOST_LEFT = 1_000_000;
 
-/** Two processes that send webhooks from a job queue, with its documented settings. A job is done when its POST arrives. */
+/** Two processes that send webhooks from a job queue, with its documented settings. A job is done when the receiver answers its POST. */
 const contender = (kind: QueueKind): Contender => ({
   name: kind,
   async open(surroundings) {
@@ -29,7 +29,7 @@ const contender = (kind: QueueKind): Contender => ({
             return { merchant, eventId, body: bodyOf(eventId, newId('pay')) };
           }),
         ),
-      done: async () => ({ first: await receiver.ask('arrivals'), repeated: await receiver.ask('repeated') }),
+      done: () => receiver.ask('answered'),
       left: () => queue.left(MOST_LEFT),
       killWorker: await startWorkers(order, surroundings),
       store,

@@ -22,6 +22,8 @@ export type Verdict = {
   notDone: number;
   lost: number;
   repeated: number;
+  /** Jobs that were still on record at the end: those not done, and those whose end was not recorded, which will be done again. */
+  left: number;
   /** Jobs done a second before the disturbance. */
   before: number;
   /** The rate of the disturbance as a share of the one before; NaN for a disturbance of a moment. */
@@ -48,7 +50,7 @@ export function judge(observed: Observed): Verdict {
   const during = lasted < SHORTEST_DISTURBANCE_MS ? Number.NaN : rateIn(times, disturbedFrom, disturbedUntil) / before;
   const rateBackSeconds = rateBack(times, before, observed);
   return {
-    ...{ passed: notDone === 0 && rateBackSeconds !== null, jobs: accepted.size, repeated, before, during },
+    ...{ passed: notDone === 0 && rateBackSeconds !== null, jobs: accepted.size, repeated, left, before, during },
     ...{ notDone, lost: Math.max(0, notDone - left) },
     ...{ rateBackSeconds, emptySeconds: emptied(observed) },
   };

@@ -33,7 +33,7 @@ const handlers = serve({
     if ('address' in order) ({ ended } = await jobQueue(order));
     else own[order.kind](order);
   },
-  /** Answers when the worker has given up by itself. Whoever started it starts another one. */
+  /** Answers when the worker has given up by itself. Its supervisor starts another one. */
   async untilEnded() {
     await ended;
   },

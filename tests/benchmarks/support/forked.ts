@@ -11,6 +11,8 @@ export type Forked<H extends Handlers> = {
   /** @throws Error when the process could not answer, or ended. */
   ask<K extends keyof H>(name: K, ...args: Parameters<H[K]>): Promise<Awaited<ReturnType<H[K]>>>;
   close(): Promise<void>;
+  /** SIGKILL. Nothing happens if it has ended. */
+  kill(): void;
 };
 
 type Report = { answer: unknown } | { failure: string };
@@ -44,6 +46,7 @@ export function startForked<H extends Handlers>(
         void Promise.allSettled([answered, exited]);
       }
     },
+    kill: () => void child.kill('SIGKILL'),
     async close() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');

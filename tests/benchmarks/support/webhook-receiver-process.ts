@@ -25,6 +25,8 @@ const heldBack = new Map<string, ServerResponse[]>();
 let arrivals = new Map<string, number>();
 /** `repeated`: POSTs of events that had come before. `firstAt`: when the first event came. `handshakes`: of TLS. */
 let received = { repeated: 0, firstAt: Number.NaN, handshakes: 0 };
+/** When each event was answered first (`machineMs`), and how often one was answered that had been answered before. */
+let answered = { first: new Map<string, number>(), repeated: 0 };
 let server: Server | null = null;
 
 const handlers = serve({
@@ -32,6 +34,7 @@ const handlers = serve({
   forget() {
     arrivals = new Map();
     received = { repeated: 0, firstAt: Number.NaN, handshakes: 0 };
+    answered = { first: new Map(), repeated: 0 };
   },
   /** Waits for this many different events. @throws Error saying how many there are, when they don't come in time. */
   async until(events: number) {
@@ -47,7 +50,7 @@ const handlers = serve({
     if (how !== 'never') letGo(host);
   },
   arrivals: () => arrivals,
-  repeated: () => received.repeated,
+  answered: () => answered,
 });
 export type ReceiverProcess = typeof handlers;
 
@@ -67,7 +70,7 @@ function open({ cert, key }: { cert: string; key: string }): Promise<number> {
 
 /** An event has arrived when its headers are there, however long the answer takes. */
 function take(request: IncomingMessage, response: ServerResponse): void {
-  note(String(request.headers['x-service-event-id']));
+  note(eventOf(request));
   request.resume();
   const host = request.headers.host ?? '';
   const how = answering.get(host) ?? 0;
@@ -76,9 +79,16 @@ function take(request: IncomingMessage, response: ServerResponse): void {
   else heldBack.set(host, [...(heldBack.get(host) ?? []), response]);
 }
 
+/** A sender that was killed meanwhile never learns that its event was taken, and must send it again. */
 function answer(response: ServerResponse): void {
+  if (response.destroyed || response.socket?.writable !== true) return;
   response.writeHead(200, HEADERS).end(ANSWER);
+  const eventId = eventOf(response.req);
+  if (answered.first.has(eventId)) answered.repeated += 1;
+  else answered.first.set(eventId, machineMs());
 }
+
+const eventOf = ({ headers }: IncomingMessage): string => String(headers['x-service-event-id']);
 
 function letGo(host: string): void {
   for (const response of heldBack.get(host) ?? []) answer(response);
