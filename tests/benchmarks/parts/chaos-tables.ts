@@ -46,6 +46,6 @@ export const chaosNotes = (
   '"repeated": done again; "refused": not added, while the store was away; "all done": all jobs added before the end of the disturbance.',
   'Documented settings: graphile-worker takes jobs of a dead worker after 4 hours, pg-boss after 15 minutes (expireInSeconds), BullMQ',
   'after 30 to 60 s (lockDuration, stalledInterval), the dispatcher after 45 s, the relay after 30 s, RabbitMQ at once. 32 jobs at once for',
-  'each worker of the queues; pg-boss fetches them one by one, with burstWhenBatchFull and a poll every 0.5 s; Redis appends to a file that',
-  'it flushes every second. Jobs are added by another process, so nothing wakes dispatcher (it polls every 0.5 s) and relay (every second).',
+  'each worker of the queues; of pg-boss in 4 batches of 8, with burstWhenBatchFull and a poll every 0.5 s; Redis appends to a file that it',
+  'flushes every second. Jobs are added by another process, so nothing wakes dispatcher (it polls every 0.5 s) and relay (every second).',
 ];

@@ -102,13 +102,14 @@ async function runCell(
     closers.unshift(() => load.stop());
     await delay(sizes.warmUpMs);
     const steadyFrom = machineMs();
+    const refusedBefore = load.refused();
     await delay(sizes.beforeMs);
     const disturbedFrom = machineMs();
     const disturbance: DisturbanceSizes = { ...sizes, snapshotMs: minutes * 60_000 };
     await cell.disturb(system, load, disturbance);
     const times = { steadyFrom, disturbedFrom, disturbedUntil: machineMs() };
     const observed = await watch(system, load, times, { afterMs: sizes.afterMs, patienceMs: minutes * 60_000 });
-    return { ...judge(observed), refused: load.refused() };
+    return { ...judge(observed), refused: load.refused() - refusedBefore };
   } finally {
     for (const close of closers) await close();
   }
@@ -143,7 +144,12 @@ async function watch(
     if (isLoaded && (isOver || (now > times.disturbedUntil + afterMs && verdict.rateBackSeconds !== null))) {
       await load.stop();
       isLoaded = false;
-    } else if (!isLoaded && (isOver || verdict.notDone === 0)) return observed(await settledLeft(system));
+    } else if (!isLoaded && (isOver || verdict.notDone === 0)) {
+      const left = await settledLeft(system);
+      // Read after the record: a job that is done in between is on record, and not lost.
+      seen = await system.done();
+      return observed(left);
+    }
   }
 }
 
