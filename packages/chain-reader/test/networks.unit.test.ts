@@ -89,6 +89,17 @@ describe('thresholds', () => {
     expect(readNetworks(agreeing('20000'), {})).toMatchObject([{ agreementAbove }]);
     expect(readNetworks(agreeing('500'), {})).toMatchObject([{ agreementAbove: 500_000_000n }]);
   });
+
+  test('where blocks prove their transfers, a second endpoint is asked about each, if there is one', () => {
+    const read = (id: string, ...urls: string[]) => readNetworks(withUrls({ [id]: urls }), {});
+    expect(read('ethereum', 'http://a', 'http://b')).toMatchObject([
+      { isProven: true, crossCheckedAbove: 0n, agreementAbove: 10_000_000_000n },
+    ]);
+    expect(read('ethereum', 'http://a')).toMatchObject([{ isProven: true, crossCheckedAbove: null }]);
+    expect(read('base', 'http://a', 'http://b')).toMatchObject([
+      { isProven: false, crossCheckedAbove: 10_000_000_000n },
+    ]);
+  });
 });
 
 describe('keys in URLs', () => {

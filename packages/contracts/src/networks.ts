@@ -217,6 +217,17 @@ export function agreementAboveUnits(
   return units.reduce<bigint | null>((least, each) => (least === null || each < least ? each : least), null);
 }
 
+/**
+ * The amount, in millionths of a USDT, above which a transfer is confirmed only after a second endpoint was asked; null for none. Where the
+ * hash of a block proves its transfers, that costs one call, so every amount is checked, and agreementAboveUnits() says which amounts also
+ * wait while no second endpoint answers.
+ */
+export function crossCheckedAboveUnits(
+  network: Pick<Network, 'rpc_urls' | 'finalized_above_amount' | 'agreement_above_amount' | 'receipts' | 'chain_id'>,
+): bigint | null {
+  return hasProvenReceipts(network) && network.rpc_urls.length > 1 ? 0n : agreementAboveUnits(network);
+}
+
 const POLYGON_CHAIN_ID = 137;
 
 /** Files from before the field existed may also contain Polygon. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Network } from '@quittance/contracts/networks.ts';
 import { evmNetwork } from '@quittance/testkit/sample-networks.ts';
 import type { WithTransfer } from '../src/payment/view.sql.ts';
 import { createConfirmationPolicy, confirmationsBy, withProgress, type WithProgress } from '../src/payment/progress.ts';
@@ -62,11 +63,14 @@ const rowOf = (status: string, confirmations: number | null, amount: number, net
   ...{ status, network, read_at: moment, amount_units: BigInt(amount * 1e6) },
   ...(confirmations === null ? { transaction_id: null } : { ...transfer, confirmations }),
 });
+const two: Network = { ...evmNetwork, rpc_urls: ['http://a', 'http://b'], finalized_above_amount: '100' };
 /** Large amounts wait for finality above 100, and for a second endpoint above 1000; on `tron` all wait for finality. */
 const policy = createConfirmationPolicy([
   { ...evmNetwork, finality: 'confirmations', finalized_above_amount: '100', agreement_above_amount: '1000' },
   { ...evmNetwork, id: 'tron', finality: 'finalized' },
-  { ...evmNetwork, id: 'two', rpc_urls: ['http://a', 'http://b'], finalized_above_amount: '100' },
+  { ...two, id: 'two', receipts: 'unproven' },
+  { ...two, id: 'proven', receipts: 'proven' },
+  { ...two, id: 'alone', receipts: 'proven', rpc_urls: ['http://a'] },
 ]);
 
 describe('chain-watcher', () => {
@@ -131,6 +135,22 @@ describe('a transfer that has its confirmations', () => {
       finals(120, 100),
       'second_endpoint',
     ],
+    ['is small, of a network with two endpoints: for nothing', 10, 'two', finals(120, 90), null],
+    [
+      'is small, where blocks prove it to two endpoints: for the second one',
+      10,
+      'proven',
+      finals(120, 90),
+      'second_endpoint',
+    ],
+    [
+      'is large, where blocks prove it to two endpoints, not final: for finality',
+      101,
+      'proven',
+      finals(120, 99),
+      'finality',
+    ],
+    ['is small, where blocks prove it to one endpoint: for nothing', 10, 'alone', finals(120, 90), null],
     ['is large, of a network that has nothing final: for finality', 101, 'local', finals(null, null), 'finality'],
     ['is large, while chain-watcher does not say: for finality', 101, 'local', unknown, 'finality'],
   ] as const)('%s', async (_what, amount, network, final, expected) => {

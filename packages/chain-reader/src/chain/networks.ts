@@ -2,6 +2,7 @@ import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import {
   agreementAboveUnits,
+  crossCheckedAboveUnits,
   hasEventsOutsideBloom,
   hasProvenReceipts,
   parseNetworks,
@@ -72,8 +73,6 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
     const mayHoldTransfer = network.family === 'tron' ? null : eventTest(token);
     const threshold = (units: bigint | null) => (units === null ? null : toTokenUnits(units, network.decimals));
     const finalized = network.finalized_above_amount;
-    const agreementAbove = threshold(agreementAboveUnits(entry));
-    const isProven = hasProvenReceipts(network);
     const asleepMs = network.asleep_poll_interval_ms ?? DEFAULT_ASLEEP_POLL_INTERVAL_MS;
     return {
       ...{ ...network, endpoints, token, mayHoldTransfer },
@@ -81,8 +80,9 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
       asleep_poll_interval_ms: Math.max(network.poll_interval_ms, asleepMs),
       hasEventsInBloom: network.family === 'evm' && !hasEventsOutsideBloom(network),
       finalizedAbove: threshold(finalized === undefined ? null : parseAmount(finalized)),
-      ...{ isProven, agreementAbove },
-      crossCheckedAbove: isProven && endpoints.length > 1 ? 0n : agreementAbove,
+      isProven: hasProvenReceipts(network),
+      agreementAbove: threshold(agreementAboveUnits(entry)),
+      crossCheckedAbove: threshold(crossCheckedAboveUnits(entry)),
     };
   });
   if (problems.length > 0) throw new Error(problems.join('; '));

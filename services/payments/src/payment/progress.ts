@@ -3,7 +3,7 @@ import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/de
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { TipReader } from '../clients.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import { agreementAboveUnits, type Network } from '@quittance/contracts/networks.ts';
+import { crossCheckedAboveUnits, type Network } from '@quittance/contracts/networks.ts';
 import type { WaitingFor } from '@quittance/contracts/api/transaction.ts';
 import type { ViewedTransfer, WithTransfer } from './view.sql.ts';
 
@@ -89,7 +89,7 @@ export function createConfirmationPolicy(networks: readonly Network[]): Confirma
     return {
       finality: isLarge || network?.finality === 'finalized',
       isLarge,
-      agreement: exceeds(amountUnits, network === undefined ? null : agreementAboveUnits(network)),
+      agreement: exceeds(amountUnits, network === undefined ? null : crossCheckedAboveUnits(network)),
     };
   };
 }
