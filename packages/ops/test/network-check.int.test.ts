@@ -92,6 +92,8 @@ describe('an endpoint of an EVM network', () => {
         receipts: 'ok',
         ranges: 'ok',
         completeness: 'ok',
+        'block proof': 'warning',
+        endpoints: 'warning',
         history: 'ok',
         'a known transfer': 'ok',
         WebSocket: 'ok',

@@ -7,6 +7,7 @@ import { checkPlan, measureCost, sumOf, type Cost, type Use } from './cost.ts';
 import { checkBlockEvents, checkRanges } from './events.ts';
 import { duration, finding, grouped, type Finding } from './finding.ts';
 import { checkHistory, checkKnownTransfer, knownTransferOf, type KnownTransfer } from './history.ts';
+import { checkCompany, checkProof } from './proof.ts';
 import { openProbe, type Probe } from './probe.ts';
 import { readyEntry, type Target } from './target.ts';
 
@@ -81,13 +82,15 @@ async function examine(
     const ranges = await ask('ranges', () => checkRanges(probe, tip));
     findings.push(...(ranges?.findings ?? []));
     maxBlockRange = ranges?.maxBlockRange ?? null;
+    if (probe.network.family === 'evm')
+      findings.push(...listed(await ask('block proof', () => checkProof(probe, tip))));
     findings.push(...listed(await ask('history', () => checkHistory(probe, tip))));
     findings.push(...listed(await ask('a known transfer', () => checkKnownTransfer(probe, known))));
     onProgress('WebSocket');
     findings.push(await checkAnnouncements(probe.network.id, node, tip.blockSeconds));
     const provedBlocks = ranges?.provedBlocks ?? 0;
     if (provedBlocks > 0) cost = await ask('cost', () => measureCost(probe, tip, provedBlocks));
-    findings.push(latencyFinding(probe), ...refusalsFinding(probe));
+    findings.push(latencyFinding(probe), ...refusalsFinding(probe), ...checkCompany(probe));
     if (cost !== null) findings.push(...checkPlan(probe, cost, position));
   }
   const usable = findings.every(({ verdict }) => verdict !== 'failed');

@@ -41,7 +41,8 @@ export function openProbe(network: ChainNetwork, node: RpcNode, position: number
     budget,
     onExchange: (outcome, seconds, methods) => exchanges.push({ outcome, seconds, methods }),
     onHead: () => undefined,
-    isProven: network.isProven,
+    // Whether blocks can be proven is a question of its own. If they cannot be, the others are answered all the same.
+    isProven: false,
     onFalse: () => undefined,
   });
   return {
