@@ -75,7 +75,6 @@ export function createCrossCheckJob(term: Term, position: Position): { run(): Pr
       if (network.crossCheckedAbove === null || performance.now() < notBefore) return;
       const limit = network.isProven ? MAX_PROVEN_AT_ONCE : MAX_AT_ONCE;
       const waiting = await readAwaitingCrossCheck(pool, network, heights(), { offset, limit });
-      metrics.awaitingCrossCheck.set({ network: network.id }, offset + waiting.length);
       let left = await agree(waiting.filter(isProvenTransfer));
       let endpointsHang = false;
       for (const row of waiting.filter((one) => !isProvenTransfer(one))) {
@@ -92,6 +91,7 @@ export function createCrossCheckJob(term: Term, position: Position): { run(): Pr
         left += 1;
         if (endpointsHang) break;
       }
+      metrics.awaitingCrossCheck.set({ network: network.id }, offset + left);
       failures = left > 0 && left === waiting.length ? failures + 1 : 0;
       if (left > 0) notBefore = performance.now() + backoffMs(Math.max(0, failures - 1), RETRY);
       // Transfers that may wait forever must not keep the others from being checked.
