@@ -27,7 +27,7 @@ export function createChainMetrics(metrics: Metrics) {
     ),
     awaitingCrossCheck: metrics.gauge(
       'chain_transfers_awaiting_cross_check',
-      'Large transfers that are final and wait for a second endpoint to show them',
+      'Transfers that are final and wait for a second endpoint to show them',
       network,
     ),
     auditLagBlocks: metrics.gauge(

@@ -61,7 +61,7 @@ export const chain: readonly RowSpec[] = [
       },
       { title: 'Wallets watched', unit: 'short', queries: [[max_('chain_watched_wallets'), '{{network}}']] },
       {
-        title: 'Large transfers that wait for a second endpoint',
+        title: 'Transfers that wait for a second endpoint',
         unit: 'short',
         queries: [[max_('chain_transfers_awaiting_cross_check'), '{{network}}']],
       },

@@ -82,10 +82,7 @@ export function createCrossCheckJob(term: Term, position: Position): { run(): Pr
           if (await crossCheck(row)) continue;
         } catch (error) {
           if (!(error instanceof RpcError || error instanceof DeadlineExceeded)) throw error;
-          logger.warn(
-            { network: network.id, error: error.message },
-            'a large transfer has to wait for a second endpoint',
-          );
+          logger.warn({ network: network.id, error: error.message }, 'a transfer has to wait for a second endpoint');
           if (error instanceof DeadlineExceeded) endpointsHang = true;
         }
         left += 1;
