@@ -79,7 +79,9 @@ export const incidentKinds: Record<string, string> = {
     'the cross-check of final blocks found a transfer that the scan had missed; it is stored and published',
   transfer_unseen_by_audit:
     'the cross-check does not show a stored transfer, or shows it with another amount, address or time; it stays stored, and a person must find out which node is right',
-  endpoints_disagree: 'endpoints contradict each other about a large transfer, which waits meanwhile',
+  endpoints_disagree: 'endpoints contradict each other about a transfer or its block; the transfer waits meanwhile',
+  false_answer:
+    "an endpoint gave an answer that a block's hash disproves, or contradicted itself three times in ten minutes; the answer was not used",
   token_deprecated: "the owner of a network's USDT contract has put another contract in its place, which it names",
 };
 

@@ -88,7 +88,7 @@ export async function merchantsOf(services: Services, sought: string): Promise<s
 export const showPayment = callRow('payment show', payments.ReadPayment, {
   does: 'show everything known about a payment of any merchant: the transfer that pays it, unmatched transfers and incidents',
   more:
-    '`waits for` is `finality` until the network calls the block final, or `second endpoint` until another node shows a large transfer. ' +
+    '`waits for` is `finality` until the network calls the block final, or `second endpoint` until another node shows the transfer or its block: for large amounts, and on some networks for all. ' +
     '--json also has when chain-watcher first read each transfer (`first_seen_at`), and whether it read the network without a gap then (`live`).',
   fields: { payment_id: payment },
   view: (found) => paymentView(found),

@@ -1318,7 +1318,7 @@ export interface components {
             confirmations_required: number;
             transaction_event_index: components["schemas"]["TransactionEventIndex"];
             transaction_id: components["schemas"]["TransactionId"];
-            /** @description What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network must declare the block final, which is required for large amounts, and on some networks for all. `second_endpoint`: a second node must report a transfer of such a large amount. Null if the payment is `PAID`, or if nothing is missing. */
+            /** @description What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network must declare the block final, which is required for large amounts, and on some networks for all. `second_endpoint`: a second node must report the transfer or its block, which is required for large amounts, and on some networks for all. Null if the payment is `PAID`, or if nothing is missing. */
             waiting_for: ("confirmations" | "finality" | "second_endpoint") | null;
         };
         /** @description A price in a currency other than USDT. */

@@ -1,6 +1,6 @@
 /* The transfer that pays a payment, as a merchant reads it. */
 
-/** More blocks; the chain's own statement that the block is final; a second endpoint that also shows the transfer. */
+/** More blocks; the chain's own statement that the block is final; a second endpoint that also shows the transfer, or its block. */
 const waitingFor = ['confirmations', 'finality', 'second_endpoint'] as const;
 export type WaitingFor = (typeof waitingFor)[number];
 
@@ -54,8 +54,8 @@ export const transaction = {
       description:
         'What the payment needs before it becomes `PAID`. `confirmations`: more blocks. `finality`: the network ' +
         'must declare the block final, which is required for large amounts, and on some networks for all. ' +
-        '`second_endpoint`: a second node must report a transfer of such a large amount. Null if the payment is ' +
-        '`PAID`, or if nothing is missing.',
+        '`second_endpoint`: a second node must report the transfer or its block, which is required for large amounts, ' +
+        'and on some networks for all. Null if the payment is `PAID`, or if nothing is missing.',
       anyOf: [{ type: 'string', enum: waitingFor }, { type: 'null' }],
     },
   },
