@@ -45,7 +45,7 @@ const floorsOfPackages = {
   contracts: [['messages'], ['http']],
   messaging: [['broker'], ['outbox', 'dead-letter'], ['consumer']],
   http: [['server', 'client']],
-  'chain-reader': [['rpc', 'receipts'], ['chain']],
+  'chain-reader': [['receipts'], ['rpc'], ['chain']],
   ops: [['archive', 'network-check']],
 };
 

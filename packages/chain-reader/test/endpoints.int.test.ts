@@ -40,8 +40,7 @@ async function start(
   nodes = await Promise.all(Array.from({ length: count }, () => misbehavingNode(chain)));
   endpoints = createEndpoints({
     network: {
-      ...{ id: 'local', chain_id: chain.chainId },
-      isProven: false,
+      ...{ id: 'local', chain_id: chain.chainId, isProven: false },
       endpoints: nodes.map(({ url }, at) => ({ ...plain, url, requestsPerSecond: requestsPerSecond[at] ?? null })),
     },
     ...{ timeoutMs: 20_000, logger: testLogger, metrics, probeIntervalMs },

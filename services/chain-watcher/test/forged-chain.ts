@@ -1,8 +1,8 @@
-import { headerHash, type HeaderAnswer } from '@quittance/chain-reader/receipts/header.ts';
-import { receiptBytes, type ReceiptAnswer } from '@quittance/chain-reader/receipts/receipt.ts';
-import { receiptsTrie } from '@quittance/chain-reader/receipts/trie.ts';
+import type { HeaderAnswer } from '@quittance/chain-reader/receipts/header.ts';
+import type { ReceiptAnswer } from '@quittance/chain-reader/receipts/receipt.ts';
 import type { TestChain } from '@quittance/testkit/chain.ts';
 import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { sealBlock } from '../../../packages/chain-reader/test/receipts/seal-block.ts';
 
 type RawLog = { address: string; topics: string[]; data: string; blockHash: string; [field: string]: unknown };
 export type RawReceipt = Omit<ReceiptAnswer, 'logs'> & {
@@ -30,21 +30,9 @@ export async function forgeFrom(
     const header = await chain.rpc<HeaderAnswer>('eth_getBlockByNumber', [at, false]);
     const receipts = await chain.rpc<RawReceipt[]>('eth_getBlockReceipts', [at]);
     const parent = blocks.at(-1)?.header['hash'] ?? header['parentHash'];
-    blocks.push(forge({ ...header, parentHash: parent }, number === height ? change(receipts) : receipts));
+    blocks.push(sealBlock({ ...header, parentHash: parent }, number === height ? change(receipts) : receipts));
   }
   return (call) => answerFrom(blocks, height, call);
-}
-
-function forge(header: HeaderAnswer, receipts: readonly RawReceipt[]): ForgedBlock {
-  const { root } = receiptsTrie(receipts.map(receiptBytes));
-  const forged = { ...header, receiptsRoot: root };
-  const hash = headerHash(forged);
-  const inBlock = receipts.map((receipt) => ({
-    ...receipt,
-    blockHash: hash,
-    logs: receipt.logs.map((log) => ({ ...log, blockHash: hash })),
-  }));
-  return { header: { ...forged, hash }, receipts: inBlock };
 }
 
 function answerFrom(blocks: readonly ForgedBlock[], height: number, { method, params }: Call) {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { forgeFrom, type RawReceipt } from './forged-chain.ts';
-import { headOf, watchedWallet } from './support.ts';
+import { cursorOf, headOf, watchedWallet } from './support.ts';
 import {
   CONFIRMATIONS,
   startTwoEndpoints,
@@ -25,12 +26,17 @@ beforeEach(async () => {
 });
 afterEach(() => two.close());
 
+/** Waits until the liar's blocks are read. Then the other endpoint has the true ones. */
+async function untilFollowed(height: number): Promise<void> {
+  liar.lag(0);
+  await eventually(async () => expect(await cursorOf(world)).toBeGreaterThanOrEqual(height));
+  two.honest.lag(0);
+}
+
 test('a header that does not have its hash is not believed', async () => {
   const mine = await watchedWallet(world);
   liar.spoil(({ method }, { result }) =>
-    method === 'eth_getBlockByNumber' && result
-      ? { result: { ...(result as object), timestamp: '0x65000000' } }
-      : undefined,
+    method === 'eth_getBlockByNumber' && result ? { result: { ...result, timestamp: '0x65000000' } } : undefined,
   );
   await world.chain.transfer(mine, 5n);
   await world.chain.mine(CONFIRMATIONS - 1);
@@ -53,12 +59,32 @@ test('a forged block whose answers all fit each other: nothing of it is confirme
       receipts.map((receipt) => ({ ...receipt, logs: receipt.logs.map(toOther) })),
     ),
   );
-  for (const node of [liar, two.honest]) node.lag(0);
+  await untilFollowed(forged);
   await untilIncident(world, 'endpoints_disagree', { block_number: forged, endpoint: 0 });
   await untilReceived(world, other, ['seen']);
   liar.spoil(null);
   await eventually(() => expect(confirmed(mine)).toHaveLength(1));
   await untilReceived(world, other, ['seen', 'retracted']);
+});
+
+test('a forged block that hides a transfer: an incident names it, and the truth is told once the endpoint is gone', async () => {
+  const [mine, stranger] = [await watchedWallet(world), newWallet()];
+  const ahead = CONFIRMATIONS + 2;
+  for (const node of [liar, two.honest]) node.lag(ahead);
+  const forged = (await headOf(world)) + 1;
+  await world.chain.transfer(mine, 5n);
+  await world.chain.mine(ahead - 1);
+  const toStranger = (log: RawLog) => ({ ...log, topics: log.topics.with(2, topicOf(stranger)) });
+  liar.spoil(
+    await forgeFrom(world.chain, forged, (receipts) =>
+      receipts.map((receipt) => ({ ...receipt, logs: receipt.logs.map(toStranger) })),
+    ),
+  );
+  await untilFollowed(forged);
+  await untilIncident(world, 'endpoints_disagree', { from_block: expect.any(Number), endpoint: 0 });
+  expect(world.received.filter(({ to }) => to === mine)).toEqual([]);
+  liar.spoil(null);
+  await untilReceived(world, mine, ['seen', 'confirmed']);
 });
 
 test('another id for a transaction: it is never confirmed, and the true one is once nobody contradicts', async () => {

@@ -1,4 +1,4 @@
-import { readProvenBlock, type ProvenBlock } from '../receipts/proven-block.ts';
+import { readProvenBlock, type ProvenBlock } from './proven-block.ts';
 import type { Log } from '../rpc/answers.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches } from '../rpc/reads.ts';

@@ -1,4 +1,4 @@
-import type { ReceiptProof } from '../receipts/proven-block.ts';
+import type { ReceiptProof } from './proven-block.ts';
 import type { Log, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { LogFilter } from '../rpc/reads.ts';

@@ -1,4 +1,4 @@
-import { readProvenBlock } from '../receipts/proven-block.ts';
+import { readProvenBlock } from './proven-block.ts';
 import type { Block, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { MAX_BATCH_REQUESTS, type RpcProvider } from '../rpc/provider.ts';
@@ -104,7 +104,7 @@ export async function gatherEvidenceOfAll(
   return gathered;
 }
 
-/** A block whose content is proved by its hash, as another endpoint than the one that showed it sees it. */
+/** A block whose content is proved by its hash, as an endpoint sees it that did not show it. */
 export type BlockOpinion =
   /** The endpoint does not have a block of this height yet. */
   | { kind: 'behind' }

@@ -1,5 +1,6 @@
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import { createContradictions } from './contradictions.ts';
 import type { RpcError, RpcErrorKind } from './errors.ts';
 import type { Head } from './heads.ts';
 
@@ -46,7 +47,13 @@ export function createEndpointMetrics(metrics: Metrics) {
 /** Number of exchanges whose latency is kept. */
 const WINDOW = 64;
 
-export function createEndpointStats(label: { network: string; endpoint: string }, metrics: EndpointMetrics) {
+/** @param onFalse called when the endpoint keeps contradicting itself. */
+export function createEndpointStats(
+  label: { network: string; endpoint: string },
+  metrics: EndpointMetrics,
+  onFalse: (what: string) => void,
+) {
+  const contradictions = createContradictions(onFalse);
   const durationsMs: number[] = [];
   const failures: Partial<Record<RpcErrorKind, number>> = {};
   let answered = 0;
@@ -67,6 +74,7 @@ export function createEndpointStats(label: { network: string; endpoint: string }
       answered += 1;
     },
     recordFailure(error: RpcError): void {
+      contradictions.note(error);
       last = { error: error.message, at: new Date() };
       failures[error.kind] = (failures[error.kind] ?? 0) + 1;
       metrics.failures.inc({ ...label, cause: error.kind });

@@ -56,31 +56,20 @@ const UNANSWERED = 2;
 /** Errors that do not count against the endpoint: a request that is too large, a wait, or a block that only others have. */
 const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', 'unknown_block'];
 
-/** Errors by which a node contradicts itself, or us about the chain. */
-const CONTRADICTIONS: readonly RpcErrorKind[] = ['invalid_answer', 'wrong_chain'];
-/** This many in this time are no chance any more. One may come from two nodes behind one address, of which one is late. */
-const TOO_MANY_CONTRADICTIONS = 3;
-const MAX_CONTRADICTION_AGE_MS = 600_000;
-
 /** One node of a network and its state. Whether it lags depends on the others. */
 export function createEndpoint({ network, position, node, timeoutMs, logger, metrics, onFalse }: EndpointOptions) {
   const label = { network: network.id, endpoint: String(position) };
   const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
-  const dailyBudget = node.dailyPlan === null ? null : createDailyBudget(node.dailyPlan);
-  const [cooldown, trust, stats] = [createCooldown(), createHeadTrust(), createEndpointStats(label, metrics)];
-  const address = { endpoint: position, url: node.url, headers: node.headers, chainId: network.chain_id };
-  const proof = { isProven: network.isProven, onFalse };
+  const [cooldown, trust, stats] = [createCooldown(), createHeadTrust(), createEndpointStats(label, metrics, onFalse)];
+  const { url, headers, dailyPlan: plan } = node;
+  const dailyBudget = plan === null ? null : createDailyBudget(plan);
+  const served = { chainId: network.chain_id, isProven: network.isProven, onFalse };
+  const address = { endpoint: position, url, headers, ...served };
   const listenersWith = (budgets: readonly (DailyBudget | null)[]) => listeners(stats, budgets);
   const limits = { timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, budget };
-  const rpc = new RpcProvider({ ...address, ...proof, ...limits, ...listenersWith([dailyBudget]) });
-  const lookUps = createLookUpAccess({
-    address: { ...address, ...proof },
-    plan: node.dailyPlan,
-    budget,
-    dailyBudget,
-    listenersWith,
-  });
-  const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger, onFalse });
+  const rpc = new RpcProvider({ ...address, ...limits, ...listenersWith([dailyBudget]) });
+  const lookUps = createLookUpAccess({ address, plan, budget, dailyBudget, listenersWith });
+  const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger });
 
   const status = () => statusOf(circuit.breaker, cooldown.leftMs());
   const dayWaitMs = (urgency: Urgency): number => dailyBudget?.waitMs(urgency) ?? 0;
@@ -187,19 +176,15 @@ function createCircuit(
     cooldown,
     stats,
     logger,
-    onFalse,
   }: {
     label: Record<string, string>;
     cooldown: ReturnType<typeof createCooldown>;
     stats: ReturnType<typeof createEndpointStats>;
     logger: Logger;
-    onFalse: EndpointOptions['onFalse'];
   },
 ) {
   const ensureChain = chainCheck(rpc, chainId);
   let unanswered = 0;
-  /** When the node contradicted itself, in monotonic milliseconds. */
-  let contradictions: number[] = [];
   const breaker = new CircuitBreaker<[Read<unknown>]>(
     async (read) => {
       try {
@@ -218,11 +203,6 @@ function createCircuit(
   /** Runs before the breaker evaluates the error. */
   function noteFailure(error: RpcError): void {
     stats.recordFailure(error);
-    if (CONTRADICTIONS.includes(error.kind)) {
-      const now = performance.now();
-      contradictions = [...contradictions.filter((at) => now - at < MAX_CONTRADICTION_AGE_MS), now];
-      if (contradictions.length >= TOO_MANY_CONTRADICTIONS) onFalse(error.message);
-    }
     unanswered = error.kind === 'timeout' ? unanswered + 1 : 0;
     if (unanswered >= UNANSWERED) breaker.open();
     if (!cooldown.startAfter(error)) return;

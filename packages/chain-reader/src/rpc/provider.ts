@@ -128,9 +128,10 @@ export class RpcProvider extends JsonRpcApiProvider {
 
   /** @throws RpcError `invalid_answer` for a block whose header does not have the hash that it states. */
   #requireOwnHash(block: unknown): void {
-    const isBlock = typeof block === 'object' && block !== null && 'hash' in block && 'parentHash' in block;
-    if (isBlock && provenHeader(block as HeaderAnswer) === null)
-      throw this.disproved(`the header of block ${String((block as HeaderAnswer)['number'])} does not have its hash`);
+    if (typeof block !== 'object' || block === null || !('hash' in block && 'parentHash' in block)) return;
+    const header: HeaderAnswer = { ...block };
+    if (provenHeader(header) === null)
+      throw this.disproved(`the header of block ${String(header['number'])} does not have its hash`);
   }
 
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {

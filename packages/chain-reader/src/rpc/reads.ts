@@ -226,19 +226,26 @@ export async function readWholeBlock(
   const isOffered = !withoutBlockReceipts.has(rpc);
   const [header, shown] = await Promise.all([
     rpc.send('eth_getBlockByNumber', [hexOf(number), false]),
-    isOffered ? readReceiptsOfBlock(rpc, hash) : [],
+    isOffered ? malformedIsFalse(rpc, readReceiptsOfBlock(rpc, hash)) : [],
   ]);
   const block = header === null ? null : parseBlock(header);
   if (block?.hash !== hash) throw new RpcError('invalid_answer', 'a log of a block outside the chain');
   const found = new Map(shown.map((receipt) => [receipt.transactionHash, receipt]));
   const transactions = block.transactions.filter((transaction) => !found.has(transaction));
-  for (const receipt of await readSingleReceipts(rpc, [{ blockHash: hash, transactions }]))
+  for (const receipt of await malformedIsFalse(rpc, readSingleReceipts(rpc, [{ blockHash: hash, transactions }])))
     found.set(receipt.transactionHash, receipt);
   const receipts = block.transactions.flatMap((transaction) => found.get(transaction) ?? []);
   if (receipts.length < block.transactions.length || receipts.some((receipt) => receipt.blockHash !== hash))
     throw new RpcError('invalid_answer', 'the node does not have the receipt of a transaction that it has shown');
   return { block, header, receipts };
 }
+
+/** A receipt that cannot be one, or is of something else than was asked, is no chance of time as a missing one is. */
+const malformedIsFalse = <T>(rpc: Asked, reading: Promise<T>): Promise<T> =>
+  reading.catch((error: unknown) => {
+    if (error instanceof RpcError && error.kind === 'invalid_answer') throw rpc.disproved(error.message);
+    throw error;
+  });
 
 async function readSingleReceipts(rpc: Asked, wanted: readonly TransactionsOfBlock[]): Promise<Receipt[]> {
   const hashes = wanted.flatMap(({ transactions }) => transactions);

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
+import { keccak256 } from 'ethers/crypto';
 import { encodeRlp as referenceRlp } from 'ethers/utils';
-import { headerBytes } from '../../src/receipts/header.ts';
+import { headerBytes, provenHeader } from '../../src/receipts/header.ts';
 import { receiptBytes } from '../../src/receipts/receipt.ts';
 import { data, encodeRlp, quantity } from '../../src/receipts/rlp.ts';
 import { receiptsTrie } from '../../src/receipts/trie.ts';
@@ -49,6 +50,18 @@ describe('a header', () => {
     expect(
       lengthWith({ ...london, totalDifficulty: '0x1', size: '0x2', milliTimestamp: '0x3', l1BlockNumber: '0x4' }),
     ).toBe(lengthWith(london));
+  });
+
+  test('is found in the answer of a later fork too, in whatever order that appends fields', () => {
+    const later = { ...header, ...fieldsOfFork.prague, slotNumber: '0x7', blockAccessListHash: word('access list') };
+    const bytes = headerBytes(later, [
+      ['blockAccessListHash', data],
+      ['slotNumber', quantity],
+    ]);
+    expect(provenHeader({ ...later, size: '0x9', hash: keccak256(bytes) })).toEqual(bytes);
+    expect(provenHeader({ ...later, number: '0x1', hash: keccak256(bytes) })).toBeNull();
+    expect(provenHeader({ ...later, mixHash: undefined, hash: keccak256(bytes) })).toBeNull();
+    expect(provenHeader({ ...later, gasUsed: 'much', hash: keccak256(bytes) })).toBeNull();
   });
 
   test.each(['receiptsRoot', 'mixHash', 'number'])('cannot be made of an answer without %s', (field) => {

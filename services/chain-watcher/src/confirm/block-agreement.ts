@@ -31,32 +31,10 @@ export const isProvenTransfer = (row: AwaitingTransfer): row is ProvenTransfer =
  * one. Endpoints that contradict each other confirm nothing, and an incident names them.
  */
 export function createBlockAgreement(term: Term, { heights }: Position) {
-  const { network, endpoints, logger } = term;
+  const { network } = term;
   /** Of all endpoints but the one that showed a block. */
   const silences = new Map<number, ReturnType<typeof createSilence>>();
-  /** Since when endpoints have contradicted each other, by block hash. Monotonic milliseconds. */
-  const disagreeingSince = new Map<string, number>();
-
-  /** @returns the opinions of other endpoints, in the order in which they were asked, about each block; none when none answers. */
-  async function askOthers(blocks: readonly Waiting[], than: number): Promise<BlockOpinion[][]> {
-    const shown = blocks.map(({ block }) => block);
-    const about = (readings: readonly BlockOpinion[][]) =>
-      shown.map((_, at) => readings.flatMap((reading) => reading[at] ?? []));
-    const isEnough = (readings: readonly BlockOpinion[][]) =>
-      about(readings).every((opinions, at) => blocks[at]?.rows.every((row) => isFinalTo(opinions, row)));
-    try {
-      const read = endpoints.askUntil(
-        (rpc) => opinionsOf(rpc, network, shown, heights().hasNamedFinal),
-        isEnough,
-        than,
-      );
-      return about(await withTimeout(DEADLINE_MS, read));
-    } catch (error) {
-      if (!(error instanceof RpcError || error instanceof DeadlineExceeded)) throw error;
-      logger.warn({ network: network.id, error: error.message }, 'no other endpoint shows the block of a transfer');
-      return shown.map(() => []);
-    }
-  }
+  const report = createDisagreementReport(term);
 
   /** Whether the endpoint that showed a block is believed alone about a transfer of this size. */
   function isEnoughAlone({ judged, endpoint }: ProvenTransfer): boolean {
@@ -76,28 +54,8 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
     recordTransfers(term, confirmed);
   }
 
-  async function report({ block, rows: [row] }: Waiting, opinions: readonly BlockOpinion[]): Promise<void> {
-    const differing = opinions.flatMap((opinion) => (opinion.kind === 'differs' ? [opinion.reason] : []));
-    if (differing.length === 0) {
-      disagreeingSince.delete(block.hash);
-      return;
-    }
-    const since = disagreeingSince.get(block.hash) ?? performance.now();
-    disagreeingSince.set(block.hash, since);
-    if (row === undefined || performance.now() - since < PATIENCE_MS) return;
-    const { transaction_id, transaction_event_index, endpoint } = row;
-    const detail = { transaction_id, transaction_event_index, block_number: block.number, endpoint };
-    const incident = {
-      kind: 'endpoints_disagree',
-      detail: { ...detail, answers: [block.hash, ...differing] },
-    } as const;
-    await fencedTransaction(term, (tx) =>
-      reportIncident(tx, term, incident, 'endpoints disagree about the block of a transfer'),
-    );
-  }
-
   async function checkShownBy(endpoint: number, blocks: readonly Waiting[]): Promise<number> {
-    const opinions = await askOthers(blocks, endpoint);
+    const opinions = await askOthers(term, blocks, { than: endpoint, hasNamedFinal: heights().hasNamedFinal });
     const hasOpinion = opinions.some((of) => of.some(({ kind }) => kind !== 'behind'));
     const silence = silences.get(endpoint) ?? createSilence();
     silences.set(endpoint, silence);
@@ -123,6 +81,49 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
     for (const [endpoint, shown] of Map.groupBy(rows, (row) => row.endpoint))
       left += await checkShownBy(endpoint, byBlock(shown));
     return left;
+  };
+}
+
+/** @returns the opinions of other endpoints, in the order in which they were asked, about each block; none when none answers. */
+async function askOthers(
+  { network, endpoints, logger }: Term,
+  blocks: readonly Waiting[],
+  { than, hasNamedFinal }: { than: number; hasNamedFinal: boolean },
+): Promise<BlockOpinion[][]> {
+  const shown = blocks.map(({ block }) => block);
+  const about = (readings: readonly BlockOpinion[][]) =>
+    shown.map((_, at) => readings.flatMap((reading) => reading[at] ?? []));
+  const isEnough = (readings: readonly BlockOpinion[][]) =>
+    about(readings).every((opinions, at) => blocks[at]?.rows.every((row) => isFinalTo(opinions, row)));
+  try {
+    const read = endpoints.askUntil((rpc) => opinionsOf(rpc, network, shown, hasNamedFinal), isEnough, than);
+    return about(await withTimeout(DEADLINE_MS, read));
+  } catch (error) {
+    if (!(error instanceof RpcError || error instanceof DeadlineExceeded)) throw error;
+    logger.warn({ network: network.id, error: error.message }, 'no other endpoint shows the block of a transfer');
+    return shown.map(() => []);
+  }
+}
+
+/** Raises an incident about a block once endpoints have contradicted each other about it for a while. */
+function createDisagreementReport(term: Term) {
+  /** By block hash, in monotonic milliseconds. */
+  const disagreeingSince = new Map<string, number>();
+  return async ({ block, rows: [row] }: Waiting, opinions: readonly BlockOpinion[]): Promise<void> => {
+    const differing = opinions.flatMap((opinion) => (opinion.kind === 'differs' ? [opinion.reason] : []));
+    if (differing.length === 0) {
+      disagreeingSince.delete(block.hash);
+      return;
+    }
+    const since = disagreeingSince.get(block.hash) ?? performance.now();
+    disagreeingSince.set(block.hash, since);
+    if (row === undefined || performance.now() - since < PATIENCE_MS) return;
+    const { transaction_id, transaction_event_index, endpoint } = row;
+    const place = { transaction_id, transaction_event_index, block_number: block.number, endpoint };
+    const incident = { kind: 'endpoints_disagree', detail: { ...place, answers: [block.hash, ...differing] } } as const;
+    await fencedTransaction(term, (tx) =>
+      reportIncident(tx, term, incident, 'endpoints disagree about the block of a transfer'),
+    );
   };
 }
 

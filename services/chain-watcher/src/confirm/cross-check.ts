@@ -33,8 +33,7 @@ const PATIENCE_MS = 5_000;
  */
 export function createCrossCheckJob(term: Term, position: Position): { run(): Promise<void> } {
   const { network, endpoints, pool, metrics, logger } = term;
-  const agree = createBlockAgreement(term, position);
-  const { heights } = position;
+  const [agree, { heights }] = [createBlockAgreement(term, position), position];
   /** Since when endpoints have contradicted each other, by transaction, in monotonic milliseconds. */
   const disagreeingSince = new Map<string, number>();
   /** How many transfers that cannot be confirmed yet come before the next ones to check. */

@@ -1,7 +1,8 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { createRangeSize } from '../blocks/ranges.ts';
 import { moveAudited, type FinalBlock } from '../leadership/cursor.sql.ts';
-import type { ChainView, Position, Term } from '../leadership/term.ts';
+import { reportIncident } from '../incidents/report.ts';
+import { fencedTransaction, type ChainView, type Position, type Term } from '../leadership/term.ts';
 import type { SecondReadingJob, StoreResult } from './background.ts';
 import { readSpan, storeDifferences, type BlockSpan, type SecondReading } from './second-reading.ts';
 
@@ -14,6 +15,8 @@ const MIN_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 60_000;
 /** How long the audit pauses after a node could not answer. */
 const RETRY_MS = 5_000;
+/** How long another endpoint may show other final blocks than ours before an incident is raised. */
+const PATIENCE_MS = 30_000;
 /** Age of a block, in chain time, at which an only endpoint is asked again. Its index may have been incomplete when the block was new. */
 const SAME_ENDPOINT_AFTER_SECONDS = 60;
 
@@ -28,6 +31,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
   const progress = createProgress(stored ?? oldest, chain.tip().number);
   /** Monotonic milliseconds. */
   let notBefore = 0;
+  const contradiction = createContradictionReport(term);
 
   async function auditSpan(span: BlockSpan, hasMore: boolean): Promise<StoreResult> {
     try {
@@ -35,7 +39,10 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
       return () => store(reading, hasMore);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      return async () => retryLater(span, error);
+      return async () => {
+        retryLater(span, error);
+        await contradiction.report(error, { from_block: span.from, endpoint: progress.sourceOf(span.from).endpoint });
+      };
     }
   }
 
@@ -43,6 +50,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
     const { from, to } = reading;
     // In the meantime, a back-fill has read blocks below these. The audit continues there.
     if (progress.audited() !== from - 1) return;
+    contradiction.isOver();
     await storeDifferences(term, heights(), reading, {
       onlyMissed: true,
       store: (tx) => moveAudited(tx, network.id, to),
@@ -81,6 +89,27 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
     onRead: progress.onRead,
     onReadAgain: progress.onReadAgain,
     onRewind: progress.onRewind,
+  };
+}
+
+/** Reports endpoints that show other final blocks. A chain that only one endpoint shows may hide transfers, whichever of them it is. */
+function createContradictionReport(term: Term) {
+  /** Monotonic milliseconds; null while nothing contradicts our final blocks. */
+  let since: number | null = null;
+  return {
+    /** @param at `endpoint`: the one that our blocks were read from. */
+    async report({ kind, message }: RpcError, at: { from_block: number; endpoint: number }): Promise<void> {
+      if (kind !== 'invalid_answer') return;
+      since ??= performance.now();
+      if (performance.now() - since < PATIENCE_MS) return;
+      const incident = { kind: 'endpoints_disagree', cause: 'audit', detail: { ...at, answer: message } } as const;
+      await fencedTransaction(term, (tx) =>
+        reportIncident(tx, term, incident, 'endpoints disagree about final blocks'),
+      );
+    },
+    isOver(): void {
+      since = null;
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { sealBlock } from '../../../../packages/chain-reader/test/receipts/seal-block.ts';
 import { bloomOf } from './bloom-of.ts';
 
 export type RawLog = Record<string, unknown> & {
@@ -57,10 +58,11 @@ const [BETWEEN, BELOW, ABOVE] = [2, 70, 48];
 /**
  * A chain in which the recorded blocks lie close together. The last one keeps its height; a block in between has the hash that the next one
  * names as its parent. The newest block came now, and each other one `blockSeconds` before the next.
+ * @param options.isProven whether hashes and receipts roots are computed again, so that they fit the moved blocks.
  */
 export function chainOf(
   recorded: readonly RecordedBlock[],
-  { blockSeconds, hasBloom }: { blockSeconds: number; hasBloom: boolean },
+  { blockSeconds, hasBloom, isProven }: { blockSeconds: number; hasBloom: boolean; isProven: boolean },
 ): RecordedChain {
   const sorted = recorded.toSorted((a, b) => a.number - b.number);
   const line: (RecordedBlock | null)[] = Array.from({ length: BELOW }, () => null);
@@ -89,7 +91,9 @@ export function chainOf(
     const logsBloom = hasBloom ? bloomOf(receipts.flatMap(({ logs }) => logs)) : NO_BLOOM;
     const transactions = block?.transactions.map(({ hash }) => hash) ?? [];
     const header = { ...block?.header, ...place, timestamp, logsBloom, transactions };
-    blocks.set(number, { header, receipts, isRecorded: block !== null });
+    const parentHash = blocks.get(number - 1)?.header.hash ?? header.parentHash;
+    const shown = isProven ? sealBlock({ ...header, parentHash }, receipts) : { header, receipts };
+    blocks.set(number, { ...shown, isRecorded: block !== null });
   }
   return { blocks, first, top, last };
 }

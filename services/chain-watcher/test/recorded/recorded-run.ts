@@ -71,7 +71,7 @@ export async function readThroughLies(
     await readChain({ chain, node, pool, ids }, reading);
     await untilConfirmed(
       pool,
-      ids.filter((_, at) => lies[at]?.kind !== 'consistent'),
+      ids.filter((_, at) => network['receipts'] === 'proven' || lies[at]?.kind !== 'consistent'),
     );
     const told = await untilDelivered(pool, received);
     const incidents = await openIncidents(pool);

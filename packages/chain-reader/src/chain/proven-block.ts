@@ -1,8 +1,8 @@
 import type { Block, Receipt } from '../rpc/answers.ts';
 import { readWholeBlock, type Asked } from '../rpc/reads.ts';
-import { provenHeader, type HeaderAnswer } from './header.ts';
-import { receiptBytes, type ReceiptAnswer } from './receipt.ts';
-import { receiptsTrie } from './trie.ts';
+import { provenHeader, type HeaderAnswer } from '../receipts/header.ts';
+import { receiptBytes, type ReceiptAnswer } from '../receipts/receipt.ts';
+import { receiptsTrie } from '../receipts/trie.ts';
 
 /** Where a receipt is in its block, with all that proves it to somebody who trusts the block's hash. */
 export type ReceiptProof = {
