@@ -1,5 +1,5 @@
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import { readProvenBlock } from '@quittance/chain-reader/receipts/proven-block.ts';
+import { readProvenBlock } from '@quittance/chain-reader/chain/proven-block.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 import type { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
