@@ -26,7 +26,9 @@ const CALLS_WITHOUT_PAYMENTS = 5_000;
 
 export const providerNotes = [
   'Every network has two endpoints, which answer after 40 ms and compress for clients that accept it. Figures of a day are extrapolated',
-  'from the counted time. One receipt for each reported transfer is left out, because shops have fewer. Units are those of the price lists',
+  'from the counted time. What each reported transfer costs at the first endpoint is left out, because shops have fewer: one receipt, or',
+  "where blocks are proven the receipts of its block and the block's header. The second endpoint then shows a head, a final block and the",
+  "transfer's block to confirm it; these calls are counted. Units are those of the price lists",
   'of Alchemy (compute units; free: 30 million a month) and Infura (credits; free: 3 million a day). MB are bodies as transmitted.',
   'News: seconds from a new block until the message of its transfer is in RabbitMQ.',
 ];
@@ -79,11 +81,17 @@ function dayAt(use: NetworkUse, endpoint: 0 | 1): Day {
   };
 }
 
-/** Each transfer costs a request for its receipt, and these chains pay far more often than a shop is paid. */
-function withoutNews({ endpoints, latenciesMs }: NetworkUse, endpoint: 0 | 1): EndpointCounts {
+/** What a transfer to a watched wallet costs at the endpoint that shows it, in one request. */
+const callsOfNews = (isProven: boolean): readonly CallKind[] =>
+  isProven ? ['receipts of a block', 'block by number'] : ['receipt'];
+
+/** These chains pay far more often than a shop is paid. */
+function withoutNews({ endpoints, latenciesMs, isProven }: NetworkUse, endpoint: 0 | 1): EndpointCounts {
   const { calls, requests, ...counts } = endpoints[endpoint];
-  const ofNews = Math.min(calls.receipt ?? 0, latenciesMs.length);
-  return { ...counts, requests: requests - ofNews, calls: { ...calls, receipt: (calls.receipt ?? 0) - ofNews } };
+  const kinds = callsOfNews(isProven);
+  const ofNews = Math.min(latenciesMs.length, ...kinds.map((kind) => calls[kind] ?? 0));
+  const left = Object.fromEntries(kinds.map((kind) => [kind, (calls[kind] ?? 0) - ofNews]));
+  return { ...counts, requests: requests - ofNews, calls: { ...calls, ...left } };
 }
 
 function costTable(situation: Situation, uses: NetworkUse[]): Table {

@@ -150,12 +150,12 @@ async function count(
   const counted = (performance.now() - startedAt) / 1000;
   const paying = networks.map((network) => payingBlocks(network, before[network.id]?.head, after[network.id]?.head));
   if (listener.arrivals.length > 0) await untilTold(listener, networks, paying);
-  return networks.map(({ id, blockMs }, position): NetworkUse => {
+  return networks.map(({ id, blockMs, entry }, position): NetworkUse => {
     const heights = paying[position] ?? [];
     const bornAt = after[id]?.bornAt ?? 0;
     const own = listener.arrivals.filter(({ network, block }) => network === id && heights.includes(block));
     return {
-      ...{ id, seconds: counted, payingBlocks: heights.length },
+      ...{ id, isProven: entry.receipts === 'proven', seconds: counted, payingBlocks: heights.length },
       endpoints: [counts[`${id}/0`] ?? noCounts(), counts[`${id}/1`] ?? noCounts()],
       latenciesMs: own.map(({ block, at }) => at - (bornAt + block * blockMs)),
     };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serve, type Forked } from './forked.ts';
-import { CHAIN_ID, TOKEN, TRANSFER_TOPIC, makeBlock, type BlockPlan, type SyntheticBlock } from './synthetic-chain.ts';
+import { CHAIN_ID, TOKEN, TRANSFER_TOPIC, createChain, type BlockPlan, type SyntheticBlock } from './synthetic-chain.ts';
 import { bodyOf, filtered, type Call, type Filter, type SyntheticNode } from './synthetic-node.ts';
 
 /**
@@ -14,20 +14,20 @@ import { bodyOf, filtered, type Call, type Filter, type SyntheticNode } from './
 
 type Stored = { plan: BlockPlan; header: Buffer; transfers: Buffer; receipts: string[] | null };
 
+const chain = createChain();
 const blocks = new Map<number, Stored>();
 const empty: BlockPlan = { events: 0, matches: 0, others: 0 };
 const shown = { head: 0, shownAt: 0 };
 let firstLookAt: number | null = null;
-let made = 0;
 let finalized = 0;
 let latencyMs = 0;
 
-store(0, empty, false);
+store(empty, false);
 
-function store(number: number, plan: BlockPlan, withReceipts: boolean): void {
-  const block = makeBlock(number, plan);
+function store(plan: BlockPlan, withReceipts: boolean): void {
+  const block = chain.append(plan);
   const transfers = block.logs.filter(({ address }) => address === TOKEN).map(({ json }) => json);
-  blocks.set(number, {
+  blocks.set(block.number, {
     plan,
     header: Buffer.from(block.header),
     transfers: Buffer.from(transfers.join(',')),
@@ -46,11 +46,12 @@ const node: SyntheticNode = {
     return shown.head;
   },
   finalized: () => finalized,
+  numberOf: chain.numberOf,
   header: (number) => stored(number)?.header ?? null,
   logs(number, filter) {
     const block = stored(number);
     if (block === null) return null;
-    return isEveryTransfer(filter) ? block.transfers : filtered(makeBlock(number, block.plan).logs, filter);
+    return isEveryTransfer(filter) ? block.transfers : filtered(chain.again(number, block.plan).logs, filter);
   },
   receipts: receiptsOf,
 };
@@ -66,7 +67,7 @@ function receiptsOf(number: number): string[] | null {
   const block = stored(number);
   if (block === null || block.receipts !== null) return block?.receipts ?? null;
   if (lastAsked?.block.number !== number) {
-    const made = makeBlock(number, block.plan);
+    const made = chain.again(number, block.plan);
     lastAsked = { block: made, receipts: made.receipts() };
   }
   return lastAsked.receipts;
@@ -90,15 +91,13 @@ const handlers = serve({
   url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   /** Adds blocks, whose plans take turns, and does not show them yet. With `receipts`, those are ready too. @returns the head shown. */
   make(count: number, plans: readonly BlockPlan[], receipts: boolean) {
-    for (let position = 0; position < count; position += 1) {
-      made += 1;
-      store(made, plans[position % plans.length] ?? empty, receipts);
-    }
+    for (let position = 0; position < count; position += 1) store(plans[position % plans.length] ?? empty, receipts);
     return shown.head;
   },
   /** Shows all that were made; the last `unfinal` are not final. @returns the head, and when it was shown: milliseconds since 1970. */
   show(unfinal: number) {
-    [shown.head, finalized, firstLookAt] = [made, Math.max(0, made - unfinal), null];
+    const newest = chain.length() - 1;
+    [shown.head, finalized, firstLookAt] = [newest, Math.max(0, newest - unfinal), null];
     shown.shownAt = performance.timeOrigin + performance.now();
     return shown;
   },

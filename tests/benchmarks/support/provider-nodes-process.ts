@@ -8,7 +8,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { serve, type Forked } from './forked.ts';
 import { kindOf, noCounts, type EndpointCounts } from './provider-counts.ts';
 import { planAt, providerNetworks, type ProviderNetwork } from './provider-networks.ts';
-import { makeBlock, type SyntheticBlock } from './synthetic-chain.ts';
+import { createChain, type SyntheticBlock } from './synthetic-chain.ts';
 import { bodyOf, filtered, type Call, type SyntheticNode } from './synthetic-node.ts';
 import { PAYEE } from './synthetic-wallets.ts';
 
@@ -30,7 +30,10 @@ let counts: Record<string, EndpointCounts> = {};
 for (const network of await providerNetworks(Number(process.argv[2]))) {
   const { finalBehindMs, finalStepMs, blockMs } = network;
   const bornAt = Date.now() - finalBehindMs - finalStepMs - HISTORY * blockMs;
-  chains.set(network.id, { node: nodeOf(network, bornAt), bornAt, blockMs });
+  const node = nodeOf(network, bornAt);
+  // Makes all blocks so far, which takes seconds.
+  node.header(node.head());
+  chains.set(network.id, { node, bornAt, blockMs });
 }
 
 /** A chain whose blocks appear by the clock alone. @param bornAt when block 0 appeared. */
@@ -40,15 +43,16 @@ function nodeOf(network: ProviderNetwork, bornAt: number): SyntheticNode {
   const face = { token, hasBloom, payee: PAYEE, timestampOf };
   const heightAt = (time: number) => Math.max(0, Math.floor((time - bornAt) / blockMs));
   const head = () => heightAt(Date.now());
-  const blocks = new Map<number, SyntheticBlock>();
+  const chain = createChain(face);
+  const blocks: SyntheticBlock[] = [];
   const shown = (number: number): SyntheticBlock | null => {
     if (!(number >= 0 && number <= head())) return null;
-    const block = blocks.get(number) ?? makeBlock(number, planAt(network, number), face);
-    blocks.set(number, block);
-    return block;
+    while (blocks.length <= number) blocks.push(chain.append(planAt(network, blocks.length)));
+    return blocks[number] ?? null;
   };
   return {
     ...{ chainId: entry.chain_id, hasBlockReceipts: hasBloom, head, latest: head },
+    numberOf: chain.numberOf,
     finalized: () => heightAt(Math.floor(Date.now() / finalStepMs) * finalStepMs - finalBehindMs),
     header: (number) => shown(number)?.header ?? null,
     logs: (number, filter) => filtered(shown(number)?.logs ?? [], filter),

@@ -12,6 +12,8 @@ export type Situation = keyof typeof situations;
 /** What one network took in one situation. */
 export type NetworkUse = {
   id: string;
+  /** Whether a transfer is read from its whole block, and a second endpoint confirms that block. */
+  isProven: boolean;
   seconds: number;
   /** By endpoint. */
   endpoints: [EndpointCounts, EndpointCounts];

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { headerHash } from '@quittance/chain-reader/receipts/header.ts';
+import { receiptBytes, type ReceiptAnswer } from '@quittance/chain-reader/receipts/receipt.ts';
+import { receiptsTrie } from '@quittance/chain-reader/receipts/trie.ts';
 import { keccak256 } from 'ethers';
 import { WATCHED_WALLETS, walletAddress } from './synthetic-wallets.ts';
 
@@ -44,6 +47,17 @@ export type SyntheticBlock = {
   receipts(): string[];
 };
 
+/** Blocks in sequence. Hashes and receipts roots are true, so each block's hash depends on all blocks before it. */
+export type SyntheticChain = {
+  /** The number of blocks so far; block 0 is the first. */
+  length(): number;
+  append(plan: BlockPlan): SyntheticBlock;
+  /** The same block once more, which takes as long as the first time. @param plan as when it was appended. */
+  again(number: number, plan: BlockPlan): SyntheticBlock;
+  /** @returns NaN for a hash that is not of this chain. */
+  numberOf(hash: string): number;
+};
+
 /** Every third transaction is a swap, with an event of another contract before and after the transfer. */
 const SWAP_EVERY = 3;
 /** The number of wallets that take part; their Bloom filter hashes are cached. */
@@ -54,7 +68,19 @@ const APPROVAL_TOPIC = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200a
 const SWAP_TOPIC = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67';
 /** The parent of the first block. */
 const NO_HASH = `0x${'0'.repeat(64)}`;
-const NO_BLOOM = new Uint8Array(256);
+/** Of an empty list. */
+const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
+/** Of each transaction. */
+const GAS = 65_000;
+/** As Ethereum has them since the Prague fork. Other networks' headers are a little shorter. */
+const fieldsOfPrague = {
+  baseFeePerGas: quantity(3e9),
+  withdrawalsRoot: hash32('withdrawals'),
+  blobGasUsed: quantity(131_072),
+  excessBlobGas: quantity(0),
+  parentBeaconBlockRoot: hash32('beacon'),
+  requestsHash: hash32('requests'),
+};
 const FIRST_TIMESTAMP = 1_700_000_000;
 const plainFace: ChainFace = {
   token: TOKEN,
@@ -63,18 +89,26 @@ const plainFace: ChainFace = {
   payee: null,
 };
 
-/** Numbers are at the end of a hash, so that a node can find the block, while indexes see random prefixes. */
+export function createChain(face: ChainFace = plainFace): SyntheticChain {
+  const hashes: string[] = [];
+  const numbers = new Map<string, number>();
+  const make = (number: number, plan: BlockPlan) => makeBlock(number, hashes[number - 1] ?? NO_HASH, plan, face);
+  return {
+    length: () => hashes.length,
+    append(plan) {
+      const block = make(hashes.length, plan);
+      hashes.push(block.hash);
+      numbers.set(block.hash, block.number);
+      return block;
+    },
+    again: make,
+    numberOf: (hash) => numbers.get(hash) ?? Number.NaN,
+  };
+}
+
+/** A transaction's hash ends with its place, so that a node can find it, while indexes see random prefixes. No block's hash covers it. */
 const NUMBER_DIGITS = 8;
 const POSITION_DIGITS = 4;
-
-function blockHash(number: number): string {
-  return `0x${sha256(`block ${number}`).slice(NUMBER_DIGITS)}${hexDigits(number, NUMBER_DIGITS)}`;
-}
-
-/** @returns NaN for a hash that is not of this chain. */
-export function numberOfBlock(hash: string): number {
-  return Number.parseInt(hash.slice(-NUMBER_DIGITS), 16);
-}
 
 /** The height of the block and the position in it. */
 export function placeOfTransaction(hash: string): { number: number; position: number } {
@@ -85,86 +119,99 @@ export function placeOfTransaction(hash: string): { number: number; position: nu
   };
 }
 
-/** Always the same block for the same arguments, linked to the block before, with a correct Bloom filter. */
-export function makeBlock(number: number, plan: BlockPlan, face: ChainFace = plainFace): SyntheticBlock {
-  const block = { number, hash: blockHash(number), face, transactions: [] as string[], logs: [] as SyntheticLog[] };
+type DraftLog = { address: string; topics: string[]; data: string };
+type DraftTransaction = { hash: string; logs: DraftLog[]; receipt: ReceiptAnswer };
+
+/** Always the same block for the same arguments, with correct Bloom filters, receipts root and hash. */
+function makeBlock(number: number, parentHash: string, plan: BlockPlan, face: ChainFace): SyntheticBlock {
   const bloom = new Uint8Array(256);
   const count = plan.events + plan.others + (plan.approvals ?? 0);
-  for (let event = 0; event < count; event += 1) addTransaction(block, bloom, plan, event);
-  const header = JSON.stringify({
-    ...{ number: quantity(number), hash: block.hash, parentHash: number === 0 ? NO_HASH : blockHash(number - 1) },
-    ...{ timestamp: quantity(face.timestampOf(number)), stateRoot: hash32(`state ${number}`) },
-    logsBloom: hexOf(face.hasBloom ? bloom : NO_BLOOM),
-    ...{ transactionsRoot: hash32(`transactions ${number}`), receiptsRoot: hash32(`receipts ${number}`) },
-    ...{ miner: POOL, gasUsed: quantity(18_000_000), gasLimit: quantity(36_000_000), baseFeePerGas: quantity(3e9) },
-    ...{
-      difficulty: '0x0',
-      extraData: '0x',
-      nonce: '0x0000000000000000',
-      uncles: [],
-      transactions: block.transactions,
-    },
-  });
-  return { ...block, header, receipts: () => receiptsOf(block) };
+  const transactions = Array.from({ length: count }, (_, position) => makeTransaction(number, plan, position, face));
+  if (face.hasBloom) for (const { logs } of transactions) addLogs(bloom, logs);
+  const receiptsRoot = receiptsTrie(transactions.map(({ receipt }) => receiptBytes(receipt))).root;
+  const header = {
+    ...{ parentHash, sha3Uncles: NO_UNCLES, miner: POOL, stateRoot: hash32(`state ${number}`) },
+    ...{ transactionsRoot: hash32(`transactions ${number}`), receiptsRoot, logsBloom: hexOf(bloom) },
+    ...{ difficulty: '0x0', number: quantity(number), gasLimit: quantity(36_000_000) },
+    ...{ gasUsed: quantity(count * GAS), timestamp: quantity(face.timestampOf(number)), extraData: '0x' },
+    ...{ mixHash: hash32(`mix ${number}`), nonce: '0x0000000000000000', ...fieldsOfPrague },
+  };
+  const hash = headerHash(header);
+  const place = { number, hash, timestamp: face.timestampOf(number) };
+  const logs = transactions
+    .flatMap((transaction, position) => transaction.logs.map((log) => ({ ...log, position, id: transaction.hash })))
+    .map((log, index) => ({
+      ...{ transaction: log.position, address: log.address, topics: log.topics },
+      json: logJson(place, log, index),
+    }));
+  const hashes = transactions.map((transaction) => transaction.hash);
+  return {
+    ...{ number, hash, logs, header: JSON.stringify({ ...header, hash, uncles: [], transactions: hashes }) },
+    receipts: () => receiptsJson(place, face, transactions, logs),
+  };
 }
 
-type Draft = Omit<SyntheticBlock, 'header' | 'receipts'> & { face: ChainFace; transactions: string[] };
+function makeTransaction(number: number, plan: BlockPlan, position: number, face: ChainFace): DraftTransaction {
+  const random = sha256(`transaction ${number} ${position}`);
+  const place = `${hexDigits(number, NUMBER_DIGITS)}${hexDigits(position, POSITION_DIGITS)}`;
+  const logs = logsOf(plan, position, Number.parseInt(random.slice(0, 12), 16), face);
+  const bloom = new Uint8Array(256);
+  if (face.hasBloom) addLogs(bloom, logs);
+  const cumulativeGasUsed = quantity((position + 1) * GAS);
+  return {
+    ...{ hash: `0x${random.slice(NUMBER_DIGITS + POSITION_DIGITS)}${place}`, logs },
+    receipt: { type: '0x2', status: '0x1', cumulativeGasUsed, logsBloom: hexOf(bloom), logs },
+  };
+}
 
-function addTransaction(block: Draft, bloom: Uint8Array, plan: BlockPlan, event: number): void {
-  const position = block.transactions.length;
-  const random = sha256(`transaction ${block.number} ${event}`);
-  const hash = `0x${random.slice(NUMBER_DIGITS + POSITION_DIGITS)}${hexDigits(block.number, NUMBER_DIGITS)}${hexDigits(position, POSITION_DIGITS)}`;
-  block.transactions.push(hash);
-  const pick = Number.parseInt(random.slice(0, 12), 16);
+/** @param pick a number that decides who takes part and how much is moved. */
+function logsOf(plan: BlockPlan, event: number, pick: number, { token, payee }: ChainFace): DraftLog[] {
   const to = pick % WALLETS;
-  const { token, payee } = block.face;
   const stranger = WATCHED_WALLETS + (Math.floor(pick / WALLETS) % WALLETS);
   const isMatch =
     Math.floor(((event + 1) * plan.matches) / plan.events) > Math.floor((event * plan.matches) / plan.events);
   const recipient = isMatch ? (payee ?? to) : WATCHED_WALLETS + to;
-  const add = (address: string, topics: string[], data: string): void => {
-    const json = logJson(block, position, hash, address, topics, data);
-    block.logs.push({ transaction: position, address, topics, json });
-    for (const item of [address, ...topics]) addToBloom(bloom, item);
-  };
   const units = `0x${hexDigits(1 + (pick % 1e12), 64)}`;
-  if (event >= plan.events + plan.others) {
-    add(token, [APPROVAL_TOPIC, topicOf(stranger), topicOf(recipient)], units);
-    return;
-  }
+  const log = (address: string, topic: string, data = units): DraftLog => {
+    return { address, topics: [topic, topicOf(stranger), topicOf(recipient)], data };
+  };
+  if (event >= plan.events + plan.others) return [log(token, APPROVAL_TOPIC)];
   const isSwap = event % SWAP_EVERY === 0 || event >= plan.events;
-  if (isSwap) add(WRAPPED, [TRANSFER_TOPIC, topicOf(stranger), topicOf(recipient)], units);
-  if (event < plan.events) add(token, [TRANSFER_TOPIC, topicOf(stranger), topicOf(recipient)], units);
-  if (isSwap) add(POOL, [SWAP_TOPIC, topicOf(stranger), topicOf(recipient)], `${units}${units.slice(2).repeat(4)}`);
+  return [
+    ...(isSwap ? [log(WRAPPED, TRANSFER_TOPIC)] : []),
+    ...(event < plan.events ? [log(token, TRANSFER_TOPIC)] : []),
+    ...(isSwap ? [log(POOL, SWAP_TOPIC, `${units}${units.slice(2).repeat(4)}`)] : []),
+  ];
 }
+
+type Place = { number: number; hash: string; timestamp: number };
 
 /** Composed as text, in geth's order, because a measurement needs a hundred thousand of them. */
 function logJson(
-  block: Draft,
-  position: number,
-  hash: string,
-  address: string,
-  topics: string[],
-  data: string,
+  { number, hash, timestamp }: Place,
+  { address, topics, data, position, id }: DraftLog & { position: number; id: string },
+  index: number,
 ): string {
   return (
-    `{"address":"${address}","topics":["${topics.join('","')}"],"data":"${data}","blockNumber":"${quantity(block.number)}",` +
-    `"transactionHash":"${hash}","transactionIndex":"${quantity(position)}","blockHash":"${block.hash}",` +
-    `"blockTimestamp":"${quantity(block.face.timestampOf(block.number))}","logIndex":"${quantity(block.logs.length)}","removed":false}`
+    `{"address":"${address}","topics":["${topics.join('","')}"],"data":"${data}","blockNumber":"${quantity(number)}",` +
+    `"transactionHash":"${id}","transactionIndex":"${quantity(position)}","blockHash":"${hash}",` +
+    `"blockTimestamp":"${quantity(timestamp)}","logIndex":"${quantity(index)}","removed":false}`
   );
 }
 
-function receiptsOf({ number, hash, face, transactions, logs }: Draft): string[] {
+function receiptsJson(
+  { number, hash }: Place,
+  { token }: ChainFace,
+  transactions: readonly DraftTransaction[],
+  logs: readonly SyntheticLog[],
+): string[] {
   const byTransaction = Map.groupBy(logs, ({ transaction }) => transaction);
-  return transactions.map((transactionHash, position) => {
+  return transactions.map(({ hash: id, receipt }, position) => {
     const own = byTransaction.get(position) ?? [];
-    const bloom = new Uint8Array(256);
-    if (face.hasBloom)
-      for (const { address, topics } of own) for (const item of [address, ...topics]) addToBloom(bloom, item);
     return (
-      `{"blockHash":"${hash}","blockNumber":"${quantity(number)}","contractAddress":null,"cumulativeGasUsed":"0x1234567",` +
-      `"effectiveGasPrice":"0xb2d05e00","from":"${POOL}","gasUsed":"0xfde8","logs":[${own.map(({ json }) => json).join(',')}],` +
-      `"logsBloom":"${hexOf(bloom)}","status":"0x1","to":"${face.token}","transactionHash":"${transactionHash}",` +
+      `{"blockHash":"${hash}","blockNumber":"${quantity(number)}","contractAddress":null,"cumulativeGasUsed":"${receipt.cumulativeGasUsed}",` +
+      `"effectiveGasPrice":"0xb2d05e00","from":"${POOL}","gasUsed":"${quantity(GAS)}","logs":[${own.map(({ json }) => json).join(',')}],` +
+      `"logsBloom":"${receipt.logsBloom}","status":"0x1","to":"${token}","transactionHash":"${id}",` +
       `"transactionIndex":"${quantity(position)}","type":"0x2"}`
     );
   });
@@ -177,6 +224,10 @@ function topicOf(wallet: number): string {
 }
 
 const bits = new Map<string, number[]>();
+
+function addLogs(bloom: Uint8Array, logs: readonly DraftLog[]): void {
+  for (const { address, topics } of logs) for (const item of [address, ...topics]) addToBloom(bloom, item);
+}
 
 /** Source: Ethereum Yellow Paper, section 4.4.3. */
 function addToBloom(bloom: Uint8Array, item: string): void {
@@ -198,8 +249,17 @@ function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const hash32 = (text: string): string => `0x${sha256(text)}`;
-const quantity = (value: number): string => `0x${value.toString(16)}`;
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function hash32(text: string): string {
+  return `0x${sha256(text)}`;
+}
+
+function quantity(value: number): string {
+  return `0x${value.toString(16)}`;
+}
+
 const hexDigits = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;

@@ -1,4 +1,4 @@
-import { numberOfBlock, placeOfTransaction, type SyntheticLog } from './synthetic-chain.ts';
+import { placeOfTransaction, type SyntheticLog } from './synthetic-chain.ts';
 
 /** Text, or bytes that are ready to send. */
 type Piece = string | Buffer;
@@ -12,6 +12,8 @@ export type SyntheticNode = {
   /** The same, for a caller who asks for the newest block. */
   latest(): number;
   finalized(): number;
+  /** The height of the block with this hash; NaN for a hash that is not of this chain. */
+  numberOf(hash: string): number;
   header(number: number): Piece | null;
   /** The events that pass the filter, as JSON separated by commas. */
   logs(number: number, filter: Filter): Piece | null;
@@ -47,7 +49,7 @@ function answer(node: SyntheticNode, method: string, first: unknown): Piece[] | 
     case 'eth_getBlockByNumber':
       return [node.header(heightOf(node, String(first))) ?? 'null'];
     case 'eth_getBlockByHash':
-      return [node.header(numberOfBlock(String(first))) ?? 'null'];
+      return [node.header(node.numberOf(String(first))) ?? 'null'];
     case 'eth_getLogs':
       return logs(node, first as LogsParameter);
     case 'eth_getTransactionReceipt': {
@@ -57,7 +59,7 @@ function answer(node: SyntheticNode, method: string, first: unknown): Piece[] | 
     case 'eth_getBlockReceipts': {
       if (!node.hasBlockReceipts) return undefined;
       const text = String(first);
-      const receipts = node.receipts(text.length === 66 ? numberOfBlock(text) : heightOf(node, text));
+      const receipts = node.receipts(text.length === 66 ? node.numberOf(text) : heightOf(node, text));
       return receipts === null ? ['null'] : ['[', receipts.join(','), ']'];
     }
     default:
@@ -74,7 +76,7 @@ type LogsParameter = Partial<Filter> & { fromBlock?: string; toBlock?: string; b
 
 function logs(node: SyntheticNode, { fromBlock, toBlock, blockHash, address, topics = [] }: LogsParameter): Piece[] {
   const isByHash = blockHash !== undefined;
-  const from = isByHash ? numberOfBlock(blockHash) : heightOf(node, fromBlock ?? 'latest');
+  const from = isByHash ? node.numberOf(blockHash) : heightOf(node, fromBlock ?? 'latest');
   const to = Math.min(node.head(), isByHash ? from : heightOf(node, toBlock ?? 'latest'));
   const pieces: Piece[] = [];
   for (let number = from; number <= to; number += 1) {
