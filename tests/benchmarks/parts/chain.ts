@@ -2,12 +2,13 @@ import type { ServiceDatabase } from '../../support/service-database.ts';
 import type { BenchmarkContext, Part } from '../benchmark.ts';
 import { startBackends, type Backends } from '../support/backends.ts';
 import { chainDatabase } from '../support/chain-database.ts';
-import { startLive, type News } from '../support/chain-live.ts';
+import type { ProofCost } from '../support/block-proof.ts';
+import { startLive, type Live, type News } from '../support/chain-live.ts';
 import type { MemoryProcess, WalletMemory } from '../support/chain-memory-process.ts';
-import { RANGE } from '../support/chain-networks.ts';
+import { RANGE, type Receipts } from '../support/chain-networks.ts';
 import type { ChainNode } from '../support/chain-node-process.ts';
 import type { ChainReader } from '../support/chain-reader-process.ts';
-import { busy, startScans, stretchesOf, type Scans, type Stretch } from '../support/chain-scans.ts';
+import { busy, startScans, stretchesOf, type ScanOf, type Scans, type Stretch } from '../support/chain-scans.ts';
 import { cpuUsOf } from '../support/cpu.ts';
 import { startForked } from '../support/forked.ts';
 import { withCpu } from '../support/measure.ts';
@@ -33,32 +34,47 @@ const amounts = {
 };
 /** One event in 5,000 goes to a watched wallet. */
 const ONE_MATCH_IN_BLOCKS = 33;
+const HALF_A_BLOCK_MS = 500;
 /** Without a broker, messages stay in the outbox. */
 const NO_BROKER = 'amqp://127.0.0.1:1';
 
+/** What a proof costs is measured on one block with this many receipts. */
+const provenPlan = { events: 130, matches: 1, others: 20 };
+
 /** `unit`: what is counted; `latencyMs`: of the node's answers. */
-export type ChainComparison = { what: string; unit: 'events' | 'blocks'; latencyMs: number; rounds: Round[] };
-export type ChainNews = { latencyMs: number; pollIntervalMs: number; roundTripMs: number; news: News[] };
+export type ChainComparison = ScanOf & { what: string; latencyMs: number; rounds: Round[] };
+/** News of each service, which all get blocks at the same rate. */
+export type ChainNews = {
+  latencyMs: number;
+  pollIntervalMs: number;
+  roundTripMs: number;
+  news: Record<SideName, News[]>;
+};
+/** `chain-watcher`: where receipts are checked one by one; `proven`: where a block's hash proves them, with a second endpoint. */
+export type SideName = 'chain-watcher' | 'proven';
 /** What was measured; without what failed. */
 export type ChainMeasurements = {
   reading: ChainComparison | undefined;
   scans: ChainComparison[];
+  proof: ProofCost | undefined;
   statements: CountedStatements | undefined;
   memory: WalletMemory[];
   news: ChainNews[];
 };
 
-const parts = ['memory', 'reading', 'catching-up', 'storing', 'news'] as const;
+const parts = ['memory', 'proof', 'reading', 'catching-up', 'storing', 'news'] as const;
 
 type Run = Backends & {
   context: BenchmarkContext;
   amounts: (typeof amounts)['full'];
-  database: ServiceDatabase;
-  node: ChainNode;
+  sides: Record<SideName, Side>;
   reader: ChainReader;
 };
 
-/** One node, whose chain grows as each measurement needs, and one service that follows it. */
+/** A node, whose chain grows as each measurement needs, and the database of a service that follows it. */
+type Side = { name: SideName; receipts: Receipts; node: ChainNode; database: ServiceDatabase };
+
+/** Two services, each with its own chain, take turns: one reads proven blocks. */
 export const chain: Part = {
   name: 'chain',
   on: 'backends',
@@ -66,24 +82,38 @@ export const chain: Part = {
     'reading, matching, storing and publishing transfers with a million watched wallets, compared with a plain loop of eth_getLogs',
   parts,
   async run(context) {
-    const { onEnd, say, scale, attempt, wants } = context;
+    const { onEnd, say, scale, attempt, wants, runMs } = context;
     const { wallets, memoryProcesses } = amounts[scale];
     say(`  starting PostgreSQL, RabbitMQ and a node; watching ${wallets.toLocaleString('en-US')} wallets …`);
     const backends = await startBackends('chain', context);
-    const database = await chainDatabase(backends.adminUrl, wallets);
-    const node: ChainNode = startForked('chain-node-process.ts', 'the chain node', {
-      execArgv: ['--max-old-space-size=6144'],
-    });
-    onEnd(() => node.close());
+    const openSide = async (name: SideName, receipts: Receipts): Promise<Side> => {
+      const node: ChainNode = startForked('chain-node-process.ts', 'the chain node', {
+        execArgv: ['--max-old-space-size=6144'],
+      });
+      onEnd(() => node.close());
+      return { name, receipts, node, database: await chainDatabase(backends.adminUrl, `chain_${receipts}`, wallets) };
+    };
+    const sides = {
+      'chain-watcher': await openSide('chain-watcher', 'unproven'),
+      proven: await openSide('proven', 'proven'),
+    };
+    const { node, database } = sides['chain-watcher'];
     const reader: ChainReader = startForked('chain-reader-process.ts', 'the reader');
     onEnd(() => reader.close());
     await reader.ask('open', await node.ask('url'), wallets);
-    const run = { ...backends, context, amounts: amounts[scale], database, node, reader };
+    const run = { ...backends, context, amounts: amounts[scale], sides, reader };
 
-    const measured: ChainMeasurements = { reading: undefined, scans: [], statements: undefined, memory: [], news: [] };
+    const measured: ChainMeasurements = {
+      ...{ proof: undefined, reading: undefined, scans: [], statements: undefined, memory: [], news: [] },
+    };
     if (wants('memory'))
       await attempt('memory', async () => {
         while (measured.memory.length < memoryProcesses) measured.memory.push(await memoryOfWallets(database.url));
+      });
+    if (wants('proof'))
+      measured.proof = await attempt('proof', async () => {
+        await node.ask('make', 1, [provenPlan], true);
+        return reader.ask('prove', (await node.ask('show', 1)).head, runMs);
       });
     if (wants('reading')) measured.reading = await attempt('reading', () => compareReading(run));
     if (wants('catching-up', 'storing')) await attempt('scans without a broker', () => compareScans(run, measured));
@@ -103,17 +133,20 @@ async function memoryOfWallets(databaseUrl: string): Promise<WalletMemory> {
   }
 }
 
-async function compareReading({ context, amounts, node, reader }: Run): Promise<ChainComparison> {
+async function compareReading({ context, amounts, sides, reader }: Run): Promise<ChainComparison> {
   const { rounds, runMs, say } = context;
   const { readBlocks, warmUps } = amounts;
+  const { node } = sides['chain-watcher'];
   const plans = Array.from({ length: ONE_MATCH_IN_BLOCKS }, (_, block) => ({ ...busy, matches: block === 0 ? 1 : 0 }));
-  await node.ask('make', readBlocks, plans, true);
+  const before = await node.ask('make', readBlocks, plans, true);
   await node.ask('show', 1);
-  const section = { from: 1, to: readBlocks, range: RANGE, events: busy.events };
+  const section = { from: before + 1, to: before + readBlocks, range: RANGE, events: busy.events };
   const expected = Math.ceil(readBlocks / ONE_MATCH_IN_BLOCKS);
-  const { matches } = await reader.ask('read', 'quittance', section, null);
-  if (matches !== expected) throw new Error(`${matches} transfers to watched wallets were found, not ${expected}`);
-  const contenders = (['raw', 'quittance', 'ethers'] as const).map((name): Contender => ({
+  for (const way of ['quittance', 'proven'] as const) {
+    const { matches } = await reader.ask('read', way, section, null);
+    if (matches !== expected) throw new Error(`${matches} transfers to watched wallets were found, not ${expected}`);
+  }
+  const contenders = (['raw', 'quittance', 'proven', 'ethers'] as const).map((name): Contender => ({
     name,
     measure: async () => {
       const counters = { node: () => cpuUsOf(node.pid) };
@@ -123,100 +156,133 @@ async function compareReading({ context, amounts, node, reader }: Run): Promise<
   }));
   say(`  reading: warming up, then ${rounds} rounds …`);
   await interleave(contenders, warmUps);
-  return { what: 'reading', unit: 'events', latencyMs: 0, rounds: await interleave(contenders, rounds) };
+  const of = { unit: 'events', until: 'stored' } as const;
+  return { what: 'reading', ...of, latencyMs: 0, rounds: await interleave(contenders, rounds) };
 }
 
 async function compareScans(run: Run, measured: ChainMeasurements): Promise<void> {
-  const { database, context, amounts } = run;
+  const { sides, context, amounts } = run;
   const { wants } = context;
   const { busy, quiet, matching } = stretchesOf(amounts.stretchShare);
-  await withWatcher(
-    run,
-    { name: 'without-broker', amqpUrl: NO_BROKER, pollIntervalMs: amounts.pollIntervalMs },
-    async (scans) => {
-      const compare = async (
-        what: string,
-        stretch: Stretch,
-        unit: 'events' | 'blocks',
-        latencyMs = 0,
-      ): Promise<void> => {
-        await context.attempt(what, async () => {
-          const contenders = scans.contenders(stretch, unit);
-          measured.scans.push(await compareScan(run, contenders, { what, unit, latencyMs }));
-        });
-      };
-      if (wants('catching-up')) {
-        await compare('catching up, busy chain', busy, 'blocks');
-        await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
-        await compare('catching up, quiet chain', quiet, 'blocks');
-      }
-      if (!wants('storing')) return;
-      await compare('storing, all match', matching, 'events');
-      context.say('  counting statements …');
-      measured.statements = await context.attempt('counting statements', async () => {
-        let events = 0;
-        const costs = await countStatements(database.adminUrl, async () => {
-          events = (await scans.contenders(matching, 'events')[0]?.measure())?.units ?? 0;
-        });
-        return { title: 'SQL for one stored event', units: events, costs };
+  const without = async () => NO_BROKER;
+  await withWatchers(run, { name: 'without-broker', amqpUrlOf: without }, async (scans) => {
+    const compare = async (what: string, stretch: Stretch, unit: ScanOf['unit'], latencyMs = 0): Promise<void> => {
+      await context.attempt(what, async () => {
+        measured.scans.push(await compareScan(run, scans, stretch, { what, unit, until: 'stored', latencyMs }));
       });
-    },
-  );
+    };
+    if (wants('catching-up')) {
+      await compare('catching up, busy chain', busy, 'blocks');
+      await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
+      await compare('catching up, quiet chain', quiet, 'blocks');
+    }
+    if (!wants('storing')) return;
+    await compare('storing, all match', matching, 'events');
+    context.say('  counting statements …');
+    measured.statements = await context.attempt('counting statements', async () => {
+      let events = 0;
+      const costs = await countStatements(sides['chain-watcher'].database.adminUrl, async () => {
+        const of = { unit: 'events', until: 'stored' } as const;
+        events = (await scans['chain-watcher'].contender('counted', matching, of).measure()).units;
+      });
+      return { title: 'SQL for one stored event', units: events, costs };
+    });
+  });
 }
 
 async function compareWithBroker(run: Run, measured: ChainMeasurements): Promise<void> {
-  const { broker, node, reader, context, amounts } = run;
+  const { broker, sides, context, amounts } = run;
   const { wants } = context;
-  const { pollIntervalMs, blocks, stretchShare } = amounts;
-  const amqpUrl = await broker.addVirtualHost('chain');
-  await withWatcher(run, { name: 'with-broker', amqpUrl, pollIntervalMs }, async (scans) => {
-    const how = { what: 'storing, all match, with the relay', unit: 'events' as const, latencyMs: 0 };
+  const urls = new Map<Receipts, string>();
+  const amqpUrlOf = async ({ receipts }: Side): Promise<string> => {
+    const url = await broker.addVirtualHost(`chain-${receipts}`);
+    urls.set(receipts, url);
+    return url;
+  };
+  await withWatchers(run, { name: 'with-broker', amqpUrlOf }, async (scans) => {
+    const how = { what: 'confirming, all match, with the relay', latencyMs: 0 };
     if (wants('storing'))
       await context.attempt(how.what, async () => {
-        const contenders = scans.contenders(stretchesOf(stretchShare).matching, 'events');
-        measured.scans.push(await compareScan(run, contenders, how));
+        const of = { unit: 'events', until: 'confirmed' } as const;
+        const { matching } = stretchesOf(amounts.stretchShare);
+        measured.scans.push(await compareScan(run, scans, matching, { ...how, ...of }));
       });
     if (!wants('news')) return;
-    const live = await startLive({ node, amqpUrl });
-    context.onEnd(() => live.close());
-    for (const latencyMs of amounts.latenciesMs) {
-      context.say(`  from the block to the message, answers after ${latencyMs} ms …`);
-      await node.ask('latency', latencyMs);
-      await live.listen(2);
-      const news = await live.listen(Math.max(blocks.least, blocks.aRound * context.rounds));
-      const { p50Ms: roundTripMs } = await reader.ask('roundTrips', amounts.roundTrips);
-      measured.news.push({ latencyMs, pollIntervalMs, roundTripMs, news });
-    }
+    const open = async ({ node, receipts }: Side): Promise<Live> => {
+      const live = await startLive({ node, amqpUrl: urls.get(receipts) ?? NO_BROKER });
+      context.onEnd(() => live.close());
+      return live;
+    };
+    const lives = { 'chain-watcher': await open(sides['chain-watcher']), proven: await open(sides.proven) };
+    for (const latencyMs of amounts.latenciesMs) measured.news.push(await compareNews(run, lives, latencyMs));
   });
 }
 
-async function withWatcher(
-  { directory, database, node, reader, context }: Run,
-  { name, amqpUrl, pollIntervalMs }: { name: string; amqpUrl: string; pollIntervalMs: number },
-  run: (scans: Scans) => Promise<void>,
+async function compareNews(
+  { sides, reader, context, amounts }: Run,
+  lives: Record<SideName, Live>,
+  latencyMs: number,
+): Promise<ChainNews> {
+  const { blocks, pollIntervalMs, roundTrips } = amounts;
+  context.say(`  from the block to the message, answers after ${latencyMs} ms …`);
+  for (const { node } of Object.values(sides)) await node.ask('latency', latencyMs);
+  // Half a block apart, so that the two do not work at the same time.
+  const listen = async (count: number) => {
+    const [unproven, proven] = await Promise.all([
+      lives['chain-watcher'].listen(count, 0),
+      lives.proven.listen(count, HALF_A_BLOCK_MS),
+    ]);
+    return { 'chain-watcher': unproven, proven };
+  };
+  await listen(2);
+  const news = await listen(Math.max(blocks.least, blocks.aRound * context.rounds));
+  const { p50Ms: roundTripMs } = await reader.ask('roundTrips', roundTrips);
+  return { latencyMs, pollIntervalMs, roundTripMs, news };
+}
+
+/** Starts the service of each side, and stops both at the end. */
+async function withWatchers(
+  { directory, sides, reader, context, amounts: { pollIntervalMs } }: Run,
+  { name, amqpUrlOf }: { name: string; amqpUrlOf: (side: Side) => Promise<string> },
+  run: (scans: Record<SideName, Scans>) => Promise<void>,
 ): Promise<void> {
-  const watcher = await startWatcherProcess({
-    ...{ name, directory, amqpUrl, databaseUrl: database.url, nodeUrl: await node.ask('url'), pollIntervalMs },
-  });
-  context.onEnd(() => watcher.stop());
-  const scans = await startScans({ node, reader, watcherPid: watcher.pid, adminUrl: database.adminUrl });
-  context.onEnd(() => scans.close());
+  const stops: (() => Promise<void>)[] = [];
+  const start = async (side: Side): Promise<Scans> => {
+    const { node, database, receipts } = side;
+    const watcher = await startWatcherProcess({
+      ...{ name: `${name}-${receipts}`, directory, receipts, pollIntervalMs, amqpUrl: await amqpUrlOf(side) },
+      ...{ databaseUrl: database.url, nodeUrl: await node.ask('url') },
+    });
+    stops.push(() => watcher.stop());
+    context.onEnd(() => watcher.stop());
+    const scans = await startScans({ node, reader, watcherPid: watcher.pid, adminUrl: database.adminUrl });
+    context.onEnd(() => scans.close());
+    return scans;
+  };
   try {
-    await run(scans);
+    await run({ 'chain-watcher': await start(sides['chain-watcher']), proven: await start(sides.proven) });
   } finally {
-    await watcher.stop();
+    for (const stop of stops) await stop();
   }
 }
 
 async function compareScan(
-  { node, amounts: { warmUps }, context: { rounds, say } }: Run,
-  contenders: readonly Contender[],
+  { sides, amounts: { warmUps }, context: { rounds, say } }: Run,
+  scans: Record<SideName, Scans>,
+  stretch: Stretch,
   how: Omit<ChainComparison, 'rounds'>,
 ): Promise<ChainComparison> {
+  const contenders = [
+    ...Object.values(sides).map(({ name }) => scans[name].contender(name, stretch, how)),
+    scans['chain-watcher'].raw(how.unit),
+  ];
+  const setLatency = async (latencyMs: number): Promise<void> => {
+    for (const { node } of Object.values(sides)) await node.ask('latency', latencyMs);
+  };
   say(`  ${how.what}${how.latencyMs > 0 ? `, answers after ${how.latencyMs} ms` : ''}: ${rounds} rounds …`);
-  await node.ask('latency', how.latencyMs);
+  await setLatency(how.latencyMs);
   await interleave(contenders, warmUps);
   const measured = await interleave(contenders, rounds);
-  await node.ask('latency', 0);
+  await setLatency(0);
   return { ...how, rounds: measured };
 }

@@ -110,10 +110,9 @@ const PAYMENT_MS = 30 * 60_000;
 /** Replaces payments. */
 async function startListener(amqpUrl: string): Promise<Listener> {
   const arrivals: { network: string; block: number; at: number }[] = [];
-  const broker = await consumeTransfers(
-    amqpUrl,
-    ({ network, block_number: block }, at) => void arrivals.push({ network, block, at }),
-  );
+  const broker = await consumeTransfers(amqpUrl, ({ phase, network, block_number: block }, at) => {
+    if (phase === 'seen') arrivals.push({ network, block, at });
+  });
   return {
     arrivals,
     async createPayment({ entry }) {

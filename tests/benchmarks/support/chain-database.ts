@@ -4,9 +4,9 @@ import { serviceDatabase, type ServiceDatabase } from '../../support/service-dat
 import { walletAddressSql } from './synthetic-wallets.ts';
 
 /** A database of chain-watcher whose wallets are watched for years. @param wallets how many. */
-export async function chainDatabase(adminUrl: string, wallets: number): Promise<ServiceDatabase> {
+export async function chainDatabase(adminUrl: string, name: string, wallets: number): Promise<ServiceDatabase> {
   const database = await serviceDatabase({
-    ...{ service: 'chain-watcher', adminUrl, database: 'chain_watcher', password: 'only for a benchmark' },
+    ...{ service: 'chain-watcher', adminUrl, database: name, password: 'only for a benchmark' },
   });
   await withDatabase(database.adminUrl, async (db) => {
     await db.query(

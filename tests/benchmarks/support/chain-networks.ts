@@ -5,16 +5,33 @@ export const NETWORK = 'synthetic';
 /** Blocks of one request: on a busy chain, their events are the most that providers return. */
 export const RANGE = 50;
 
+/** Whether a block's hash proves its transfers. Then a second endpoint confirms the hash of each block that has one. */
+export type Receipts = 'proven' | 'unproven';
+
+/** Path of the second endpoint, which is the same node. */
+export const SECOND_PATH = '/second';
+
+export const CONFIRMATIONS = 12;
+
 /** The networks file of a service that scans the synthetic chain. */
-export const networksFile = ({ url, pollIntervalMs = 1_000 }: { url: string; pollIntervalMs?: number }) => [
+export const networksFile = ({
+  url,
+  receipts,
+  pollIntervalMs = 1_000,
+}: {
+  url: string;
+  receipts: Receipts;
+  pollIntervalMs?: number;
+}) => [
   {
     id: NETWORK,
     family: 'evm',
     chain_id: CHAIN_ID,
-    rpc_urls: [url],
+    rpc_urls: receipts === 'proven' ? [url, `${url}${SECOND_PATH}`] : [url],
+    receipts,
     usdt_contract: TOKEN,
     decimals: 6,
-    confirmations: 12,
+    confirmations: CONFIRMATIONS,
     finality: 'confirmations',
     max_block_range: RANGE,
     poll_interval_ms: pollIntervalMs,

@@ -4,8 +4,9 @@ import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
 import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
-import { networksFile } from './chain-networks.ts';
+import { createWatchSet, type WatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
+import { measureProof, type ProofCost } from './block-proof.ts';
+import { networksFile, type Receipts } from './chain-networks.ts';
 import { serve, type Forked } from './forked.ts';
 import type { Measurement } from './rounds.ts';
 import { CHAIN_ID, TOKEN, TRANSFER_TOPIC } from './synthetic-chain.ts';
@@ -13,9 +14,9 @@ import { walletAddress } from './synthetic-wallets.ts';
 
 /**
  * Ways to read the token's events of final blocks, in ranges. `raw`: fetch, JSON.parse, count. `quittance`: as chain-watcher, up to
- * the transfers that it would store. `ethers`: `JsonRpcProvider.getLogs`.
+ * the transfers that it would store. `proven`: the same where a block's hash proves those. `ethers`: `JsonRpcProvider.getLogs`.
  */
-export type Reader = 'raw' | 'quittance' | 'ethers';
+export type Reader = 'raw' | 'quittance' | 'proven' | 'ethers';
 
 /** Blocks `from` to `to` that all hold `events` transfers, read `range` blocks at a time. */
 export type Section = { from: number; to: number; range: number; events: number };
@@ -32,18 +33,26 @@ type Read = (from: number, to: number) => Promise<{ events: number; matches: num
 
 let ways: Record<Reader, Read>;
 let askForLastBlock: () => Promise<unknown>;
+let proveBlock: (number: number, durationMs: number) => Promise<ProofCost>;
 
 /** One process for all readers. */
 const handlers = serve({
   /** @param wallets how many it watches. */
   open(url: string, wallets: number) {
     const raw = rawLogs(url);
-    ways = { raw: readRaw(raw), quittance: readAsWatcher({ url, wallets }), ethers: readWithEthers(url) };
+    const watches = createWatchSet();
+    for (let number = 0; number < wallets; number += 1) watches.add(walletAddress(number));
+    const asWatcher = (receipts: Receipts) => readAsWatcher({ url, receipts, watches });
+    const own = { quittance: asWatcher('unproven'), proven: asWatcher('proven') };
+    ways = { raw: readRaw(raw), ...own, ethers: readWithEthers(url) };
+    proveBlock = (number, durationMs) => measureProof(url, number, durationMs);
     askForLastBlock = () => raw({ fromBlock: 'latest', toBlock: 'latest' });
   },
   /** Reads the section, once or (with `durationMs`) repeatedly. @throws Error for events that the section does not have. */
   read: (reader: Reader, section: Section, durationMs: number | null) =>
     measured(() => readSection(reader, section, durationMs)),
+  /** What it costs to prove this block. @param durationMs how long each step is measured. */
+  prove: (number: number, durationMs: number) => proveBlock(number, durationMs),
   /** Asks for the events of the last block `count` times, one after another. */
   roundTrips: (count: number) =>
     measured(async () => {
@@ -133,11 +142,9 @@ function readWithEthers(url: string): Read {
 }
 
 /** The service's own parts, composed as in the service. */
-function readAsWatcher({ url, wallets }: { url: string; wallets: number }): Read {
-  const network = watched(url);
+function readAsWatcher({ url, receipts, watches }: { url: string; receipts: Receipts; watches: WatchSet }): Read {
+  const network = watched(url, receipts);
   const endpoints = createEndpoints({ network, timeoutMs: 10_000, logger: testLogger, metrics: testMetrics });
-  const watches = createWatchSet();
-  for (let number = 0; number < wallets; number += 1) watches.add(walletAddress(number));
   return (from, to) =>
     endpoints.ask(async (rpc) => {
       const { entries } = await readRange(rpc, network, from, to, null);
@@ -146,8 +153,8 @@ function readAsWatcher({ url, wallets }: { url: string; wallets: number }): Read
     });
 }
 
-function watched(url: string): ChainNetwork {
-  const [network] = readNetworks(networksFile({ url }), {});
+function watched(url: string, receipts: Receipts): ChainNetwork {
+  const [network] = readNetworks(networksFile({ url, receipts }), {});
   if (network === undefined) throw new Error('the network is switched off');
   return network;
 }

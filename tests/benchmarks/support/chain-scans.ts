@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { ChainNode } from './chain-node-process.ts';
-import { RANGE } from './chain-networks.ts';
+import { CONFIRMATIONS, NETWORK, RANGE } from './chain-networks.ts';
 import type { ChainReader, Section } from './chain-reader-process.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
 import { withCpu, type CpuCounters } from './measure.ts';
@@ -29,9 +29,14 @@ export const stretchesOf = (share: number) =>
     matching: { blocks: 100 * share, plans: [allMatch], range: RANGE },
   }) satisfies Record<string, Stretch>;
 
+/** A unit of work; and whether a scan ends with the last commit of a block, or when every final transfer is confirmed. */
+export type ScanOf = { unit: 'events' | 'blocks'; until: 'stored' | 'confirmed' };
+
 export type Scans = {
-  /** The service's process, and a plain loop over the stretch that the service scanned last. A unit of work is an event or a block. */
-  contenders(stretch: Stretch, unit: 'events' | 'blocks'): Contender[];
+  /** The service's process. */
+  contender(name: string, stretch: Stretch, of: ScanOf): Contender;
+  /** A plain loop over the stretch that the service scanned last. */
+  raw(unit: ScanOf['unit']): Contender;
   close(): Promise<void>;
 };
 
@@ -57,7 +62,10 @@ export async function startScans(options: {
   };
   let last: Section | null = null;
 
-  async function scan(stretch: Stretch): Promise<{ section: Section; seconds: number; cpuUs: Measurement['cpuUs'] }> {
+  async function scan(
+    stretch: Stretch,
+    until: ScanOf['until'],
+  ): Promise<{ section: Section; seconds: number; cpuUs: Measurement['cpuUs'] }> {
     const { blocks: count, plans } = stretch;
     const before = await node.ask(
       'make',
@@ -70,55 +78,66 @@ export async function startScans(options: {
     const { result: seconds, cpuUs } = await withCpu(counters, async () => {
       // The service does not trust a node whose newest block is final.
       const { head } = await node.ask('show', 1);
-      const endedAt = await untilScanned(db, head);
+      const storedAt = await untilScanned(db, head);
+      const endedAt = until === 'confirmed' ? await untilConfirmed(db, head) : storedAt;
       // The wait for the poll is not part of the scan.
       return (endedAt - (await node.ask('firstLook'))) / 1000;
     });
     const events = plans.reduce((sum, plan) => sum + plan.events, 0) / plans.length;
     const section = { from: before + 1, to: before + count, range: stretch.range, events };
     await requireStored(db, section, plans);
+    await untilConfirmed(db, section.to);
     await db.query('truncate chain.outbox');
     last = section;
     return { section, seconds, cpuUs };
   }
 
   return {
-    contenders: (stretch, unit) => [
-      {
-        name: 'chain-watcher',
-        measure: async () => {
-          const { section, seconds, cpuUs } = await scan(stretch);
-          const units = (section.to - section.from + 1) * (unit === 'events' ? section.events : 1);
-          return { units, rate: units / seconds, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuUs };
-        },
+    contender: (name, stretch, { unit, until }) => ({
+      name,
+      measure: async () => {
+        const { section, seconds, cpuUs } = await scan(stretch, until);
+        const units = (section.to - section.from + 1) * (unit === 'events' ? section.events : 1);
+        return { units, rate: units / seconds, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuUs };
       },
-      {
-        name: 'raw',
-        measure: async () => {
-          if (last === null) throw new Error('nothing was scanned yet');
-          const reading = await reader.ask('read', 'raw', last, null);
-          const units = unit === 'events' ? reading.units : reading.blocks;
-          const rate = (reading.rate * units) / reading.units;
-          return { ...reading, units, rate, cpuUs: { raw: reading.cpuUs } };
-        },
+    }),
+    raw: (unit) => ({
+      name: 'raw',
+      measure: async () => {
+        if (last === null) throw new Error('nothing was scanned yet');
+        const reading = await reader.ask('read', 'raw', last, null);
+        const units = unit === 'events' ? reading.units : reading.blocks;
+        const rate = (reading.rate * units) / reading.units;
+        return { ...reading, units, rate, cpuUs: { raw: reading.cpuUs } };
       },
-    ],
+    }),
     close: () => db.end(),
   };
 }
 
 /** @returns when the cursor was seen there, in milliseconds since 1970. */
-async function untilScanned(db: pg.Client, head: number): Promise<number> {
+const untilScanned = (db: pg.Client, head: number): Promise<number> =>
+  untilTrue(db, `block ${head} was not scanned`, {
+    ...{ name: 'cursor', text: 'select number >= $1 as done from chain.cursor', values: [head] },
+  });
+
+/** As untilScanned(), for the confirmation of every transfer that this head confirms. */
+const untilConfirmed = (db: pg.Client, head: number): Promise<number> =>
+  untilTrue(db, `a transfer was not confirmed at block ${head}`, {
+    name: 'confirmed',
+    text: `select not exists (
+             select from chain.transfer where network = $1 and phase = 'seen' and block_number <= $2) as done`,
+    values: [NETWORK, head - CONFIRMATIONS + 1],
+  });
+
+async function untilTrue(db: pg.Client, otherwise: string, query: pg.QueryConfig): Promise<number> {
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {
-    const { rows } = await db.query<{ number: string | null }>({
-      name: 'cursor',
-      text: 'select number from chain.cursor',
-    });
-    if (Number(rows[0]?.number ?? -1) >= head) return performance.timeOrigin + performance.now();
+    const { rows } = await db.query<{ done: boolean | null }>(query);
+    if (rows[0]?.done === true) return performance.timeOrigin + performance.now();
     await delay(LOOK_EVERY_MS);
   }
-  throw new Error(`block ${head} was not scanned within ${PATIENCE_MS / 1000} s`);
+  throw new Error(`${otherwise} within ${PATIENCE_MS / 1000} s`);
 }
 
 /** @throws Error when the service did not store exactly the matching events. */

@@ -72,11 +72,11 @@ const PATIENCE_MS = 120_000;
 
 /**
  * Consumes transfers in place of payments.
- * @param onSeen gets each transfer that was seen, and when its message came, in milliseconds since 1970.
+ * @param onTransfer gets each observation of a transfer, and when its message came, in milliseconds since 1970.
  */
 export async function consumeTransfers(
   amqpUrl: string,
-  onSeen: (transfer: TransferObserved, at: number) => void,
+  onTransfer: (transfer: TransferObserved, at: number) => void,
 ): Promise<Broker> {
   const broker = connect(amqpUrl);
   const connection = await broker.consuming.connected(AbortSignal.timeout(PATIENCE_MS));
@@ -86,8 +86,7 @@ export async function consumeTransfers(
     (delivery) => {
       if (delivery === null) return;
       const at = performance.timeOrigin + performance.now();
-      const transfer = TransferObserved.parse(JSON.parse(delivery.content.toString()));
-      if (transfer.phase === 'seen') onSeen(transfer, at);
+      onTransfer(TransferObserved.parse(JSON.parse(delivery.content.toString())), at);
     },
     { noAck: true },
   );

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startLoneService, type LoneService } from '../../support/lone-service.ts';
-import { networksFile } from './chain-networks.ts';
+import { networksFile, type Receipts } from './chain-networks.ts';
 
 /** The service alone, scanning the synthetic chain of one node. */
 export async function startWatcherProcess(options: {
@@ -11,13 +11,14 @@ export async function startWatcherProcess(options: {
   databaseUrl: string;
   amqpUrl: string;
   nodeUrl: string;
+  receipts: Receipts;
   pollIntervalMs: number;
 }): Promise<LoneService> {
   const directory = join(options.directory, options.name);
   await mkdir(directory, { recursive: true });
   const networks = join(directory, 'networks.json');
-  const { nodeUrl: url, pollIntervalMs } = options;
-  await writeFile(networks, JSON.stringify(networksFile({ url, pollIntervalMs })));
+  const { nodeUrl: url, receipts, pollIntervalMs } = options;
+  await writeFile(networks, JSON.stringify(networksFile({ url, receipts, pollIntervalMs })));
   const { databaseUrl, amqpUrl } = options;
   return startLoneService({
     ...{ name: 'chain-watcher', directory, databaseUrl, amqpUrl },
