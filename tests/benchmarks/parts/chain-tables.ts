@@ -78,7 +78,7 @@ export function chainTables({ proof, reading, scans, statements, memory, news }:
   return [
     ...(proof ? [proofTable(proof)] : []),
     ...[...(reading ? [reading] : []), ...scans].map(comparisonTable),
-    ...(statements ? [statementTable(statements)] : []),
+    ...statements.map(statementTable),
     ...(news.length > 0 ? [newsTable(news)] : []),
     ...(memory.length > 0 ? [memoryTable(memory)] : []),
   ];

@@ -57,7 +57,7 @@ export type ChainMeasurements = {
   reading: ChainComparison | undefined;
   scans: ChainComparison[];
   proof: ProofCost | undefined;
-  statements: CountedStatements | undefined;
+  statements: CountedStatements[];
   memory: WalletMemory[];
   news: ChainNews[];
 };
@@ -104,7 +104,7 @@ export const chain: Part = {
     const run = { ...backends, context, amounts: amounts[scale], sides, reader };
 
     const measured: ChainMeasurements = {
-      ...{ proof: undefined, reading: undefined, scans: [], statements: undefined, memory: [], news: [] },
+      ...{ proof: undefined, reading: undefined, scans: [], statements: [], memory: [], news: [] },
     };
     if (wants('memory'))
       await attempt('memory', async () => {
@@ -179,14 +179,16 @@ async function compareScans(run: Run, measured: ChainMeasurements): Promise<void
     if (!wants('storing')) return;
     await compare('storing, all match', matching, 'events');
     context.say('  counting statements …');
-    measured.statements = await context.attempt('counting statements', async () => {
-      let events = 0;
-      const costs = await countStatements(sides['chain-watcher'].database.adminUrl, async () => {
-        const of = { unit: 'events', until: 'stored' } as const;
-        events = (await scans['chain-watcher'].contender('counted', matching, of).measure()).units;
+    for (const { name, database } of Object.values(sides)) {
+      await context.attempt('counting statements', async () => {
+        let events = 0;
+        const costs = await countStatements(database.adminUrl, async () => {
+          const of = { unit: 'events', until: 'confirmed' } as const;
+          events = (await scans[name].contender(name, matching, of).measure()).units;
+        });
+        measured.statements.push({ title: `SQL for one stored event: ${name}`, units: events, costs });
       });
-      return { title: 'SQL for one stored event', units: events, costs };
-    });
+    }
   });
 }
 

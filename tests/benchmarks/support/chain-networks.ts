@@ -8,9 +8,6 @@ export const RANGE = 50;
 /** Whether a block's hash proves its transfers. Then a second endpoint confirms the hash of each block that has one. */
 export type Receipts = 'proven' | 'unproven';
 
-/** Path of the second endpoint, which is the same node. */
-export const SECOND_PATH = '/second';
-
 export const CONFIRMATIONS = 12;
 
 /** The networks file of a service that scans the synthetic chain. */
@@ -27,7 +24,8 @@ export const networksFile = ({
     id: NETWORK,
     family: 'evm',
     chain_id: CHAIN_ID,
-    rpc_urls: receipts === 'proven' ? [url, `${url}${SECOND_PATH}`] : [url],
+    // The second one is the same node: only the address has to differ.
+    rpc_urls: receipts === 'proven' ? [url, `${url}/second`] : [url],
     receipts,
     usdt_contract: TOKEN,
     decimals: 6,

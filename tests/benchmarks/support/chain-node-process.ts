@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SECOND_PATH } from './chain-networks.ts';
 import { serve, type Forked } from './forked.ts';
 import {
   CHAIN_ID,
@@ -63,8 +62,6 @@ const node: SyntheticNode = {
   },
   receipts: receiptsOf,
 };
-/** Only the first endpoint is followed. */
-const second: SyntheticNode = { ...node, latest: () => shown.head };
 
 /** The service also asks for other events of the token. This node has none. */
 const isEveryTransfer = ({ address, topics }: Filter): boolean =>
@@ -87,7 +84,7 @@ const server = createServer((request, response) => {
   const respond = async (): Promise<void> => {
     const calls = JSON.parse((await buffer(request)).toString()) as Call | Call[];
     if (latencyMs > 0) await delay(latencyMs / 2);
-    const bytes = bodyOf(request.url === SECOND_PATH ? second : node, calls);
+    const bytes = bodyOf(node, calls);
     if (latencyMs > 0) await delay(latencyMs / 2);
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length }).end(bytes);
   };
