@@ -1,6 +1,7 @@
 import type { SqlMutants } from './mutant.ts';
 
 const store = 'services/chain-watcher/test/store.int.test.ts';
+const proofs = 'services/chain-watcher/test/store-proofs.int.test.ts';
 
 /** The leader's fence, transfers and their finality. */
 export const chain: SqlMutants[] = [
@@ -143,6 +144,42 @@ export const chain: SqlMutants[] = [
         before: `state = 'ended' and ended_through > to_timestamp($2)`,
         after: `state = 'ended' and ended_through < to_timestamp($2)`,
         noticedBy: 'wallets whose watching ended with them are watched again, and no others',
+      },
+    ],
+  },
+  {
+    file: 'services/chain-watcher/src/transfers/transfer.sql.ts',
+    tests: proofs,
+    mutants: [
+      {
+        breaks: 'a transfer in a block that is gone is confirmed',
+        before: "and block_hash = decode(block, 'hex') and phase = 'seen'",
+        after: "and block_hash = decode(block, 'hex') and phase <> 'confirmed'",
+        noticedBy: 'is in another block by now, has no proof',
+      },
+    ],
+  },
+  {
+    file: 'services/chain-watcher/src/transfers/proof.sql.ts',
+    tests: proofs,
+    mutants: [
+      {
+        breaks: 'a proof of another block is given',
+        before: 'and p.transaction_id = id and p.block_hash = t.block_hash',
+        after: 'and p.transaction_id = id and p.block_hash <> t.block_hash',
+        noticedBy: 'a proof is kept byte for byte',
+      },
+      {
+        breaks: 'a transfer that is not confirmed has a proof',
+        before: "and t.phase = 'confirmed'",
+        after: "and t.phase <> 'retracted'",
+        noticedBy: 'a transfer that is not confirmed',
+      },
+      {
+        breaks: 'an endpoint confirms the block that it showed itself',
+        before: 'do update set endpoint = excluded.endpoint',
+        after: 'do update set endpoint = transfer_proof.endpoint',
+        noticedBy: 'a block that another endpoint shows again',
       },
     ],
   },
