@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import type { RawReceipt } from './forged-chain.ts';
 import { headOf, watchedWallet } from './support.ts';
@@ -126,4 +127,22 @@ describe('an endpoint that lies in every answer about one block', () => {
     await untilReceived(world, shown, ['seen', 'confirmed']);
     await untilIncident(world, 'false_answer', { endpoint: 0, answer: expect.stringContaining('left out') });
   });
+});
+
+test('the second reading of final blocks reads no receipts of a proven block again', async () => {
+  const mine = await watchedWallet(world);
+  const transaction = await world.chain.transfer(mine, 5n);
+  const paid = await headOf(world);
+  const { hash } = await world.chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false]);
+  await world.chain.mine(CONFIRMATIONS);
+  await untilReceived(world, mine, ['seen', 'confirmed']);
+  await eventually(async () => {
+    const { rows } = await world.pool.query<{ audited: number }>(
+      'select audited_number::float8 as audited from cursor',
+    );
+    expect(rows[0]!.audited).toBeGreaterThanOrEqual(paid);
+  });
+  const isReceipt = ({ method, params }: Call) =>
+    method.includes('Receipt') && [transaction, hash].includes(String(params[0]));
+  expect([...liar.calls(), ...two.honest.calls()].filter(isReceipt)).toHaveLength(1);
 });

@@ -17,6 +17,7 @@ import {
   finalHeightOf,
   finalHeights,
   finalityClaim,
+  type FinalHeights,
   type Heights,
 } from './finality.ts';
 import type { ChainNetwork } from './networks.ts';
@@ -110,47 +111,51 @@ export type BlockOpinion =
   | { kind: 'behind' }
   /** The endpoint has another block there, or other transactions in it. */
   | { kind: 'differs'; reason: string }
-  /** `finalFor`: whether a transfer of this many base units in it is final under the network's policy. */
-  | { kind: 'agrees'; confirmations: number; finalFor: (amountUnits: bigint) => boolean };
+  /** `finalFor`: whether a transfer of this many base units in it is final under the network's policy; never if that was not asked. */
+  | { kind: 'agrees'; finalFor: (amountUnits: bigint) => boolean };
 
 /** Transactions of a block, by their index in it. Receipts do not contain the ids of their transactions, but blocks list them. */
 export type ShownBlock = { number: number; hash: string; transactions: ReadonlyMap<number, string> };
 
 /**
- * Asks an endpoint whether these blocks are in its chain, and how deep. As their hashes prove what they contain, nothing else is asked.
+ * Asks an endpoint whether these blocks are in its chain, with one call for each. As their hashes prove what they contain, nothing else is
+ * needed.
+ * @param asksFinality whether to ask how deep they are, too.
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
 export async function opinionsOf(
   rpc: RpcProvider,
   network: ChainNetwork,
   blocks: readonly ShownBlock[],
-  hasNamedFinal: boolean,
+  { hasNamedFinal, asksFinality }: { hasNamedFinal: boolean; asksFinality: boolean },
 ): Promise<BlockOpinion[]> {
-  const needsFinal = network.finality === 'finalized' || network.finalizedAbove !== null;
-  const [head, tagged, shown] = await Promise.all([
-    readHead(rpc),
-    needsFinal ? readFinalized(rpc) : null,
+  const [final, shown] = await Promise.all([
+    asksFinality ? readFinalHeights(rpc, network, hasNamedFinal) : null,
     readBlocksAt(
       rpc,
       blocks.map(({ number }) => number),
     ),
   ]);
-  const finalized = finalityClaim(network, head.number, tagged, hasNamedFinal)?.height ?? -1;
   return blocks.map(({ number, hash, transactions }, at): BlockOpinion => {
     const theirs = shown[at] ?? null;
-    if (theirs === null || head.number < number) return { kind: 'behind' };
+    if (theirs === null) return { kind: 'behind' };
     if (theirs.hash !== hash) return { kind: 'differs', reason: `block ${theirs.hash}` };
     const renamed = [...transactions].find(([index, id]) => theirs.transactions[index] !== id);
     if (renamed !== undefined)
       return { kind: 'differs', reason: `transaction ${String(theirs.transactions[renamed[0]])}` };
-    const heights = { tip: head.number, head: head.number, finalized };
-    const final = finalHeights(network, heights);
-    return {
-      kind: 'agrees',
-      confirmations: confirmationsOf(number, head.number),
-      finalFor: (amountUnits) => number <= finalHeightOf(network, final, amountUnits),
-    };
+    const isFinal = (amountUnits: bigint) => final !== null && number <= finalHeightOf(network, final, amountUnits);
+    return { kind: 'agrees', finalFor: isFinal };
   });
+}
+
+async function readFinalHeights(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  hasNamedFinal: boolean,
+): Promise<FinalHeights> {
+  const [head, tagged] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
+  const finalized = finalityClaim(network, head.number, tagged, hasNamedFinal)?.height ?? -1;
+  return finalHeights(network, { tip: head.number, head: head.number, finalized });
 }
 
 /** Whether no other node can have better evidence. A node that lags may not have a new receipt, or not call a new block final. */

@@ -26,9 +26,10 @@ export const isProvenTransfer = (row: AwaitingTransfer): row is ProvenTransfer =
   row.endpoint !== null && row.transaction_index !== null;
 
 /**
- * Confirms transfers whose content follows from the hash of their block, once an endpoint other than the one that showed the block calls
- * the same hash final. While no other endpoint answers, or all are behind, amounts up to the network's limit for agreement need no second
- * one. Endpoints that contradict each other confirm nothing, and an incident names them.
+ * Confirms transfers whose content follows from the hash of their block, once an endpoint other than the one that showed the block has the
+ * same block, with the same transactions. Above the network's limit for agreement, it must also call the block final. Up to that limit one
+ * endpoint is enough while no other answers, or all are behind. Endpoints that contradict each other confirm nothing, and an incident names
+ * them.
  */
 export function createBlockAgreement(term: Term, { heights }: Position) {
   const { network } = term;
@@ -36,13 +37,10 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
   const silences = new Map<number, ReturnType<typeof createSilence>>();
   const report = createDisagreementReport(term);
 
-  /** Whether the endpoint that showed a block is believed alone about a transfer of this size. */
-  function isEnoughAlone({ judged, endpoint }: ProvenTransfer): boolean {
-    return (
-      silences.get(endpoint)?.isLong() === true &&
-      (network.agreementAbove === null || BigInt(judged) <= network.agreementAbove)
-    );
-  }
+  const isLarge = ({ judged }: ProvenTransfer): boolean =>
+    network.agreementAbove !== null && BigInt(judged) > network.agreementAbove;
+  const isAgreed = (row: ProvenTransfer, opinions: readonly BlockOpinion[]): boolean =>
+    opinions.some((one) => one.kind === 'agrees' && (!isLarge(row) || one.finalFor(BigInt(row.judged))));
 
   async function confirm(rows: readonly ProvenTransfer[], agreedBy: number): Promise<void> {
     if (rows.length === 0) return;
@@ -55,7 +53,9 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
   }
 
   async function checkShownBy(endpoint: number, blocks: readonly Waiting[]): Promise<number> {
-    const opinions = await askOthers(term, blocks, { than: endpoint, hasNamedFinal: heights().hasNamedFinal });
+    const asksFinality = blocks.some(({ rows }) => rows.some(isLarge));
+    const question = { than: endpoint, hasNamedFinal: heights().hasNamedFinal, asksFinality, isAgreed };
+    const opinions = await askOthers(term, blocks, question);
     const hasOpinion = opinions.some((of) => of.some(({ kind }) => kind !== 'behind'));
     const silence = silences.get(endpoint) ?? createSilence();
     silences.set(endpoint, silence);
@@ -66,8 +66,8 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
       const ofBlock = opinions[at] ?? [];
       await report(waiting, ofBlock);
       for (const row of waiting.rows) {
-        if (isFinalTo(ofBlock, row)) agreed.push(row);
-        else if (!hasOpinion && isEnoughAlone(row)) alone.push(row);
+        if (isAgreed(row, ofBlock)) agreed.push(row);
+        else if (silence.isLong() && !isLarge(row)) alone.push(row);
       }
     }
     await confirm(agreed, 2);
@@ -84,19 +84,27 @@ export function createBlockAgreement(term: Term, { heights }: Position) {
   };
 }
 
+type Question = {
+  /** The endpoint that is not asked. */
+  than: number;
+  hasNamedFinal: boolean;
+  asksFinality: boolean;
+  isAgreed: (row: ProvenTransfer, opinions: readonly BlockOpinion[]) => boolean;
+};
+
 /** @returns the opinions of other endpoints, in the order in which they were asked, about each block; none when none answers. */
 async function askOthers(
   { network, endpoints, logger }: Term,
   blocks: readonly Waiting[],
-  { than, hasNamedFinal }: { than: number; hasNamedFinal: boolean },
+  { than, isAgreed, ...asked }: Question,
 ): Promise<BlockOpinion[][]> {
   const shown = blocks.map(({ block }) => block);
   const about = (readings: readonly BlockOpinion[][]) =>
     shown.map((_, at) => readings.flatMap((reading) => reading[at] ?? []));
   const isEnough = (readings: readonly BlockOpinion[][]) =>
-    about(readings).every((opinions, at) => blocks[at]?.rows.every((row) => isFinalTo(opinions, row)));
+    about(readings).every((opinions, at) => blocks[at]?.rows.every((row) => isAgreed(row, opinions)));
   try {
-    const read = endpoints.askUntil((rpc) => opinionsOf(rpc, network, shown, hasNamedFinal), isEnough, than);
+    const read = endpoints.askUntil((rpc) => opinionsOf(rpc, network, shown, asked), isEnough, than);
     return about(await withTimeout(DEADLINE_MS, read));
   } catch (error) {
     if (!(error instanceof RpcError || error instanceof DeadlineExceeded)) throw error;
@@ -140,9 +148,6 @@ function createSilence() {
     isLong: (): boolean => silent !== null && silent.last - silent.since >= SILENCE_MS,
   };
 }
-
-const isFinalTo = (opinions: readonly BlockOpinion[], { judged }: AwaitingTransfer): boolean =>
-  opinions.some((opinion) => opinion.kind === 'agrees' && opinion.finalFor(BigInt(judged)));
 
 function byBlock(rows: readonly ProvenTransfer[]): Waiting[] {
   return [...Map.groupBy(rows, (row) => row.block_hash)].map(([hash, ofBlock]) => {

@@ -30,8 +30,9 @@ const PATIENCE_MS = 5_000;
  * Confirms the transfers for which one endpoint's answer is not enough: large ones, and where blocks are proven all of them. For proven
  * blocks see createBlockAgreement(). On other networks at least two endpoints must show the transfer at the same place and final. Each transfer is read again from the chain, independently of what is stored. While a second endpoint is silent or lags, the transfer waits.
  * When endpoints contradict each other, an incident is raised, and the transfer waits, too.
+ * run() returns whether more can be confirmed at once.
  */
-export function createCrossCheckJob(term: Term, position: Position): { run(): Promise<void> } {
+export function createCrossCheckJob(term: Term, position: Position): { run(): Promise<{ more: boolean }> } {
   const { network, endpoints, pool, metrics, logger } = term;
   const [agree, { heights }] = [createBlockAgreement(term, position), position];
   /** Since when endpoints have contradicted each other, by transaction, in monotonic milliseconds. */
@@ -71,7 +72,7 @@ export function createCrossCheckJob(term: Term, position: Position): { run(): Pr
 
   return {
     async run() {
-      if (network.crossCheckedAbove === null || performance.now() < notBefore) return;
+      if (network.crossCheckedAbove === null || performance.now() < notBefore) return { more: false };
       const limit = network.isProven ? MAX_PROVEN_AT_ONCE : MAX_AT_ONCE;
       const waiting = await readAwaitingCrossCheck(pool, network, heights(), { offset, limit });
       let left = await agree(waiting.filter(isProvenTransfer));
@@ -92,6 +93,7 @@ export function createCrossCheckJob(term: Term, position: Position): { run(): Pr
       if (left > 0) notBefore = performance.now() + backoffMs(Math.max(0, failures - 1), RETRY);
       // Transfers that may wait forever must not keep the others from being checked.
       offset = waiting.length < limit ? 0 : offset + left;
+      return { more: waiting.length === limit && left === 0 };
     },
   };
 }

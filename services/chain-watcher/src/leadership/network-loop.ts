@@ -217,11 +217,11 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
       isBehind = followed === 'more';
       if (followed === 'halted') return { more: false, isHalted: true };
       if (isOnlyFollowing) return { more: true, isHalted: false };
-      await crossCheck.run();
+      const crossChecked = await crossCheck.run();
       const backFilled = await backFill.run();
       await secondReadings.run(followed === 'at_head');
       await endWatches.run();
-      return { more: followed === 'more' || backFilled.more, isHalted: false };
+      return { more: followed === 'more' || crossChecked.more || backFilled.more, isHalted: false };
     },
   };
 }
