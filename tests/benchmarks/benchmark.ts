@@ -6,7 +6,7 @@ export type Benchmark = {
   name: string;
   about: string;
   parts: readonly Part[];
-  /** Runs only when it is named, because it answers no question about speed. */
+  /** Also a smoke run takes it only by name, because it disturbs what the parts of such a run share. */
   onlyByName?: boolean;
 };
 
@@ -21,6 +21,11 @@ export type Part = {
   parts?: readonly string[];
   /** How long a part in real time lasts without `--minutes`; three minutes if not given. */
   minutes?: number;
+  /**
+   * Makes it a part of the run without names, which takes less than half an hour. `payments`: how many there are in that run, where the
+   * part's own number would take too long.
+   */
+  short?: { payments?: number };
   /** @throws CannotMeasure, or what broke it as a whole. A missed aim is a result. */
   run(context: BenchmarkContext): Promise<BenchmarkResult>;
 };
@@ -34,7 +39,7 @@ export type BenchmarkContext = {
   runMs: number;
   /** How long each situation of a part in real time lasts. */
   minutes: number;
-  /** How many payments there are where growth is measured; null for the part's own number. */
+  /** How many payments or deliveries there are where they take long to make; null for the part's own number. */
   payments: number | null;
   /** Whether `--part` asks for one of these, or is not given. */
   wants: (...names: string[]) => boolean;
@@ -49,6 +54,8 @@ export type BenchmarkContext = {
    * @param open gets a function that registers what to call at the end of its use.
    */
   opened: <T>(key: Part['on'], open: (onEnd: BenchmarkContext['onEnd']) => Promise<T>) => Promise<T>;
+  /** Notes which version of a server was used. */
+  ranOn: (server: string, version: string) => void;
   /** Called after the part, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;
 };
@@ -65,8 +72,11 @@ export type BenchmarkResult = {
 /** Rows have as many cells as there are columns; the first column is text, the others are numbers. */
 export type Table = { title: string; columns: string[]; rows: string[][] };
 
-/** A ratio to reach, or not to exceed. On a machine shared with others it is a statement about this run, not a verdict. */
-export type Aim = { what: string; measured: Spread } & Bound;
+/**
+ * A ratio to reach, or not to exceed. On a machine shared with others it is a statement about this run, not a verdict.
+ * `brokenBaseline`: why the baseline did not do what it stands for, so that the ratio says nothing.
+ */
+export type Aim = { what: string; measured: Spread; brokenBaseline?: string } & Bound;
 
 export type Bound = { atLeast: number } | { atMost: number };
 

@@ -40,6 +40,11 @@ test('the help names every benchmark, every part and the options', async () => {
   }
 });
 
+test('a run without names has the parts that fit into half an hour', async () => {
+  const { output } = await bench('--help');
+  expect(output).toContain('half an hour for chain, creation, memory, gateway, settlement, relay, webhooks, in short.');
+});
+
 test('a part runs by its own name, and an unknown part is refused with those there are', async () => {
   const { code, output } = await bench('relay', '--part', 'rates', '--smoke');
   expect(code).toBe(1);

@@ -78,6 +78,7 @@ type Side = { name: SideName; receipts: Receipts; node: ChainNode; database: Ser
 export const chain: Part = {
   name: 'chain',
   on: 'backends',
+  short: {},
   about:
     'reading, matching, storing and publishing transfers with a million watched wallets, compared with a plain loop of eth_getLogs',
   parts,

@@ -36,6 +36,7 @@ type Writes = { creations: number; payments: Written; pgbench: Written };
 export const creation: Part = {
   name: 'creation',
   on: 'stack',
+  short: {},
   about: 'creations through api-gateway and at payments, compared with pgbench that runs the same writes',
   async run(context) {
     const { rounds, runMs, say, scale, attempt } = context;

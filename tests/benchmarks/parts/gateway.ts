@@ -57,6 +57,7 @@ type Comparison = { endpoint: string; connections: number; rounds: Round[] };
 export const gateway: Part = {
   name: 'gateway',
   on: 'stack',
+  short: {},
   about: 'reads through api-gateway, payments and PostgreSQL, compared with servers that only answer',
   async run(context) {
     const { load, rounds, runMs, say, scale, attempt } = context;

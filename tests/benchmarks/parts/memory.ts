@@ -23,18 +23,21 @@ type Reading = { process: string; atRest: number; afterUse: number; startSeconds
 export const memory: Part = {
   name: 'memory',
   on: 'stack',
+  short: { payments: 20_000 },
   about: 'resident memory at rest and after payments, and start to ready, of each service and of all in one process',
   parts: ['services', 'single'],
   async run(context) {
     const { wants, scale, attempt } = context;
-    const { payments } = amounts[scale];
+    const payments = context.payments ?? amounts[scale].payments;
     const readings: Reading[] = [];
     if (wants('services')) {
-      readings.push(...((await attempt('services', async () => read(context, await benchmarkStack(context)))) ?? []));
+      readings.push(
+        ...((await attempt('services', async () => read(context, await benchmarkStack(context), payments))) ?? []),
+      );
     }
     // Not in a smoke run, because a journey already runs this stack.
     if (wants('single') && scale === 'full') {
-      readings.push(...((await attempt('single', () => readSingle(context))) ?? []));
+      readings.push(...((await attempt('single', () => readSingle(context, payments))) ?? []));
     }
     return {
       tables: [tableOf(readings, payments)],
@@ -42,7 +45,7 @@ export const memory: Part = {
         'MB are resident, including the pages of the Node program that processes on one machine share, about 50 MB each.',
         'After use: when every message of these payments has taken effect.',
       ],
-      aims: readings.flatMap(aimed),
+      aims: readings.flatMap((reading) => aimed(reading, payments)),
       measurements: readings,
     };
   },
@@ -56,17 +59,17 @@ async function secondsToReady(service: JourneyStack['services'][number]): Promis
   return (performance.now() - startedAt) / 1_000;
 }
 
-async function readSingle(context: BenchmarkContext): Promise<Reading[]> {
+async function readSingle(context: BenchmarkContext, payments: number): Promise<Reading[]> {
   const stack = await journeyStack({ single: true });
   try {
-    return await read(context, stack);
+    return await read(context, stack, payments);
   } finally {
     await stack.close();
   }
 }
 
-async function read({ say, load, scale }: BenchmarkContext, stack: JourneyStack): Promise<Reading[]> {
-  const { payments, starts } = amounts[scale];
+async function read({ say, load, scale }: BenchmarkContext, stack: JourneyStack, payments: number): Promise<Reading[]> {
+  const { starts } = amounts[scale];
   say(`  starting ${stack.services.map(({ name }) => name).join(', ')} ${starts} times each …`);
   const readings: Reading[] = [];
   for (const service of stack.services) {
@@ -90,11 +93,15 @@ async function read({ say, load, scale }: BenchmarkContext, stack: JourneyStack)
   return readings;
 }
 
-function aimed({ process, atRest, afterUse, startSeconds }: Reading): Aim[] {
+function aimed({ process, atRest, afterUse, startSeconds }: Reading, payments: number): Aim[] {
   const aims = aimsOf(process);
   return [
     { what: `${process}: MB at rest`, measured: spreadOf([atRest]), atMost: aims.atRest },
-    { what: `${process}: MB after use`, measured: spreadOf([afterUse]), atMost: aims.afterUse },
+    {
+      what: `${process}: MB after ${payments.toLocaleString('en-US')} payments`,
+      measured: spreadOf([afterUse]),
+      atMost: aims.afterUse,
+    },
     ...(aims.startSeconds === null
       ? []
       : [

@@ -15,6 +15,7 @@ const TO_RAW = 0.9;
 export const relay: Part = {
   name: 'relay',
   on: 'backends',
+  short: {},
   about: 'messages a second from the outbox to RabbitMQ, compared with a plain loop that publishes the same messages',
   async run(context) {
     const { scale, rounds, say, onEnd } = context;

@@ -27,6 +27,7 @@ const NEXT_TO_A_BACKLOG = 'next to a backlog';
 export const settlement: Part = {
   name: 'settlement',
   on: 'backends',
+  short: {},
   about:
     'transfers settled by two replicas of payments, compared with pgbench that runs the same writes; creations next to a backlog of ' +
     'transfers, compared with creations alone',

@@ -10,6 +10,7 @@ import { addVirtualHost, testBroker } from '@quittance/testkit/broker.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { requireDurable } from './postgres.ts';
+import { postgresVersion, rabbitmqVersion } from './server-versions.ts';
 
 export type Backends = {
   /** For other files of the run; removed at its end. */
@@ -38,19 +39,20 @@ const settings = {
 /**
  * A PostgreSQL, whose commits wait for the disk as in production, and a RabbitMQ, for one part. All parts of a smoke run share them.
  */
-export const startBackends = (name: string, { opened, scale }: BenchmarkContext): Promise<Backends> =>
-  opened('backends', (onEnd) => openBackends(name, { scale, onEnd }));
+export const startBackends = (name: string, { opened, scale, ranOn }: BenchmarkContext): Promise<Backends> =>
+  opened('backends', (onEnd) => openBackends(name, { scale, ranOn, onEnd }));
 
-type Opening = Pick<BenchmarkContext, 'scale' | 'onEnd'>;
+type Opening = Pick<BenchmarkContext, 'scale' | 'ranOn' | 'onEnd'>;
 
 async function openBackends(name: string, opening: Opening): Promise<Backends> {
-  const { onEnd } = opening;
+  const { onEnd, ranOn } = opening;
   const directory = await mkdtemp(join(tmpdir(), `quittance-${name}-`));
   onEnd(() => rm(directory, { recursive: true, force: true }));
   // When we are root, PostgreSQL runs as its own user, which must reach its files.
   await chmod(directory, 0o711);
   const { adminUrl, postgres } = await startServer(directory, onEnd);
   await requireDurable(adminUrl);
+  ranOn('PostgreSQL', await postgresVersion(adminUrl));
   return { directory, adminUrl, postgres, broker: await openBroker(directory, opening) };
 }
 
@@ -78,7 +80,7 @@ export async function startBenchmarkRedis(
 }
 
 /** A smoke run uses the RabbitMQ of the test run, if it has one: starting one takes four seconds of processor time. */
-async function openBroker(directory: string, { scale, onEnd }: Opening): Promise<BenchmarkBroker> {
+async function openBroker(directory: string, { scale, ranOn, onEnd }: Opening): Promise<BenchmarkBroker> {
   if (scale === 'smoke' && process.env['TEST_AMQP_MANAGEMENT_URL']) {
     const addOne = async (): Promise<string> => {
       const { url, close } = await testBroker();
@@ -95,6 +97,7 @@ async function openBroker(directory: string, { scale, onEnd }: Opening): Promise
     logFile: join(directory, 'rabbitmq.log'),
   });
   onEnd(() => own.stop());
+  ranOn('RabbitMQ', await rabbitmqVersion(own.url));
   return {
     pid: own.pid,
     addVirtualHost: async (name) => {

@@ -11,8 +11,11 @@ export function renderResult({ tables, notes, aims }: BenchmarkResult): string {
   ].join('\n');
 }
 
-export const renderSpread = ({ median, min, max }: Spread): string =>
-  `${significant(median)} (${significant(min)}–${significant(max)})`;
+/** The median, and the range if there is one. */
+export function renderSpread({ median, min, max }: Spread): string {
+  if (Number.isNaN(median) || min === max) return significant(median);
+  return `${significant(median)} (${significant(min)}–${significant(max)})`;
+}
 
 /** Two significant digits, or all digits before the point: as many as such measurements justify. */
 export function significant(value: number | null): string {
@@ -39,11 +42,21 @@ function renderTable({ title, columns, rows }: Table): string {
   return [`\n${title}`, line(columns), ...rows.map(line)].join('\n');
 }
 
-function renderAim(aim: Aim): string {
-  const bound = 'atLeast' in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`;
-  return `${isMet(aim) ? 'met   ' : 'missed'}  ${aim.what}: ${renderSpread(aim.measured)}, aim ${bound}`;
+const renderAim = (aim: Aim): string =>
+  `${verdictOf(aim)}: ${aim.what}: ${renderSpread(aim.measured)}, aim ${boundOf(aim)}`;
+
+export const boundOf = (bound: Bound): string =>
+  'atLeast' in bound ? `at least ${bound.atLeast}` : `at most ${bound.atMost}`;
+
+/** The median decides. A ratio to a broken baseline says nothing, whichever side of the bound it is on. */
+export function verdictOf(aim: Aim): string {
+  if (aim.brokenBaseline !== undefined) return `baseline broken (${aim.brokenBaseline})`;
+  const { median } = aim.measured;
+  if (Number.isNaN(median)) return 'not measured';
+  if ('atLeast' in aim) return median >= aim.atLeast ? 'met' : missedBy(aim.atLeast - median, aim.atLeast);
+  return median <= aim.atMost ? 'met' : missedBy(median - aim.atMost, aim.atMost);
 }
 
-/** The median decides. A ratio that could not be measured misses its aim. */
-export const isMet = (aim: Bound & Pick<Aim, 'measured'>): boolean =>
-  'atLeast' in aim ? aim.measured.median >= aim.atLeast : aim.measured.median <= aim.atMost;
+/** In percent of the bound, if that is not 0. */
+const missedBy = (difference: number, bound: number): string =>
+  `missed by ${bound === 0 ? significant(difference) : `${significant((100 * difference) / bound)} %`}`;

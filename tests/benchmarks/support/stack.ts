@@ -6,15 +6,18 @@ import type { Ports } from '@quittance/local-stack/stack/ports.ts';
 import { withDatabase } from '../../support/database.ts';
 import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
+import { postgresVersion, rabbitmqVersion } from './server-versions.ts';
 
 /**
  * A new stack with one process of each service and production settings, whose PostgreSQL can count statements. It only counts during
  * `countStatements`, because counting has a cost.
  */
-export const benchmarkStack = ({ opened, scale }: BenchmarkContext): Promise<JourneyStack> =>
+export const benchmarkStack = ({ opened, scale, ranOn }: BenchmarkContext): Promise<JourneyStack> =>
   opened('stack', async (onEnd) => {
     const stack = await journeyStack({ sharesBroker: scale === 'smoke', prepare: preloadStatementCounter });
     onEnd(() => stack.close());
+    ranOn('PostgreSQL', await postgresVersion(stack.file.postgres_url));
+    ranOn('RabbitMQ', await rabbitmqVersion(stack.file.amqp_url));
     return stack;
   });
 
