@@ -216,11 +216,11 @@ function usage(): string {
   const parts = all.flatMap((benchmark) => benchmark.parts);
   return `Usage: npm run bench -- [name …] [options]
 
-Runs the named benchmarks or parts, and prints how the system compares with baselines of the same run. Without a name, it takes
-less than half an hour for ${all
+Runs the named benchmarks or parts, and prints how the system compares with baselines of the same run. Without a name it runs
+these parts in short, which takes less than half an hour: ${all
     .flatMap(({ parts }) => parts.filter(({ short }) => short !== undefined))
     .map(({ name }) => name)
-    .join(', ')}, in short.
+    .join(', ')}.
 Every measurement goes to .local/bench/<part>.json, and each aim with its figure to .local/bench/summary.md. Exit code 1 means
 that something broke; a missed aim is a result.
 

@@ -1,8 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { parse } from 'yaml';
 import { ownEnvironment } from '../support/journey-stack.ts';
+
+type Workflow = { jobs: { benchmarks: { strategy: { matrix: { benchmark: string[] } } } } };
 
 const main = join(import.meta.dirname, 'main.ts');
 
@@ -40,9 +45,17 @@ test('the help names every benchmark, every part and the options', async () => {
   }
 });
 
-test('a run without names has the parts that fit into half an hour', async () => {
+test('each part is in the run without names, or runs at night', async () => {
   const { output } = await bench('--help');
-  expect(output).toContain('half an hour for chain, creation, memory, gateway, settlement, relay, webhooks, in short.');
+  const help = output.replaceAll(/\s+/g, ' ');
+  const short = /half an hour: ([\w, ]+)\./.exec(help)![1]!.split(', ');
+  expect(short).toEqual(['chain', 'creation', 'memory', 'gateway', 'settlement', 'relay', 'webhooks']);
+  const workflow = parse(readFileSync(join(repositoryRoot, '.github/workflows/check.yml'), 'utf8')) as Workflow;
+  const atNight = workflow.jobs.benchmarks.strategy.matrix.benchmark;
+  const benchmarks = [...help.matchAll(/([\w-]+) [A-Z][^?]*\? Parts: ([\w, -]+)\./g)];
+  const parts = benchmarks.flatMap(([, benchmark, names]) => names!.split(', ').map((part) => [benchmark, part]));
+  expect(parts).toEqual(expect.arrayContaining([...atNight, ...short].map((name) => expect.arrayContaining([name]))));
+  expect(parts.filter((names) => !names.some((name) => short.includes(name!) || atNight.includes(name!)))).toEqual([]);
 });
 
 test('a part runs by its own name, and an unknown part is refused with those there are', async () => {

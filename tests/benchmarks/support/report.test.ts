@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { renderResult, renderSpread, verdictOf } from './report.ts';
+import { boundOf, renderResult, renderSpread, verdictOf } from './report.ts';
 
 const what = 'a ratio';
 const spread = (median: number) => ({ median, min: median / 2, max: median * 2 });
@@ -30,6 +30,14 @@ test('a figure has its range, unless it was measured once or not at all', () => 
   expect(renderSpread({ median: 0.4, min: 0.2, max: 0.81 })).toBe('0.4 (0.2–0.81)');
   expect(renderSpread({ median: 99, min: 99, max: 99 })).toBe('99');
   expect(renderSpread({ median: Number.NaN, min: Number.NaN, max: Number.NaN })).toBe('–');
+});
+
+test('a bound is written as it was meant', () => {
+  expect([boundOf({ atLeast: 1 / 1.2 }), boundOf({ atMost: 0.08 }), boundOf({ atMost: 30_000 })]).toEqual([
+    'at least 0.83',
+    'at most 0.08',
+    'at most 30,000',
+  ]);
 });
 
 test('the report of a part shows each aim with its verdict, and why a baseline is broken', () => {

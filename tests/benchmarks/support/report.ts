@@ -46,7 +46,9 @@ const renderAim = (aim: Aim): string =>
   `${verdictOf(aim)}: ${aim.what}: ${renderSpread(aim.measured)}, aim ${boundOf(aim)}`;
 
 export const boundOf = (bound: Bound): string =>
-  'atLeast' in bound ? `at least ${bound.atLeast}` : `at most ${bound.atMost}`;
+  'atLeast' in bound ? `at least ${plain(bound.atLeast)}` : `at most ${plain(bound.atMost)}`;
+
+const plain = (bound: number): string => bound.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
 /** The median decides. A ratio to a broken baseline says nothing, whichever side of the bound it is on. */
 export function verdictOf(aim: Aim): string {

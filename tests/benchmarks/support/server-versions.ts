@@ -12,7 +12,7 @@ export const postgresVersion = (adminUrl: string): Promise<string> =>
 export async function rabbitmqVersion(amqpUrl: string): Promise<string> {
   const model = await connect(amqpUrl);
   try {
-    return String(model.connection.serverProperties.version);
+    return model.connection.serverProperties.version;
   } finally {
     await model.close();
   }
