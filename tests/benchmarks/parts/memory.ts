@@ -8,8 +8,8 @@ import { residentMegabytes } from '../support/resident.ts';
 import { spreadOf } from '../support/rounds.ts';
 import { benchmarkStack } from '../support/stack.ts';
 
-/** Payments that are created before memory is read again, and how often each process is started. */
-const amounts = { full: { payments: 100_000, starts: 5 }, smoke: { payments: 64, starts: 1 } };
+/** Payments that are created before memory is read again. */
+const amounts = { full: { payments: 100_000 }, smoke: { payments: 64 } };
 const CLIENTS = 32;
 
 const aimsOf = (process: string) =>
@@ -23,7 +23,7 @@ type Reading = { process: string; atRest: number; afterUse: number; startSeconds
 export const memory: Part = {
   name: 'memory',
   on: 'stack',
-  short: { payments: 20_000 },
+  short: { payments: 10_000 },
   about: 'resident memory at rest and after payments, and start to ready, of each service and of all in one process',
   parts: ['services', 'single'],
   async run(context) {
@@ -68,13 +68,16 @@ async function readSingle(context: BenchmarkContext, payments: number): Promise<
   }
 }
 
-async function read({ say, load, scale }: BenchmarkContext, stack: JourneyStack, payments: number): Promise<Reading[]> {
-  const { starts } = amounts[scale];
-  say(`  starting ${stack.services.map(({ name }) => name).join(', ')} ${starts} times each …`);
+async function read(
+  { say, load, rounds }: BenchmarkContext,
+  stack: JourneyStack,
+  payments: number,
+): Promise<Reading[]> {
+  say(`  starting ${stack.services.map(({ name }) => name).join(', ')} ${rounds} times each …`);
   const readings: Reading[] = [];
   for (const service of stack.services) {
     const startSeconds: number[] = [];
-    for (let start = 0; start < starts; start += 1) startSeconds.push(await secondsToReady(service));
+    for (let start = 0; start < rounds; start += 1) startSeconds.push(await secondsToReady(service));
     readings.push({ process: service.name, atRest: await residentMegabytes(service.pid), afterUse: 0, startSeconds });
   }
   say(`  creating ${payments} payments …`);
