@@ -10,7 +10,7 @@ export type PartOutcome = {
   failures: readonly string[];
 };
 
-export type MachineReport = {
+type MachineReport = {
   model: string;
   cores: number;
   memoryBytes: number;
