@@ -23,9 +23,9 @@ export type Part = {
   minutes?: number;
   /**
    * Makes it a part of the run without names, which takes less than half an hour. `payments`: how many there are in that run, where the
-   * part's own number would take too long.
+   * part's own number would take too long. `parts`: those of its parts that are in that run; all if not given.
    */
-  short?: { payments?: number };
+  short?: { payments?: number; parts?: readonly string[] };
   /** @throws CannotMeasure, or what broke it as a whole. A missed aim is a result. */
   run(context: BenchmarkContext): Promise<BenchmarkResult>;
 };
@@ -39,7 +39,7 @@ export type BenchmarkContext = {
   runMs: number;
   /** How long each situation of a part in real time lasts. */
   minutes: number;
-  /** How many payments or deliveries there are where they take long to make; null for the part's own number. */
+  /** How many payments there are where they take long to make; null for the part's own number. */
   payments: number | null;
   /** Whether `--part` asks for one of these, or is not given. */
   wants: (...names: string[]) => boolean;

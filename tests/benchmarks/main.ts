@@ -199,9 +199,11 @@ function paymentsOf({ short }: Part): number | null {
   return (isShort ? short?.payments : undefined) ?? null;
 }
 
-/** Everything, unless `--part` names something within the part. */
-function wantedOf({ name }: Part): BenchmarkContext['wants'] {
+/** Everything, unless `--part` names something within the part, or the run is short. */
+function wantedOf({ name, short }: Part): BenchmarkContext['wants'] {
   const { part } = values;
+  const inShort = isShort ? short?.parts : undefined;
+  if (inShort !== undefined) return (...names) => names.some((one) => inShort.includes(one));
   return (...names) => part === undefined || part === name || names.includes(part);
 }
 
