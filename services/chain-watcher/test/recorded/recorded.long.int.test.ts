@@ -71,6 +71,7 @@ const HARMLESS = new Set([
   'logs: in reversed order',
   "logs: another contract's events as the token's",
   'header: null',
+  'receipt: null',
   'errors in place of events',
 ]);
 
