@@ -81,6 +81,37 @@ function startDelivering(retryDelaysSeconds: readonly number[]): (metric: string
 const isDelivered = (eventId: string) =>
   eventually(async () => expect(await store.stateOf(eventId)).toMatchObject({ status: 'delivered' }));
 
+test('the signing key of several deliveries in one claim is opened once, and all are sent', async () => {
+  const host = 'several.io';
+  const merchantId = await store.addMerchant(host);
+  for (let n = 0; n < 3; n += 1) await store.addEvent(merchantId);
+  const other = await store.addEvent(await store.addMerchant('single.io'));
+  const claimed = await store.claim();
+  const opened: string[] = [];
+  const vault = {
+    ...store.vault,
+    open(...[id, sealed]: Parameters<typeof store.vault.open>) {
+      opened.push(id);
+      return store.vault.open(id, sealed);
+    },
+  };
+
+  const hostCircuits = createHostCircuits({ recoveredAt: limits.host });
+  const attempts = createAttempts({
+    ...{ pool: store.pool, vault, sender, hostCircuits },
+    inFlight: createInFlightLimits(limits, hostCircuits, () => performance.now()),
+    ...{ report: createAttemptReport({ logger: testLogger, metrics: testMetrics }), logger: testLogger },
+    ...{ databaseNow: () => new Date(), retryDelaysSeconds: [], onFree: () => undefined },
+  });
+  await attempts.start(claimed);
+  await attempts.idle();
+
+  expect(claimed).toHaveLength(4);
+  expect(opened.toSorted()).toEqual([...new Set(claimed.map((delivery) => delivery.key_id))].toSorted());
+  expect(await store.stateOf(other)).toMatchObject({ status: 'delivered' });
+  expect(receiver.received(host)).toHaveLength(3);
+});
+
 describe('a host that refuses connections', () => {
   test('gets no attempts from any merchant, while other hosts do, and gets all events afterwards', async () => {
     const host = 'shared.io';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { unprovenRestMs } from '../src/lanes/deliver.ts';
+import { quickPaceMs, unprovenRestMs } from '../src/lanes/deliver.ts';
 
 describe('attempts of new and slow lanes begin', () => {
   test.each([
@@ -15,4 +15,11 @@ describe('attempts of new and slow lanes begin', () => {
     expect(unprovenRestMs(40, { claimed: 0, more: true, tookMs: 10 })).toBe(5);
     expect(unprovenRestMs(40, { claimed: 0, more: false, tookMs: 1 })).toBe(40);
   });
+});
+
+test('claims of quick lanes are further apart while many lanes have events due', () => {
+  expect(quickPaceMs(0)).toBe(5);
+  expect(quickPaceMs(31)).toBe(5);
+  expect(quickPaceMs(32)).toBe(20);
+  expect(quickPaceMs(256)).toBe(20);
 });

@@ -73,8 +73,12 @@ export function createAttempts(
     async start(claimed: readonly Claimed[]): Promise<void> {
       const refused: Claimed[] = [];
       const unopened: Claimed[] = [];
+      // Opened once for all of a lane's deliveries: opening costs as much as signing.
+      const secrets = new Map<string, string | null>();
       for (const delivery of claimed) {
-        const secret = open(delivery);
+        const known = secrets.get(delivery.key_id);
+        const secret = known === undefined ? open(delivery) : known;
+        secrets.set(delivery.key_id, secret);
         const place = secret === null ? null : inFlight.acquire(delivery);
         if (secret === null) unopened.push(delivery);
         else if (place === null) refused.push(delivery);
