@@ -6,7 +6,7 @@ import type { WebhookMerchant } from './webhook-merchants.ts';
 /** Connections to one host: the dispatcher's limit. */
 const CONNECTIONS_PER_HOST = 64;
 
-/** One plain POST: signed, sent, the answer read. @throws Error for anything but a 2xx. */
+/** One plain POST with the same headers as the dispatcher's: signed twice, sent, the answer read. @throws Error for anything but a 2xx. */
 export type Post = (merchant: WebhookMerchant, eventId: string, body: string) => Promise<void>;
 
 /**
@@ -24,16 +24,21 @@ export function createPost({ port, authorityFile }: { port: number; authorityFil
   });
   return async ({ host, url, keyId, secret }, eventId, body) => {
     const timestamp = String(Math.floor(Date.now() / 1000));
+    const standardKey = Buffer.from(secret.slice('whsec_'.length), 'base64');
     const response = await agent.request({
       origin: `https://${host}`,
       path: new URL(url).pathname,
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
+        'User-Agent': 'Benchmark',
         'X-Service-Timestamp': timestamp,
         'X-Service-Signature': `v1=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`,
         'X-Service-Event-ID': eventId,
         'X-Service-Key-ID': keyId,
+        'webhook-id': eventId,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${createHmac('sha256', standardKey).update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`,
       },
       body,
     });
