@@ -27,18 +27,22 @@ test('a smoke run of all benchmarks passes', async () => {
   expect({ code, output }).toMatchObject({ code: 0 });
 }, 1_800_000);
 
-test('a smoke run of chaos, which runs only when it is named, passes', async () => {
-  const { code, output } = await bench('chaos', '--smoke');
-  expect(output).not.toContain(' failed');
-  expect({ code, output }).toMatchObject({ code: 0 });
-}, 600_000);
+test.each(['chaos', 'catch-up'])(
+  'a smoke run of %s, which runs only when it is named, passes',
+  async (name) => {
+    const { code, output } = await bench(name, '--smoke');
+    expect(output).not.toContain(' failed');
+    expect({ code, output }).toMatchObject({ code: 0 });
+  },
+  600_000,
+);
 
 test('the help names every benchmark, every part and the options', async () => {
   const { code, output } = await bench('--help');
   expect(code).toBe(0);
   for (const name of [
-    ...['chain', 'chaos', 'creation', 'growth', 'reads', 'settlement', 'webhooks'],
-    ...['console', 'endurance', 'gateway', 'lists', 'memory', 'providers', 'relay', 'statements'],
+    ...['catch-up', 'chain', 'chaos', 'creation', 'growth', 'reads', 'settlement', 'webhooks'],
+    ...['catching-up', 'console', 'endurance', 'gateway', 'lists', 'memory', 'providers', 'relay', 'statements'],
     ...['--rounds', '--smoke', '--part', '--payments'],
   ]) {
     expect(output).toContain(`  ${name}`);
