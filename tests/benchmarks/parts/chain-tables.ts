@@ -4,7 +4,8 @@ import type { ProofCost } from '../support/block-proof.ts';
 import type { News } from '../support/chain-live.ts';
 import type { WalletMemory } from '../support/chain-memory-process.ts';
 import { renderSpread, significant } from '../support/report.ts';
-import { cpuUsPerUnit, ratioOf, spreadOf, type Spread } from '../support/rounds.ts';
+import { cpuUsPerUnit, spreadOf, type Spread } from '../support/rounds.ts';
+import { comparedTo } from '../support/sound-baselines.ts';
 import { namesOf, rateOf, rateTable, statementTable } from '../support/tables.ts';
 
 const AIMS = {
@@ -17,8 +18,8 @@ const AIMS = {
   megabytes: 150,
 };
 
-const ratio = ({ rounds }: ChainComparison, contender: string, baseline = 'raw'): Spread =>
-  ratioOf(rounds, rateOf, contender, baseline);
+const rateTo = ({ rounds }: ChainComparison, contender: string, baseline = 'raw') =>
+  comparedTo(rounds, rateOf, contender, baseline);
 
 export function chainAims({ reading, scans, memory, news }: ChainMeasurements): Aim[] {
   return [
@@ -26,7 +27,7 @@ export function chainAims({ reading, scans, memory, news }: ChainMeasurements): 
     ...scans.map((comparison): Aim => ({
       what: `${titleOf(comparison)}: ${comparison.unit}/s to raw`,
       atLeast: comparison.unit === 'blocks' ? AIMS.catchingUpToRaw : AIMS.storingToRaw,
-      measured: ratio(comparison, 'chain-watcher'),
+      ...rateTo(comparison, 'chain-watcher'),
     })),
     ...news.flatMap((measured): Aim[] => [
       {
@@ -45,11 +46,11 @@ export function chainAims({ reading, scans, memory, news }: ChainMeasurements): 
 }
 
 const readingAims = (reading: ChainComparison): Aim[] => [
-  { what: 'events read and matched/s to raw', atLeast: AIMS.readingToRaw, measured: ratio(reading, 'quittance') },
+  { what: 'events read and matched/s to raw', atLeast: AIMS.readingToRaw, ...rateTo(reading, 'quittance') },
   {
     what: "events read and matched/s to ethers' getLogs",
     atLeast: AIMS.readingToEthers,
-    measured: ratio(reading, 'quittance', 'ethers'),
+    ...rateTo(reading, 'quittance', 'ethers'),
   },
 ];
 

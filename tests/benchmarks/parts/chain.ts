@@ -13,6 +13,7 @@ import { cpuUsOf } from '../support/cpu.ts';
 import { startForked } from '../support/forked.ts';
 import { withCpu } from '../support/measure.ts';
 import { interleave, type Contender, type Round } from '../support/rounds.ts';
+import { compare } from '../support/sound-baselines.ts';
 import { countStatements } from '../support/statements.ts';
 import type { CountedStatements } from '../support/tables.ts';
 import { startWatcherProcess } from '../support/watcher-process.ts';
@@ -158,7 +159,7 @@ async function compareReading({ context, amounts, sides, reader }: Run): Promise
   say(`  reading: warming up, then ${rounds} rounds …`);
   await interleave(contenders, warmUps);
   const of = { unit: 'events', until: 'stored' } as const;
-  return { what: 'reading', ...of, latencyMs: 0, rounds: await interleave(contenders, rounds) };
+  return { what: 'reading', ...of, latencyMs: 0, rounds: await compare(context, contenders, ['raw', 'ethers']) };
 }
 
 async function compareScans(run: Run, measured: ChainMeasurements): Promise<void> {
@@ -167,18 +168,18 @@ async function compareScans(run: Run, measured: ChainMeasurements): Promise<void
   const { busy, quiet, matching } = stretchesOf(amounts.stretchShare);
   const without = async () => NO_BROKER;
   await withWatchers(run, { name: 'without-broker', amqpUrlOf: without }, async (scans) => {
-    const compare = async (what: string, stretch: Stretch, unit: ScanOf['unit'], latencyMs = 0): Promise<void> => {
+    const scan = async (what: string, stretch: Stretch, unit: ScanOf['unit'], latencyMs = 0): Promise<void> => {
       await context.attempt(what, async () => {
         measured.scans.push(await compareScan(run, scans, stretch, { what, unit, until: 'stored', latencyMs }));
       });
     };
     if (wants('catching-up')) {
-      await compare('catching up, busy chain', busy, 'blocks');
-      await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
-      await compare('catching up, quiet chain', quiet, 'blocks');
+      await scan('catching up, busy chain', busy, 'blocks');
+      await scan('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
+      await scan('catching up, quiet chain', quiet, 'blocks');
     }
     if (!wants('storing')) return;
-    await compare('storing, all match', matching, 'events');
+    await scan('storing, all match', matching, 'events');
     context.say('  counting statements …');
     for (const { name, database } of Object.values(sides)) {
       await context.attempt('counting statements', async () => {
@@ -270,7 +271,7 @@ async function withWatchers(
 }
 
 async function compareScan(
-  { sides, amounts: { warmUps }, context: { rounds, say } }: Run,
+  { sides, amounts: { warmUps }, context }: Run,
   scans: Record<SideName, Scans>,
   stretch: Stretch,
   how: Omit<ChainComparison, 'rounds'>,
@@ -282,10 +283,11 @@ async function compareScan(
   const setLatency = async (latencyMs: number): Promise<void> => {
     for (const { node } of Object.values(sides)) await node.ask('latency', latencyMs);
   };
+  const { rounds, say } = context;
   say(`  ${how.what}${how.latencyMs > 0 ? `, answers after ${how.latencyMs} ms` : ''}: ${rounds} rounds …`);
   await setLatency(how.latencyMs);
   await interleave(contenders, warmUps);
-  const measured = await interleave(contenders, rounds);
+  const measured = await compare(context, contenders, ['raw']);
   await setLatency(0);
   return { ...how, rounds: measured };
 }

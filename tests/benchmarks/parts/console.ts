@@ -5,7 +5,8 @@ import { consoleRequests, PUBLIC_STATUS } from '../support/console-requests.ts';
 import { fillDatabase } from '../support/filled-database.ts';
 import { measureLoad } from '../support/measure.ts';
 import { shortened, significant } from '../support/report.ts';
-import { interleave, ratioOf, type Contender, type Round } from '../support/rounds.ts';
+import { interleave, type Contender, type Round } from '../support/rounds.ts';
+import { compare, comparedTo } from '../support/sound-baselines.ts';
 import { benchmarkStack } from '../support/stack.ts';
 import { countStatements, type StatementCost } from '../support/statements.ts';
 import { medianCell, namesOf, ratioCell, type Figure } from '../support/tables.ts';
@@ -34,15 +35,13 @@ export const consolePages: Part = {
     const { warmUpMs, counted } = amounts[scale];
     const { targets, adminUrl } = await start(context);
     for (const target of targets) await load.prepare(target);
-    const measureFor = (durationMs: number, times: number): Promise<Round[]> => {
-      const contenders = targets.map(({ name }): Contender => {
+    const contenders = (durationMs: number) =>
+      targets.map(({ name }): Contender => {
         return { name, measure: () => measureLoad(load, name, { connections: 1, durationMs }, {}) };
       });
-      return interleave(contenders, times);
-    };
     say(`  warming up, then ${rounds} rounds …`);
-    await measureFor(warmUpMs, 1);
-    const measured = (await attempt('the pages', () => measureFor(runMs, rounds))) ?? [];
+    await interleave(contenders(warmUpMs), 1);
+    const measured = (await attempt('the pages', () => compare(context, contenders(runMs), [PUBLIC_STATUS]))) ?? [];
     const statements: PageStatements[] = [];
     for (const { name } of targets) {
       const how = { connections: 1, durationMs: 60_000, requests: counted };
@@ -60,7 +59,7 @@ export const consolePages: Part = {
         .filter((name) => name !== PUBLIC_STATUS)
         .map((page) => ({
           what: `${page}: time to that of a public status`,
-          measured: ratioOf(measured, timeOf, page, PUBLIC_STATUS),
+          ...comparedTo(measured, timeOf, page, PUBLIC_STATUS),
           atMost: AT_MOST,
         })),
       measurements: { rounds: measured, statements },

@@ -2,7 +2,8 @@ import type { Aim, Part, Table } from '../benchmark.ts';
 import { analyzeAll, startCreators, type Creator, type Creators } from '../support/creators.ts';
 import { findPgbench } from '../support/pgbench.ts';
 import { significant } from '../support/report.ts';
-import { cpuUsPerUnit, interleave, ratioOf, type Round } from '../support/rounds.ts';
+import { cpuUsPerUnit, interleave, measurementOf, spreadOf, type Round } from '../support/rounds.ts';
+import { compare, comparedTo } from '../support/sound-baselines.ts';
 import { countStatements } from '../support/statements.ts';
 import {
   cpuTable,
@@ -18,14 +19,22 @@ import { countWritten, requireSameWrites, type Written } from '../support/writte
 
 /** Clients of the load generator and of pgbench. `counted` is a multiple of the clients, because pgbench counts for each client. */
 const amounts = {
-  full: { clients: [8, 32], warmUpMs: 5_000, counted: 2_048 },
-  smoke: { clients: [8], warmUpMs: 50, counted: 32 },
+  full: { clients: [1, 8, 32], warmUpMs: 5_000, counted: 2_048 },
+  smoke: { clients: [1, 8], warmUpMs: 50, counted: 32 },
 };
 type Amounts = (typeof amounts)['full'];
 
 const BASELINE = 'pgbench';
-/** Through the gateway. Creations at payments have no aim: they come one by one, because the gateway makes the batches. */
-const GATEWAY_TO_PGBENCH = 0.5;
+/**
+ * Through the gateway, by the number of clients: few share less. Creations at payments have no aim: they come one by one, because the
+ * gateway makes the batches.
+ */
+const GATEWAY_TO_PGBENCH = new Map([
+  [8, 0.3],
+  [32, 0.5],
+]);
+/** Of one client alone, from the request to the whole answer. */
+const LONE_CREATION_MS = 12;
 /** A creation from a pool costs at most 1.2 of one on a wallet. */
 const POOL_TO_WALLET = 1 / 1.2;
 
@@ -44,17 +53,16 @@ export const creation: Part = {
     const creators = await startCreators(context, await findPgbench());
     const writes = await attempt('comparing writes', () => compareWrites(creators, amounts[scale]));
 
-    const measure = (clients: number, durationMs: number, times: number): Promise<Round[]> =>
-      interleave(
-        creators.all.map(({ name, create }) => ({ name, measure: () => create({ clients, durationMs }) })),
-        times,
-      );
+    const contenders = (clients: number, durationMs: number) =>
+      creators.all.map(({ name, create }) => ({ name, measure: () => create({ clients, durationMs }) }));
     say(`  warming up, then ${rounds} rounds for each number of clients …`);
-    await measure(Math.max(...clientCounts), warmUpMs, 1);
+    await interleave(contenders(Math.max(...clientCounts), warmUpMs), 1);
     await analyzeAll(creators);
     const comparisons: Comparison[] = [];
     for (const clients of clientCounts) {
-      const measured = await attempt(`${clients} clients`, () => measure(clients, runMs, rounds));
+      const measured = await attempt(clientsOf(clients), () =>
+        compare(context, contenders(clients, runMs), [BASELINE, 'gateway']),
+      );
       if (measured !== undefined) comparisons.push({ clients, rounds: measured });
     }
     const statements = (await attempt('counting statements', () => countAll(creators, amounts[scale]))) ?? [];
@@ -96,18 +104,32 @@ async function countAll(
   return statements;
 }
 
-const aimsOf = ({ clients, rounds }: Comparison): Aim[] => [
-  {
-    what: `gateway, ${clients} clients: creations/s to pgbench`,
-    atLeast: GATEWAY_TO_PGBENCH,
-    measured: ratioOf(rounds, rateOf, 'gateway', BASELINE),
-  },
-  {
-    what: `from a pool, ${clients} clients: creations/s to those on a wallet`,
-    atLeast: POOL_TO_WALLET,
-    measured: ratioOf(rounds, rateOf, 'from a pool', 'gateway'),
-  },
-];
+function aimsOf({ clients, rounds }: Comparison): Aim[] {
+  const toPgbench = GATEWAY_TO_PGBENCH.get(clients);
+  return [
+    ...(toPgbench === undefined ? [] : [rateAim({ clients, rounds }, toPgbench)]),
+    ...(clients === 1 ? [loneAim(rounds)] : []),
+    {
+      what: `from a pool, ${clientsOf(clients)}: creations/s to those on a wallet`,
+      atLeast: POOL_TO_WALLET,
+      ...comparedTo(rounds, rateOf, 'from a pool', 'gateway'),
+    },
+  ];
+}
+
+const rateAim = ({ clients, rounds }: Comparison, atLeast: number): Aim => ({
+  what: `gateway, ${clientsOf(clients)}: creations/s to pgbench`,
+  atLeast,
+  ...comparedTo(rounds, rateOf, 'gateway', BASELINE),
+});
+
+const loneAim = (rounds: Round[]): Aim => ({
+  what: 'gateway, 1 client: median ms of a creation',
+  atMost: LONE_CREATION_MS,
+  measured: spreadOf(rounds.map((round) => measurementOf(round, 'gateway').p50Ms)),
+});
+
+const clientsOf = (clients: number): string => (clients === 1 ? '1 client' : `${clients} clients`);
 
 const notes = [
   'pgbench (-M prepared) sends six statements a creation and awaits each: begin; the reply looked up and the gate locked; clock, reply,',
@@ -122,10 +144,10 @@ const PROCESSES = ['api-gateway', 'payments', 'postgres', 'broker', 'chain-watch
 
 const tablesOf = ({ clients, rounds }: Comparison): Table[] => [
   rateTable({
-    ...{ title: `Creations, ${clients} clients`, rounds, units: 'creations', baselines: [BASELINE] },
+    ...{ title: `Creations, ${clientsOf(clients)}`, rounds, units: 'creations', baselines: [BASELINE] },
     figures: { ...latencyFigures, ...walFigure },
   }),
-  cpuTable(`CPU µs of each process for one creation, ${clients} clients`, rounds, [...PROCESSES, 'load']),
+  cpuTable(`CPU µs of each process for one creation, ${clientsOf(clients)}`, rounds, [...PROCESSES, 'load']),
   sessionTable(clients, rounds),
 ];
 
@@ -134,7 +156,7 @@ const SESSIONS = ['gateway', 'payments', 'chain', 'quota'];
 /** pgbench's sessions end with its run, so PostgreSQL's share has no parts there. */
 function sessionTable(clients: number, rounds: Round[]): Table {
   return {
-    title: `CPU µs of PostgreSQL by the service of the session, ${clients} clients`,
+    title: `CPU µs of PostgreSQL by the service of the session, ${clientsOf(clients)}`,
     columns: ['', ...SESSIONS, 'other', 'all'],
     rows: namesOf(rounds)
       .filter((name) => name !== BASELINE)

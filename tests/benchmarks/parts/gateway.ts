@@ -6,7 +6,8 @@ import { startForked } from '../support/forked.ts';
 import type { LoadGenerator } from '../support/load.ts';
 import { measureLoad, type CpuCounters } from '../support/measure.ts';
 import { postmasterOf } from '../support/postgres.ts';
-import { interleave, ratioOf, type Contender, type Round } from '../support/rounds.ts';
+import { interleave, type Contender, type Round } from '../support/rounds.ts';
+import { compare, comparedTo } from '../support/sound-baselines.ts';
 import { seedPayments, type SeededPayment } from '../support/seed-payments.ts';
 import { benchmarkStack } from '../support/stack.ts';
 import { countStatements } from '../support/statements.ts';
@@ -22,8 +23,10 @@ const amounts = {
 };
 type Amounts = (typeof amounts)['full'];
 
-const AIM = 0.6;
-const baselines = ['express', 'express + select 1'];
+/** Of the throughput of many connections, and of the latency of one, of a server that asks PostgreSQL once for each request. */
+const AIMS = { throughput: 0.6, latency: 2.5 };
+const BASELINE = 'express + select 1';
+const baselines = ['express', BASELINE];
 
 /** A read, under the same path at every server. */
 type Endpoint = {
@@ -58,7 +61,8 @@ export const gateway: Part = {
   name: 'gateway',
   on: 'stack',
   short: {},
-  about: 'reads through api-gateway, payments and PostgreSQL, compared with servers that only answer',
+  about:
+    'reads through api-gateway, payments and PostgreSQL, compared with a server that asks PostgreSQL once, and one that only answers',
   async run(context) {
     const { load, rounds, runMs, say, scale, attempt } = context;
     const { connections: connectionCounts, warmUpMs } = amounts[scale];
@@ -69,21 +73,21 @@ export const gateway: Part = {
         await load.prepare({ name: targetOf(server.name, endpoint), origin: server.origin, requests });
       }
     }
-    const measure = (endpoint: Endpoint, connections: number, durationMs: number, times: number): Promise<Round[]> => {
-      const contenders = servers.map((server): Contender => {
+    const contenders = (endpoint: Endpoint, connections: number, durationMs: number) =>
+      servers.map((server): Contender => {
         const run = () => measureLoad(load, targetOf(server.name, endpoint), { connections, durationMs }, server.cpu);
         return { name: server.name, measure: run };
       });
-      return interleave(contenders, times);
-    };
 
     const comparisons: Comparison[] = [];
     for (const endpoint of endpoints) {
       say(`  ${endpoint.name}: warming up, then ${rounds} rounds for each number of connections …`);
-      await measure(endpoint, Math.max(...connectionCounts), warmUpMs, 1);
+      await interleave(contenders(endpoint, Math.max(...connectionCounts), warmUpMs), 1);
       for (const connections of connectionCounts) {
         const what = `${endpoint.name}, ${connections} connections`;
-        const measured = await attempt(what, () => measure(endpoint, connections, runMs, rounds));
+        const measured = await attempt(what, () =>
+          compare(context, contenders(endpoint, connections, runMs), [BASELINE]),
+        );
         if (measured !== undefined) comparisons.push({ endpoint: endpoint.name, connections, rounds: measured });
       }
     }
@@ -96,7 +100,7 @@ export const gateway: Part = {
         'of the two behind it, and of the load generator. Where they share few cores, the CPU time of a request decides; with a core for',
         'each, that of the process that answers.',
       ],
-      aims: comparisons.filter(({ connections }) => connections > 1).map(throughputAim),
+      aims: comparisons.map((comparison) => (comparison.connections > 1 ? throughputAim : latencyAim)(comparison)),
       measurements: { comparisons, counted },
     };
   },
@@ -170,9 +174,15 @@ async function countAll(
 }
 
 const throughputAim = ({ endpoint, connections, rounds }: Comparison): Aim => ({
-  what: `${endpoint}, ${connections} connections: requests/s to bare express`,
-  atLeast: AIM,
-  measured: ratioOf(rounds, rateOf, 'gateway', 'express'),
+  what: `${endpoint}, ${connections} connections: requests/s to ${BASELINE}`,
+  atLeast: AIMS.throughput,
+  ...comparedTo(rounds, rateOf, 'gateway', BASELINE),
+});
+
+const latencyAim = ({ endpoint, rounds }: Comparison): Aim => ({
+  what: `${endpoint}, 1 connection: median latency to ${BASELINE}`,
+  atMost: AIMS.latency,
+  ...comparedTo(rounds, ({ p50Ms }) => p50Ms, 'gateway', BASELINE),
 });
 
 const comparisonTable = ({ endpoint, connections, rounds }: Comparison): Table =>

@@ -5,7 +5,8 @@ import { cpuUsOfFamily } from '../support/cpu.ts';
 import { withCpu, type CpuCounters } from '../support/measure.ts';
 import { postmasterOf } from '../support/postgres.ts';
 import { startRelaying, type Relaying } from '../support/relaying.ts';
-import { interleave, ratioOf, type Contender } from '../support/rounds.ts';
+import { interleave, type Contender } from '../support/rounds.ts';
+import { compare, comparedTo } from '../support/sound-baselines.ts';
 import { countStatements } from '../support/statements.ts';
 import { rateOf, rateTable, statementTable, type CountedStatements } from '../support/tables.ts';
 
@@ -27,7 +28,7 @@ export const relay: Part = {
     const contenders = await contendersOf(backends, relaying, messages);
     say(`  warming up, then ${rounds} rounds of ${messages} messages …`);
     await interleave(contenders, warmUp);
-    const measured = await interleave(contenders, rounds);
+    const measured = await compare(context, contenders, ['raw']);
     const statements: CountedStatements[] = [];
     for (const [name, run] of Object.entries({ 'as written': relaying.asWritten, backlog: relaying.backlog })) {
       const costs = await countStatements(backends.adminUrl, () => run(messages));
@@ -49,7 +50,7 @@ export const relay: Part = {
       aims: ['as written', 'backlog'].map((name) => ({
         what: `messages/s relayed, ${name}, to raw`,
         atLeast: TO_RAW,
-        measured: ratioOf(measured, rateOf, name, 'raw'),
+        ...comparedTo(measured, rateOf, name, 'raw'),
       })),
       measurements: { rounds: measured, statements },
     };

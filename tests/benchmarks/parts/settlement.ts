@@ -2,7 +2,8 @@ import type { Aim, BenchmarkContext, Part } from '../benchmark.ts';
 import { measureLoad } from '../support/measure.ts';
 import { findPgbench } from '../support/pgbench.ts';
 import { requestsAtPayments } from '../support/creators.ts';
-import { interleave, measurementOf, ratioOf, spreadOf, type Round } from '../support/rounds.ts';
+import { interleave, measurementOf, spreadOf, type Round } from '../support/rounds.ts';
+import { compare, comparedTo } from '../support/sound-baselines.ts';
 import { startSettlers, type Settlers } from '../support/settlers.ts';
 import { countStatements } from '../support/statements.ts';
 import { latencyFigures, rateOf, rateTable, statementTable } from '../support/tables.ts';
@@ -39,7 +40,7 @@ export const settlement: Part = {
     const contenders = (count: number) =>
       settlers.all.map(({ name, settle }) => ({ name, measure: () => settle(count) }));
     await interleave(contenders(warmUp), 1);
-    const settled = (await attempt('settling', () => interleave(contenders(transfers), rounds))) ?? [];
+    const settled = (await attempt('settling', () => compare(context, contenders(transfers), [BASELINE]))) ?? [];
     const creations = (await attempt('creating next to a backlog', () => createNextTo(context, settlers))) ?? [];
     const { replicas } = settlers;
     const costs =
@@ -79,19 +80,17 @@ const settledAims = (rounds: Round[]): Aim[] => [
     atLeast: RATE_AIM,
     measured: spreadOf(rounds.map((round) => rateOf(measurementOf(round, OURS)))),
   },
-  { what: `${OURS}: transfers/s to pgbench`, atLeast: 1, measured: ratioOf(rounds, rateOf, OURS, BASELINE) },
+  { what: `${OURS}: transfers/s to pgbench`, atLeast: 1, ...comparedTo(rounds, rateOf, OURS, BASELINE) },
 ];
 
 const p99Aim = (creations: Round[]): Aim => ({
   what: 'p99 of creations next to a backlog, to alone',
   atMost: P99_AIM,
-  measured: ratioOf(creations, ({ p99Ms }) => p99Ms, NEXT_TO_A_BACKLOG, ALONE),
+  ...comparedTo(creations, ({ p99Ms }) => p99Ms, NEXT_TO_A_BACKLOG, ALONE),
 });
 
-async function createNextTo(
-  { load, rounds, runMs, scale }: BenchmarkContext,
-  { replicas }: Settlers,
-): Promise<Round[]> {
+async function createNextTo(context: BenchmarkContext, { replicas }: Settlers): Promise<Round[]> {
+  const { load, runMs, scale } = context;
   const { backlog, connections } = amounts[scale];
   const { rows: merchants } = await withDatabase(replicas.adminUrl, (db) =>
     db.query<{ merchantId: string; wallet: string }>(
@@ -104,11 +103,12 @@ async function createNextTo(
   const requests = requestsAtPayments(merchants, { 'x-internal-token': INTERNAL_TOKEN });
   await load.prepare({ name, origin: replica.origin, status: 201, requests });
   const create = () => measureLoad(load, name, { connections, durationMs: runMs }, {});
-  return interleave(
+  return compare(
+    context,
     [
       { name: ALONE, measure: create },
       { name: NEXT_TO_A_BACKLOG, measure: () => replicas.nextTo(Math.ceil((backlog * runMs) / 1000), create) },
     ],
-    rounds,
+    [ALONE],
   );
 }

@@ -2,6 +2,7 @@ import type { Aim, Table } from '../benchmark.ts';
 import type { Latencies } from '../support/latencies.ts';
 import { renderSpread, significant } from '../support/report.ts';
 import { ratioOf, spreadOf, type Round, type Spread } from '../support/rounds.ts';
+import { comparedTo } from '../support/sound-baselines.ts';
 import {
   cpuTable,
   medianCell,
@@ -18,7 +19,7 @@ import { neighbourhoods, type NeighbourMeasurement } from '../support/webhook-ne
 import type { RateMeasurement } from '../support/webhook-rates.ts';
 import type { ClaimsMeasured, JourneysMeasured, RatesMeasured, WebhookMeasurements } from './webhooks.ts';
 
-const OURS = 'webhook-dispatcher';
+export const OURS = 'webhook-dispatcher';
 const RATE_AIMS = { raw: 0.5, 'graphile-worker': 1, 'pg-boss': 1, BullMQ: 1 };
 const JOURNEY_MS = 100;
 const NEIGHBOUR_RATIO = 1.2;
@@ -43,7 +44,7 @@ const rateAims = ({ rounds }: RatesMeasured): Aim[] =>
   rateAimsOf(rounds).map(([contender, atLeast]) => ({
     what: `webhooks/s, to ${contender}`,
     atLeast,
-    measured: ratioOf(rounds, rateOf, OURS, contender),
+    ...comparedTo(rounds, rateOf, OURS, contender),
   }));
 
 /** All payments together decide, because a median of six rounds would hide a bad one. */

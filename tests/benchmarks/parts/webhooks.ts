@@ -6,6 +6,7 @@ import { withCpu, type CpuCounters } from '../support/measure.ts';
 import { postmasterOf, withCpuOfSessions } from '../support/postgres.ts';
 import type { LoneService } from '../../support/lone-service.ts';
 import { interleave, type Measurement, type Round } from '../support/rounds.ts';
+import { compare } from '../support/sound-baselines.ts';
 import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
 import { countStatements } from '../support/statements.ts';
 import type { CountedStatements } from '../support/tables.ts';
@@ -18,7 +19,7 @@ import { neighbourContenders } from '../support/webhook-neighbours.ts';
 import { startWebhookPayer, type WebhookPayer } from '../support/webhook-payer.ts';
 import { startRates } from '../support/webhook-rates.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { webhookAims, webhookNotes, webhookTables } from './webhooks-tables.ts';
+import { OURS, webhookAims, webhookNotes, webhookTables } from './webhooks-tables.ts';
 
 const PASSWORD = 'only for a benchmark';
 /**
@@ -135,7 +136,7 @@ const backlogDatabase = (adminUrl: string, database: string): Promise<ServiceDat
   serviceDatabase({ service: 'webhook-dispatcher', adminUrl, database, password: PASSWORD });
 
 async function measureRates(
-  { onEnd, rounds, runMs, say }: BenchmarkContext,
+  { onEnd, rounds, runMs, scale, say }: BenchmarkContext,
   system: System,
   { rates: { eventsASecond, warmUpEvents } }: Amounts,
 ): Promise<RatesMeasured> {
@@ -147,7 +148,9 @@ async function measureRates(
   const events = Math.round((eventsASecond * runMs) / 1000);
   say(`  rates: warming up, then ${rounds} rounds of ${events} events for each …`);
   await interleave(contenders(warmUpEvents), 1);
-  const measured = await interleave(contenders(events), rounds);
+  const compared = contenders(events);
+  const baselines = compared.map(({ name }) => name).filter((name) => name !== OURS);
+  const measured = await compare({ rounds, scale, say }, compared, baselines);
   say('  counting statements …');
   const [ours] = contenders(events);
   const costs = await countStatements(adminUrl, async () => ours?.measure(), 'all');

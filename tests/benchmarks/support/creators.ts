@@ -108,6 +108,8 @@ async function creatorWithPgbench(program: string, stack: JourneyStack, counters
   });
   const merchants = await seedMerchantsOfPgbench(adminUrl);
   let runs = 0;
+  /** Of the last run. The next one takes about as long, and on a busy machine several times as long as the measurement. */
+  let warmUpMs = 0;
   return {
     name: 'pgbench',
     adminUrl,
@@ -115,11 +117,18 @@ async function creatorWithPgbench(program: string, stack: JourneyStack, counters
       runs += 1;
       const variables = { i: 0, clients, merchants, base: BASE_STEP * runs };
       const limit =
-        'durationMs' in how ? timeOfPgbench(how.durationMs) : { transactions: Math.ceil(how.creations / clients) };
+        'durationMs' in how
+          ? timeOfPgbench(how.durationMs, warmUpMs)
+          : { transactions: Math.ceil(how.creations / clients) };
       try {
-        return await withWal(adminUrl, () =>
-          measurePgbench({ program, url, script, clients, variables, limit }, counters),
-        );
+        return await withWal(adminUrl, async () => {
+          const measured = await measurePgbench(
+            { program, url, adminUrl, script, clients, variables, limit },
+            counters,
+          );
+          warmUpMs = measured.warmUpMs;
+          return measured;
+        });
       } finally {
         // No relay takes the messages from here, and the real table is nearly empty.
         await withDatabase(adminUrl, (db) => db.query('truncate payments.outbox'));
@@ -129,9 +138,9 @@ async function creatorWithPgbench(program: string, stack: JourneyStack, counters
 }
 
 /** pgbench takes whole seconds. On a busy machine one second may end no transaction, so a shorter run makes a few transactions. */
-function timeOfPgbench(durationMs: number) {
-  const seconds = Math.round(durationMs / 1000);
-  return seconds === 0 ? { transactions: 4 } : { seconds };
+function timeOfPgbench(durationMs: number, warmUpMs: number) {
+  if (durationMs < 500) return { transactions: 4 };
+  return { seconds: Math.ceil((durationMs + warmUpMs) / 1000) };
 }
 
 async function withWal(adminUrl: string, run: () => Promise<Measurement>): Promise<Measurement> {

@@ -43,6 +43,16 @@ export const walPosition = (postgresUrl: string): Promise<number> =>
     return Number(rows[0]?.bytes);
   });
 
+/** Rows and index entries that statements have read so far in the tables of this database. Sessions report theirs when they end. */
+export const rowsRead = (postgresUrl: string): Promise<number> =>
+  withDatabase(postgresUrl, async (db) => {
+    const { rows } = await db.query<{ count: string }>(
+      `select (select coalesce(sum(seq_tup_read), 0) from pg_stat_user_tables)
+            + (select coalesce(sum(idx_tup_read), 0) from pg_stat_user_indexes) as count`,
+    );
+    return Number(rows[0]?.count);
+  });
+
 /** @throws Error when a commit would not wait for the disk, as it does in production. */
 export async function requireDurable(postgresUrl: string): Promise<void> {
   for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {

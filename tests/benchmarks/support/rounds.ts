@@ -9,6 +9,10 @@ export type Measurement = {
   cpuUs: Record<string, number | null>;
   /** Bytes that PostgreSQL wrote to its log in the run, if measured. */
   walBytes?: number;
+  /** Rows and index entries that its statements read in the run, if measured. */
+  rowsRead?: number;
+  /** Of a baseline that did not do what it stands for: why. */
+  flaw?: string;
 };
 
 export type Contender = { name: string; measure: () => Promise<Measurement> };

@@ -186,7 +186,15 @@ function pgbenchSettler(options: {
       const whole = transactions * transfers * clients;
       const first = takeNumbers(whole);
       await addPayable(adminUrl, first, whole);
-      const run = { program, url, script, clients, variables: { i: -1, clients, first }, limit: { transactions } };
+      const run = {
+        program,
+        url,
+        adminUrl,
+        script,
+        clients,
+        variables: { i: -1, clients, first },
+        limit: { transactions },
+      };
       const measured = await measurePgbench(run, counters);
       await withDatabase(adminUrl, (db) => db.query('truncate payments.outbox'));
       return { ...measured, rate: measured.rate * transfers, units: measured.units * transfers };
