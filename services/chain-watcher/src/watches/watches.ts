@@ -15,6 +15,8 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
   /** Monotonic milliseconds. */
   let oldNotBefore = 0;
   let oldFailures = 0;
+  /** How many of the old watches, the latest first, are planned together. Halved while no node has the blocks of the earliest of them. */
+  let oldAtOnce = MAX_NEW_WATCHES;
 
   async function planTogether(together: readonly NewWatch[]): Promise<boolean> {
     const [earliest] = together.toSorted((a, b) => a.watchedFrom.getTime() - b.watchedFrom.getTime());
@@ -28,6 +30,30 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
     return true;
   }
 
+  /** No node may ever be able to find the block of one of them. It waits, but no other does. */
+  async function planOld(old: readonly NewWatch[]): Promise<boolean> {
+    if (old.length === 0) return false;
+    const latest = old.toSorted((a, b) => b.watchedFrom.getTime() - a.watchedFrom.getTime()).slice(0, oldAtOnce);
+    let isPlanned = false;
+    try {
+      isPlanned = await planTogether(latest);
+      oldFailures = 0;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      logger.warn({ network: network.id, error: error.message }, 'old watches have to wait');
+    }
+    if (!isPlanned && latest.length > 1) {
+      oldAtOnce = Math.floor(latest.length / 2);
+      return false;
+    }
+    if (latest.length < old.length || !isPlanned) {
+      oldNotBefore = performance.now() + backoffMs(oldFailures, BACKOFF);
+      oldFailures += 1;
+    }
+    oldAtOnce = MAX_NEW_WATCHES;
+    return isPlanned;
+  }
+
   return {
     async watchNewWallets(): Promise<void> {
       newWatches = await readNewWatches(pool, network.id, MAX_NEW_WATCHES);
@@ -39,19 +65,7 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
         chain.before(earliestSecond(watch)) === undefined ? 'old' : 'recent',
       );
       const planned = await planTogether(recent);
-      if (performance.now() < oldNotBefore) return planned;
-      try {
-        const isOldPlanned = await planTogether(old);
-        oldFailures = 0;
-        return isOldPlanned || planned;
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error;
-        // No node may ever be able to find that block. These watches wait, but no others do.
-        oldNotBefore = performance.now() + backoffMs(oldFailures, BACKOFF);
-        oldFailures += 1;
-        logger.warn({ network: network.id, error: error.message }, 'old watches have to wait');
-        return planned;
-      }
+      return performance.now() < oldNotBefore ? planned : (await planOld(old)) || planned;
     },
   };
 }
