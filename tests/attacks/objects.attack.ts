@@ -71,7 +71,6 @@ async function build(stack: StackFile): Promise<World> {
 const thingsOf = ({ paid, open, eventId, transactionId, eventIndex }: World): Thing[] => {
   const paymentCalls: Ask[] = [
     { method: 'GET', path: (id) => `/api/v1/payments/${id}/details` },
-    { method: 'GET', path: (id) => `/api/v1/payments/${id}/proof` },
     { method: 'GET', path: (id) => `/api/v1/payments/${id}/webhooks` },
     { method: 'POST', path: (id) => `/api/v1/payments/${id}/cancel` },
     {
@@ -80,8 +79,10 @@ const thingsOf = ({ paid, open, eventId, transactionId, eventIndex }: World): Th
       body: { transaction_id: transactionId, transaction_event_index: eventIndex },
     },
   ];
+  // Only a PAID payment has one.
+  const proof: Ask = { method: 'GET', path: (id) => `/api/v1/payments/${id}/proof` };
   return [
-    { name: 'a paid payment', id: paid.payment_id, unknownId: () => newId('pay'), asks: paymentCalls },
+    { name: 'a paid payment', id: paid.payment_id, unknownId: () => newId('pay'), asks: [...paymentCalls, proof] },
     { name: 'an open payment', id: open.payment_id, unknownId: () => newId('pay'), asks: paymentCalls },
     {
       name: 'an event',
